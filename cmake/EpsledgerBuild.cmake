@@ -1,0 +1,53 @@
+# Compiler settings and the two functions that every folder's CMakeLists.txt is written with.
+
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(gRPC CONFIG REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+# Line tables are enough for a stack trace, and a third of the build time cheaper than all of -g.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+find_program(LLD_PROGRAM NAMES ld.lld ld.lld-14)
+if(LLD_PROGRAM)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+if(EPSLEDGER_SANITIZE)
+  add_compile_options(-fsanitize=${EPSLEDGER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${EPSLEDGER_SANITIZE})
+endif()
+
+set(EPSLEDGER_WARNINGS -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND EPSLEDGER_WARNINGS -Wthread-safety)
+else()
+  # g++ 12 warns falsely of the members of a std::variant of structs with vectors.
+  list(APPEND EPSLEDGER_WARNINGS -Wno-maybe-uninitialized)
+endif()
+
+# epsledger_library(NAME SOURCES a.cc ... LINKS targets ...)
+# A static library of one folder. It sees what its LINKS allow and nothing else; includes are
+# written from the root of the tree ("accounting/event/mechanism_event.h").
+function(epsledger_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${EPSLEDGER_WARNINGS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINKS})
+endfunction()
+
+# epsledger_executable(NAME SOURCES main.cc ... LINKS targets ...)
+function(epsledger_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${EPSLEDGER_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS})
+endfunction()

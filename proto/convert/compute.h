@@ -1,0 +1,48 @@
+#ifndef EPSLEDGER_PROTO_CONVERT_COMPUTE_H_
+#define EPSLEDGER_PROTO_CONVERT_COMPUTE_H_
+
+// One computation: the body of AccountingService.Compute and of `epsctl compute`, which reads the
+// same message as a line of proto3 JSON.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "accounting/accountant.h"
+#include "epsledger/v1/accounting_service.pb.h"
+
+namespace epsledger::convert {
+
+// Bounds on one request, so that none can exhaust the server. accounting_service.proto states them.
+inline constexpr int64_t kMaxComputeIdBytes = 256;
+inline constexpr int64_t kMaxComputeEvents = 10'000;
+inline constexpr int64_t kMaxGroupSize = (int64_t{1} << 31) - 1;
+
+// Reads one line into `request`, strictly: unknown fields, unknown names of enumerations, repeated
+// keys and anything that is not JSON are INVALID_ARGUMENT with what and where. On an error
+// `request` holds the id where it could be read, and nothing else.
+absl::Status ParseJson(std::string_view line, v1::ComputeRequest* request);
+
+// The question that a request asks. INVALID_ARGUMENT names the field in proto3 JSON form, what it
+// got and what it wants: "query.epsilonAtDelta: got 1.5, want in [0, 1]".
+absl::StatusOr<accounting::Question> ToQuestion(const v1::ComputeRequest& request);
+
+// Answers a request; `id` is repeated and `seconds` is the time that the mathematics took.
+// Status: as ToQuestion and accounting::Answer.
+absl::StatusOr<v1::ComputeResponse> Compute(const v1::ComputeRequest& request);
+
+// The answer of a request that failed, with the code and the message of `status`.
+// REQUIRES: !status.ok().
+v1::ComputeResponse Failure(const std::string& id, const absl::Status& status);
+
+// proto3 JSON in one line without its end. Every number that is set is printed, zero included.
+std::string ToJsonLine(const v1::ComputeResponse& response);
+
+// All of the above: the answer to one line of a request, an error included.
+v1::ComputeResponse AnswerJsonLine(std::string_view line);
+
+}  // namespace epsledger::convert
+
+#endif  // EPSLEDGER_PROTO_CONVERT_COMPUTE_H_

@@ -1,0 +1,39 @@
+#include "proto/convert/guarantee_convert.h"
+
+#include "proto/convert/enum_convert.h"
+
+namespace epsledger::convert {
+namespace {
+
+// Both messages name the numbers alike.
+template <class Message>
+void Fill(const accounting::Guarantee& guarantee, Message* message) {
+  message->set_kind(ToProto(guarantee.kind));
+  message->set_accountant(ToProto(guarantee.accountant));
+  message->set_theorem(guarantee.theorem);
+  message->clear_upper();
+  message->clear_lower();
+  message->clear_value();
+  message->clear_log_upper();
+  message->clear_log_lower();
+  message->clear_order();
+  if (guarantee.upper) message->set_upper(*guarantee.upper);
+  if (guarantee.lower) message->set_lower(*guarantee.lower);
+  if (guarantee.value) message->set_value(*guarantee.value);
+  if (guarantee.log_upper) message->set_log_upper(*guarantee.log_upper);
+  if (guarantee.log_lower) message->set_log_lower(*guarantee.log_lower);
+  if (guarantee.order) message->set_order(*guarantee.order);
+  message->set_contains_unverified_claim(guarantee.contains_unverified_claim);
+}
+
+}  // namespace
+
+void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message) {
+  Fill(guarantee, message);
+}
+
+void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* message) {
+  Fill(guarantee, message);
+}
+
+}  // namespace epsledger::convert

@@ -1,0 +1,18 @@
+#ifndef EPSLEDGER_PROTO_CONVERT_GUARANTEE_CONVERT_H_
+#define EPSLEDGER_PROTO_CONVERT_GUARANTEE_CONVERT_H_
+
+#include "accounting/guarantee.h"
+#include "epsledger/v1/accounting_service.pb.h"
+#include "epsledger/v1/guarantee.pb.h"
+
+namespace epsledger::convert {
+
+// Replaces what `message` holds. A number that is absent stays absent: unknown is not zero.
+void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message);
+
+// The same numbers in the answer of a computation; `id`, `seconds` and `error` are left alone.
+void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* message);
+
+}  // namespace epsledger::convert
+
+#endif  // EPSLEDGER_PROTO_CONVERT_GUARANTEE_CONVERT_H_

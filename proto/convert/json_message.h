@@ -1,0 +1,22 @@
+#ifndef EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_
+#define EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "google/protobuf/message.h"
+
+namespace epsledger::convert {
+
+// Reads proto3 JSON into `message`; unknown fields are refused. Syntax is checked before, by
+// CheckJsonObject (json_syntax.h): the reader used here is lenient.
+// INVALID_ARGUMENT names the place in proto3 JSON form:
+//   "events[0].event.gausian: unknown field"
+//   "accountant: got "FOO", want one of BASIC, ADVANCED, ..."
+//   "events[0].count: got 1.5, want an integer"
+// On an error `message` is in an unspecified state.
+absl::Status ReadJson(std::string_view text, google::protobuf::Message* message);
+
+}  // namespace epsledger::convert
+
+#endif  // EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_

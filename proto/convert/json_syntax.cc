@@ -1,0 +1,192 @@
+#include "proto/convert/json_syntax.h"
+
+#include <cstddef>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/mechanism_event.h"
+
+namespace epsledger::convert {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// The length of the UTF-8 character that `text` starts with, 0 if it is none.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  }
+  // Overlong forms, surrogates, beyond U+10FFFF.
+  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+      (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) {
+    return 0;
+  }
+  return length;
+}
+
+// A recursive-descent reader that keeps nothing but the keys of the open objects.
+class Checker {
+ public:
+  Checker(std::string_view text, std::string* id) : text_(text), id_(id) {}
+
+  absl::Status Check() {
+    SkipSpace();
+    if (!At('{')) return Wrong("want an object, '{'");
+    absl::Status status = Object(1);
+    if (!status.ok()) return status;
+    SkipSpace();
+    if (next_ < text_.size()) return Wrong("want nothing after the object");
+    return absl::OkStatus();
+  }
+
+ private:
+  bool At(char c) const { return next_ < text_.size() && text_[next_] == c; }
+  bool Take(char c) {
+    if (!At(c)) return false;
+    ++next_;
+    return true;
+  }
+  void SkipSpace() {
+    while (At(' ') || At('\t') || At('\n') || At('\r')) ++next_;
+  }
+  absl::Status Wrong(std::string_view want) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat("not JSON at column ", next_ + 1, ": ", std::string(want)));
+  }
+
+  absl::Status Value(int depth) {
+    SkipSpace();
+    if (At('{')) return Object(depth + 1);
+    if (At('[')) return Array(depth + 1);
+    if (At('"')) return String(nullptr);
+    for (const std::string_view word : {"true", "false", "null"}) {
+      if (text_.substr(next_, word.size()) == word) {
+        next_ += word.size();
+        return absl::OkStatus();
+      }
+    }
+    if (At('-') || (next_ < text_.size() && IsDigit(text_[next_]))) return Number();
+    return Wrong("want a value");
+  }
+
+  absl::Status Object(int depth) {
+    if (depth > kMaxJsonDepth) return TooDeep();
+    ++next_;  // {
+    SkipSpace();
+    if (Take('}')) return absl::OkStatus();
+    std::set<std::string> keys;
+    do {
+      SkipSpace();
+      if (!At('"')) return Wrong("want a key in double quotes");
+      std::string key;
+      absl::Status status = String(&key);
+      if (!status.ok()) return status;
+      if (!keys.insert(accounting::JsonName(key.c_str())).second) {
+        return Wrong(absl::StrCat("want the key \"", key, "\" only once"));
+      }
+      SkipSpace();
+      if (!Take(':')) return Wrong("want ':' after a key");
+      SkipSpace();
+      if (depth == 1 && key == "id" && At('"')) {
+        status = String(id_);
+      } else {
+        status = Value(depth);
+      }
+      if (!status.ok()) return status;
+      SkipSpace();
+    } while (Take(','));
+    return Take('}') ? absl::OkStatus() : Wrong("want ',' or '}'");
+  }
+
+  absl::Status Array(int depth) {
+    if (depth > kMaxJsonDepth) return TooDeep();
+    ++next_;  // [
+    SkipSpace();
+    if (Take(']')) return absl::OkStatus();
+    do {
+      absl::Status status = Value(depth);
+      if (!status.ok()) return status;
+      SkipSpace();
+    } while (Take(','));
+    return Take(']') ? absl::OkStatus() : Wrong("want ',' or ']'");
+  }
+
+  // `plain` gets the text if it holds no escape.
+  absl::Status String(std::string* plain) {
+    const size_t start = ++next_;  // "
+    bool escaped = false;
+    while (next_ < text_.size()) {
+      const char c = text_[next_];
+      if (c == '"') {
+        if (plain != nullptr && !escaped) *plain = std::string(text_.substr(start, next_ - start));
+        ++next_;
+        return absl::OkStatus();
+      }
+      if (static_cast<unsigned char>(c) < 0x20) return Wrong("want control characters escaped");
+      if (c == '\\') {
+        escaped = true;
+        absl::Status status = Escape();
+        if (!status.ok()) return status;
+        continue;
+      }
+      const size_t length = Utf8Length(text_.substr(next_));
+      if (length == 0) return Wrong("want valid UTF-8");
+      next_ += length;
+    }
+    return Wrong("want the end of a string, '\"'");
+  }
+
+  absl::Status Escape() {
+    ++next_;  // backslash
+    if (next_ < text_.size() && std::string_view("\"\\/bfnrt").find(text_[next_]) != text_.npos) {
+      ++next_;
+      return absl::OkStatus();
+    }
+    if (!Take('u')) return Wrong("want an escape of JSON");
+    for (int i = 0; i < 4; ++i, ++next_) {
+      if (next_ >= text_.size() || !IsHex(text_[next_])) return Wrong("want four hex digits");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Digits() {
+    if (next_ >= text_.size() || !IsDigit(text_[next_])) return Wrong("want a digit");
+    while (next_ < text_.size() && IsDigit(text_[next_])) ++next_;
+    return absl::OkStatus();
+  }
+
+  absl::Status Number() {
+    Take('-');
+    absl::Status status = absl::OkStatus();
+    if (!Take('0')) status = Digits();
+    if (status.ok() && Take('.')) status = Digits();
+    if (status.ok() && (At('e') || At('E'))) {
+      ++next_;
+      if (At('+') || At('-')) ++next_;
+      status = Digits();
+    }
+    return status;
+  }
+
+  absl::Status TooDeep() const {
+    return Wrong(absl::StrCat("want at most ", kMaxJsonDepth, " levels"));
+  }
+
+  std::string_view text_;
+  std::string* id_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+absl::Status CheckJsonObject(std::string_view text, std::string* id) {
+  return Checker(text, id).Check();
+}
+
+}  // namespace epsledger::convert

@@ -1,0 +1,95 @@
+#ifndef EPSLEDGER_ACCOUNTING_ACCOUNTANT_H_
+#define EPSLEDGER_ACCOUNTING_ACCOUNTANT_H_
+
+// The one door to the mathematics: a history, an accountant and a query in; a guarantee out.
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/mechanism_event.h"
+#include "accounting/event/neighboring_relation.h"
+#include "accounting/guarantee.h"
+
+namespace epsledger::accounting {
+
+// The smallest epsilon at which the history is (epsilon, delta)-DP.
+struct EpsilonAtDelta {
+  // Natural logarithm of delta: -inf (delta = 0) to 0. Deltas below 1e-308 are welcome.
+  double log_delta = 0;
+  // The delta that was asked for, where it was not given as a logarithm: messages name it.
+  std::optional<double> given_delta = std::nullopt;
+  // log(delta) rounded down, so that the answer holds at delta itself. delta in [0, 1].
+  static EpsilonAtDelta FromDelta(double delta);
+};
+// The smallest delta at which the history is (epsilon, delta)-DP. epsilon finite, any sign.
+struct DeltaAtEpsilon {
+  double epsilon = 0;
+};
+// The Renyi divergence of the whole history. order in (1, inf).
+struct RenyiDivergenceAtOrder {
+  double order = 0;
+};
+// The trade-off function at a type I error in [0, 1], and its inverse.
+struct TypeTwoErrorAt {
+  double type_one_error = 0;
+};
+struct InverseTypeTwoErrorAt {
+  double type_two_error = 0;
+};
+// delta(0), the largest advantage of a membership attack.
+struct Advantage {};
+// The mu fit on type I errors in [alpha_min, 1 - alpha_min], with its regret.
+struct GaussianDpMu {
+  double alpha_min = 0;
+};
+// The functionals of the central limit theorem and the Berry-Esseen band.
+struct CentralLimit {
+  std::optional<double> type_one_error;
+};
+// The value of one parameter of the first event at which the history spends (epsilon, delta).
+struct Calibrate {
+  enum class Variable : uint8_t { kNoiseMultiplier = 1, kCount = 2, kSamplingProbability = 3 };
+  double epsilon = 0;
+  double delta = 0;
+  Variable variable = Variable::kNoiseMultiplier;
+};
+
+using Query = std::variant<EpsilonAtDelta, DeltaAtEpsilon, RenyiDivergenceAtOrder, TypeTwoErrorAt,
+                           InverseTypeTwoErrorAt, Advantage, GaussianDpMu, CentralLimit, Calibrate>;
+
+// A run-length encoded history and what is asked of it.
+struct Question {
+  Accountant accountant = Accountant::kBest;
+  NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
+  // One direction of add-or-remove-one; unset takes the worse of both.
+  std::optional<Adjacency> adjacency;
+  SensitivityRelation sensitivity_relation = SensitivityRelation::kContribution;
+  // Composed in this order; the order does not change any answer. Empty: nothing was released.
+  std::vector<CountedEvent> events;
+  Query query;
+  // Wanted (upper - lower) / upper of a two-sided accountant, in (0, 1).
+  double relative_width = 1e-3;
+  // The guarantee for groups of this many privacy units. >= 1.
+  int64_t group_size = 1;
+  // delta' of the advanced composition theorem; unset takes half of the target delta.
+  std::optional<double> advanced_delta_slack;
+};
+
+// Returns a guarantee that holds for every pair of neighbors under question.relation, for
+// sequences of events chosen in advance. Rounding is part of the bound.
+//
+// Special values: an empty history answers 0; a nonPrivate event answers epsilon = +inf and
+// delta = 1 under every accountant; where no finite bound exists the answer is +inf, never 0.
+// Cost: see each accountant; milliseconds at the most.
+// Status: INVALID_ARGUMENT names the field in proto3 JSON form, its value and the domain
+// (fields are named as in the request: "events[0].event...", "query.epsilonAtDelta");
+// UNIMPLEMENTED if the accountant does not know one of the events or the query, with the reason;
+// FAILED_PRECONDITION if a calibration has no solution.
+absl::StatusOr<Guarantee> Answer(const Question& question);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_ACCOUNTANT_H_

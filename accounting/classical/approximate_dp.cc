@@ -1,0 +1,74 @@
+#include "accounting/classical/approximate_dp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "accounting/event/domain.h"
+#include "accounting/numeric/log_space.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/renyi/closed_form.h"
+
+namespace epsledger::accounting {
+
+absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
+                                                        const Setting& setting,
+                                                        Accountant asked_by) {
+  const double shift = setting.shift();
+  if (const auto* laplace = event.As<Laplace>()) {
+    return ApproximateDpParameters{RoundUp(shift / laplace->noise_multiplier), 0};
+  }
+  if (const auto* discrete = event.As<DiscreteLaplace>()) {
+    return ApproximateDpParameters{
+        RoundUp(discrete->noise_parameter * shift * static_cast<double>(discrete->sensitivity)), 0};
+  }
+  if (const auto* response = event.As<RandomizedResponse>()) {
+    if (setting.relation != NeighboringRelation::kReplaceOne) {
+      return UnknownEvent(asked_by, event, "it is defined under replace-one only");
+    }
+    return ApproximateDpParameters{
+        RandomizedResponseEpsilon(response->noise_parameter, response->num_buckets), 0};
+  }
+  if (const auto* exponential = event.As<ExponentialMechanism>()) {
+    return ApproximateDpParameters{exponential->epsilon, 0};  // [DR19]: its range bounds its loss
+  }
+  if (const auto* flip = event.As<PermuteAndFlip>())
+    return ApproximateDpParameters{flip->epsilon, 0};
+  if (const auto* pure = event.As<PureDp>()) return ApproximateDpParameters{pure->epsilon, 0};
+  if (const auto* approximate = event.As<ApproximateDp>()) {
+    return ApproximateDpParameters{approximate->epsilon, approximate->delta};
+  }
+  if (const auto* claim = event.As<UnverifiedClaim>()) {
+    return ApproximateDpParameters{claim->epsilon, claim->delta};
+  }
+  return UnknownEvent(asked_by, event, "it has no single (epsilon, delta) of its own");
+}
+
+absl::StatusOr<std::vector<CountedParameters>> ApproximateDpOf(const std::vector<Use>& uses,
+                                                               const Setting& setting,
+                                                               Accountant asked_by) {
+  std::vector<CountedParameters> all;
+  all.reserve(uses.size());
+  for (const Use& use : uses) {
+    absl::StatusOr<ApproximateDpParameters> one = ApproximateDpOf(*use.event, setting, asked_by);
+    if (!one.ok()) return one.status();
+    all.push_back(CountedParameters{*one, use.count});
+  }
+  return all;
+}
+
+double LogDeltaLeft(double log_delta, double spent) {
+  if (spent == 0 || std::isnan(log_delta)) return log_delta;
+  const double log_spent = RoundUp(std::log(spent));
+  if (log_delta < log_spent) return std::numeric_limits<double>::quiet_NaN();
+  if (log_delta == log_spent) return -kInfinity;
+  return RoundDown(LogSubExp(log_delta, log_spent), 4) - 4 * 2 * kUnitRoundoff;
+}
+
+double LogDeltaPlus(double log_delta, double more) {
+  if (more == 0) return log_delta;
+  const double sum = LogAddExp(log_delta, std::log(more));
+  return std::min(0.0, RoundUp(sum, 4) + 4 * 2 * kUnitRoundoff);
+}
+
+}  // namespace epsledger::accounting

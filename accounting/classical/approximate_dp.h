@@ -1,0 +1,44 @@
+#ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_APPROXIMATE_DP_H_
+#define EPSLEDGER_ACCOUNTING_CLASSICAL_APPROXIMATE_DP_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/history.h"
+
+namespace epsledger::accounting {
+
+// (epsilon, delta)-DP, each rounded up.
+struct ApproximateDpParameters {
+  double epsilon = 0;
+  double delta = 0;
+};
+
+// The (epsilon, delta) that one use of an elementary event has without any choice to make: laplace
+// ([DMNS06] Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism,
+// permuteAndFlip, pureDp, approximateDp, unverifiedClaim. A Gaussian event has a whole curve of
+// them; which point to take is a question that basic composition leaves open, so it is
+// UNIMPLEMENTED with that reason, as is everything else.
+absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
+                                                        const Setting& setting,
+                                                        Accountant asked_by);
+
+// As above with how often.
+struct CountedParameters {
+  ApproximateDpParameters parameters;
+  double count = 0;
+};
+absl::StatusOr<std::vector<CountedParameters>> ApproximateDpOf(const std::vector<Use>& uses,
+                                                               const Setting& setting,
+                                                               Accountant asked_by);
+
+// log(e^log_delta - spent), rounded down: what is left of a target delta after `spent` has been set
+// aside. -inf if nothing is left, NaN if spent is more than there was.
+double LogDeltaLeft(double log_delta, double spent);
+
+// log(e^log_delta + more), rounded up, at most 0.
+double LogDeltaPlus(double log_delta, double more);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_CLASSICAL_APPROXIMATE_DP_H_

@@ -1,0 +1,46 @@
+#ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_COMPOSITION_H_
+#define EPSLEDGER_ACCOUNTING_CLASSICAL_COMPOSITION_H_
+
+// Basic and advanced composition of (epsilon_i, delta_i)-DP events. Every result is rounded up.
+
+#include <optional>
+#include <vector>
+
+#include "accounting/classical/approximate_dp.h"
+
+namespace epsledger::accounting {
+
+// (sum epsilon_i, sum delta_i) ([DR14] Thm 3.16). The delta may exceed 1.
+ApproximateDpParameters BasicComposition(const std::vector<CountedParameters>& events);
+
+// The privacy profile of one (epsilon0, delta0)-DP mechanism, at its worst: log delta(epsilon) for
+// every epsilon, also below epsilon0 ([KOV15] Thm 3.1: the dominating pair has four outcomes).
+//   epsilon >= epsilon0: delta0
+//   |epsilon| < epsilon0: delta0 + (1 - delta0) (e^epsilon0 - e^epsilon) / (1 + e^epsilon0)
+//   epsilon <= -epsilon0: 1 - (1 - delta0) e^epsilon
+double ApproximateDpLogDelta(const ApproximateDpParameters& parameters, double epsilon);
+
+// The (epsilon, delta) of a group of `size`: (k epsilon, delta (e^{k eps} - 1) / (e^eps - 1))
+// ([Vadhan17] Lemma 2.2).
+ApproximateDpParameters GroupPrivacy(const ApproximateDpParameters& parameters, double size);
+
+// What advanced composition needs to know of a history.
+struct AdvancedSums {
+  double squares = 0;  // sum epsilon_i^2
+  double drift = 0;    // sum epsilon_i (e^{epsilon_i} - 1)
+  double delta = 0;    // sum delta_i
+};
+AdvancedSums SumForAdvanced(const std::vector<CountedParameters>& events);
+
+// sqrt(2 log(1/slack) sum epsilon_i^2) + sum epsilon_i (e^epsilon_i - 1), at delta
+// sum delta_i + slack ([DRV10] Thm III.3, [DR14] Thm 3.20; with different epsilon_i by the same
+// Azuma argument). log_slack <= 0; 0 when nothing was spent.
+double AdvancedEpsilon(const AdvancedSums& sums, double log_slack);
+
+// The log of sum delta_i + slack for the smallest slack whose AdvancedEpsilon is at most epsilon;
+// 0 (delta = 1) if there is none.
+double AdvancedLogDelta(const AdvancedSums& sums, double epsilon);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_CLASSICAL_COMPOSITION_H_

@@ -1,0 +1,57 @@
+#ifndef EPSLEDGER_ACCOUNTING_COMPOSITION_H_
+#define EPSLEDGER_ACCOUNTING_COMPOSITION_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/history.h"
+#include "accounting/guarantee.h"
+
+namespace epsledger::accounting {
+
+// A history composed by one accountant, ready for questions. Each question answers a Guarantee
+// with `accountant` and `theorem` set, or UNIMPLEMENTED with the reason where the accountant's
+// theorem does not say. Arguments are in the domains that Validate(Question) checks.
+class Composition {
+ public:
+  virtual ~Composition() = default;
+
+  virtual absl::StatusOr<Guarantee> Epsilon(double log_delta) const = 0;
+  virtual absl::StatusOr<Guarantee> Delta(double epsilon) const = 0;
+  virtual absl::StatusOr<Guarantee> RenyiDivergence(double order) const;
+  virtual absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const;
+  virtual absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const;
+
+  Accountant accountant() const { return accountant_; }
+
+ protected:
+  explicit Composition(Accountant accountant) : accountant_(accountant) {}
+
+  // A guarantee by this accountant and theorem.
+  Guarantee Answer(std::string theorem) const;
+  // An upper bound on a delta, with its logarithm; `order` where one was used.
+  Guarantee DeltaBelow(double log_delta, double order, std::string theorem) const;
+  absl::Status Unknown(const std::string& question) const;
+
+ private:
+  const Accountant accountant_;
+};
+
+struct CompositionOptions {
+  int64_t group_size = 1;
+  std::optional<double> advanced_delta_slack;
+};
+
+// Composes `uses` by the accountant named (not kBest). UNIMPLEMENTED with the reason if it does
+// not know one of the events, the group size, or is not built yet.
+absl::StatusOr<std::unique_ptr<Composition>> Compose(Accountant accountant,
+                                                     const std::vector<Use>& uses,
+                                                     const Setting& setting,
+                                                     const CompositionOptions& options);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_COMPOSITION_H_

@@ -1,0 +1,87 @@
+#include "accounting/event/history.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// Integers up to here are exact as doubles, and so are products that stay below it.
+constexpr double kLargestExactInteger = 9007199254740992.0;
+
+double Times(double a, double b) {
+  const double product = a * b;
+  return product <= kLargestExactInteger ? product : RoundUp(product);
+}
+
+void Open(const MechanismEvent& event, double count, std::vector<Use>& uses) {
+  if (const auto* composed = event.As<Composed>()) {
+    for (const CountedEvent& part : composed->events) {
+      Open(*part.event, Times(count, static_cast<double>(part.count)), uses);
+    }
+  } else if (const auto* repeated = event.As<SelfComposed>()) {
+    Open(*repeated->event, Times(count, static_cast<double>(repeated->count)), uses);
+  } else if (const auto* sampled = event.As<PoissonSampled>();
+             sampled != nullptr && sampled->sampling_probability == 1) {
+    Open(*sampled->event, count, uses);
+  } else {
+    uses.push_back(Use{&event, count});
+  }
+}
+
+bool HoldsNonPrivate(const NestedEvent& event) {
+  return event.has_value() && ContainsNonPrivate(*event);
+}
+bool HoldsNonPrivate(const std::vector<CountedEvent>& events) {
+  for (const CountedEvent& e : events) {
+    if (HoldsNonPrivate(e.event)) return true;
+  }
+  return false;
+}
+template <class T>
+bool HoldsNonPrivate(const T&) {
+  return false;  // a number or a text
+}
+
+}  // namespace
+
+std::vector<Use> Flatten(const std::vector<CountedEvent>& events) {
+  std::vector<Use> uses;
+  uses.reserve(events.size());
+  for (const CountedEvent& e : events) Open(*e.event, static_cast<double>(e.count), uses);
+  return uses;
+}
+
+std::vector<Use> Flatten(const MechanismEvent& event) {
+  std::vector<Use> uses;
+  Open(event, 1, uses);
+  return uses;
+}
+
+bool ContainsNonPrivate(const MechanismEvent& event) {
+  if (event.As<NonPrivate>() != nullptr) return true;
+  bool found = false;
+  std::visit(
+      [&](const auto& kind) {
+        std::decay_t<decltype(kind)>::Fields(
+            kind, [&](const char*, const auto& field) { found = found || HoldsNonPrivate(field); });
+      },
+      event.kind());
+  return found;
+}
+
+std::string KindName(const MechanismEvent& event) {
+  return std::visit([](const auto& kind) { return JsonName(std::decay_t<decltype(kind)>::kName); },
+                    event.kind());
+}
+
+absl::Status UnknownEvent(Accountant accountant, const MechanismEvent& event,
+                          const std::string& reason) {
+  return absl::UnimplementedError(absl::StrCat("the ", std::string(Name(accountant)),
+                                               " accountant does not know ", KindName(event),
+                                               " yet: ", reason));
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,52 @@
+#ifndef EPSLEDGER_ACCOUNTING_EVENT_HISTORY_H_
+#define EPSLEDGER_ACCOUNTING_EVENT_HISTORY_H_
+
+// A history as the accountants read it: elementary events with how often each was used.
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "accounting/event/mechanism_event.h"
+#include "accounting/event/neighboring_relation.h"
+#include "accounting/guarantee.h"
+
+namespace epsledger::accounting {
+
+// What a history's guarantee is about.
+struct Setting {
+  NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
+  // One direction of add-or-remove-one; unset takes the worse of both.
+  std::optional<Adjacency> adjacency;
+  SensitivityRelation sensitivity_relation = SensitivityRelation::kContribution;
+
+  // By how many noise-multiplier units a neighbor moves a mean: 1 or 2.
+  double shift() const { return MeanShift(relation, sensitivity_relation); }
+};
+
+// `count` uses of an event that is neither composed, selfComposed nor a sampling with
+// probability 1.
+struct Use {
+  const MechanismEvent* event = nullptr;  // borrowed from the history
+  double count = 0;                       // exact up to 2^53, rounded up beyond
+};
+
+// Opens composed, selfComposed and poissonSampled with probability 1 (every record is in the
+// sample, so sampling changes nothing). REQUIRES: every event is valid. The result borrows from
+// `events`.
+std::vector<Use> Flatten(const std::vector<CountedEvent>& events);
+std::vector<Use> Flatten(const MechanismEvent& event);
+
+// True if the event is, or holds at any depth, a release without privacy.
+bool ContainsNonPrivate(const MechanismEvent& event);
+
+// The proto3 JSON name of the event's kind: "poissonSampled".
+std::string KindName(const MechanismEvent& event);
+
+// UNIMPLEMENTED "the RENYI accountant does not know tradeOffCurve yet: <reason>".
+absl::Status UnknownEvent(Accountant accountant, const MechanismEvent& event,
+                          const std::string& reason);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_EVENT_HISTORY_H_

@@ -1,0 +1,198 @@
+#include "accounting/filter/filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/classical/approximate_dp.h"
+#include "accounting/event/domain.h"
+#include "accounting/event/history.h"
+#include "accounting/event/validation.h"
+#include "accounting/gaussian/composition.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/renyi/conversion.h"
+#include "accounting/renyi/profile.h"
+#include "accounting/zcdp/zcdp.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// The best order for DP-SGD is near 1 + 2 log(1/delta) / epsilon, and lower where small batches
+// meet little noise: from 1.5 (epsilon 20) to some hundreds (epsilon 0.1). Spaced so that the best
+// order is never further than a factor 1.35 in a - 1 away below 24 and 2 above. Integers where the
+// moment is an exact sum.
+constexpr double kOrders[] = {1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 11, 16, 24, 40, 72, 144, 320};
+
+absl::Status Check(const std::string& path, const char* name, double x, const Interval& domain) {
+  return CheckInterval(path.empty() ? name : absl::StrCat(path, ".", name), x, domain);
+}
+
+absl::Status NoRoom(const std::string& what) {
+  return absl::FailedPreconditionError(absl::StrCat("the filter leaves no room: ", what));
+}
+
+Filter OneCell(CellQuantity quantity, double order, double cap, std::string theorem) {
+  return Filter{FilterRule::kAllCells, {FilterCell{quantity, order, cap}}, std::move(theorem)};
+}
+
+absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
+  std::vector<FilterCell> cells;
+  // The orders that have room with delta / 16 are kept, then delta is split among those alone:
+  // their caps only grow.
+  for (int round = 0; round < 2; ++round) {
+    const double share =
+        round == 0 ? static_cast<double>(std::size(kOrders)) : static_cast<double>(cells.size());
+    const double log_share = RoundDown(log_delta - RoundUp(std::log(share)));
+    std::vector<FilterCell> kept;
+    for (const double order : kOrders) {
+      const bool before = round == 0 || std::any_of(cells.begin(), cells.end(), [&](const auto& c) {
+                            return c.order == order;
+                          });
+      const double cap = before ? LargestDivergence(order, epsilon, log_share) : 0;
+      if (cap > 0) kept.push_back(FilterCell{CellQuantity::kRenyi, order, cap});
+    }
+    cells = std::move(kept);
+    if (cells.empty()) return NoRoom("no Renyi order converts to so small an epsilon");
+  }
+  return Filter{FilterRule::kAnyCell, std::move(cells),
+                "[FZ21] Thm 4.3 at every order, delta split evenly among the orders ; [CKS20] Prop "
+                "12 ; union bound of accounting/README.md, \"Some order of a grid\""};
+}
+
+absl::StatusOr<Filter> AdvancedFilter(double epsilon, double delta) {
+  const double slack = 0.5 * delta;  // exact unless it is subnormal
+  if (!(slack > 0)) return NoRoom("half of delta is not a double");
+  // sqrt(2 L V) + V / 2 = epsilon has the root sqrt(V) = 2 epsilon / (sqrt(2 L) + sqrt(2 L + 2
+  // epsilon)).
+  const double l2 = RoundUp(-2 * std::log(slack), 2);
+  const double root = 2 * epsilon / (std::sqrt(l2) + std::sqrt(l2 + 2 * epsilon));
+  const double squares = RoundDownNonNegative(root * root, 16);
+  const double rest = RoundDownNonNegative(delta - slack);
+  if (!(squares > 0)) return NoRoom("epsilon is too small");
+  return Filter{FilterRule::kAllCells,
+                {FilterCell{CellQuantity::kEpsilonSquared, 0, squares},
+                 FilterCell{CellQuantity::kDelta, 0, rest}},
+                "[WRRW23] Thm 4"};
+}
+
+// x, or +inf where it is NaN or negative.
+double Sane(double x) { return x >= 0 ? x : kInfinity; }
+
+// The sum of cost over the elementary events inside `event`.
+template <class Cost>
+double SumOver(const MechanismEvent& event, Cost cost) {
+  double sum = 0;
+  for (const Use& use : Flatten(event)) {
+    const double one = Sane(cost(*use.event));
+    if (one == kInfinity) return kInfinity;
+    if (one > 0) {
+      sum = sum == 0 && use.count == 1 ? one : RoundUp(sum + RoundUp(use.count * one));
+    }
+  }
+  return Sane(sum);
+}
+
+}  // namespace
+
+absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
+  if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
+  // The second cell, with no room, refuses every event that has a delta.
+  return Filter{
+      FilterRule::kAllCells,
+      {FilterCell{CellQuantity::kEpsilon, 0, epsilon}, FilterCell{CellQuantity::kDelta, 0, 0}},
+      "[RRUV16] Sec 3: epsilons add up adaptively"};
+}
+
+absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
+                                               ApproximateDpFilter kind, double order,
+                                               const std::string& path) {
+  if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
+  if (absl::Status s = Check(path, "delta", delta, kOpenProbability); !s.ok()) return s;
+  const double log_delta = RoundDown(std::log(delta), 1);
+  switch (kind) {
+    case ApproximateDpFilter::kRenyiOrders:
+      return RenyiGridFilter(epsilon, log_delta);
+    case ApproximateDpFilter::kRenyiOneOrder: {
+      if (absl::Status s = Check(path, "order", order, kRenyiOrder); !s.ok()) return s;
+      const double cap = LargestDivergence(order, epsilon, log_delta);
+      if (!(cap > 0)) return NoRoom("the conversion at this order alone costs more than epsilon");
+      return OneCell(CellQuantity::kRenyi, order, cap, "[FZ21] Thm 4.3 ; [CKS20] Prop 12");
+    }
+    case ApproximateDpFilter::kBasic:
+      return Filter{FilterRule::kAllCells,
+                    {FilterCell{CellQuantity::kEpsilon, 0, epsilon},
+                     FilterCell{CellQuantity::kDelta, 0, delta}},
+                    "[RRUV16] Sec 3: epsilons and deltas add up adaptively"};
+    case ApproximateDpFilter::kAdvanced:
+      return AdvancedFilter(epsilon, delta);
+    case ApproximateDpFilter::kZcdp: {
+      const double rho = LargestRho(epsilon, log_delta);
+      if (!(rho > 0)) return NoRoom("no rho converts to so small an epsilon");
+      return OneCell(CellQuantity::kRho, 0, rho, "[FZ21] Thm 4.3 at every order ; [CKS20] Prop 12");
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("filter: got ", static_cast<int>(kind), ", want a filter that is defined"));
+}
+
+absl::StatusOr<Filter> ZcdpFilter(double rho, const std::string& path) {
+  if (absl::Status s = Check(path, "rho", rho, kPositive); !s.ok()) return s;
+  return OneCell(CellQuantity::kRho, 0, rho, "[FZ21] Thm 4.3 at every order");
+}
+
+absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path) {
+  if (absl::Status s = Check(path, "mu", mu, kPositive); !s.ok()) return s;
+  const double cap = std::min(RoundDownNonNegative(mu * mu), std::numeric_limits<double>::max());
+  return OneCell(CellQuantity::kMuSquared, 0, cap, "[ST22] Thm 1, plain Gaussian events only");
+}
+
+absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path) {
+  if (absl::Status s = Check(path, "order", order, kRenyiOrder); !s.ok()) return s;
+  if (absl::Status s = Check(path, "divergence", divergence, kPositive); !s.ok()) return s;
+  return OneCell(CellQuantity::kRenyi, order, divergence, "[FZ21] Thm 4.3");
+}
+
+double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
+                      const FilterCell& cell) {
+  if (ContainsNonPrivate(event)) return kInfinity;
+  const Setting setting{.relation = relation};
+  switch (cell.quantity) {
+    case CellQuantity::kEpsilon:
+    case CellQuantity::kDelta:
+    case CellQuantity::kEpsilonSquared: {
+      // Each cell counts its own part of (epsilon, delta): every filter with an epsilon cell has a
+      // delta cell beside it.
+      return SumOver(event, [&](const MechanismEvent& e) {
+        const absl::StatusOr<ApproximateDpParameters> pair =
+            ApproximateDpOf(e, setting, Accountant::kBasic);
+        if (!pair.ok()) return kInfinity;
+        if (cell.quantity == CellQuantity::kDelta) return pair->delta;
+        if (cell.quantity == CellQuantity::kEpsilon) return pair->epsilon;
+        return RoundUpNonNegative(pair->epsilon * pair->epsilon);
+      });
+    }
+    case CellQuantity::kRho:
+      return SumOver(event, [&](const MechanismEvent& e) {
+        const absl::StatusOr<ZcdpParameters> zcdp = ZcdpOf(e, setting);
+        if (!zcdp.ok() || zcdp->xi > 0 || zcdp->delta > 0) return kInfinity;
+        return zcdp->rho;
+      });
+    case CellQuantity::kMuSquared:
+      return SumOver(event, [&](const MechanismEvent& e) {
+        const auto* gaussian = e.As<Gaussian>();
+        return gaussian == nullptr ? kInfinity
+                                   : GaussianMuSquared(*gaussian, setting.shift())->upper;
+      });
+    case CellQuantity::kRenyi: {
+      if (!(cell.order > 1)) return kInfinity;
+      const absl::StatusOr<RenyiProfile> profile = RenyiProfile::Create(Flatten(event), setting);
+      if (!profile.ok() || profile->delta_sum() > 0) return kInfinity;
+      return Sane(profile->Divergence(cell.order));
+    }
+  }
+  return kInfinity;
+}
+
+}  // namespace epsledger::accounting

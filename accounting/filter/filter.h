@@ -1,0 +1,97 @@
+#ifndef EPSLEDGER_ACCOUNTING_FILTER_FILTER_H_
+#define EPSLEDGER_ACCOUNTING_FILTER_FILTER_H_
+
+// Privacy filters: stopping rules for histories whose every event may depend on the outputs of
+// the ones before. A filter is a few cells; a cell counts one quantity that adds up exactly.
+// The ledger keeps the counts as integers (server/core); this file says what a cell counts,
+// up to which cap, and by which theorem stopping there gives the promised guarantee.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/mechanism_event.h"
+#include "accounting/event/neighboring_relation.h"
+
+namespace epsledger::accounting {
+
+// What a cell adds up. The numbers are stored in ledgers: never renumber.
+enum class CellQuantity : uint8_t {
+  kEpsilon = 1,         // sum of epsilon_i
+  kDelta = 2,           // sum of delta_i
+  kEpsilonSquared = 3,  // sum of epsilon_i^2
+  kRho = 4,             // sum of rho_i (zCDP with xi = 0)
+  kMuSquared = 5,       // sum of mu_i^2 (plain Gaussian events only)
+  kRenyi = 6,           // sum of D_order
+};
+
+struct FilterCell {
+  CellQuantity quantity = CellQuantity::kEpsilon;
+  // The Renyi order; 0 for every other quantity.
+  double order = 0;
+  // The largest allowed sum, rounded down. In [0, inf).
+  double cap = 0;
+};
+
+enum class FilterRule : uint8_t {
+  // A charge fits if it fits in every cell.
+  kAllCells = 1,
+  // A charge fits if it fits in at least one cell. Every cell counts every accepted charge.
+  kAnyCell = 2,
+};
+
+struct Filter {
+  FilterRule rule = FilterRule::kAllCells;
+  std::vector<FilterCell> cells;
+  // Why stopping by `rule` gives the cap's guarantee.
+  std::string theorem;
+};
+
+// How a cap in (epsilon, delta) is kept.
+enum class ApproximateDpFilter : uint8_t {
+  // Renyi at a fixed grid of orders, delta split evenly among them; a charge fits if one order
+  // still has room. The choice for DP-SGD.
+  kRenyiOrders = 1,
+  // Renyi at one order fixed in advance.
+  kRenyiOneOrder = 2,
+  // sum eps_i <= epsilon and sum delta_i <= delta.
+  kBasic = 3,
+  // The advanced-composition filter: sqrt(2 log(1/d') V) + V/2 <= epsilon, V = sum eps_i^2, and
+  // sum delta_i <= delta - d', with d' = delta / 2.
+  kAdvanced = 4,
+  // rho-zCDP converted at the best order.
+  kZcdp = 5,
+};
+
+// Each returns a filter such that every adaptive history it lets pass satisfies the guarantee
+// named. Caps are rounded down. INVALID_ARGUMENT for a number outside the stated domain, with
+// field names "epsilon", "delta", "rho", "mu", "order", "divergence" prefixed by `path`.
+//
+// epsilon-DP. epsilon in (0, inf).
+absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path);
+// (epsilon, delta)-DP. epsilon in (0, inf), delta in (0, 1). `order` is read by kRenyiOneOrder
+// only, and is then in (1, inf).
+// FAILED_PRECONDITION if the filter leaves no room at all (for example kRenyiOneOrder at an
+// order where the conversion alone costs more than epsilon).
+absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
+                                               ApproximateDpFilter kind, double order,
+                                               const std::string& path);
+// rho-zCDP. rho in (0, inf).
+absl::StatusOr<Filter> ZcdpFilter(double rho, const std::string& path);
+// mu-GDP. mu in (0, inf).
+absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path);
+// D_order <= divergence. order in (1, inf), divergence in (0, inf).
+absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path);
+
+// Returns c >= the true cost of one use of `event` in `cell`, for every pair of neighbors.
+// +inf where the event has no finite cost in that quantity (a Gaussian in pure epsilon, a sampled
+// Gaussian in mu, anything not proved): such a charge never fits. Never NaN, never negative.
+// REQUIRES: Validate(event) is OK. Cost: as the Renyi divergence, up to a millisecond; callers
+// keep the result.
+double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
+                      const FilterCell& cell);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_FILTER_FILTER_H_

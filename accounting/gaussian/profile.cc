@@ -1,0 +1,160 @@
+#include "accounting/gaussian/profile.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "accounting/numeric/log_space.h"
+#include "accounting/numeric/normal.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/numeric/search.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kMax = std::numeric_limits<double>::max();
+constexpr double kUlp = 2 * kUnitRoundoff;
+
+// A value and a bound on its absolute error, as bounds on a logarithm that is at most 0.
+Bounds Around(double log_value, double error) {
+  Bounds bounds{NextDown(log_value - error), std::min(0.0, NextUp(log_value + error))};
+  // The logarithm of a positive number is finite, even where it is too large for a double.
+  if (bounds.upper == -kInf) bounds.upper = -kMax;
+  return bounds;
+}
+
+// delta = e^{eps/2} phi(m) e^{-h^2/2} (R(m - h) - R(m + h)), m = eps/mu, h = mu/2, the difference
+// by its Taylor series 2 (I_1 h + I_3 h^3/3! + ...): all terms positive, no cancellation however
+// small mu is. REQUIRES: h <= 0.01 max(1, m), where one term is below 1e-4 of the one before.
+Bounds BySeries(double mu, double epsilon, double m, double h) {
+  const std::array<double, 12> mills = MillsIntegrals(m);
+  const double h2 = h * h;
+  const double sum =
+      mills[1] +
+      h2 / 6 * (mills[3] + h2 / 20 * (mills[5] + h2 / 42 * (mills[7] + h2 / 72 * mills[9])));
+  const double log_mu = std::log(mu);
+  const double log_sum = std::log(sum);
+  const double half_m2 = 0.5 * m * m;
+  const double log_delta = (log_mu + log_sum - kLogSqrt2Pi) + (0.5 * epsilon - half_m2 - 0.5 * h2);
+  // Rounding of m moves m^2/2 by 2^-53 m^2 and the sum by at most 2^-52; each of the nine
+  // operations above loses half an ulp of a number no larger than the sum of magnitudes; the
+  // Mills integrals and the missing terms are inside 2^-44.
+  const double magnitude =
+      half_m2 + 0.5 * epsilon + 0.5 * h2 + std::abs(log_mu) + std::abs(log_sum) + 1;
+  return Around(log_delta, 8 * kUlp * magnitude + 0x1p-44);
+}
+
+// delta = phi(u) (R(u) - R(v)), u = m - h >= 0, v = m + h.
+Bounds ByMillsRatios(double m, double u, double v) {
+  const double r_u = MillsRatio(u);
+  const double r_v = MillsRatio(v);
+  const double difference = r_u - r_v;
+  const double log_difference = std::log(difference);
+  const double log_delta = (log_difference - kLogSqrt2Pi) - 0.5 * u * u;
+  // u and v are off by the rounding of m and their own; -R'(x) = 1 - x R(x) < 1 / (1 + x^2).
+  const double u_error = kUlp * (m + u);
+  const double v_error = kUlp * (m + v);
+  const double error = u_error * (u + 1 / ((1 + u * u) * difference)) +
+                       v_error / ((1 + v * v) * difference) +
+                       kNormalRelativeError * (r_u + r_v) / difference +
+                       8 * kUlp * (0.5 * u * u + std::abs(log_difference) + 1);
+  if (!(difference > 0)) return Bounds{-kInf, 0};
+  return Around(log_delta, error);
+}
+
+// 1 - delta = Phi(u) + phi(u) R(v) for u = m - h < 0 < v: delta itself may be near 1.
+Bounds ByComplement(double m, double u, double v) {
+  const double phi_u = std::exp(-0.5 * u * u - kLogSqrt2Pi);
+  const double complement = NormalCdf(u) + phi_u * MillsRatio(v);
+  const double u_error = kUlp * (m - u);
+  const double v_error = kUlp * (m + v);
+  // Relative: |d log Phi(u)| <= |u| + 1, |d log R(v)| <= 1; u^2/2 is rounded inside exp.
+  const double relative =
+      u_error * (1 - u) + v_error + 4 * kUlp * (0.5 * u * u + 2) + 2 * kNormalRelativeError;
+  if (!(complement < 1)) return Bounds{-kInf, 0};
+  const double log_delta = std::log1p(-complement);
+  // Where the complement underflows it is still below 1e-300.
+  const double error =
+      (complement * relative + 1e-300) / (1 - complement) + 4 * kUlp * std::abs(log_delta);
+  return Around(log_delta, error);
+}
+
+}  // namespace
+
+Bounds GaussianLogDelta(double mu, double epsilon) {
+  if (std::isnan(mu) || std::isnan(epsilon) || mu < 0) return Bounds{-kInf, 0};
+  if (mu == kInf) return Bounds{0, 0};
+  if (epsilon < 0) {
+    // delta(eps) = 1 - e^eps + e^eps delta(-eps): the pair is its own reverse.
+    const double floor = Log1mExp(epsilon);
+    if (mu == 0) return Around(floor, 4 * kUlp * std::abs(floor) + 4 * kUlp);
+    const Bounds mirrored = GaussianLogDelta(mu, -epsilon);
+    const auto combine = [&](double log_delta) { return LogAddExp(floor, epsilon + log_delta); };
+    const double lower = combine(mirrored.lower);
+    const double upper = combine(mirrored.upper);
+    const auto error = [](double x) { return 8 * kUlp * (std::abs(x) + 1); };
+    return Bounds{Around(lower, error(lower)).lower, Around(upper, error(upper)).upper};
+  }
+  if (mu == 0 || epsilon == kInf) return Bounds{-kInf, -kInf};
+  const double m = epsilon / mu;
+  const double h = 0.5 * mu;
+  if (m * m == kInf) return Bounds{-kInf, -kMax};
+  if (h <= 0.01 * std::max(1.0, m)) return BySeries(mu, epsilon, m, h);
+  const double u = m - h;
+  const double v = m + h;
+  return u >= 0 ? ByMillsRatios(m, u, v) : ByComplement(m, u, v);
+}
+
+Bounds GaussianLogDelta(Bounds mu, double epsilon) {
+  return Bounds{GaussianLogDelta(mu.lower, epsilon).lower,
+                GaussianLogDelta(mu.upper, epsilon).upper};
+}
+
+namespace {
+
+double EpsilonUpper(double mu, double log_delta) {
+  if (mu == 0) return 0;
+  if (mu == kInf || log_delta == -kInf) return kInf;
+  const auto excess = [&](double epsilon) {
+    return GaussianLogDelta(mu, epsilon).upper - log_delta;
+  };
+  if (excess(0) <= 0) return 0;
+  // delta <= exp(-(eps/mu - mu/2)^2 / 2): a little above the epsilon where that meets the target.
+  double high = mu * (0.5 * mu + std::sqrt(-2 * log_delta)) * (1 + 1e-12) + 1e-300;
+  for (int i = 0; !(excess(high) <= 0); ++i) {
+    if (i == 60 || !std::isfinite(high)) return kInf;
+    high *= 2;
+  }
+  return NarrowCrossing(excess, high, 0, 2e-16).holds;
+}
+
+double EpsilonLower(double mu, double log_delta, double upper) {
+  if (mu == 0) return 0;
+  if (mu == kInf || log_delta == -kInf) return kInf;
+  const auto below_truth = [&](double epsilon) {
+    return GaussianLogDelta(mu, epsilon).lower >= log_delta;
+  };
+  // From the upper bound downwards until the profile proves that epsilon is too small.
+  double step = 4 * kUlp * upper;
+  for (double epsilon = upper; epsilon > 0; step *= 4) {
+    epsilon -= step;
+    if (epsilon > 0 && below_truth(epsilon)) return epsilon;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Bounds GaussianEpsilon(Bounds mu, double log_delta) {
+  if (std::isnan(log_delta)) return Bounds{0, kInf};
+  if (log_delta >= 0) return Bounds{0, 0};
+  const double upper = EpsilonUpper(mu.upper, log_delta);
+  if (upper == kInf && mu.lower != mu.upper) {
+    return Bounds{EpsilonLower(mu.lower, log_delta, EpsilonUpper(mu.lower, log_delta)), upper};
+  }
+  return Bounds{EpsilonLower(mu.lower, log_delta, upper), upper};
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,67 @@
+#include "accounting/gaussian/trade_off.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "accounting/numeric/normal.h"
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Bounds on the t with 1 - Phi(t) = p, 0 < p <= 1/2: widened until the tail, with its error,
+// proves them.
+Bounds UpperQuantileBounds(double p) {
+  const double t = NormalUpperQuantile(p);
+  const double log_p = std::log(p);
+  const double slack = kNormalRelativeError + 8 * kUnitRoundoff * (std::abs(log_p) + 1);
+  Bounds bounds{-kInf, kInf};
+  for (double width = 4 * kUnitRoundoff * (std::abs(t) + 1); width < 1; width *= 2) {
+    if (bounds.lower == -kInf && LogNormalCdf(-(t - width)) - slack >= log_p) {
+      bounds.lower = t - width;
+    }
+    if (bounds.upper == kInf && LogNormalCdf(-(t + width)) + slack <= log_p) {
+      bounds.upper = t + width;
+    }
+    if (bounds.lower != -kInf && bounds.upper != kInf) break;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+Bounds GaussianTradeOff(Bounds mu, double alpha) {
+  if (std::isnan(alpha) || std::isnan(mu.lower) || std::isnan(mu.upper)) return Bounds{0, 1};
+  if (mu.lower == kInf) return Bounds{0, 0};
+  if (alpha <= 0) return Bounds{mu.upper == kInf ? 0.0 : 1.0, 1};
+  if (alpha >= 1) return Bounds{0, 0};
+  if (mu.upper == 0) return Bounds{1 - alpha, std::min(1.0, NextUp(1 - alpha))};
+  Bounds t;
+  if (alpha <= 0.5) {
+    t = UpperQuantileBounds(alpha);
+  } else {
+    const Bounds mirrored = UpperQuantileBounds(1 - alpha);  // 1 - alpha is exact
+    t = Bounds{-mirrored.upper, -mirrored.lower};
+  }
+  // Phi rounded outward: its own error, and that of the subtraction inside.
+  const auto phi = [](double z, double sign) {
+    const double value = NormalCdf(z);
+    return value * (1 + sign * (2 * kNormalRelativeError + 4 * kUnitRoundoff)) +
+           sign * std::numeric_limits<double>::denorm_min();
+  };
+  const double z_low = RoundDown(t.lower - mu.upper);
+  const double z_high = RoundUp(t.upper - mu.lower);
+  // f(x) <= 1 - x for every trade-off function.
+  return Bounds{std::max(0.0, phi(z_low, -1)), std::min(NextUp(1 - alpha), phi(z_high, +1))};
+}
+
+Bounds GaussianAdvantage(Bounds mu) {
+  const Bounds log_delta = GaussianLogDelta(mu, 0);
+  return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 2),
+                std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 2))};
+}
+
+}  // namespace epsledger::accounting

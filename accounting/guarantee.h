@@ -1,0 +1,66 @@
+#ifndef EPSLEDGER_ACCOUNTING_GUARANTEE_H_
+#define EPSLEDGER_ACCOUNTING_GUARANTEE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace epsledger::accounting {
+
+// One way of composing events. Numbers as in proto/epsledger/v1/guarantee.proto.
+enum class Accountant : uint8_t {
+  kBasic = 1,
+  kAdvanced = 2,
+  kOptimal = 3,
+  kRenyi = 4,
+  kMoments = 5,
+  kMomentsHolder = 6,
+  kMomentsAsPublished = 7,
+  kZcdp = 8,
+  kGaussian = 9,
+  kClt = 10,
+  kPld = 11,
+  kTradeOff = 12,
+  // The smallest upper bound among all that know every event.
+  kBest = 13,
+};
+
+// "BASIC", "RENYI", ...: the name in requests and tables.
+std::string_view Name(Accountant accountant);
+
+enum class GuaranteeKind : uint8_t {
+  // `upper` >= the truth, rounding included.
+  kUpperBound = 1,
+  // `lower` <= the truth, rounding included.
+  kLowerBound = 2,
+  // Neither. Shown, labelled, and never used to decide.
+  kApproximation = 3,
+};
+
+// A number, what kind of number it is, and why it holds.
+//
+// Invariants: no member is NaN; lower <= upper where both are set; an absent member is unknown,
+// never zero. Infinity is a value: "no finite bound".
+struct Guarantee {
+  GuaranteeKind kind = GuaranteeKind::kUpperBound;
+  // Who answered. For a question to kBest, the winner.
+  Accountant accountant = Accountant::kBest;
+  // The theorem that makes the number true, with its source.
+  std::string theorem;
+  std::optional<double> upper;
+  std::optional<double> lower;
+  // The answer of a calibration, on the safe side. `upper` is then the epsilon there.
+  std::optional<double> value;
+  // Natural logarithms of upper and lower, set with every delta: a delta may lie below 1e-308.
+  std::optional<double> log_upper;
+  std::optional<double> log_lower;
+  // The Renyi order that was used, where there is one.
+  std::optional<double> order;
+  // True if the history holds an unverifiedClaim: then the number is only as good as the claim.
+  bool contains_unverified_claim = false;
+};
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_GUARANTEE_H_

@@ -1,0 +1,54 @@
+#ifndef EPSLEDGER_ACCOUNTING_NUMERIC_ROUNDING_H_
+#define EPSLEDGER_ACCOUNTING_NUMERIC_ROUNDING_H_
+
+// Directed rounding by hand: the result of a few double operations in round-to-nearest, moved
+// outward by at least the error they can have made (accounting/README.md, "Error budget").
+
+#include <cmath>
+#include <limits>
+
+namespace epsledger::accounting {
+
+// Half an ulp of 1: one correctly rounded operation x has relative error at most this.
+inline constexpr double kUnitRoundoff = 0x1p-53;
+
+// The next double above x. NaN becomes +inf: an upper bound that is not known is no bound.
+inline double NextUp(double x) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return std::isnan(x) ? kInf : std::nextafter(x, kInf);
+}
+
+// The next double below x. NaN becomes -inf.
+inline double NextDown(double x) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return std::isnan(x) ? -kInf : std::nextafter(x, -kInf);
+}
+
+// Returns y >= every real t with |t - x| <= operations * 2^-52 * |x| + operations * 2^-1074:
+// what x can have lost in that many additions of equal sign, multiplications, divisions, roots and
+// library calls of error below 1 ulp each. NaN becomes +inf.
+inline double RoundUp(double x, double operations = 1) {
+  constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+  return NextUp(x + (std::abs(x) * (operations * 2 * kUnitRoundoff) + operations * kTiny));
+}
+
+// The mirror image. NaN becomes -inf.
+inline double RoundDown(double x, double operations = 1) {
+  constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+  return NextDown(x - (std::abs(x) * (operations * 2 * kUnitRoundoff) + operations * kTiny));
+}
+
+// RoundUp for a quantity that is never negative and exactly zero only where it is truly zero.
+inline double RoundUpNonNegative(double x, double operations = 1) {
+  return x == 0 ? 0 : RoundUp(x, operations);
+}
+
+// RoundDown, but never below zero.
+inline double RoundDownNonNegative(double x, double operations = 1) {
+  const double y = RoundDown(x, operations);
+  return y > 0 ? y : 0;
+}
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_NUMERIC_ROUNDING_H_

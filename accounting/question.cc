@@ -1,0 +1,115 @@
+#include "accounting/question.h"
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/domain.h"
+#include "accounting/event/validation.h"
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr Interval kLogProbability{-kInfinity, 0, true, true};
+constexpr Interval kHalf{0, 0.5, false, false};
+
+absl::Status CheckEnum(const std::string& field, int value, int first, int last) {
+  if (value >= first && value <= last) return absl::OkStatus();
+  return OutOfDomain(field, absl::StrCat(value), "a value that is defined");
+}
+
+struct QueryCheck {
+  absl::Status operator()(const EpsilonAtDelta& q) const {
+    if (q.given_delta.has_value()) {
+      return CheckInterval("query.epsilonAtDelta", *q.given_delta, kProbability);
+    }
+    return CheckInterval("query.epsilonAtLogDelta", q.log_delta, kLogProbability);
+  }
+  absl::Status operator()(const DeltaAtEpsilon& q) const {
+    return CheckInterval("query.deltaAtEpsilon", q.epsilon, kFinite);
+  }
+  absl::Status operator()(const RenyiDivergenceAtOrder& q) const {
+    return CheckInterval("query.renyiDivergenceAtOrder", q.order, kRenyiOrder);
+  }
+  absl::Status operator()(const TypeTwoErrorAt& q) const {
+    return CheckInterval("query.typeTwoErrorAt", q.type_one_error, kProbability);
+  }
+  absl::Status operator()(const InverseTypeTwoErrorAt& q) const {
+    return CheckInterval("query.inverseTypeTwoErrorAt", q.type_two_error, kProbability);
+  }
+  absl::Status operator()(const Advantage&) const { return absl::OkStatus(); }
+  absl::Status operator()(const GaussianDpMu& q) const {
+    return CheckInterval("query.gaussianDpMu.alphaMin", q.alpha_min, kHalf);
+  }
+  absl::Status operator()(const CentralLimit& q) const {
+    if (!q.type_one_error.has_value()) return absl::OkStatus();
+    return CheckInterval("query.centralLimit.typeOneError", *q.type_one_error, kProbability);
+  }
+  absl::Status operator()(const Calibrate& q) const {
+    if (absl::Status s = CheckInterval("query.calibrate.epsilon", q.epsilon, kNonNegative);
+        !s.ok()) {
+      return s;
+    }
+    if (absl::Status s = CheckInterval("query.calibrate.delta", q.delta, kProbability); !s.ok()) {
+      return s;
+    }
+    return CheckEnum("query.calibrate.variable", static_cast<int>(q.variable), 1, 3);
+  }
+};
+
+}  // namespace
+
+EpsilonAtDelta EpsilonAtDelta::FromDelta(double delta) {
+  EpsilonAtDelta query;
+  query.given_delta = delta;
+  query.log_delta = delta == 1 ? 0 : RoundDown(std::log(delta), 1);
+  return query;
+}
+
+absl::Status Validate(const Question& question) {
+  if (absl::Status s = CheckEnum("accountant", static_cast<int>(question.accountant), 1, 13);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckEnum("neighboringRelation", static_cast<int>(question.relation), 1, 3);
+      !s.ok()) {
+    return s;
+  }
+  if (question.adjacency.has_value()) {
+    const int adjacency = static_cast<int>(*question.adjacency);
+    if (absl::Status s = CheckEnum("adjacency", adjacency, 1, 2); !s.ok()) return s;
+    if (question.relation != NeighboringRelation::kAddOrRemoveOne) {
+      return OutOfDomain("adjacency", *question.adjacency == Adjacency::kAdd ? "ADD" : "REMOVE",
+                         "nothing: only add-or-remove-one has directions");
+    }
+  }
+  if (absl::Status s =
+          CheckEnum("sensitivityRelation", static_cast<int>(question.sensitivity_relation), 1, 2);
+      !s.ok()) {
+    return s;
+  }
+  for (size_t i = 0; i < question.events.size(); ++i) {
+    if (absl::Status s = Validate(question.events[i], absl::StrCat("events[", i, "]")); !s.ok()) {
+      return s;
+    }
+  }
+  if (absl::Status s = std::visit(QueryCheck(), question.query); !s.ok()) return s;
+  if (absl::Status s = CheckInterval("relativeWidth", question.relative_width, kOpenProbability);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckRange("groupSize", question.group_size, 1, kMaxEventCount); !s.ok()) {
+    return s;
+  }
+  if (question.advanced_delta_slack.has_value()) {
+    return CheckInterval("advancedDeltaSlack", *question.advanced_delta_slack, kOpenProbability);
+  }
+  return absl::OkStatus();
+}
+
+Setting SettingOf(const Question& question) {
+  return Setting{question.relation, question.adjacency, question.sensitivity_relation};
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,47 @@
+#ifndef EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
+#define EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/history.h"
+
+namespace epsledger::accounting {
+
+// The Renyi divergences of a whole history, as a function of the order: an upper bound for every
+// pair of neighbors in both directions, or in the one direction that the setting asks for.
+//
+// An (epsilon, delta)-DP event has no finite divergence; it is split into its delta and an
+// epsilon-DP part ([KOV15] Thm 3.1; README, "Approximate-DP parts"), so that
+//   delta(history, epsilon) <= delta_sum() + delta(the rest, epsilon).
+// Immutable, safe to share between threads.
+class RenyiProfile {
+ public:
+  // UNIMPLEMENTED with the reason for an event whose divergence is not proved here; `asked_by` is
+  // named in the message. The result does not borrow from `uses`.
+  static absl::StatusOr<RenyiProfile> Create(const std::vector<Use>& uses, const Setting& setting,
+                                             Accountant asked_by = Accountant::kRenyi);
+
+  // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf].
+  double Divergence(double order) const;
+  // Sum of the deltas split off, rounded up.
+  double delta_sum() const { return delta_sum_; }
+
+ private:
+  struct Term {
+    std::function<double(double order)> divergence;
+    double count;
+  };
+
+  void AddTerm(std::function<double(double)> divergence, double count);
+
+  double half_mu_squared_ = 0;  // of everything whose divergence is order * constant
+  double constant_ = 0;         // of everything whose divergence is constant
+  double delta_sum_ = 0;
+  std::vector<Term> terms_;
+};
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_

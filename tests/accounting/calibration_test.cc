@@ -1,0 +1,91 @@
+#include <cmath>
+
+#include "accounting/accountant.h"
+#include "accounting/gaussian/calibration.h"
+#include "gtest/gtest.h"
+#include "tests/accounting/questions.h"
+
+namespace epsledger::accounting {
+namespace {
+
+using Variable = Calibrate::Variable;
+
+double EpsilonWith(Accountant accountant, const MechanismEvent& event, int64_t count,
+                   double delta) {
+  return *Answer(AskEpsilon(accountant, event, count, delta))->upper;
+}
+
+TEST(Calibrate, EndsJustOnTheSafeSide) {
+  for (const Accountant accountant : {Accountant::kRenyi, Accountant::kZcdp, Accountant::kBest}) {
+    const auto noise = Answer(Ask(accountant, {{SampledGaussianEvent(0.01, 1), 1000}},
+                                  Calibrate{2, 1e-6, Variable::kNoiseMultiplier}));
+    ASSERT_TRUE(noise.ok()) << noise.status();
+    const double z = *noise->value;
+    EXPECT_LE(*noise->upper, 2);
+    EXPECT_EQ(EpsilonWith(accountant, SampledGaussianEvent(0.01, z), 1000, 1e-6), *noise->upper);
+    EXPECT_GT(EpsilonWith(accountant, SampledGaussianEvent(0.01, z * (1 - 1e-7)), 1000, 1e-6), 2);
+  }
+  const auto count = Answer(Ask(Accountant::kRenyi, {{SampledGaussianEvent(0.01, 1), 1}},
+                                Calibrate{2, 1e-6, Variable::kCount}));
+  const auto steps = static_cast<int64_t>(*count->value);
+  EXPECT_LE(EpsilonWith(Accountant::kRenyi, SampledGaussianEvent(0.01, 1), steps, 1e-6), 2);
+  EXPECT_GT(EpsilonWith(Accountant::kRenyi, SampledGaussianEvent(0.01, 1), steps + 1, 1e-6), 2);
+  const auto probability = Answer(Ask(Accountant::kRenyi, {{SampledGaussianEvent(0.5, 1), 1000}},
+                                      Calibrate{2, 1e-6, Variable::kSamplingProbability}));
+  const double q = *probability->value;
+  EXPECT_LE(EpsilonWith(Accountant::kRenyi, SampledGaussianEvent(q, 1), 1000, 1e-6), 2);
+  EXPECT_GT(EpsilonWith(Accountant::kRenyi, SampledGaussianEvent(q * (1 + 1e-7), 1), 1000, 1e-6),
+            2);
+}
+
+TEST(Calibrate, AgreesWithTheAnalyticGaussianMechanism) {
+  for (const double epsilon : {0.0, 0.1, 3.0}) {
+    for (const double delta : {1e-5, 1e-30, 1e-100}) {
+      const auto answer = Answer(Ask(Accountant::kGaussian, {{MechanismEvent(Gaussian{1}), 1}},
+                                     Calibrate{epsilon, delta, Variable::kNoiseMultiplier}));
+      ASSERT_TRUE(answer.ok()) << answer.status();
+      EXPECT_NEAR(*answer->value / AnalyticNoiseMultiplier(epsilon, delta), 1, 1e-8);
+    }
+  }
+}
+
+TEST(Calibrate, CountsExactlyUnderBasicAndAdvanced) {
+  const auto basic = Answer(Ask(Accountant::kBasic, {{MechanismEvent(PureDp{0.25}), 1}},
+                                Calibrate{2, 0, Variable::kCount}));
+  EXPECT_GE(*basic->value, 7);  // 8 * 0.25 rounded up is a hair above 2
+  EXPECT_LE(*basic->value, 8);
+  const auto advanced = Answer(Ask(Accountant::kAdvanced, {{MechanismEvent(PureDp{0.01}), 1}},
+                                   Calibrate{1, 1e-6, Variable::kCount}));
+  EXPECT_LE(*advanced->upper, 1);
+  EXPECT_GT(*advanced->value, 100);
+}
+
+TEST(Calibrate, SaysWhatCannotBe) {
+  const auto status = [](const Question& q) { return Answer(q).status(); };
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      status(Ask(Accountant::kGaussian, {{MechanismEvent(Gaussian{1}), 1}},
+                 Calibrate{1, 0, Variable::kNoiseMultiplier}))));
+  EXPECT_TRUE(absl::IsFailedPrecondition(status(Ask(
+      Accountant::kBasic, {{MechanismEvent(PureDp{3}), 1}}, Calibrate{1, 0, Variable::kCount}))));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(status(Ask(Accountant::kBasic, {{MechanismEvent(PureDp{3}), 1}},
+                                         Calibrate{1, 0, Variable::kNoiseMultiplier}))));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      status(Ask(Accountant::kBasic, {}, Calibrate{1, 0, Variable::kCount}))));
+  EXPECT_TRUE(absl::IsUnimplemented(status(Ask(Accountant::kPld, {{MechanismEvent(Gaussian{3}), 1}},
+                                               Calibrate{1, 1e-5, Variable::kCount}))));
+}
+
+TEST(Calibrate, TakesTheWholeRangeWhereEverythingFits) {
+  EXPECT_EQ(*Answer(Ask(Accountant::kBasic, {{MechanismEvent(PureDp{0}), 1}},
+                        Calibrate{1, 0, Variable::kCount}))
+                 ->value,
+            9007199254740992.0);
+  EXPECT_EQ(*Answer(Ask(Accountant::kRenyi, {{SampledGaussianEvent(0.1, 100), 1}},
+                        Calibrate{5, 1e-5, Variable::kSamplingProbability}))
+                 ->value,
+            1);
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

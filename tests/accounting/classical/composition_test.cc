@@ -1,0 +1,82 @@
+#include "accounting/classical/composition.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "tests/accounting/classical/advanced_rows.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(BasicComposition, AddsUpFromAbove) {
+  const ApproximateDpParameters sum = BasicComposition({{{0.1, 1e-7}, 10}, {{1, 0}, 1}});
+  EXPECT_GE(sum.epsilon, 2);
+  EXPECT_NEAR(sum.epsilon, 2, 1e-14);
+  EXPECT_GE(sum.delta, 1e-6);
+  EXPECT_NEAR(sum.delta, 1e-6, 1e-20);
+  EXPECT_EQ(BasicComposition({}).epsilon, 0);
+  EXPECT_EQ(BasicComposition({{{0, 0}, 1e9}}).delta, 0);
+  EXPECT_EQ(BasicComposition({{{0.7, 0}, 1}}).epsilon, 0.7);  // alone, exactly itself
+}
+
+TEST(AdvancedEpsilon, AgreesWithTheTable) {
+  for (const auto& row : kAdvancedRows) {
+    const AdvancedSums sums =
+        SumForAdvanced({{{row.epsilon, row.delta}, static_cast<double>(row.count)}});
+    const double epsilon = AdvancedEpsilon(sums, std::log(row.slack));
+    EXPECT_GE(epsilon, row.total * (1 - 1e-14)) << row.epsilon << " " << row.count;
+    EXPECT_LE(epsilon, row.total * (1 + 1e-12)) << row.epsilon << " " << row.count;
+  }
+}
+
+TEST(AdvancedEpsilon, AnswersTheSpecialValues) {
+  EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{0, 0}, 5}}), -3), 0);
+  EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{800, 0}, 1}}), -3),
+            kInf);  // e^800 overflows: no bound
+  EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{1, 0}, 1}}), -kInf), kInf);
+}
+
+TEST(AdvancedLogDelta, UndoesAdvancedEpsilon) {
+  const AdvancedSums sums = SumForAdvanced({{{0.1, 1e-9}, 50}, {{0.02, 0}, 100}});
+  for (const double log_slack : {-2.0, -20.0, -300.0}) {
+    const double epsilon = AdvancedEpsilon(sums, log_slack);
+    const double log_delta = AdvancedLogDelta(sums, epsilon);
+    EXPECT_NEAR(log_delta, std::log(std::exp(log_slack) + 50e-9), 1e-9);
+  }
+  EXPECT_EQ(AdvancedLogDelta(sums, 0), 0);
+}
+
+TEST(ApproximateDpLogDelta, IsTheProfileOfTheFourOutcomeMechanism) {
+  const ApproximateDpParameters one{1, 0.01};
+  EXPECT_NEAR(std::exp(ApproximateDpLogDelta(one, 1)), 0.01, 1e-15);
+  EXPECT_NEAR(std::exp(ApproximateDpLogDelta(one, 5)), 0.01, 1e-15);
+  const double e = std::exp(1.0);
+  EXPECT_NEAR(std::exp(ApproximateDpLogDelta(one, 0)), 0.01 + 0.99 * (e - 1) / (e + 1), 1e-14);
+  EXPECT_NEAR(std::exp(ApproximateDpLogDelta(one, -3)), 1 - 0.99 * std::exp(-3.0), 1e-14);
+  EXPECT_EQ(ApproximateDpLogDelta({1, 0}, 1), -kInf);
+  EXPECT_EQ(ApproximateDpLogDelta({1, 1}, 1), 0);
+}
+
+TEST(GroupPrivacy, GrowsAsTheTheoremSays) {
+  const ApproximateDpParameters group = GroupPrivacy({0.5, 1e-6}, 3);
+  EXPECT_NEAR(group.epsilon, 1.5, 1e-14);
+  EXPECT_NEAR(group.delta, 1e-6 * std::expm1(1.5) / std::expm1(0.5), 1e-19);
+  EXPECT_NEAR(GroupPrivacy({0, 1e-6}, 3).delta, 3e-6, 1e-20);
+  EXPECT_EQ(GroupPrivacy({500, 1e-6}, 3).delta, 1);
+  EXPECT_EQ(GroupPrivacy({0.5, 0}, 1).epsilon, 0.5);
+}
+
+TEST(LogDeltaLeft, NeverLeavesMoreThanThereIs) {
+  EXPECT_EQ(LogDeltaLeft(-3, 0), -3);
+  EXPECT_TRUE(std::isnan(LogDeltaLeft(-3, 0.5)));
+  EXPECT_LE(LogDeltaLeft(std::log(1e-5), 9e-6), std::log(1e-6));
+  EXPECT_NEAR(LogDeltaLeft(std::log(1e-5), 9e-6), std::log(1e-6), 1e-13);
+  EXPECT_GE(LogDeltaPlus(std::log(1e-6), 9e-6), std::log(1e-5));
+  EXPECT_EQ(LogDeltaPlus(-1e-20, 0.5), 0);
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

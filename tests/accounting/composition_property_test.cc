@@ -1,0 +1,120 @@
+// Properties that hold for every accountant that exists, over random histories.
+
+#include <cmath>
+#include <limits>
+
+#include "accounting/accountant.h"
+#include "gtest/gtest.h"
+#include "rapidcheck/gtest.h"
+#include "tests/accounting/questions.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr Accountant kAccountants[] = {
+    Accountant::kBasic, Accountant::kAdvanced, Accountant::kRenyi, Accountant::kMoments,
+    Accountant::kZcdp,  Accountant::kGaussian, Accountant::kBest};
+constexpr double kSlack = 1e-7;  // the conversion's own tolerance
+
+MechanismEvent RandomEvent() {
+  const double x = std::exp(*rc::gen::inRange(-1200, 2500) / 1000.0);
+  switch (*rc::gen::inRange(0, 10)) {
+    case 0:
+      return Gaussian{x};
+    case 1:
+      return Laplace{x};
+    case 2:
+      return PureDp{1 / x};
+    case 3:
+      return ExponentialMechanism{1 / x};
+    case 4:
+      return SampledGaussianEvent(std::exp(-*rc::gen::inRange(0, 9000) / 1000.0), x);
+    case 5:
+      return Zcdp{0.1 / x, 0};
+    case 6:
+      return GaussianDp{1 / x};
+    case 7:
+      return DiscreteGaussian{x, 1};
+    case 8:
+      return ApproximateDp{0.1 / x, 1e-12};
+    default:
+      return TreeAggregation{x + 1, 15};
+  }
+}
+
+RC_GTEST_PROP(EveryAccountant, ComposesACountAsThatManyEvents, ()) {
+  const MechanismEvent event = RandomEvent();
+  const auto count = *rc::gen::inRange<int64_t>(2, 6);
+  for (const Accountant accountant : kAccountants) {
+    const auto counted = Answer(AskEpsilon(accountant, event, count, 1e-6));
+    if (absl::IsUnimplemented(counted.status())) continue;
+    RC_ASSERT(counted.ok());
+    Question split = AskEpsilon(accountant, event, 1, 1e-6);
+    for (int64_t i = 1; i < count; ++i) split.events.push_back(split.events[0]);
+    const auto one_by_one = Answer(split);
+    const auto nested = Answer(AskEpsilon(accountant, SelfComposed{event, count}, 1, 1e-6));
+    RC_ASSERT(one_by_one.ok() && nested.ok());
+    if (std::isinf(*counted->upper)) {
+      RC_ASSERT(std::isinf(*one_by_one->upper));
+      continue;
+    }
+    RC_ASSERT(std::abs(*one_by_one->upper - *counted->upper) <= kSlack * (1e-3 + *counted->upper));
+    RC_ASSERT(std::abs(*nested->upper - *counted->upper) <= kSlack * (1e-3 + *counted->upper));
+  }
+}
+
+RC_GTEST_PROP(EveryAccountant, GrowsWithCountAndInverseDelta, ()) {
+  const MechanismEvent event = RandomEvent();
+  const auto count = *rc::gen::inRange<int64_t>(1, 1000);
+  const double delta = std::pow(10.0, -*rc::gen::inRange(1, 12));
+  for (const Accountant accountant : kAccountants) {
+    const auto base = Answer(AskEpsilon(accountant, event, count, delta));
+    if (absl::IsUnimplemented(base.status())) continue;
+    const double epsilon = *base->upper;
+    RC_ASSERT(epsilon >= 0);
+    RC_ASSERT(!std::isnan(epsilon));
+    const double more = *Answer(AskEpsilon(accountant, event, count + 1, delta))->upper;
+    RC_ASSERT(more >= epsilon * (1 - kSlack));
+    const double smaller = *Answer(AskEpsilon(accountant, event, count, delta / 10))->upper;
+    RC_ASSERT(smaller >= epsilon * (1 - kSlack));
+  }
+}
+
+RC_GTEST_PROP(EveryAccountant, KeepsDeltaInItsRangeAndNonIncreasing, ()) {
+  const MechanismEvent event = RandomEvent();
+  const auto count = *rc::gen::inRange<int64_t>(1, 200);
+  for (const Accountant accountant : kAccountants) {
+    double before = 0;
+    for (const double epsilon : {-2.0, 0.0, 0.1, 1.0, 5.0, 50.0}) {
+      const auto delta = Answer(Ask(accountant, {{event, count}}, DeltaAtEpsilon{epsilon}));
+      if (absl::IsUnimplemented(delta.status())) break;
+      RC_ASSERT(*delta->upper >= 0 && *delta->upper <= 1);
+      RC_ASSERT(*delta->log_upper <= 0);
+      // A bound of zero mass stays one; otherwise non-increasing to the conversion's tolerance.
+      const double slack = std::isinf(before) ? 0 : kSlack * (1 + std::abs(before));
+      RC_ASSERT(*delta->log_upper <= before + slack);
+      before = *delta->log_upper;
+      if (delta->lower.has_value()) RC_ASSERT(*delta->lower <= *delta->upper);
+    }
+  }
+}
+
+// Where the truth is known exactly no upper bound is below it.
+RC_GTEST_PROP(EveryAccountant, IsNeverBelowTheExactGaussian, ()) {
+  const double z = std::exp(*rc::gen::inRange(-1500, 3000) / 1000.0);
+  const auto count = *rc::gen::inRange<int64_t>(1, 500);
+  const double delta = std::pow(10.0, -*rc::gen::inRange(1, 15));
+  const double truth = *Answer(AskEpsilon(Accountant::kGaussian, Gaussian{z}, count, delta))->lower;
+  for (const Accountant accountant :
+       {Accountant::kRenyi, Accountant::kMoments, Accountant::kZcdp, Accountant::kBest}) {
+    RC_ASSERT(*Answer(AskEpsilon(accountant, Gaussian{z}, count, delta))->upper >= truth);
+  }
+  const auto sampled =
+      Answer(AskEpsilon(Accountant::kRenyi, SampledGaussianEvent(0.5, z), count, delta));
+  RC_ASSERT(*sampled->upper <=
+            *Answer(AskEpsilon(Accountant::kRenyi, Gaussian{z}, count, delta))->upper *
+                (1 + kSlack));
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

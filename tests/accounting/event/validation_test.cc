@@ -1,0 +1,106 @@
+#include "accounting/event/validation.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace epsledger::accounting {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string Message(const MechanismEvent& event) {
+  return std::string(Validate(event, "events[0].event").message());
+}
+
+TEST(Validate, NamesTheFieldItsValueAndTheDomain) {
+  EXPECT_EQ(Message(PoissonSampled{1.5, MechanismEvent(Gaussian{1})}),
+            "events[0].event.poissonSampled.samplingProbability: got 1.5, want in (0, 1]");
+  EXPECT_EQ(Message(PoissonSampled{0.5, MechanismEvent(Gaussian{-1})}),
+            "events[0].event.poissonSampled.event.gaussian.noiseMultiplier: got -1, want in (0, "
+            "inf)");
+  EXPECT_EQ(Validate(CountedEvent{MechanismEvent(PureDp{1}), 0}, "events[3]").message(),
+            "events[3].count: got 0, want in [1, 9007199254740992]");
+  EXPECT_THAT(Message(Composed{{{MechanismEvent(PureDp{1}), 1}, {MechanismEvent(PureDp{-1}), 1}}}),
+              StartsWith("events[0].event.composed.events[1].event.pureDp.epsilon: got -1"));
+  EXPECT_THAT(Message(SelfComposed{}), HasSubstr("selfComposed.count: got 0"));
+  EXPECT_THAT(Message(SelfComposed{{}, 1}), HasSubstr("selfComposed.event: got nothing"));
+}
+
+TEST(Validate, RefusesWhatIsInNoDomain) {
+  for (const double x : {0.0, -0.0, -1.0, kInf, -kInf, kNaN}) {
+    EXPECT_FALSE(Validate(MechanismEvent(Gaussian{x}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(Laplace{x}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(DiscreteGaussian{x, 1}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(RandomizedResponse{x, 2}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(TreeAggregation{x, 1}), "").ok()) << x;
+  }
+  for (const double x : {-1e-300, kInf, kNaN}) {
+    EXPECT_FALSE(Validate(MechanismEvent(PureDp{x}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(Zcdp{0, x}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(GaussianDp{x}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(ApproximateDp{0, x}), "").ok()) << x;
+    EXPECT_FALSE(Validate(MechanismEvent(UnverifiedClaim{x, 0, ""}), "").ok()) << x;
+  }
+  EXPECT_FALSE(Validate(MechanismEvent(ApproximateDp{0, 1.0000001}), "").ok());
+}
+
+TEST(Validate, AcceptsTheEndsOfEveryDomain) {
+  for (const double x : {0.0, 1e-308, 5e-324, 1e308}) {
+    EXPECT_TRUE(Validate(MechanismEvent(PureDp{x}), "").ok()) << x;
+    EXPECT_TRUE(Validate(MechanismEvent(GaussianDp{x}), "").ok()) << x;
+  }
+  for (const double x : {5e-324, 1e308}) {
+    EXPECT_TRUE(Validate(MechanismEvent(Gaussian{x}), "").ok()) << x;
+  }
+  EXPECT_TRUE(Validate(MechanismEvent(PoissonSampled{1, MechanismEvent(Gaussian{1})}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(ApproximateDp{0, 1}), "").ok());
+  EXPECT_TRUE(Validate(CountedEvent{MechanismEvent(PureDp{1}), kMaxEventCount}, "").ok());
+}
+
+TEST(Validate, HoldsCurvesToTheirShape) {
+  EXPECT_TRUE(Validate(MechanismEvent(RenyiCurve{{2, 3}, {0, 1}}), "").ok());
+  EXPECT_THAT(Message(RenyiCurve{{}, {}}), HasSubstr("renyiCurve.orders: got 0 points"));
+  EXPECT_THAT(Message(RenyiCurve{{2, 3}, {1}}), HasSubstr("renyiCurve.divergences: got 1 points"));
+  EXPECT_THAT(Message(RenyiCurve{{1, 3}, {1, 1}}), HasSubstr("orders[0]: got 1, want in (1, inf)"));
+  EXPECT_THAT(Message(RenyiCurve{{3, 3}, {1, 1}}), HasSubstr("orders[1]: got 3, want more than 3"));
+  EXPECT_TRUE(Validate(MechanismEvent(TradeOffCurve{{0, 0.5, 1}, {1, 0.2, 0}}), "").ok());
+  EXPECT_FALSE(Validate(MechanismEvent(TradeOffCurve{{0, 0.5, 1}, {1, 0.6, 0}}), "").ok());
+  EXPECT_FALSE(Validate(MechanismEvent(TradeOffCurve{{0, 0.5}, {1, 0.5}}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(MixtureOfGaussians{1, {0, 1}, {0.9, 0.1}}), "").ok());
+  EXPECT_THAT(Message(MixtureOfGaussians{1, {0, 1}, {0.9, 0.2}}), HasSubstr("want a sum of 1"));
+}
+
+TEST(Validate, BoundsDepthSizeAndText) {
+  MechanismEvent deep = PureDp{1};
+  for (int i = 1; i < kMaxEventDepth; ++i) deep = SelfComposed{deep, 1};
+  EXPECT_TRUE(Validate(deep, "").ok());
+  EXPECT_THAT(Validate(MechanismEvent(SelfComposed{deep, 1}), "").message(),
+              HasSubstr("want at most 16"));
+  // Ten parts that are the same ten parts and so on: 10^6 events in a few objects.
+  MechanismEvent wide = PureDp{1};
+  for (int i = 0; i < 6; ++i) {
+    wide = Composed{std::vector<CountedEvent>(10, CountedEvent{wide, 1})};
+  }
+  EXPECT_THAT(Validate(wide, "").message(), HasSubstr("more than 10000 events"));
+  EXPECT_FALSE(Validate(MechanismEvent(NonPrivate{std::string(65536, 'x')}), "").ok());
+  EXPECT_TRUE(Validate(MechanismEvent(NonPrivate{std::string(1024, 'x')}), "").ok());
+}
+
+TEST(ContainsUnverifiedClaim, LooksInsideEveryEvent) {
+  const MechanismEvent claim = UnverifiedClaim{1, 0, "somebody"};
+  EXPECT_TRUE(ContainsUnverifiedClaim(claim));
+  EXPECT_TRUE(ContainsUnverifiedClaim(SelfComposed{claim, 2}));
+  EXPECT_TRUE(ContainsUnverifiedClaim(Composed{{{MechanismEvent(PureDp{1}), 1}, {claim, 1}}}));
+  EXPECT_FALSE(ContainsUnverifiedClaim(Composed{{{MechanismEvent(PureDp{1}), 1}}}));
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

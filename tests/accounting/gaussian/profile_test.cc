@@ -1,0 +1,118 @@
+#include "accounting/gaussian/profile.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "rapidcheck/gtest.h"
+#include "tests/accounting/gaussian/epsilon_rows.h"
+#include "tests/accounting/gaussian/profile_rows.h"
+#include "tests/accounting/mpfr_real.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// log delta at 512 bits, by the difference as it is written. The cancellation costs about
+// log10(1/mu) + 2 log10(epsilon/mu) of the 154 digits.
+Real LogDeltaTruth(double mu, double epsilon) {
+  const Real m = Real(epsilon) / mu;
+  const Real h = Real(mu) / 2;
+  return Log(NormalCdfTruth(h - m) - Exp(epsilon) * NormalCdfTruth(-h - m));
+}
+
+TEST(GaussianLogDelta, AgreesWithTheTableFromBothSides) {
+  for (const auto& row : kGaussianProfileRows) {
+    const Bounds bounds = GaussianLogDelta(row.mu, row.epsilon);
+    const double slack = 1e-9 * std::abs(row.log_delta) + 1e-9;
+    EXPECT_LE(bounds.lower, row.log_delta + 1e-14 * std::abs(row.log_delta)) << row.mu;
+    // 50 digits say 0 where log delta is -1e-138.
+    EXPECT_GE(bounds.upper, row.log_delta - 1e-14 * std::abs(row.log_delta) - 1e-50) << row.mu;
+    EXPECT_LT(bounds.upper - bounds.lower, slack) << row.mu << " " << row.epsilon;
+  }
+}
+
+TEST(GaussianLogDelta, BracketsTheTruthEverywhere) {
+  double widest = 0;
+  for (const double mu : {1e-12, 1e-6, 1e-3, 0.019, 0.021, 0.1, 0.7, 1.0, 3.0, 12.0, 40.0}) {
+    for (const double epsilon : {0.0, 1e-12, 1e-6, 1e-3, 0.1, 0.5, 1.0, 3.0, 10.0, 100.0, 700.0}) {
+      if (epsilon / mu > 1e4) continue;  // beyond what 512 bits keep of the difference
+      for (const double sign : {1.0, -1.0}) {
+        const Bounds bounds = GaussianLogDelta(mu, sign * epsilon);
+        const Real truth = LogDeltaTruth(mu, sign * epsilon);
+        EXPECT_TRUE(Real(bounds.lower) <= truth) << mu << " " << sign * epsilon;
+        EXPECT_TRUE(truth <= Real(bounds.upper)) << mu << " " << sign * epsilon;
+        widest = std::max(widest, (bounds.upper - bounds.lower) / (1 + std::abs(bounds.upper)));
+      }
+    }
+  }
+  EXPECT_LT(widest, 2e-12);
+}
+
+RC_GTEST_PROP(GaussianLogDelta, BracketsTheTruthAtRandom, ()) {
+  const double mu = std::exp(*rc::gen::inRange(-12000, 4000) / 1000.0);
+  const double m = std::exp(*rc::gen::inRange(-12000, 7000) / 1000.0);
+  const Bounds bounds = GaussianLogDelta(mu, mu * m);
+  const Real truth = LogDeltaTruth(mu, mu * m);
+  RC_ASSERT(Real(bounds.lower) <= truth);
+  RC_ASSERT(truth <= Real(bounds.upper));
+  RC_ASSERT(bounds.upper - bounds.lower <= 1e-9 * (1 + std::abs(bounds.upper)));
+}
+
+TEST(GaussianLogDelta, AnswersTheSpecialValues) {
+  EXPECT_EQ(GaussianLogDelta(0, 1).upper, -kInf);
+  EXPECT_EQ(GaussianLogDelta(0, 0).upper, -kInf);
+  EXPECT_NEAR(GaussianLogDelta(0, -1).upper, std::log(1 - std::exp(-1)), 1e-14);
+  EXPECT_EQ(GaussianLogDelta(kInf, 1e300).lower, 0);
+  EXPECT_EQ(GaussianLogDelta(kInf, 1e300).upper, 0);
+  EXPECT_EQ(GaussianLogDelta(1e308, 1).upper, 0);
+  // NaN is never a promise.
+  EXPECT_EQ(GaussianLogDelta(std::nan(""), 1.0).upper, 0);
+  EXPECT_EQ(GaussianLogDelta(1.0, std::nan("")).upper, 0);
+  EXPECT_EQ(GaussianLogDelta(-1.0, 1.0).upper, 0);
+  // A positive delta is never answered as zero, however small.
+  EXPECT_GT(GaussianLogDelta(1e-200, 1).upper, -kInf);
+  EXPECT_GT(GaussianLogDelta(1e-300, 1e300).upper, -kInf);
+  for (const double mu : {5e-324, 1e-308, 1e-160, 1e160, 1e308}) {
+    for (const double epsilon : {-1e308, -1.0, 0.0, 5e-324, 1.0, 1e308}) {
+      const Bounds bounds = GaussianLogDelta(mu, epsilon);
+      EXPECT_LE(bounds.lower, bounds.upper) << mu << " " << epsilon;
+      EXPECT_LE(bounds.upper, 0);
+    }
+  }
+}
+
+TEST(GaussianEpsilon, AgreesWithTheTableFromBothSides) {
+  for (const auto& row : kGaussianEpsilonRows) {
+    const Bounds epsilon = GaussianEpsilon({row.mu, row.mu}, row.log_delta);
+    EXPECT_LE(epsilon.lower, row.epsilon * (1 + 1e-12) + 1e-13) << row.mu << " " << row.log_delta;
+    EXPECT_GE(epsilon.upper, row.epsilon * (1 - 1e-12) - 1e-13) << row.mu << " " << row.log_delta;
+    EXPECT_LT(epsilon.upper - epsilon.lower, 1e-9 * row.epsilon + 1e-12)
+        << row.mu << " " << row.log_delta;
+  }
+}
+
+TEST(GaussianEpsilon, AnswersTheSpecialValues) {
+  EXPECT_EQ(GaussianEpsilon({1, 1}, 0).upper, 0);
+  EXPECT_EQ(GaussianEpsilon({1, 1}, -kInf).upper, kInf);
+  EXPECT_EQ(GaussianEpsilon({0, 0}, -kInf).upper, 0);
+  EXPECT_EQ(GaussianEpsilon({kInf, kInf}, -1).upper, kInf);
+  EXPECT_EQ(GaussianEpsilon({kInf, kInf}, -1).lower, kInf);
+  EXPECT_EQ(GaussianEpsilon({1, 1}, std::nan("")).upper, kInf);
+  // mu = 1: delta(0) = 2 Phi(1/2) - 1 = 0.3829; above it epsilon is 0.
+  EXPECT_EQ(GaussianEpsilon({1, 1}, std::log(0.39)).upper, 0);
+  EXPECT_GT(GaussianEpsilon({1, 1}, std::log(0.38)).lower, 0);
+}
+
+RC_GTEST_PROP(GaussianEpsilon, IsTheInverseOfTheProfile, ()) {
+  const double mu = std::exp(*rc::gen::inRange(-9000, 4000) / 1000.0);
+  const double log_delta = -std::exp(*rc::gen::inRange(-1000, 9000) / 1000.0);
+  const Bounds epsilon = GaussianEpsilon({mu, mu}, log_delta);
+  RC_ASSERT(epsilon.lower <= epsilon.upper);
+  RC_ASSERT(GaussianLogDelta(mu, epsilon.upper).upper <= log_delta);
+  if (epsilon.lower > 0) RC_ASSERT(GaussianLogDelta(mu, epsilon.lower).lower >= log_delta);
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

@@ -1,0 +1,77 @@
+#include "accounting/gaussian/trade_off.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "tests/accounting/gaussian/trade_off_rows.h"
+#include "tests/accounting/mpfr_real.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(GaussianTradeOff, AgreesWithTheTableFromBothSides) {
+  for (const auto& row : kTradeOffRows) {
+    const Bounds f = GaussianTradeOff({row.mu, row.mu}, row.alpha);
+    const double slack = 1e-9 * row.value + 1e-12;
+    // The rows are doubles of 50-digit values, and alpha = 1e-12 is not that double exactly.
+    EXPECT_LE(f.lower, row.value * (1 + 1e-11)) << row.mu << " " << row.alpha;
+    EXPECT_GE(f.upper, row.value * (1 - 1e-11)) << row.mu << " " << row.alpha;
+    EXPECT_LT(f.upper - f.lower, slack) << row.mu << " " << row.alpha;
+  }
+}
+
+TEST(GaussianTradeOff, BracketsTheTruthAtPointsWithAClosedForm) {
+  // alpha = 1 - Phi(t) for t a double: beta = Phi(t - mu). alpha is rounded, so the bracket is
+  // asked for at both neighbors.
+  for (const double t : {-6.0, -1.5, 0.0, 0.7, 2.0, 5.0, 8.0, 20.0}) {
+    for (const double mu : {1e-9, 0.1, 1.0, 4.0, 9.0}) {
+      const double alpha = NormalCdfTruth(-Real(t)).ToDouble();
+      const Real truth = NormalCdfTruth(Real(t) - mu);
+      const Bounds at_less = GaussianTradeOff({mu, mu}, std::nextafter(alpha, 0));
+      const Bounds at_more = GaussianTradeOff({mu, mu}, std::nextafter(alpha, 1));
+      EXPECT_TRUE(Real(at_more.lower) <= truth) << t << " " << mu;
+      EXPECT_TRUE(truth <= Real(at_less.upper)) << t << " " << mu;
+    }
+  }
+}
+
+TEST(GaussianTradeOff, AnswersTheSpecialValues) {
+  EXPECT_EQ(GaussianTradeOff({1, 1}, 0).lower, 1);
+  EXPECT_EQ(GaussianTradeOff({1, 1}, 0).upper, 1);
+  EXPECT_EQ(GaussianTradeOff({1, 1}, 1).upper, 0);
+  EXPECT_EQ(GaussianTradeOff({0, 0}, 0.3).lower, 0.7);
+  EXPECT_EQ(GaussianTradeOff({kInf, kInf}, 0.3).upper, 0);
+  EXPECT_EQ(GaussianTradeOff({1, 1}, std::nan("")).lower, 0);
+  EXPECT_EQ(GaussianTradeOff({1, 1}, std::nan("")).upper, 1);
+  EXPECT_GT(GaussianTradeOff({1, 1}, 5e-324).lower, 0.999);
+}
+
+TEST(GaussianTradeOff, IsItsOwnInverseDecreasingAndBelowTheDiagonal) {
+  for (const double mu : {0.01, 0.5, 2.0, 6.0}) {
+    double before = 1;
+    for (double alpha = 0.003; alpha < 1; alpha += 0.013) {
+      const Bounds f = GaussianTradeOff({mu, mu}, alpha);
+      EXPECT_LE(f.lower, f.upper);
+      EXPECT_LE(f.upper, before);
+      EXPECT_LE(f.lower, 1 - alpha);
+      before = f.upper * (1 + 1e-12);
+      const Bounds back = GaussianTradeOff({mu, mu}, 0.5 * (f.lower + f.upper));
+      EXPECT_NEAR(back.lower, alpha, 1e-9 * (1 + std::exp(mu * mu)));
+    }
+  }
+}
+
+TEST(GaussianAdvantage, IsDeltaAtZero) {
+  // 2 Phi(1/2) - 1.
+  const Bounds advantage = GaussianAdvantage({1, 1});
+  EXPECT_NEAR(advantage.lower, 0.38292492254802620728, 1e-14);
+  EXPECT_NEAR(advantage.upper, 0.38292492254802620728, 1e-14);
+  EXPECT_EQ(GaussianAdvantage({0, 0}).upper, 0);
+  EXPECT_EQ(GaussianAdvantage({kInf, kInf}).upper, 1);
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

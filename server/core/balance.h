@@ -1,0 +1,82 @@
+#ifndef EPSLEDGER_SERVER_CORE_BALANCE_H_
+#define EPSLEDGER_SERVER_CORE_BALANCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "accounting/filter/filter.h"
+#include "server/core/cost.h"
+
+namespace epsledger::core {
+
+// One quantity of a filter with its cap, as the ledger keeps it.
+struct Cell {
+  accounting::CellQuantity quantity = accounting::CellQuantity::kEpsilon;
+  double order = 0;  // with kRenyi
+  Cost cap;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("quantity", s.quantity);
+    v("order", s.order);
+    v("cap", s.cap);
+  }
+};
+
+// A filter whose caps are integers, fixed when the cap is created: a later version of the library
+// that would choose other cells changes nothing here.
+struct CellFilter {
+  accounting::FilterRule rule = accounting::FilterRule::kAllCells;
+  std::vector<Cell> cells;
+  std::string theorem;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("rule", s.rule);
+    v("cells", s.cells);
+    v("theorem", s.theorem);
+  }
+
+  // Caps rounded down.
+  static CellFilter From(const accounting::Filter& filter);
+};
+
+// What a filter has let through.
+//
+// Invariants: spent.size() == filter.cells.size(); spent never decreases; under kAllCells no cell
+// is above its cap, under kAnyCell at least one is not.
+//
+// Copies are cheap: the filter is shared.
+class Balance {
+ public:
+  explicit Balance(CellFilter filter)
+      : filter_(std::make_shared<const CellFilter>(std::move(filter))),
+        spent_(filter_->cells.size()) {}
+
+  const CellFilter& filter() const { return *filter_; }
+  const std::vector<Cost>& spent() const { return spent_; }
+
+  // True if a charge of `costs` (one per cell, the count already in them) keeps the guarantee.
+  // REQUIRES: costs.size() == filter().cells.size().
+  bool Fits(const std::vector<Cost>& costs) const;
+
+  // How many single uses that cost `unit_costs` each fit, at most `limit`.
+  int64_t HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) const;
+
+  // Counts a charge. The caller has checked Fits on this very object (I14); replaying a stored
+  // ledger counts what was accepted then.
+  void Add(const std::vector<Cost>& costs);
+
+  // The cell to show for a charge that does not fit: under kAllCells the one that it would
+  // overfill most, under kAnyCell the one that it would overfill least, as a share of the cap.
+  size_t LimitingCell(const std::vector<Cost>& costs) const;
+
+ private:
+  std::shared_ptr<const CellFilter> filter_;
+  std::vector<Cost> spent_;
+};
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_BALANCE_H_

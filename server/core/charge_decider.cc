@@ -1,0 +1,220 @@
+#include "server/core/charge_decider.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "accounting/filter/filter.h"
+#include "server/core/codec.h"
+#include "server/core/limits.h"
+
+namespace epsledger::core {
+namespace {
+
+std::vector<Cost> Times(const std::vector<Cost>& unit_costs, int64_t count) {
+  std::vector<Cost> costs;
+  costs.reserve(unit_costs.size());
+  for (Cost cost : unit_costs) costs.push_back(cost.Times(count));
+  return costs;
+}
+
+std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
+                            accounting::NeighboringRelation relation, const CellFilter& filter) {
+  std::vector<Cost> costs;
+  costs.reserve(filter.cells.size());
+  for (const Cell& cell : filter.cells) {
+    costs.push_back(Cost::RoundUp(accounting::CostUpperBound(
+        event, relation, {.quantity = cell.quantity, .order = cell.order})));
+  }
+  return costs;
+}
+
+// True if no amount of room would let the event through.
+bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
+  const auto infinite = [](Cost cost) { return cost.is_infinite(); };
+  return filter.rule == accounting::FilterRule::kAnyCell
+             ? std::all_of(unit_costs.begin(), unit_costs.end(), infinite)
+             : std::any_of(unit_costs.begin(), unit_costs.end(), infinite);
+}
+
+}  // namespace
+
+Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs) {
+  const size_t limiting = gate.balance.LimitingCell(costs);
+  return Refusal{.reason = NeverFits(gate.balance.filter(), costs)
+                               ? RefusalReason::kEventNotChargeable
+                               : RefusalReason::kBudgetExhausted,
+                 .limiting_budget_id = gate.budget_id,
+                 .limiting_session_id = gate.session_id,
+                 .cell = gate.balance.filter().cells[limiting],
+                 .spent = gate.balance.spent()[limiting],
+                 .requested = costs[limiting],
+                 .steps_that_fit = 0};
+}
+
+ChargeDecider::ChargeDecider(const SessionState& session, std::vector<Gate> gates,
+                             int64_t head_sequence, int64_t time_micros)
+    : session_(session),
+      gates_(std::move(gates)),
+      next_sequence_(head_sequence + 1),
+      time_micros_(time_micros) {}
+
+absl::Status ChargeDecider::AddReplay(const ChargeItem& item, ChargeRecord stored) {
+  const auto conflict = [&](const std::string& got, const std::string& stored_value,
+                            const char* field) {
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "charge id \"%s\" of attempt %d was used with another %s: got %s, stored %s; a new step "
+        "needs a new charge id",
+        item.charge_id, stored.row.attempt, field, got, stored_value));
+  };
+  if (item.count != stored.row.count) {
+    return conflict(absl::StrFormat("%d", item.count), absl::StrFormat("%d", stored.row.count),
+                    "count");
+  }
+  if (EncodeEvent(item.event) != EncodeEvent(stored.event)) {
+    return conflict(accounting::Describe(item.event), accounting::Describe(stored.event), "event");
+  }
+  replays_.emplace(item.charge_id, std::move(stored));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge& command) {
+  struct Verdict {
+    PricedEvent event;
+    std::optional<Refusal> refusal;
+  };
+  const bool fenced = command.attempt < session_.current_attempt;
+  const bool all_or_nothing = command.mode == BatchMode::kAllOrNothing;
+  bool any_refused = std::any_of(replays_.begin(), replays_.end(), [](const auto& replay) {
+    return replay.second.row.decision != ChargeDecision::kAccepted;
+  });
+  std::vector<Verdict> verdicts;
+  for (const ChargeItem& item : command.items) {
+    if (replays_.count(item.charge_id) > 0) continue;
+    absl::StatusOr<PricedEvent> event = Price(item.event);
+    if (!event.ok()) return event.status();
+    Verdict verdict{.event = *event, .refusal = {}};
+    if (fenced) {
+      verdict.refusal = Refusal{.reason = RefusalReason::kAttemptFenced};
+    } else if (all_or_nothing && any_refused) {
+      verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
+    } else {
+      verdict.refusal = Take(*event, item.count);
+    }
+    any_refused = any_refused || verdict.refusal.has_value();
+    verdicts.push_back(std::move(verdict));
+  }
+  if (all_or_nothing && any_refused) {
+    for (Verdict& verdict : verdicts) {
+      if (!verdict.refusal) verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
+    }
+  }
+  std::vector<ChargeRecord> records;
+  auto verdict = verdicts.begin();
+  for (const ChargeItem& item : command.items) {
+    if (const auto replay = replays_.find(item.charge_id); replay != replays_.end()) {
+      records.push_back(replay->second);
+      continue;
+    }
+    records.push_back(MakeRecord(command, item, verdict->event, std::move(verdict->refusal)));
+    ++verdict;
+  }
+  return records;
+}
+
+absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEvent& event,
+                                                  int64_t count) {
+  absl::StatusOr<PricedEvent> priced = Price(event);
+  if (!priced.ok()) return priced.status();
+  Preview preview{.refusal = WhyNot(*priced, count), .steps_that_fit = HowManyFit(*priced)};
+  return preview;
+}
+
+absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
+    const accounting::MechanismEvent& event) {
+  const std::string encoding = EncodeEvent(event);
+  if (const auto it = session_.event_index.find(encoding); it != session_.event_index.end()) {
+    PricedEvent priced{.index = it->second, .unit_costs = &session_.events[it->second].unit_costs};
+    if (priced.index < static_cast<int64_t>(session_.spec.plan.size())) {
+      const auto taken = tickets_taken_.find(priced.index);
+      priced.tickets_left = session_.TicketsLeft(priced.index) -
+                            (taken == tickets_taken_.end() ? 0 : taken->second);
+    }
+    return priced;
+  }
+  const int64_t index = static_cast<int64_t>(session_.events.size() + new_events_.size());
+  const auto [it, is_new] = new_events_.try_emplace(encoding, index, std::vector<std::vector<Cost>>());
+  if (is_new) {
+    if (index >= kMaxDistinctEvents) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "budgets/%s/sessions/%s holds %d distinct events, the most a session may: open another "
+          "session, or repeat an event",
+          session_.spec.budget_id, session_.spec.id, kMaxDistinctEvents));
+    }
+    for (const Gate& gate : gates_) {
+      it->second.second.push_back(
+          UnitCosts(event, session_.spec.relation, gate.balance.filter()));
+    }
+    entries_.push_back(EventPriced{.session_number = session_.number,
+                                   .event_index = index,
+                                   .event = event,
+                                   .unit_costs = it->second.second});
+    ++next_sequence_;
+  }
+  return PricedEvent{.index = it->second.first, .unit_costs = &it->second.second};
+}
+
+std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t count) const {
+  if (session_.spec.mode == SessionMode::kDeclared) {
+    if (count <= event.tickets_left) return std::nullopt;
+    return Refusal{.reason = RefusalReason::kNotInPlan, .steps_that_fit = event.tickets_left};
+  }
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    const std::vector<Cost> costs = Times((*event.unit_costs)[i], count);
+    if (gates_[i].balance.Fits(costs)) continue;
+    Refusal refusal = RefusalBy(gates_[i], costs);
+    if (!NeverFits(gates_[i].balance.filter(), (*event.unit_costs)[i])) {
+      refusal.reason = RefusalReason::kBudgetExhausted;  // `count` of them overflow, one may fit
+    }
+    refusal.steps_that_fit = HowManyFit(event);
+    return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> ChargeDecider::Take(const PricedEvent& event, int64_t count) {
+  if (std::optional<Refusal> refusal = WhyNot(event, count)) return refusal;
+  if (session_.spec.mode == SessionMode::kDeclared) tickets_taken_[event.index] += count;
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    gates_[i].balance.Add(Times((*event.unit_costs)[i], count));
+  }
+  return std::nullopt;
+}
+
+int64_t ChargeDecider::HowManyFit(const PricedEvent& event) const {
+  if (session_.spec.mode == SessionMode::kDeclared) return event.tickets_left;
+  int64_t result = kMaxStepsReported;
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    result = std::min(result, gates_[i].balance.HowManyFit((*event.unit_costs)[i], result));
+  }
+  return result;
+}
+
+ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& item,
+                                       const PricedEvent& event, std::optional<Refusal> refusal) {
+  ChargeDecided row{.session_number = session_.number,
+                    .attempt = command.attempt,
+                    .charge_id = item.charge_id,
+                    .event_index = event.index,
+                    .count = item.count,
+                    .decision = refusal.has_value() ? ChargeDecision::kRefused
+                                                    : ChargeDecision::kAccepted,
+                    .refusal = std::move(refusal)};
+  entries_.push_back(row);
+  return ChargeRecord{.row = std::move(row),
+                      .event = item.event,
+                      .sequence = next_sequence_++,
+                      .time_micros = time_micros_};
+}
+
+}  // namespace epsledger::core

@@ -1,0 +1,76 @@
+#ifndef EPSLEDGER_SERVER_CORE_CHARGE_DECIDER_H_
+#define EPSLEDGER_SERVER_CORE_CHARGE_DECIDER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/core/command.h"
+#include "server/core/entry.h"
+#include "server/core/ledger.h"
+
+namespace epsledger::core {
+
+// Why a charge of `costs` does not fit through `gate`. steps_that_fit is left 0.
+Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs);
+
+// Decides the items of one command on copies of the balances: items see what the ones before them
+// took, and the ledger itself is unchanged. Used once, then thrown away.
+class ChargeDecider {
+ public:
+  // `gates` as Ledger::GatesOf(session); new entries are numbered from head_sequence + 1. Keeps a
+  // reference to `session`.
+  ChargeDecider(const SessionState& session, std::vector<Gate> gates, int64_t head_sequence,
+                int64_t time_micros);
+
+  // The key of `item` was decided before: its outcome stands. ALREADY_EXISTS, naming the
+  // difference, if the content is another.
+  absl::Status AddReplay(const ChargeItem& item, ChargeRecord stored);
+
+  // Decides every item that is not a replay; answers all, in the order of the command.
+  // FAILED_PRECONDITION if the session holds too many distinct events to name a new one.
+  absl::StatusOr<std::vector<ChargeRecord>> DecideRest(const Charge& command);
+
+  // What one charge would do; makes no entries.
+  absl::StatusOr<Preview> PreviewOne(const accounting::MechanismEvent& event, int64_t count);
+
+  std::vector<EntryBody> TakeEntries() { return std::move(entries_); }
+
+ private:
+  // An event with what it costs at every gate and what is left of it in the plan.
+  struct PricedEvent {
+    int64_t index = 0;
+    // One vector per gate; empty for a DECLARED session.
+    const std::vector<std::vector<Cost>>* unit_costs = nullptr;
+    // With DECLARED: tickets left; 0 for an event outside the plan.
+    int64_t tickets_left = 0;
+  };
+
+  // Finds the event in the session, or prices it and makes an EventPriced entry.
+  absl::StatusOr<PricedEvent> Price(const accounting::MechanismEvent& event);
+  // Nothing if the charge fits, and then the working copies have it; otherwise why not.
+  std::optional<Refusal> Take(const PricedEvent& event, int64_t count);
+  std::optional<Refusal> WhyNot(const PricedEvent& event, int64_t count) const;
+  int64_t HowManyFit(const PricedEvent& event) const;
+  ChargeRecord MakeRecord(const Charge& command, const ChargeItem& item, const PricedEvent& event,
+                          std::optional<Refusal> refusal);
+
+  const SessionState& session_;
+  std::vector<Gate> gates_;
+  int64_t next_sequence_;
+  int64_t time_micros_;
+  std::map<std::string, ChargeRecord> replays_;  // by charge id
+  // Events first used in this command: encoding -> (index, unit costs).
+  std::map<std::string, std::pair<int64_t, std::vector<std::vector<Cost>>>> new_events_;
+  // With DECLARED: tickets taken by the items so far, by event index.
+  std::map<int64_t, int64_t> tickets_taken_;
+  std::vector<EntryBody> entries_;
+};
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_CHARGE_DECIDER_H_

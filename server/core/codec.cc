@@ -1,0 +1,270 @@
+#include "server/core/codec.h"
+
+#include <openssl/sha.h>
+
+#include <bit>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "accounting/event/validation.h"
+
+namespace epsledger::core {
+namespace {
+
+using accounting::MechanismEvent;
+using accounting::NestedEvent;
+
+constexpr uint8_t kVersion = 1;
+
+// Events nest below the entry that holds them.
+constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
+
+// Stored enumerations count from 1 to this; anything else is damage, never guessed.
+template <class E>
+constexpr uint8_t kLast = 0;
+template <>
+constexpr uint8_t kLast<accounting::CellQuantity> = 6;
+template <>
+constexpr uint8_t kLast<accounting::FilterRule> = 2;
+template <>
+constexpr uint8_t kLast<accounting::ApproximateDpFilter> = 5;
+template <>
+constexpr uint8_t kLast<accounting::NeighboringRelation> = 3;
+template <>
+constexpr uint8_t kLast<SessionMode> = 2;
+template <>
+constexpr uint8_t kLast<RefusalReason> = 7;
+template <>
+constexpr uint8_t kLast<ChargeDecision> = 2;
+
+class Encoder {
+ public:
+  explicit Encoder(std::string* out) : out_(out) {}
+
+  // Field visitor; the name is not encoded.
+  template <class T>
+  void operator()(const char*, const T& value) {
+    Put(value);
+  }
+
+  void Put(uint8_t value) { out_->push_back(static_cast<char>(value)); }
+  void Put(int64_t value) { PutBytes(static_cast<uint64_t>(value), 8); }
+  // -0.0 is encoded as 0.0: one value, one encoding.
+  void Put(double value) { PutBytes(std::bit_cast<uint64_t>(value == 0 ? 0.0 : value), 8); }
+  void Put(Cost value) {
+    PutBytes(static_cast<uint64_t>(value.units() >> 64), 8);
+    PutBytes(static_cast<uint64_t>(value.units()), 8);
+  }
+  void Put(const std::string& value) {
+    PutBytes(value.size(), 4);
+    out_->append(value);
+  }
+  template <class E>
+    requires std::is_enum_v<E>
+  void Put(E value) {
+    Put(static_cast<uint8_t>(value));
+  }
+  template <class T>
+  void Put(const std::vector<T>& values) {
+    PutBytes(values.size(), 4);
+    for (const T& value : values) Put(value);
+  }
+  template <class T>
+  void Put(const std::optional<T>& value) {
+    Put(static_cast<uint8_t>(value.has_value()));
+    if (value.has_value()) Put(*value);
+  }
+  template <class... T>
+  void Put(const std::variant<T...>& value) {
+    std::visit(
+        [this](const auto& alternative) {
+          Put(std::decay_t<decltype(alternative)>::kTag);
+          Put(alternative);
+        },
+        value);
+  }
+  void Put(const NestedEvent& event) { Put(event->kind()); }
+  template <class T>
+    requires requires(const T& t, Encoder& e) { T::Fields(t, e); }
+  void Put(const T& value) {
+    T::Fields(value, *this);
+  }
+
+ private:
+  void PutBytes(uint64_t value, int count) {
+    for (int i = count - 1; i >= 0; --i) out_->push_back(static_cast<char>(value >> (8 * i)));
+  }
+  std::string* out_;
+};
+
+// Reads what Encoder wrote. After a failure every value is a default and failed() is true.
+class Decoder {
+ public:
+  explicit Decoder(std::string_view in) : in_(in) {}
+
+  bool failed() const { return failed_; }
+  bool AtEnd() const { return in_.empty(); }
+
+  template <class T>
+  void operator()(const char*, T& value) {
+    Get(value);
+  }
+
+  void Get(uint8_t& value) { value = static_cast<uint8_t>(GetBytes(1)); }
+  void Get(int64_t& value) { value = static_cast<int64_t>(GetBytes(8)); }
+  void Get(double& value) { value = std::bit_cast<double>(GetBytes(8)); }
+  void Get(Cost& value) {
+    const Cost::Units high = GetBytes(8);
+    const Cost::Units low = GetBytes(8);
+    value = Cost::FromUnits(high << 64 | low);
+  }
+  void Get(std::string& value) {
+    const uint64_t size = GetBytes(4);
+    if (size > in_.size()) return Fail();
+    value.assign(in_.substr(0, size));
+    in_.remove_prefix(size);
+  }
+  template <class E>
+    requires std::is_enum_v<E>
+  void Get(E& value) {
+    uint8_t number = 0;
+    Get(number);
+    static_assert(kLast<E> > 0);
+    if (number < 1 || number > kLast<E>) return Fail();
+    value = static_cast<E>(number);
+  }
+  template <class T>
+  void Get(std::vector<T>& values) {
+    const uint64_t count = GetBytes(4);
+    if (count > in_.size()) return Fail();  // every element has at least one byte
+    values.clear();
+    for (uint64_t i = 0; i < count && !failed_; ++i) Get(values.emplace_back());
+  }
+  template <class T>
+  void Get(std::optional<T>& value) {
+    const uint64_t present = GetBytes(1);
+    if (present > 1) return Fail();
+    value.reset();
+    if (present == 1) Get(value.emplace());
+  }
+  template <class... T>
+  void Get(std::variant<T...>& value) {
+    const uint8_t tag = static_cast<uint8_t>(GetBytes(1));
+    const bool known = ((tag == T::kTag && (Get(value.template emplace<T>()), true)) || ...);
+    if (!known) Fail();
+  }
+  void Get(NestedEvent& event) {
+    if (++depth_ > kMaxDepth) return Fail();
+    MechanismEvent::Kind kind;
+    Get(kind);
+    --depth_;
+    if (!failed_) event = NestedEvent(MechanismEvent(std::move(kind)));
+  }
+  template <class T>
+    requires requires(T& t, Decoder& d) { T::Fields(t, d); }
+  void Get(T& value) {
+    T::Fields(value, *this);
+  }
+
+ private:
+  uint64_t GetBytes(size_t count) {
+    if (in_.size() < count) {
+      Fail();
+      return 0;
+    }
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; ++i) value = value << 8 | static_cast<uint8_t>(in_[i]);
+    in_.remove_prefix(count);
+    return value;
+  }
+  void Fail() {
+    failed_ = true;
+    in_ = {};
+  }
+
+  std::string_view in_;
+  int depth_ = 0;
+  bool failed_ = false;
+};
+
+// Collects (field name, encoding) pairs.
+struct FieldEncodings {
+  std::vector<std::pair<std::string, std::string>> fields;
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    std::string bytes;
+    Encoder(&bytes).Put(value);
+    fields.emplace_back(accounting::JsonName(name), std::move(bytes));
+  }
+};
+
+template <class Spec>
+std::string FirstDifferenceOf(const Spec& a, const Spec& b) {
+  FieldEncodings of_a, of_b;
+  Spec::Fields(a, of_a);
+  Spec::Fields(b, of_b);
+  for (size_t i = 0; i < of_a.fields.size(); ++i) {
+    if (of_a.fields[i].second != of_b.fields[i].second) return of_a.fields[i].first;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body) {
+  std::string content;
+  Encoder encoder(&content);
+  encoder.Put(kVersion);
+  encoder.Put(sequence);
+  encoder.Put(time_micros);
+  encoder.Put(body);
+  return content;
+}
+
+absl::StatusOr<Entry> DecodeEntry(std::string content, const Hash& hash) {
+  Entry entry;
+  Decoder decoder(content);
+  uint8_t version = 0;
+  decoder.Get(version);
+  if (version != kVersion) {
+    return absl::DataLossError("ledger entry: unknown version of the encoding, or damaged");
+  }
+  decoder.Get(entry.sequence);
+  decoder.Get(entry.time_micros);
+  decoder.Get(entry.body);
+  if (decoder.failed() || !decoder.AtEnd() ||
+      EncodeContent(entry.sequence, entry.time_micros, entry.body) != content) {
+    return absl::DataLossError("ledger entry: damaged, the content does not decode");
+  }
+  entry.content = std::move(content);
+  entry.hash = hash;
+  return entry;
+}
+
+Hash ChainHash(const Hash& previous, std::string_view content) {
+  std::string bytes(reinterpret_cast<const char*>(previous.data()), previous.size());
+  bytes.append(content);
+  Hash hash;
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash.data());
+  return hash;
+}
+
+std::string EncodeEvent(const MechanismEvent& event) {
+  std::string bytes;
+  Encoder(&bytes).Put(event.kind());
+  return bytes;
+}
+
+std::string FirstDifference(const BudgetSpec& a, const BudgetSpec& b) {
+  return FirstDifferenceOf(a, b);
+}
+
+std::string FirstDifference(const SessionSpec& a, const SessionSpec& b) {
+  return FirstDifferenceOf(a, b);
+}
+
+}  // namespace epsledger::core

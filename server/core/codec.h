@@ -1,0 +1,44 @@
+#ifndef EPSLEDGER_SERVER_CORE_CODEC_H_
+#define EPSLEDGER_SERVER_CORE_CODEC_H_
+
+// The canonical encoding of entries: what is hashed, stored and replayed.
+//
+// Every value has exactly one encoding, the same on every machine and in every store (I17):
+// integers and doubles (IEEE bits) big-endian in 8 bytes, amounts in 16, enumerations, booleans
+// and tags in 1, text and lists after their length in 4, optional values after a 0 or 1, variants
+// after the tag of the alternative; fields in the order of Fields, without names. The first byte
+// of an entry is the version of the encoding, 1.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/mechanism_event.h"
+#include "server/core/command.h"
+#include "server/core/entry.h"
+
+namespace epsledger::core {
+
+// The canonical encoding of an entry. REQUIRES: events in `body` are valid.
+std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body);
+
+// The entry that `content` encodes, with `hash` as given (not checked: Ledger::Apply does).
+// DATA_LOSS if the bytes are not exactly one canonical entry of a known version; never reads
+// beyond them, never recurses deeper than events may nest.
+absl::StatusOr<Entry> DecodeEntry(std::string content, const Hash& hash);
+
+// SHA-256(previous || content).
+Hash ChainHash(const Hash& previous, std::string_view content);
+
+// The canonical encoding of an event: equal bytes if and only if the same mathematics field for
+// field. REQUIRES: the event is valid.
+std::string EncodeEvent(const accounting::MechanismEvent& event);
+
+// The name of the first field in which the two differ, in proto3 JSON form, or "" if none.
+std::string FirstDifference(const BudgetSpec& a, const BudgetSpec& b);
+std::string FirstDifference(const SessionSpec& a, const SessionSpec& b);
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_CODEC_H_

@@ -1,0 +1,190 @@
+#ifndef EPSLEDGER_SERVER_CORE_ENTRY_H_
+#define EPSLEDGER_SERVER_CORE_ENTRY_H_
+
+// The ledger's rows: one per state change, refusals included (I16). A ledger is the replay of its
+// entries (I18). Tags and the order of Fields are stored: never renumber, only append new kinds.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "accounting/event/mechanism_event.h"
+#include "server/core/balance.h"
+#include "server/core/command.h"
+#include "server/core/cost.h"
+
+namespace epsledger::core {
+
+// Why a charge was refused. Numbers as in charge.proto.
+enum class RefusalReason : uint8_t {
+  kBudgetExhausted = 1,
+  kBudgetFrozen = 2,
+  kClosed = 3,
+  kNotInPlan = 4,
+  kAttemptFenced = 5,
+  kEventNotChargeable = 6,
+  kBatchRefused = 7,
+};
+
+// "BUDGET_EXHAUSTED", ...
+const char* Name(RefusalReason reason);
+
+struct Refusal {
+  RefusalReason reason = RefusalReason::kBudgetExhausted;
+  // The budget whose cap said no, or, with limiting_session, the session's own.
+  std::string limiting_budget_id;
+  std::string limiting_session_id;
+  // The cell with the most room there, what it had spent, and what was asked of it.
+  Cell cell;
+  Cost spent;
+  Cost requested;
+  // Single uses of the event that would still have fitted everywhere.
+  int64_t steps_that_fit = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("reason", s.reason);
+    v("limiting_budget_id", s.limiting_budget_id);
+    v("limiting_session_id", s.limiting_session_id);
+    v("cell", s.cell);
+    v("spent", s.spent);
+    v("requested", s.requested);
+    v("steps_that_fit", s.steps_that_fit);
+  }
+};
+
+struct BudgetCreated {
+  static constexpr uint8_t kTag = 1;
+  BudgetSpec spec;
+  CellFilter filter;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+    v("filter", s.filter);
+  }
+};
+
+// What a plan was composed to, and what it charged to each ancestor.
+struct PlanCharge {
+  double epsilon = 0;  // at spec.plan_delta, an upper bound
+  std::string theorem;
+  // One vector per budget from the session's own up to the root, one cost per cell.
+  std::vector<std::vector<Cost>> costs;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("epsilon", s.epsilon);
+    v("theorem", s.theorem);
+    v("costs", s.costs);
+  }
+};
+
+struct SessionCreated {
+  static constexpr uint8_t kTag = 2;
+  SessionSpec spec;
+  // 1, 2, 3, ... in the ledger: how later entries name the session.
+  int64_t session_number = 0;
+  std::optional<CellFilter> own_filter;
+  std::optional<PlanCharge> plan_charge;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+    v("session_number", s.session_number);
+    v("own_filter", s.own_filter);
+    v("plan_charge", s.plan_charge);
+  }
+};
+
+// A DECLARED session whose plan did not fit. No session was made and nothing was charged.
+struct SessionRefused {
+  static constexpr uint8_t kTag = 3;
+  SessionSpec spec;
+  Refusal refusal;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+    v("refusal", s.refusal);
+  }
+};
+
+struct AttemptOpened {
+  static constexpr uint8_t kTag = 4;
+  int64_t session_number = 0;
+  int64_t attempt = 0;
+  std::string client_description;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("attempt", s.attempt);
+    v("client_description", s.client_description);
+  }
+};
+
+// The first use of an event in a session: what one use costs, for good.
+struct EventPriced {
+  static constexpr uint8_t kTag = 5;
+  int64_t session_number = 0;
+  int64_t event_index = 0;  // 0, 1, 2, ... in the session
+  accounting::NestedEvent event;
+  // One vector per filter that gates the session: its own first if it has one, then each budget
+  // from the session's up to the root. Empty for a DECLARED session, whose plan was charged.
+  std::vector<std::vector<Cost>> unit_costs;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("event_index", s.event_index);
+    v("event", s.event);
+    v("unit_costs", s.unit_costs);
+  }
+};
+
+enum class ChargeDecision : uint8_t { kAccepted = 1, kRefused = 2 };
+
+struct ChargeDecided {
+  static constexpr uint8_t kTag = 6;
+  int64_t session_number = 0;
+  int64_t attempt = 0;
+  std::string charge_id;
+  int64_t event_index = 0;
+  int64_t count = 0;
+  ChargeDecision decision = ChargeDecision::kRefused;
+  std::optional<Refusal> refusal;  // with kRefused
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("attempt", s.attempt);
+    v("charge_id", s.charge_id);
+    v("event_index", s.event_index);
+    v("count", s.count);
+    v("decision", s.decision);
+    v("refusal", s.refusal);
+  }
+};
+
+using EntryBody = std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened,
+                               EventPriced, ChargeDecided>;
+
+using Hash = std::array<uint8_t, 32>;
+
+// A row with its place in the chain. `content` is the canonical encoding of (sequence, time, body)
+// (codec.h), `hash` = SHA-256(hash of the entry before || content); the first follows 32 zeros.
+struct Entry {
+  int64_t sequence = 0;  // 1, 2, 3, ... in the root budget's ledger (I8)
+  int64_t time_micros = 0;
+  EntryBody body;
+  std::string content;
+  Hash hash{};
+};
+
+struct LedgerHead {
+  int64_t sequence = 0;
+  Hash hash{};
+};
+inline bool operator==(const LedgerHead& a, const LedgerHead& b) {
+  return a.sequence == b.sequence && a.hash == b.hash;
+}
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_ENTRY_H_

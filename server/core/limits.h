@@ -1,0 +1,30 @@
+#ifndef EPSLEDGER_SERVER_CORE_LIMITS_H_
+#define EPSLEDGER_SERVER_CORE_LIMITS_H_
+
+// Every bound of the ledger, with its reason.
+
+#include <cstdint>
+
+namespace epsledger::core {
+
+// An organisation, a data set, a block and a project fit; a charge touches every level.
+inline constexpr int kMaxBudgetDepth = 8;
+// A session keeps each distinct event and its costs in memory: about 1 kB each.
+inline constexpr int64_t kMaxDistinctEvents = 100'000;
+// Distinct events of one plan: they are composed when the session is created.
+inline constexpr int64_t kMaxPlanEvents = 10'000;
+// One transaction's worth.
+inline constexpr int64_t kMaxBatchItems = 1'000;
+// An answer's worth of entries.
+inline constexpr int64_t kMaxPageSize = 1'000;
+// Ids are parts of resource names and of keys on disk.
+inline constexpr int64_t kMaxIdBytes = 63;
+inline constexpr int64_t kMaxChargeIdBytes = 64;
+inline constexpr int64_t kMaxPrivacyUnitBytes = 128;
+inline constexpr int64_t kMaxDisplayNameBytes = 256;
+// "Fits without end" is reported as this: exact as a double.
+inline constexpr int64_t kMaxStepsReported = int64_t{1} << 53;
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_LIMITS_H_

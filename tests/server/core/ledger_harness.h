@@ -1,0 +1,82 @@
+#ifndef EPSLEDGER_TESTS_SERVER_CORE_LEDGER_HARNESS_H_
+#define EPSLEDGER_TESTS_SERVER_CORE_LEDGER_HARNESS_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/core/ledger.h"
+
+namespace epsledger::core {
+
+// A ledger with the rows that a store would hold.
+class LedgerHarness {
+ public:
+  absl::StatusOr<Outcome> Run(Command command) {
+    return ledger.Execute(
+        command,
+        [this](const ChargeKey& key) -> absl::StatusOr<std::optional<Entry>> {
+          const auto it = rows_.find({key.session_number, key.attempt, key.charge_id});
+          if (it == rows_.end()) return std::nullopt;
+          return entries[it->second];
+        },
+        [this](const Entry& entry) {
+          if (const auto* row = std::get_if<ChargeDecided>(&entry.body)) {
+            rows_[{row->session_number, row->attempt, row->charge_id}] = entries.size();
+          }
+          entries.push_back(entry);
+          return absl::OkStatus();
+        });
+  }
+  template <class Body>
+  absl::StatusOr<Outcome> Run(Body body) {
+    return Run(Command{.time_micros = ++time_, .body = std::move(body)});
+  }
+
+  // One charge; crashes the test if it is an error rather than a decision.
+  ChargeRecord Decide(const SessionName& session, int64_t attempt, const std::string& charge_id,
+                      accounting::MechanismEvent event, int64_t count = 1) {
+    absl::StatusOr<Outcome> outcome =
+        Run(Charge{.session = session,
+                   .attempt = attempt,
+                   .items = {{.charge_id = charge_id, .event = std::move(event), .count = count}}});
+    return std::get<ChargeOutcome>(outcome.value()).records.at(0);
+  }
+
+  Ledger ledger;
+  std::vector<Entry> entries;
+
+ private:
+  std::map<std::tuple<int64_t, int64_t, std::string>, size_t> rows_;
+  int64_t time_ = 0;
+};
+
+inline BudgetSpec PureBudget(const std::string& id, double epsilon, const std::string& parent = "") {
+  return {.id = id,
+          .parent_id = parent,
+          .cap = PureEpsilonCap{epsilon},
+          .privacy_unit = "person",
+          .display_name = ""};
+}
+
+inline SessionSpec AdaptiveSession(const std::string& budget, const std::string& id,
+                                   std::optional<Cap> own_cap = std::nullopt) {
+  return {.budget_id = budget, .id = id, .mode = SessionMode::kAdaptive, .own_cap = own_cap};
+}
+
+inline SessionSpec DeclaredSession(const std::string& budget, const std::string& id,
+                                   std::vector<accounting::CountedEvent> plan) {
+  return {.budget_id = budget,
+          .id = id,
+          .mode = SessionMode::kDeclared,
+          .plan = std::move(plan),
+          .plan_delta = 1e-6};
+}
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_TESTS_SERVER_CORE_LEDGER_HARNESS_H_

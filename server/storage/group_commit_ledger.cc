@@ -1,0 +1,259 @@
+#include "server/storage/group_commit_ledger.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace epsledger::storage {
+
+using core::Command;
+using core::Entry;
+using core::Ledger;
+using core::Outcome;
+
+class GroupCommitLedger::Reader : public core::LedgerReader {
+ public:
+  explicit Reader(GroupCommitLedger& owner) : owner_(owner) {}
+
+  const Ledger* LedgerOf(std::string_view budget_id) const override {
+    const auto it = owner_.ledger_of_budget_.find(budget_id);
+    return it == owner_.ledger_of_budget_.end() ? nullptr : it->second;
+  }
+
+  std::vector<std::string> BudgetIds(std::string_view after_id, int64_t limit) const override {
+    std::vector<std::string> ids;
+    for (auto it = owner_.ledger_of_budget_.upper_bound(after_id);
+         it != owner_.ledger_of_budget_.end() && static_cast<int64_t>(ids.size()) < limit; ++it) {
+      ids.push_back(it->first);
+    }
+    return ids;
+  }
+
+  absl::StatusOr<std::optional<core::ChargeRecord>> FindCharge(
+      const core::SessionName& name, int64_t attempt, std::string_view charge_id) override {
+    const Ledger* ledger = LedgerOf(name.budget_id);
+    const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
+    if (session == nullptr) return std::nullopt;
+    absl::StatusOr<std::optional<Entry>> entry = owner_.store_->FindCharge(
+        ledger->root_id(), {session->number, attempt, std::string(charge_id)});
+    if (!entry.ok()) return entry.status();
+    if (!entry->has_value()) return std::nullopt;
+    absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(**entry);
+    if (!record.ok()) return record.status();
+    return *std::move(record);
+  }
+
+  absl::StatusOr<std::vector<core::ChargeRecord>> ListCharges(const core::SessionName& name,
+                                                              int64_t after_sequence,
+                                                              int64_t limit) override {
+    const Ledger* ledger = LedgerOf(name.budget_id);
+    const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
+    std::vector<core::ChargeRecord> records;
+    if (session == nullptr) return records;
+    absl::StatusOr<std::vector<Entry>> entries =
+        owner_.store_->ListCharges(ledger->root_id(), session->number, after_sequence, limit);
+    if (!entries.ok()) return entries.status();
+    for (const Entry& entry : *entries) {
+      absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(entry);
+      if (!record.ok()) return record.status();
+      records.push_back(*std::move(record));
+    }
+    return records;
+  }
+
+ private:
+  GroupCommitLedger& owner_;
+};
+
+absl::StatusOr<std::unique_ptr<GroupCommitLedger>> GroupCommitLedger::Open(
+    std::unique_ptr<LedgerStore> store, Options options) {
+  std::unique_ptr<GroupCommitLedger> ledger(new GroupCommitLedger(std::move(store), options));
+  if (absl::Status status = ledger->Recover(); !status.ok()) return status;
+  ledger->thread_ = std::thread([raw = ledger.get()] { raw->Loop(); });
+  return ledger;
+}
+
+GroupCommitLedger::GroupCommitLedger(std::unique_ptr<LedgerStore> store, Options options)
+    : options_(options), store_(std::move(store)) {}
+
+GroupCommitLedger::~GroupCommitLedger() {
+  if (!thread_.joinable()) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+absl::Status GroupCommitLedger::Recover() {
+  return store_->ReadAll([this](const std::string& root_id, Entry entry) {
+    std::unique_ptr<Ledger>& ledger = ledgers_[root_id];
+    if (ledger == nullptr) ledger = std::make_unique<Ledger>();
+    if (absl::Status status = ledger->Apply(entry); !status.ok()) return status;
+    ++recovered_entry_count_;
+    if (const auto* budget = std::get_if<core::BudgetCreated>(&entry.body)) {
+      ++recovered_budget_count_;
+      ledger_of_budget_[budget->spec.id] = ledger.get();
+    }
+    return absl::OkStatus();
+  });
+}
+
+void GroupCommitLedger::Submit(Command command, Reply reply) {
+  Enqueue(Write{std::move(command), std::move(reply)});
+}
+
+void GroupCommitLedger::Read(ReadFunction read) { Enqueue(std::move(read)); }
+
+absl::Status GroupCommitLedger::Health() const {
+  absl::MutexLock lock(&mutex_);
+  return failure_;
+}
+
+void GroupCommitLedger::Enqueue(Item item) {
+  absl::Status refused;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!failure_.ok()) {
+      refused = failure_;
+    } else if (stopping_) {
+      refused = absl::UnavailableError("the server is shutting down; try another or later");
+    } else if (queue_.size() >= options_.max_queue) {
+      refused = absl::UnavailableError(absl::StrFormat(
+          "%d requests wait for the ledger already; nothing was charged, try again",
+          queue_.size()));
+    } else {
+      queue_.push_back(std::move(item));
+      return;
+    }
+  }
+  if (Write* write = std::get_if<Write>(&item)) {
+    std::move(write->reply)(refused);
+  } else {
+    std::move(std::get<ReadFunction>(item))(refused);
+  }
+}
+
+void GroupCommitLedger::Loop() {
+  const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return stopping_ || !queue_.empty();
+  };
+  while (true) {
+    std::vector<Write> writes;
+    std::vector<ReadFunction> reads;
+    {
+      absl::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(&ready));
+      if (queue_.empty()) return;  // stopping, and everything is done
+      while (!queue_.empty() && writes.size() + reads.size() < options_.max_batch) {
+        Item item = std::move(queue_.front());
+        queue_.pop_front();
+        if (Write* write = std::get_if<Write>(&item)) {
+          writes.push_back(std::move(*write));
+        } else {
+          reads.push_back(std::move(std::get<ReadFunction>(item)));
+        }
+      }
+    }
+    RunBatch(std::move(writes), std::move(reads));
+  }
+}
+
+void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<ReadFunction> reads) {
+  absl::Status failure = Health();
+  std::vector<absl::StatusOr<Outcome>> outcomes;
+  bool in_transaction = false;
+  for (const Write& write : writes) {
+    if (!failure.ok()) break;
+    outcomes.push_back(Decide(write.command, &in_transaction, &failure));
+  }
+  if (failure.ok() && in_transaction) failure = store_->Commit();
+  if (!failure.ok()) {
+    Fail(failure);
+    failure = Health();
+  }
+  for (size_t i = 0; i < writes.size(); ++i) {
+    if (failure.ok()) {
+      std::move(writes[i].reply)(std::move(outcomes[i]));
+    } else {
+      std::move(writes[i].reply)(failure);
+    }
+  }
+  Reader reader(*this);
+  for (ReadFunction& read : reads) {
+    if (failure.ok()) {
+      std::move(read)(&reader);
+    } else {
+      std::move(read)(failure);
+    }
+  }
+}
+
+void GroupCommitLedger::Fail(const absl::Status& status) {
+  absl::MutexLock lock(&mutex_);
+  if (!failure_.ok()) return;
+  failure_ = absl::UnavailableError(
+      absl::StrCat("the ledger has stopped and acknowledges nothing until it is restarted; what "
+                   "was in flight counts as charged: ",
+                   status.ToString()));
+}
+
+Ledger* GroupCommitLedger::Route(const Command& command, std::unique_ptr<Ledger>* fresh,
+                                 std::string* root_id) {
+  const auto find = [&](const std::string& budget_id) -> Ledger* {
+    const auto it = ledger_of_budget_.find(budget_id);
+    if (it == ledger_of_budget_.end()) return nullptr;
+    *root_id = it->second->root_id();
+    return it->second;
+  };
+  if (const auto* create = std::get_if<core::CreateBudget>(&command.body)) {
+    if (Ledger* existing = find(create->spec.id)) return existing;
+    if (!create->spec.parent_id.empty()) return find(create->spec.parent_id);
+    *fresh = std::make_unique<Ledger>();
+    *root_id = create->spec.id;
+    return fresh->get();
+  }
+  if (const auto* create = std::get_if<core::CreateSession>(&command.body)) {
+    return find(create->spec.budget_id);
+  }
+  if (const auto* open = std::get_if<core::OpenAttempt>(&command.body)) {
+    return find(open->session.budget_id);
+  }
+  return find(std::get<core::Charge>(command.body).session.budget_id);
+}
+
+absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Command& command, bool* in_transaction,
+                                                  absl::Status* store_status) {
+  std::unique_ptr<Ledger> fresh;
+  std::string root_id;
+  Ledger* ledger = Route(command, &fresh, &root_id);
+  if (ledger == nullptr) {
+    // An empty ledger says what is missing in the words of the others.
+    ledger = (fresh = std::make_unique<Ledger>()).get();
+  }
+  bool stored = false;
+  absl::StatusOr<Outcome> outcome = ledger->Execute(
+      command,
+      [&](const core::ChargeKey& key) { return store_->FindCharge(root_id, key); },
+      [&](const Entry& entry) {
+        stored = true;
+        if (!*in_transaction) {
+          if (absl::Status status = store_->Begin(); !status.ok()) return status;
+          *in_transaction = true;
+        }
+        return store_->Append(root_id, entry);
+      });
+  if (!outcome.ok() && stored) *store_status = outcome.status();  // memory and store differ
+  if (outcome.ok() && !command.validate_only) {
+    if (const auto* budget = std::get_if<core::BudgetOutcome>(&*outcome);
+        budget != nullptr && budget->created) {
+      ledger_of_budget_[budget->budget_id] = ledger;
+      if (fresh != nullptr) ledgers_[root_id] = std::move(fresh);
+    }
+  }
+  return outcome;
+}
+
+}  // namespace epsledger::storage

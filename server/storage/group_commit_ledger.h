@@ -1,0 +1,98 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_GROUP_COMMIT_LEDGER_H_
+#define EPSLEDGER_SERVER_STORAGE_GROUP_COMMIT_LEDGER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/core/durable_ledger.h"
+#include "server/core/ledger.h"
+#include "server/storage/ledger_store.h"
+
+namespace epsledger::storage {
+
+// All ledgers of one process over one store. One thread decides: while its transaction is being
+// committed, arriving commands queue up and go into the next one together (natural group commit),
+// so that an fsync is shared by as many charges as arrived during the one before.
+//
+// Invariants: a reply with an outcome is called only after the commit that holds its entries (I7);
+// reads run between commits and see durable state only; after the first failure of the store
+// nothing is acknowledged again.
+class GroupCommitLedger : public core::DurableLedger {
+ public:
+  struct Options {
+    // Commands in one transaction. Bounds how long a commit holds the others up.
+    size_t max_batch = 1024;
+    // Commands and reads that may wait; beyond that UNAVAILABLE at once.
+    size_t max_queue = 100'000;
+  };
+
+  // Replays everything in `store` (checking the hash chain and every cap on the way) and starts.
+  // DATA_LOSS if the stored ledger does not verify.
+  static absl::StatusOr<std::unique_ptr<GroupCommitLedger>> Open(
+      std::unique_ptr<LedgerStore> store, Options options);
+
+  // Finishes what is queued, then stops.
+  ~GroupCommitLedger() override;
+
+  void Submit(core::Command command, Reply reply) override;
+  void Read(ReadFunction read) override;
+  absl::Status Health() const override;
+
+  // Entries replayed by Open.
+  int64_t recovered_entry_count() const { return recovered_entry_count_; }
+  int64_t recovered_budget_count() const { return recovered_budget_count_; }
+
+ private:
+  class Reader;
+  struct Write {
+    core::Command command;
+    Reply reply;
+  };
+  using Item = std::variant<Write, ReadFunction>;
+
+  GroupCommitLedger(std::unique_ptr<LedgerStore> store, Options options);
+  absl::Status Recover();
+  void Enqueue(Item item) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Decides and commits the writes; then calls all replies, then the reads.
+  void RunBatch(std::vector<Write> writes, std::vector<ReadFunction> reads)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Decides one command and appends its entries. Sets `*store_status` if the store failed.
+  absl::StatusOr<core::Outcome> Decide(const core::Command& command, bool* in_transaction,
+                                       absl::Status* store_status);
+  // The ledger that a command is about; for a new root budget a fresh one.
+  core::Ledger* Route(const core::Command& command, std::unique_ptr<core::Ledger>* fresh,
+                      std::string* root_id);
+  void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const Options options_;
+  int64_t recovered_entry_count_ = 0;
+  int64_t recovered_budget_count_ = 0;
+
+  // Of the deciding thread alone, once it runs.
+  std::unique_ptr<LedgerStore> store_;
+  std::map<std::string, std::unique_ptr<core::Ledger>, std::less<>> ledgers_;  // by root id
+  std::map<std::string, core::Ledger*, std::less<>> ledger_of_budget_;
+
+  mutable absl::Mutex mutex_;
+  std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+
+  std::thread thread_;
+};
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_GROUP_COMMIT_LEDGER_H_

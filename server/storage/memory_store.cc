@@ -1,0 +1,80 @@
+#include "server/storage/memory_store.h"
+
+#include <utility>
+#include <variant>
+
+namespace epsledger::storage {
+
+absl::Status MemoryStore::ReadAll(
+    absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit) {
+  for (const std::string& root_id : root_ids_) {
+    for (const core::Entry& entry : ledgers_[root_id].entries) {
+      if (absl::Status status = visit(root_id, entry); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStore::Begin() {
+  if (in_transaction_) return absl::FailedPreconditionError("a transaction is open already");
+  in_transaction_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStore::Append(const std::string& root_id, const core::Entry& entry) {
+  if (!in_transaction_) return absl::FailedPreconditionError("no transaction is open");
+  StoredLedger& ledger = ledgers_[root_id];
+  if (entry.sequence != static_cast<int64_t>(ledger.entries.size()) + 1) {
+    return absl::AbortedError("the sequence number is not the next one");
+  }
+  if (const auto* row = std::get_if<core::ChargeDecided>(&entry.body)) {
+    const Key key(row->session_number, row->attempt, row->charge_id);
+    if (!ledger.charge_sequences.emplace(key, entry.sequence).second) {
+      return absl::AbortedError("the charge key is taken");
+    }
+  }
+  if (const auto* budget = std::get_if<core::BudgetCreated>(&entry.body)) {
+    if (!budget_ids_.insert(budget->spec.id).second) {
+      return absl::AbortedError("the budget id is taken");
+    }
+  }
+  if (ledger.entries.empty()) root_ids_.push_back(root_id);
+  ledger.entries.push_back(entry);
+  return absl::OkStatus();
+}
+
+absl::Status MemoryStore::Commit() {
+  if (!in_transaction_) return absl::FailedPreconditionError("no transaction is open");
+  in_transaction_ = false;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<core::Entry>> MemoryStore::FindCharge(const std::string& root_id,
+                                                                   const core::ChargeKey& key) {
+  const auto ledger = ledgers_.find(root_id);
+  if (ledger == ledgers_.end()) return std::nullopt;
+  const auto it =
+      ledger->second.charge_sequences.find(Key(key.session_number, key.attempt, key.charge_id));
+  if (it == ledger->second.charge_sequences.end()) return std::nullopt;
+  return ledger->second.entries[it->second - 1];
+}
+
+absl::StatusOr<std::vector<core::Entry>> MemoryStore::ListCharges(const std::string& root_id,
+                                                                  int64_t session_number,
+                                                                  int64_t after_sequence,
+                                                                  int64_t limit) {
+  std::vector<core::Entry> result;
+  const auto ledger = ledgers_.find(root_id);
+  if (ledger == ledgers_.end()) return result;
+  for (const core::Entry& entry : ledger->second.entries) {
+    if (static_cast<int64_t>(result.size()) >= limit) break;
+    const auto* row = std::get_if<core::ChargeDecided>(&entry.body);
+    if (row != nullptr && row->session_number == session_number &&
+        entry.sequence > after_sequence) {
+      result.push_back(entry);
+    }
+  }
+  return result;
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,16 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_SQLITE_SCHEMA_H_
+#define EPSLEDGER_SERVER_STORAGE_SQLITE_SCHEMA_H_
+
+#include <sqlite3.h>
+
+#include "absl/status/status.h"
+
+namespace epsledger::storage {
+
+// Brings the database to the newest schema, one transaction a step. The version is SQLite's
+// user_version. FAILED_PRECONDITION for a database of a newer version or of another program.
+absl::Status MigrateSqliteSchema(sqlite3* database);
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_SQLITE_SCHEMA_H_

@@ -1,0 +1,262 @@
+#include "server/storage/sqlite_store.h"
+
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "server/core/codec.h"
+#include "server/storage/sqlite_schema.h"
+
+namespace epsledger::storage {
+namespace {
+
+// Resets a statement, and so ends its implicit read, on the way out.
+class Reset {
+ public:
+  explicit Reset(sqlite3_stmt* statement) : statement_(statement) {}
+  ~Reset() { sqlite3_reset(statement_); }
+  Reset(const Reset&) = delete;
+  Reset& operator=(const Reset&) = delete;
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+// Text and blobs are bound without a copy: they outlive the step.
+void BindText(sqlite3_stmt* statement, int index, const std::string& value) {
+  sqlite3_bind_text(statement, index, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
+}
+void BindBlob(sqlite3_stmt* statement, int index, const void* data, size_t size) {
+  sqlite3_bind_blob(statement, index, data, static_cast<int>(size), SQLITE_STATIC);
+}
+
+std::string ColumnBytes(sqlite3_stmt* statement, int column) {
+  const void* data = sqlite3_column_blob(statement, column);
+  const int size = sqlite3_column_bytes(statement, column);
+  return data == nullptr ? std::string()
+                         : std::string(static_cast<const char*>(data), static_cast<size_t>(size));
+}
+
+absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, int hash_column) {
+  const std::string bytes = ColumnBytes(statement, hash_column);
+  core::Hash hash{};
+  if (bytes.size() != hash.size()) return absl::DataLossError("ledger entry: damaged hash");
+  std::memcpy(hash.data(), bytes.data(), hash.size());
+  return core::DecodeEntry(ColumnBytes(statement, content), hash);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path) {
+  std::unique_ptr<SqliteStore> store(new SqliteStore());
+  if (absl::Status status = store->Configure(path); !status.ok()) return status;
+  return store;
+}
+
+absl::Status SqliteStore::Configure(const std::string& path) {
+  sqlite3* database = nullptr;
+  const int opened = sqlite3_open_v2(
+      path.c_str(), &database,
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+      nullptr);
+  database_.reset(database);
+  if (opened != SQLITE_OK) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: cannot be opened: %s", path, database == nullptr ? "out of memory"
+                                                               : sqlite3_errmsg(database)));
+  }
+  // Exclusive: a second server on the same data would decide on a stale state.
+  struct Setting {
+    const char* pragma;
+    const char* want;
+  };
+  const Setting settings[] = {
+      {"PRAGMA locking_mode = EXCLUSIVE", "exclusive"},
+      {"PRAGMA journal_mode = WAL", "wal"},
+      {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
+      {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
+      {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
+  };
+  for (const Setting& setting : settings) {
+    std::string got;
+    const int result = sqlite3_exec(
+        database, setting.pragma,
+        [](void* out, int, char** columns, char**) {
+          *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
+          return 0;
+        },
+        &got, nullptr);
+    if ((result & 0xff) == SQLITE_BUSY) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
+    }
+    if (result != SQLITE_OK || got != setting.want) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
+                          sqlite3_errmsg(database), setting.want));
+    }
+  }
+  if (absl::Status status = MigrateSqliteSchema(database); !status.ok()) return status;
+
+  const std::pair<Statement*, const char*> statements[] = {
+      {&begin_, "BEGIN IMMEDIATE"},
+      {&commit_, "COMMIT"},
+      {&insert_ledger_, "INSERT INTO ledgers (root_budget) VALUES (?1)"},
+      {&insert_budget_, "INSERT INTO budgets (budget_id, ledger_id) VALUES (?1, ?2)"},
+      {&insert_entry_,
+       "INSERT INTO entries (ledger_id, sequence, hash, content) VALUES (?1, ?2, ?3, ?4)"},
+      {&insert_charge_,
+       "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
+       " VALUES (?1, ?2, ?3, ?4, ?5)"},
+      {&find_charge_,
+       "SELECT e.content, e.hash FROM charges c JOIN entries e USING (ledger_id, sequence)"
+       " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
+      {&list_charges_,
+       "SELECT e.content, e.hash FROM charges c JOIN entries e USING (ledger_id, sequence)"
+       " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.sequence > ?3"
+       " ORDER BY c.sequence LIMIT ?4"},
+  };
+  for (const auto& [statement, sql] : statements) {
+    absl::StatusOr<Statement> prepared = Prepare(sql);
+    if (!prepared.ok()) return prepared.status();
+    *statement = *std::move(prepared);
+  }
+
+  absl::StatusOr<Statement> ledgers = Prepare("SELECT root_budget, ledger_id FROM ledgers");
+  if (!ledgers.ok()) return ledgers.status();
+  int step;
+  while ((step = sqlite3_step(ledgers->get())) == SQLITE_ROW) {
+    ledger_ids_[ColumnBytes(ledgers->get(), 0)] = sqlite3_column_int64(ledgers->get(), 1);
+  }
+  return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
+}
+
+absl::Status SqliteStore::Error(const char* doing) const {
+  const int code = sqlite3_extended_errcode(database_.get());
+  const std::string message =
+      absl::StrFormat("ledger database: %s: %s (%d)", doing, sqlite3_errmsg(database_.get()), code);
+  if ((code & 0xff) == SQLITE_CONSTRAINT) return absl::AbortedError(message);
+  if ((code & 0xff) == SQLITE_CORRUPT) return absl::DataLossError(message);
+  return absl::UnavailableError(message);
+}
+
+absl::StatusOr<SqliteStore::Statement> SqliteStore::Prepare(const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(database_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement,
+                         nullptr) != SQLITE_OK) {
+    return Error(sql);
+  }
+  return Statement(statement);
+}
+
+absl::Status SqliteStore::Run(sqlite3_stmt* statement) {
+  const int step = sqlite3_step(statement);
+  absl::Status status =
+      step == SQLITE_DONE ? absl::OkStatus() : Error(sqlite3_sql(statement));
+  sqlite3_reset(statement);
+  return status;
+}
+
+absl::Status SqliteStore::ReadAll(
+    absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit) {
+  absl::StatusOr<Statement> select = Prepare(
+      "SELECT l.root_budget, e.content, e.hash FROM ledgers l JOIN entries e USING (ledger_id)"
+      " ORDER BY e.ledger_id, e.sequence");
+  if (!select.ok()) return select.status();
+  int step;
+  while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
+    absl::StatusOr<core::Entry> entry = ColumnEntry(select->get(), 1, 2);
+    if (!entry.ok()) return entry.status();
+    if (absl::Status status = visit(ColumnBytes(select->get(), 0), *std::move(entry));
+        !status.ok()) {
+      return status;
+    }
+  }
+  return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the entries");
+}
+
+absl::Status SqliteStore::Begin() { return Run(begin_.get()); }
+
+absl::Status SqliteStore::Commit() { return Run(commit_.get()); }
+
+int64_t SqliteStore::LedgerId(const std::string& root_id) const {
+  const auto it = ledger_ids_.find(root_id);
+  return it == ledger_ids_.end() ? 0 : it->second;
+}
+
+absl::StatusOr<int64_t> SqliteStore::CreateLedger(const std::string& root_id) {
+  BindText(insert_ledger_.get(), 1, root_id);
+  if (absl::Status status = Run(insert_ledger_.get()); !status.ok()) return status;
+  const int64_t ledger_id = sqlite3_last_insert_rowid(database_.get());
+  ledger_ids_[root_id] = ledger_id;
+  return ledger_id;
+}
+
+absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& entry) {
+  int64_t ledger_id = LedgerId(root_id);
+  if (ledger_id == 0) {
+    absl::StatusOr<int64_t> created = CreateLedger(root_id);
+    if (!created.ok()) return created.status();
+    ledger_id = *created;
+  }
+  sqlite3_bind_int64(insert_entry_.get(), 1, ledger_id);
+  sqlite3_bind_int64(insert_entry_.get(), 2, entry.sequence);
+  BindBlob(insert_entry_.get(), 3, entry.hash.data(), entry.hash.size());
+  BindBlob(insert_entry_.get(), 4, entry.content.data(), entry.content.size());
+  if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
+  if (const auto* row = std::get_if<core::ChargeDecided>(&entry.body)) {
+    sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);
+    sqlite3_bind_int64(insert_charge_.get(), 2, row->session_number);
+    sqlite3_bind_int64(insert_charge_.get(), 3, row->attempt);
+    BindText(insert_charge_.get(), 4, row->charge_id);
+    sqlite3_bind_int64(insert_charge_.get(), 5, entry.sequence);
+    return Run(insert_charge_.get());
+  }
+  if (const auto* budget = std::get_if<core::BudgetCreated>(&entry.body)) {
+    BindText(insert_budget_.get(), 1, budget->spec.id);
+    sqlite3_bind_int64(insert_budget_.get(), 2, ledger_id);
+    return Run(insert_budget_.get());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<core::Entry>> SqliteStore::FindCharge(const std::string& root_id,
+                                                                   const core::ChargeKey& key) {
+  sqlite3_stmt* find = find_charge_.get();
+  const Reset reset(find);
+  sqlite3_bind_int64(find, 1, LedgerId(root_id));
+  sqlite3_bind_int64(find, 2, key.session_number);
+  sqlite3_bind_int64(find, 3, key.attempt);
+  BindText(find, 4, key.charge_id);
+  const int step = sqlite3_step(find);
+  if (step == SQLITE_DONE) return std::nullopt;
+  if (step != SQLITE_ROW) return Error("looking up a charge");
+  absl::StatusOr<core::Entry> entry = ColumnEntry(find, 0, 1);
+  if (!entry.ok()) return entry.status();
+  return *std::move(entry);
+}
+
+absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::string& root_id,
+                                                                  int64_t session_number,
+                                                                  int64_t after_sequence,
+                                                                  int64_t limit) {
+  sqlite3_stmt* list = list_charges_.get();
+  const Reset reset(list);
+  sqlite3_bind_int64(list, 1, LedgerId(root_id));
+  sqlite3_bind_int64(list, 2, session_number);
+  sqlite3_bind_int64(list, 3, after_sequence);
+  sqlite3_bind_int64(list, 4, limit);
+  std::vector<core::Entry> result;
+  int step;
+  while ((step = sqlite3_step(list)) == SQLITE_ROW) {
+    absl::StatusOr<core::Entry> entry = ColumnEntry(list, 0, 1);
+    if (!entry.ok()) return entry.status();
+    result.push_back(*std::move(entry));
+  }
+  if (step != SQLITE_DONE) return Error("listing charges");
+  return result;
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,70 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_SQLITE_STORE_H_
+#define EPSLEDGER_SERVER_STORAGE_SQLITE_STORE_H_
+
+#include <sqlite3.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/storage/ledger_store.h"
+
+namespace epsledger::storage {
+
+// The embedded store: one SQLite file in write-ahead mode, every commit fsynced, held exclusively
+// by this process.
+class SqliteStore : public LedgerStore {
+ public:
+  // Opens or creates `path`, whose folder exists. FAILED_PRECONDITION if another process holds it,
+  // it is not ours, or the file system cannot keep the promises asked of it.
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path);
+
+  absl::Status ReadAll(absl::FunctionRef<absl::Status(const std::string& root_id,
+                                                      core::Entry entry)> visit) override;
+  absl::Status Begin() override;
+  absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
+  absl::Status Commit() override;
+  absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
+                                                        const core::ChargeKey& key) override;
+  absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
+                                                       int64_t session_number,
+                                                       int64_t after_sequence,
+                                                       int64_t limit) override;
+
+ private:
+  struct CloseDatabase {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+  };
+  struct FinalizeStatement {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+  SqliteStore() = default;
+  absl::Status Configure(const std::string& path);
+  absl::StatusOr<Statement> Prepare(const char* sql);
+  // Steps a statement that returns no rows, and resets it.
+  absl::Status Run(sqlite3_stmt* statement);
+  absl::Status Error(const char* doing) const;
+  // The number of the ledger, or 0 if it is not stored yet.
+  int64_t LedgerId(const std::string& root_id) const;
+  absl::StatusOr<int64_t> CreateLedger(const std::string& root_id);
+
+  // Destroyed last, after the statements.
+  std::unique_ptr<sqlite3, CloseDatabase> database_;
+  Statement begin_;
+  Statement commit_;
+  Statement insert_ledger_;
+  Statement insert_budget_;
+  Statement insert_entry_;
+  Statement insert_charge_;
+  Statement find_charge_;
+  Statement list_charges_;
+  std::map<std::string, int64_t> ledger_ids_;
+};
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_SQLITE_STORE_H_

@@ -1,0 +1,182 @@
+#include "server/storage/group_commit_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "absl/synchronization/notification.h"
+#include "server/storage/memory_store.h"
+#include "tests/server/storage/waiting_client.h"
+
+namespace epsledger::storage {
+namespace {
+
+using accounting::PureDp;
+
+constexpr double kStep = 1.0 / 128;
+
+// A memory store whose commits can be held up or made to fail.
+class ScriptedStore : public MemoryStore {
+ public:
+  struct Script {
+    std::atomic<int> commits{0};
+    std::atomic<bool> fail_commit{false};
+    std::atomic<bool> fail_append{false};
+    // When set, the next commit signals `reached` and waits for `release`.
+    std::atomic<bool> hold_next{false};
+    absl::Notification reached;
+    absl::Notification release;
+  };
+  explicit ScriptedStore(Script& script) : script_(script) {}
+
+  absl::Status Append(const std::string& root_id, const core::Entry& entry) override {
+    if (script_.fail_append) return absl::UnavailableError("disk full");
+    return MemoryStore::Append(root_id, entry);
+  }
+  absl::Status Commit() override {
+    if (script_.hold_next.exchange(false)) {
+      script_.reached.Notify();
+      script_.release.WaitForNotification();
+    }
+    if (script_.fail_commit) return absl::UnavailableError("fsync failed");
+    ++script_.commits;
+    return MemoryStore::Commit();
+  }
+
+ private:
+  Script& script_;
+};
+
+class GroupCommitLedgerTest : public ::testing::Test {
+ protected:
+  void Open(GroupCommitLedger::Options options = {}) {
+    ledger_ = *GroupCommitLedger::Open(std::make_unique<ScriptedStore>(script_), options);
+    client_.emplace(*ledger_);
+    ASSERT_TRUE(client_->CreateBudget("adult", 100 * kStep).ok());
+    run_ = client_->CreateSession("adult", "run");
+    ASSERT_EQ(client_->OpenAttempt(run_), 1);
+  }
+  auto Submit(const std::string& id) {
+    return client_->Submit(WaitingClient::MakeCharge(run_, 1, id, PureDp{kStep}));
+  }
+
+  ScriptedStore::Script script_;
+  std::unique_ptr<GroupCommitLedger> ledger_;
+  std::optional<WaitingClient> client_;
+  core::SessionName run_;
+};
+
+// I7. The reply cannot have come: the commit that it waits for is held up.
+TEST_F(GroupCommitLedgerTest, AcknowledgesOnlyAfterTheCommit) {
+  Open();
+  script_.hold_next = true;
+  auto reply = Submit("a");
+  script_.reached.WaitForNotification();
+  EXPECT_EQ(reply.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  script_.release.Notify();
+  EXPECT_TRUE(reply.get().ok());
+}
+
+TEST_F(GroupCommitLedgerTest, WhatArrivesDuringACommitSharesTheNextOne) {
+  Open();
+  script_.hold_next = true;
+  auto first = Submit("first");
+  script_.reached.WaitForNotification();
+  const int commits_before = script_.commits;
+  std::vector<std::future<absl::StatusOr<core::Outcome>>> replies;
+  for (int i = 0; i < 50; ++i) replies.push_back(Submit(std::to_string(i)));
+  script_.release.Notify();
+  for (auto& reply : replies) EXPECT_TRUE(reply.get().ok());
+  EXPECT_EQ(script_.commits - commits_before, 2);  // the first, and one for all fifty
+}
+
+TEST_F(GroupCommitLedgerTest, ReadsSeeDurableStateOnly) {
+  Open();
+  script_.hold_next = true;
+  auto charge = Submit("a");
+  script_.reached.WaitForNotification();
+  auto read = std::async(std::launch::async, [&] { return client_->Spent("adult"); });
+  EXPECT_EQ(charge.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  script_.release.Notify();
+  EXPECT_EQ(read.get(), core::Cost::RoundUp(kStep));
+}
+
+TEST_F(GroupCommitLedgerTest, AFailedCommitStopsEveryAcknowledgement) {
+  Open();
+  script_.fail_commit = true;
+  EXPECT_EQ(Submit("a").get().status().code(), absl::StatusCode::kUnavailable);
+  script_.fail_commit = false;
+  EXPECT_EQ(Submit("b").get().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ledger_->Health().code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(client_->Read([](core::LedgerReader&) { return 0; }).ok());
+}
+
+TEST_F(GroupCommitLedgerTest, AFailedAppendStopsEveryAcknowledgement) {
+  Open();
+  script_.fail_append = true;
+  EXPECT_EQ(Submit("a").get().status().code(), absl::StatusCode::kUnavailable);
+  script_.fail_append = false;
+  EXPECT_EQ(Submit("b").get().status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
+  Open({.max_batch = 1, .max_queue = 2});
+  script_.hold_next = true;
+  auto held = Submit("held");
+  script_.reached.WaitForNotification();
+  auto second = Submit("second");
+  auto third = Submit("third");
+  EXPECT_EQ(Submit("fourth").get().status().code(), absl::StatusCode::kUnavailable);
+  script_.release.Notify();
+  EXPECT_TRUE(held.get().ok() && second.get().ok() && third.get().ok());
+  EXPECT_EQ(client_->Spent("adult"), core::Cost::RoundUp(3 * kStep));
+}
+
+TEST_F(GroupCommitLedgerTest, DestructionFinishesWhatIsQueued) {
+  Open();
+  std::vector<std::future<absl::StatusOr<core::Outcome>>> replies;
+  for (int i = 0; i < 50; ++i) replies.push_back(Submit(std::to_string(i)));
+  ledger_.reset();
+  for (auto& reply : replies) EXPECT_TRUE(reply.get().ok());
+}
+
+TEST_F(GroupCommitLedgerTest, UnknownBudgetsAreNotFound) {
+  Open();
+  const core::SessionName nowhere{.budget_id = "nowhere", .session_id = "run"};
+  EXPECT_EQ(client_->Run(core::OpenAttempt{nowhere, ""}).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(client_->Run(core::CreateSession{{.budget_id = "nowhere", .id = "x"}}).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(client_
+                ->Run(core::CreateBudget{{.id = "child",
+                                          .parent_id = "nowhere",
+                                          .cap = core::PureEpsilonCap{1},
+                                          .privacy_unit = "person"}})
+                .status()
+                .code(),
+            absl::StatusCode::kNotFound);
+}
+
+// Must show 4: 32 clients on a cap of exactly 100 units accept exactly 100.
+TEST_F(GroupCommitLedgerTest, ContendingClientsAcceptExactlyTheCap) {
+  Open();
+  std::atomic<int> accepted{0};
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 32; ++c) {
+    clients.emplace_back([&, c] {
+      WaitingClient client(*ledger_);
+      for (int i = 0; i < 10; ++i) {
+        const auto record = client.Charge(
+            run_, 1, std::to_string(c) + "-" + std::to_string(i), PureDp{kStep});
+        accepted += record.ok() && record->row.decision == core::ChargeDecision::kAccepted;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(accepted, 100);
+  EXPECT_EQ(client_->Spent("adult"), core::Cost::RoundUp(100 * kStep));
+}
+
+}  // namespace
+}  // namespace epsledger::storage

@@ -1,0 +1,142 @@
+#include "server/storage/sqlite_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <fstream>
+
+#include "server/storage/group_commit_ledger.h"
+#include "tests/server/storage/scratch_folder.h"
+#include "tests/server/storage/waiting_client.h"
+
+namespace epsledger::storage {
+namespace {
+
+using accounting::PureDp;
+using ::testing::HasSubstr;
+
+class SqliteStoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<GroupCommitLedger> OpenLedger() {
+    auto store = SqliteStore::Open(path_);
+    EXPECT_TRUE(store.ok()) << store.status();
+    auto ledger = GroupCommitLedger::Open(*std::move(store), {});
+    EXPECT_TRUE(ledger.ok()) << ledger.status();
+    return *std::move(ledger);
+  }
+  // Makes a ledger of three charges and closes it.
+  core::LedgerHead MakeLedger() {
+    const auto ledger = OpenLedger();
+    WaitingClient client(*ledger);
+    EXPECT_TRUE(client.CreateBudget("adult", 4).ok());
+    const core::SessionName run = client.CreateSession("adult", "run");
+    client.OpenAttempt(run);
+    for (const char* id : {"a", "b", "c"}) {
+      EXPECT_TRUE(client.Charge(run, 1, id, PureDp{1}).ok());
+    }
+    return client.Head("adult");
+  }
+  // Runs SQL on the closed file as somebody with another tool would.
+  std::string Sql(const std::string& sql) {
+    sqlite3* database = nullptr;
+    sqlite3_open(path_.c_str(), &database);
+    char* message = nullptr;
+    sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message);
+    std::string error = message == nullptr ? "" : message;
+    sqlite3_free(message);
+    sqlite3_close(database);
+    return error;
+  }
+
+  ScratchFolder folder_;
+  std::string path_ = folder_.path() + "/ledger.sqlite3";
+};
+
+TEST_F(SqliteStoreTest, ReopeningGivesTheSameHeadBalancesAndStickyOutcomes) {
+  const core::LedgerHead head = MakeLedger();
+  const auto ledger = OpenLedger();
+  WaitingClient client(*ledger);
+  EXPECT_EQ(client.Head("adult"), head);
+  EXPECT_EQ(client.Spent("adult"), core::Cost::RoundUp(3));
+  const core::SessionName run{.budget_id = "adult", .session_id = "run"};
+  EXPECT_EQ(client.Charge(run, 1, "b", PureDp{1})->row.decision, core::ChargeDecision::kAccepted);
+  EXPECT_EQ(client.Head("adult"), head);
+  EXPECT_EQ(client.Charge(run, 1, "big", PureDp{2})->row.decision, core::ChargeDecision::kRefused);
+  EXPECT_EQ(client.OpenAttempt(run), 2);
+}
+
+TEST_F(SqliteStoreTest, ASecondServerOnTheSameDataIsRefused) {
+  const auto ledger = OpenLedger();
+  WaitingClient(*ledger).CreateBudget("adult", 1).IgnoreError();
+  const auto second = SqliteStore::Open(path_);
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("another process"));
+}
+
+TEST_F(SqliteStoreTest, AnUncommittedTransactionLeavesNoTrace) {
+  const core::LedgerHead head = MakeLedger();
+  {
+    auto store = *SqliteStore::Open(path_);
+    std::optional<core::Entry> last;
+    ASSERT_TRUE(store
+                    ->ReadAll([&](const std::string&, core::Entry entry) {
+                      last = std::move(entry);
+                      return absl::OkStatus();
+                    })
+                    .ok());
+    core::Entry next = *last;
+    next.sequence += 1;
+    auto& row = std::get<core::ChargeDecided>(next.body);
+    row.charge_id = "never committed";
+    ASSERT_TRUE(store->Begin().ok());
+    ASSERT_TRUE(store->Append("adult", next).ok());
+  }
+  const auto ledger = OpenLedger();
+  EXPECT_EQ(WaitingClient(*ledger).Head("adult"), head);
+}
+
+TEST_F(SqliteStoreTest, RowsAreImmutable) {
+  MakeLedger();
+  EXPECT_THAT(Sql("UPDATE entries SET content = x'00' WHERE sequence = 2"),
+              HasSubstr("immutable"));
+  EXPECT_THAT(Sql("DELETE FROM entries WHERE sequence = 2"), HasSubstr("immutable"));
+  EXPECT_THAT(Sql("DELETE FROM charges"), HasSubstr("immutable"));
+}
+
+TEST_F(SqliteStoreTest, TamperingPastTheTriggersIsFoundWhenTheLedgerIsOpened) {
+  const struct {
+    const char* what;
+    const char* sql;
+  } tampering[] = {
+      {"a changed byte", "UPDATE entries SET content = CAST(content || x'00' AS BLOB) WHERE sequence = 4"},
+      {"a changed hash", "UPDATE entries SET hash = zeroblob(32) WHERE sequence = 4"},
+      {"a lost entry", "DELETE FROM entries WHERE sequence = 4"},
+  };
+  for (const auto& [what, sql] : tampering) {
+    path_ = folder_.path() + "/" + what + ".sqlite3";
+    MakeLedger();
+    EXPECT_EQ(Sql("DROP TRIGGER entries_never_change; DROP TRIGGER entries_never_vanish;"), "");
+    EXPECT_EQ(Sql(sql), "");
+    auto ledger = GroupCommitLedger::Open(*SqliteStore::Open(path_), {});
+    EXPECT_EQ(ledger.status().code(), absl::StatusCode::kDataLoss) << what;
+  }
+}
+
+TEST_F(SqliteStoreTest, ForeignAndFutureFilesAreRefused) {
+  ASSERT_EQ(Sql("CREATE TABLE somebody_elses (x)"), "");
+  EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
+              HasSubstr("another program"));
+  path_ = folder_.path() + "/future.sqlite3";
+  MakeLedger();
+  ASSERT_EQ(Sql("PRAGMA user_version = 1000"), "");
+  EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
+              HasSubstr("schema version 1000"));
+  path_ = folder_.path() + "/text.sqlite3";
+  std::ofstream(path_) << std::string(4096, 'x');
+  EXPECT_FALSE(SqliteStore::Open(path_).ok());
+  EXPECT_FALSE(SqliteStore::Open(folder_.path() + "/no/such/folder/x").ok());
+}
+
+}  // namespace
+}  // namespace epsledger::storage

@@ -1,0 +1,197 @@
+// What every store must do, run against each of them.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+
+#include "server/storage/group_commit_ledger.h"
+#include "server/storage/ledger_store.h"
+#include "server/storage/memory_store.h"
+#include "server/storage/sqlite_store.h"
+#include "tests/server/storage/scratch_folder.h"
+#include "tests/server/storage/waiting_client.h"
+
+namespace epsledger::storage {
+namespace {
+
+using accounting::PureDp;
+using core::Entry;
+
+struct StoreKind {
+  const char* name;
+  std::function<std::unique_ptr<LedgerStore>(const ScratchFolder&)> open;
+};
+
+class StoreContract : public ::testing::TestWithParam<StoreKind> {
+ protected:
+  void SetUp() override { store_ = GetParam().open(folder_); }
+
+  // Entries of a budget with a session and `charges` charges, made by a real ledger.
+  static std::vector<Entry> SampleEntries(const std::string& budget_id, int charges) {
+    core::Ledger ledger;
+    std::vector<Entry> entries;
+    const auto run = [&](auto body) {
+      const absl::StatusOr<core::Outcome> outcome = ledger.Execute(
+          core::Command{.time_micros = 1, .body = std::move(body)},
+          [](const core::ChargeKey&) { return std::optional<Entry>(); },
+          [&](const Entry& entry) {
+            entries.push_back(entry);
+            return absl::OkStatus();
+          });
+      ASSERT_TRUE(outcome.ok()) << outcome.status();
+    };
+    const core::SessionName session{.budget_id = budget_id, .session_id = "run"};
+    run(core::CreateBudget{
+        {.id = budget_id, .cap = core::PureEpsilonCap{1000}, .privacy_unit = "person"}});
+    run(core::CreateSession{{.budget_id = budget_id, .id = "run"}});
+    run(core::OpenAttempt{session, ""});
+    for (int i = 0; i < charges; ++i) {
+      run(core::Charge{.session = session,
+                       .attempt = 1,
+                       .items = {{"step-" + std::to_string(i), PureDp{1}, 1}}});
+    }
+    return entries;
+  }
+
+  absl::Status AppendAll(const std::string& root, const std::vector<Entry>& entries) {
+    for (const Entry& entry : entries) {
+      if (absl::Status status = store_->Append(root, entry); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<std::pair<std::string, int64_t>> Stored() {
+    std::vector<std::pair<std::string, int64_t>> rows;
+    const absl::Status status = store_->ReadAll([&](const std::string& root, Entry entry) {
+      rows.emplace_back(root, entry.sequence);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return rows;
+  }
+
+  ScratchFolder folder_;
+  std::unique_ptr<LedgerStore> store_;
+};
+
+TEST_P(StoreContract, StartsEmpty) {
+  EXPECT_TRUE(Stored().empty());
+  const auto charge = store_->FindCharge("adult", {1, 1, "x"});
+  ASSERT_TRUE(charge.ok());
+  EXPECT_FALSE(charge->has_value());
+  EXPECT_TRUE(store_->ListCharges("adult", 1, 0, 10)->empty());
+}
+
+TEST_P(StoreContract, GivesBackEveryLedgerInOrderByteForByte) {
+  const std::vector<Entry> a = SampleEntries("a", 3);
+  const std::vector<Entry> b = SampleEntries("b", 1);
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("b", {b[0]}).ok());
+  ASSERT_TRUE(AppendAll("a", a).ok());
+  ASSERT_TRUE(AppendAll("b", {b.begin() + 1, b.end()}).ok());
+  ASSERT_TRUE(store_->Commit().ok());
+  std::map<std::string, std::vector<Entry>> got;
+  ASSERT_TRUE(store_
+                  ->ReadAll([&](const std::string& root, Entry entry) {
+                    got[root].push_back(std::move(entry));
+                    return absl::OkStatus();
+                  })
+                  .ok());
+  ASSERT_EQ(got["a"].size(), a.size());
+  ASSERT_EQ(got["b"].size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(got["a"][i].content, a[i].content);
+    EXPECT_EQ(got["a"][i].hash, a[i].hash);
+    EXPECT_EQ(got["a"][i].sequence, a[i].sequence);
+  }
+}
+
+TEST_P(StoreContract, AVisitorsErrorStopsTheReading) {
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("a", SampleEntries("a", 3)).ok());
+  ASSERT_TRUE(store_->Commit().ok());
+  int visited = 0;
+  const absl::Status status = store_->ReadAll([&](const std::string&, Entry) {
+    return ++visited == 2 ? absl::DataLossError("stop") : absl::OkStatus();
+  });
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(visited, 2);
+}
+
+TEST_P(StoreContract, FindsAChargeInsideItsOwnTransaction) {
+  const std::vector<Entry> entries = SampleEntries("a", 2);
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("a", entries).ok());
+  const auto found = store_->FindCharge("a", {1, 1, "step-1"});
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->content, entries.back().content);
+  ASSERT_TRUE(store_->Commit().ok());
+  EXPECT_TRUE(store_->FindCharge("a", {1, 1, "step-1"})->has_value());
+  EXPECT_FALSE(store_->FindCharge("a", {1, 1, "step-2"})->has_value());
+  EXPECT_FALSE(store_->FindCharge("a", {1, 2, "step-1"})->has_value());
+  EXPECT_FALSE(store_->FindCharge("a", {2, 1, "step-1"})->has_value());
+  EXPECT_FALSE(store_->FindCharge("b", {1, 1, "step-1"})->has_value());
+}
+
+TEST_P(StoreContract, ListsChargesInOrderAndByPage) {
+  const std::vector<Entry> entries = SampleEntries("a", 5);
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("a", entries).ok());
+  ASSERT_TRUE(store_->Commit().ok());
+  const std::vector<Entry> first = *store_->ListCharges("a", 1, 0, 2);
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_LT(first[0].sequence, first[1].sequence);
+  const std::vector<Entry> rest = *store_->ListCharges("a", 1, first[1].sequence, 100);
+  ASSERT_EQ(rest.size(), 3u);
+  EXPECT_EQ(rest.back().content, entries.back().content);
+  EXPECT_TRUE(store_->ListCharges("a", 2, 0, 100)->empty());
+}
+
+TEST_P(StoreContract, RefusesAStaleView) {
+  const std::vector<Entry> entries = SampleEntries("a", 2);
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("a", entries).ok());
+  EXPECT_EQ(store_->Append("a", entries.back()).code(), absl::StatusCode::kAborted);
+  Entry gap = entries.back();
+  gap.sequence += 2;
+  EXPECT_EQ(store_->Append("a", gap).code(), absl::StatusCode::kAborted);
+  Entry same_key = entries.back();
+  same_key.sequence += 1;
+  EXPECT_EQ(store_->Append("a", same_key).code(), absl::StatusCode::kAborted);
+}
+
+TEST_P(StoreContract, BudgetIdsAreUniqueAcrossLedgers) {
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("a", {SampleEntries("a", 0)[0]}).ok());
+  EXPECT_EQ(AppendAll("b", {SampleEntries("a", 0)[0]}).code(), absl::StatusCode::kAborted);
+}
+
+// I17: the same commands give the same ledger, hash for hash, whatever keeps it. The head is the
+// one that a ledger without any store reaches.
+TEST_P(StoreContract, KeepsTheLedgerHashForHash) {
+  const core::Hash want = SampleEntries("a", 20).back().hash;
+  auto ledger = GroupCommitLedger::Open(std::move(store_), {});
+  ASSERT_TRUE(ledger.ok()) << ledger.status();
+  WaitingClient client(**ledger, /*time_micros=*/1);
+  ASSERT_TRUE(client.CreateBudget("a", 1000).ok());
+  const core::SessionName session = client.CreateSession("a", "run");
+  client.OpenAttempt(session);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(client.Charge(session, 1, "step-" + std::to_string(i), PureDp{1}).ok());
+  }
+  EXPECT_EQ(client.Head("a").hash, want);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Stores, StoreContract,
+    ::testing::Values(StoreKind{"Memory",
+                                [](const ScratchFolder&) { return std::make_unique<MemoryStore>(); }},
+                      StoreKind{"Sqlite",
+                                [](const ScratchFolder& folder) -> std::unique_ptr<LedgerStore> {
+                                  return *SqliteStore::Open(folder.path() + "/ledger.sqlite3");
+                                }}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace epsledger::storage

@@ -1,0 +1,90 @@
+#ifndef EPSLEDGER_TESTS_SERVER_STORAGE_WAITING_CLIENT_H_
+#define EPSLEDGER_TESTS_SERVER_STORAGE_WAITING_CLIENT_H_
+
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/core/durable_ledger.h"
+
+namespace epsledger {
+
+// Commands to a DurableLedger, each waited for.
+class WaitingClient {
+ public:
+  explicit WaitingClient(core::DurableLedger& ledger, int64_t time_micros = 0)
+      : ledger_(ledger), time_micros_(time_micros) {}
+
+  template <class Body>
+  std::future<absl::StatusOr<core::Outcome>> Submit(Body body) {
+    auto promise = std::make_shared<std::promise<absl::StatusOr<core::Outcome>>>();
+    ledger_.Submit({.time_micros = time_micros_, .body = std::move(body)},
+                   [promise](absl::StatusOr<core::Outcome> outcome) {
+                     promise->set_value(std::move(outcome));
+                   });
+    return promise->get_future();
+  }
+  template <class Body>
+  absl::StatusOr<core::Outcome> Run(Body body) {
+    return Submit(std::move(body)).get();
+  }
+
+  absl::Status CreateBudget(const std::string& id, double epsilon) {
+    return Run(core::CreateBudget{{.id = id,
+                                   .cap = core::PureEpsilonCap{epsilon},
+                                   .privacy_unit = "person"}})
+        .status();
+  }
+  core::SessionName CreateSession(const std::string& budget, const std::string& id) {
+    Run(core::CreateSession{{.budget_id = budget, .id = id}}).IgnoreError();
+    return {.budget_id = budget, .session_id = id};
+  }
+  int64_t OpenAttempt(const core::SessionName& session) {
+    const auto outcome = Run(core::OpenAttempt{session, ""});
+    return outcome.ok() ? std::get<core::AttemptOutcome>(*outcome).attempt : 0;
+  }
+  static core::Charge MakeCharge(const core::SessionName& session, int64_t attempt,
+                                 const std::string& id, accounting::MechanismEvent event) {
+    return {.session = session, .attempt = attempt, .items = {{id, std::move(event), 1}}};
+  }
+  absl::StatusOr<core::ChargeRecord> Charge(const core::SessionName& session, int64_t attempt,
+                                            const std::string& id,
+                                            accounting::MechanismEvent event) {
+    auto outcome = Run(MakeCharge(session, attempt, id, std::move(event)));
+    if (!outcome.ok()) return outcome.status();
+    return std::get<core::ChargeOutcome>(*outcome).records[0];
+  }
+
+  // Runs `read` on the durable state and returns what it returns.
+  template <class Function>
+  auto Read(Function read) {
+    using Result = decltype(read(*static_cast<core::LedgerReader*>(nullptr)));
+    auto promise = std::make_shared<std::promise<absl::StatusOr<Result>>>();
+    ledger_.Read([promise, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) {
+      if (reader.ok()) {
+        promise->set_value(read(**reader));
+      } else {
+        promise->set_value(reader.status());
+      }
+    });
+    return promise->get_future().get();
+  }
+  core::LedgerHead Head(const std::string& budget) {
+    return *Read([&](core::LedgerReader& reader) { return reader.LedgerOf(budget)->head(); });
+  }
+  core::Cost Spent(const std::string& budget) {
+    return *Read([&](core::LedgerReader& reader) {
+      return reader.LedgerOf(budget)->FindBudget(budget)->balance.spent()[0];
+    });
+  }
+
+ private:
+  core::DurableLedger& ledger_;
+  int64_t time_micros_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_TESTS_SERVER_STORAGE_WAITING_CLIENT_H_

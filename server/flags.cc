@@ -1,0 +1,64 @@
+#include "server/flags.h"
+
+#include "CLI/CLI.hpp"
+
+namespace epsledger {
+namespace {
+
+void AddFlags(CLI::App& app, Flags& flags) {
+  app.add_option("--data-dir", flags.data_dir, "Where the ledgers are kept; created if missing")
+      ->envname("EPSLEDGERD_DATA_DIR");
+  app.add_option("--listen", flags.server.addresses,
+                 "Addresses: host:port (port 0 takes any free one) or unix:path")
+      ->envname("EPSLEDGERD_LISTEN")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--address-file", flags.address_file,
+                 "Written with the addresses, one a line, once the server is ready")
+      ->envname("EPSLEDGERD_ADDRESS_FILE");
+  app.add_option("--tls-cert", flags.server.tls_certificate_file, "Certificate chain, PEM")
+      ->envname("EPSLEDGERD_TLS_CERT");
+  app.add_option("--tls-key", flags.server.tls_key_file, "Private key, PEM")
+      ->envname("EPSLEDGERD_TLS_KEY");
+  app.add_option("--tls-client-ca", flags.server.tls_client_ca_file,
+                 "Clients must show a certificate signed by this one, PEM")
+      ->envname("EPSLEDGERD_TLS_CLIENT_CA");
+  app.add_flag("--insecure-plaintext", flags.server.insecure_plaintext,
+               "Take plaintext on addresses that other machines can reach")
+      ->envname("EPSLEDGERD_INSECURE_PLAINTEXT");
+  app.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
+      ->envname("EPSLEDGERD_LOG_LEVEL")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
+      ->capture_default_str();
+}
+
+CLI::App* AddHealthcheck(CLI::App& app, Flags& flags) {
+  CLI::App* command = app.add_subcommand("healthcheck", "Exits with 0 if a server is SERVING");
+  command->add_option("--server", flags.probe.address, "Its address")
+      ->envname("EPSLEDGER_SERVER")
+      ->capture_default_str();
+  command->add_option("--tls-ca", flags.probe.tls_ca_file, "CA of the server's certificate, PEM")
+      ->envname("EPSLEDGER_TLS_CA");
+  command->add_option("--tls-cert", flags.probe.tls_certificate_file, "Own certificate, PEM")
+      ->envname("EPSLEDGER_TLS_CERT");
+  command->add_option("--tls-key", flags.probe.tls_key_file, "Own key, PEM")
+      ->envname("EPSLEDGER_TLS_KEY");
+  return command;
+}
+
+}  // namespace
+
+std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
+  CLI::App app("epsledgerd: a ledger of privacy budgets that charges before the noise is drawn");
+  AddFlags(app, *flags);
+  const CLI::App* healthcheck = AddHealthcheck(app, *flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  flags->healthcheck = healthcheck->parsed();
+  return std::nullopt;
+}
+
+}  // namespace epsledger

@@ -1,0 +1,31 @@
+#ifndef EPSLEDGER_SERVER_FLAGS_H_
+#define EPSLEDGER_SERVER_FLAGS_H_
+
+#include <optional>
+#include <string>
+
+#include "server/transport/grpc/health_probe.h"
+#include "server/transport/grpc/server.h"
+
+namespace epsledger {
+
+// What epsledgerd was told on its command line and in its environment. Every flag of the server is
+// also a variable EPSLEDGERD_...; variables EPSLEDGER_... are the clients'.
+struct Flags {
+  // `epsledgerd healthcheck`: ask a server how it is instead of being one.
+  bool healthcheck = false;
+  transport::HealthProbeOptions probe{.address = "127.0.0.1:50551"};
+
+  std::string data_dir;
+  std::string address_file;
+  std::string log_level = "info";
+  transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
+};
+
+// Fills `flags`. Nothing if the program should go on; otherwise what it should exit with, after
+// the help or what is wrong was printed.
+std::optional<int> ReadFlags(int argc, char** argv, Flags* flags);
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_SERVER_FLAGS_H_

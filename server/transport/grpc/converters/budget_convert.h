@@ -1,0 +1,40 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_BUDGET_CONVERT_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_BUDGET_CONVERT_H_
+
+// Budgets, caps and balances from and to their messages.
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "epsledger/v1/budget.pb.h"
+#include "epsledger/v1/budget_service.pb.h"
+#include "google/protobuf/timestamp.pb.h"
+#include "server/core/balance.h"
+#include "server/core/cap.h"
+#include "server/core/command.h"
+#include "server/core/ledger.h"
+
+namespace epsledger::transport {
+
+// The cap in `message`, of which a filter can be made. INVALID_ARGUMENT for a currency that is not
+// set and for numbers out of their domain; FAILED_PRECONDITION if the filter would have no room.
+absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& path);
+void ToProto(const core::Cap& cap, v1::Cap* message);
+
+// What to create. INVALID_ARGUMENT names the field.
+absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& request);
+
+// What was asked for, without what only a budget that exists has. For validate_only.
+void ToProto(const core::BudgetSpec& spec, v1::Budget* message);
+// A budget as it is now.
+void ToProto(const core::BudgetState& state, v1::Budget* message);
+
+// The cap rounded down, `spent` rounded up, what remains rounded down.
+void ToProto(const core::Cell& cell, core::Cost spent, v1::CellBalance* message);
+
+void ToProto(int64_t time_micros, google::protobuf::Timestamp* message);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_BUDGET_CONVERT_H_

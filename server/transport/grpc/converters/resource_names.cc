@@ -1,0 +1,139 @@
+#include "server/transport/grpc/converters/resource_names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/domain.h"
+#include "server/core/limits.h"
+#include "server/transport/grpc/status/shown_text.h"
+
+namespace epsledger::transport {
+namespace {
+
+constexpr char kResourceIdRule[] = "[a-z0-9] followed by up to 62 of [a-z0-9._-]";
+constexpr char kChargeIdRule[] = "1 to 64 of [A-Za-z0-9._:-]";
+
+bool IsLowerOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool IsResourceId(std::string_view id) {
+  return !id.empty() && static_cast<int64_t>(id.size()) <= core::kMaxIdBytes &&
+         IsLowerOrDigit(id[0]) && std::all_of(id.begin(), id.end(), [](char c) {
+           return IsLowerOrDigit(c) || c == '.' || c == '_' || c == '-';
+         });
+}
+
+bool IsChargeId(std::string_view id) {
+  return !id.empty() && static_cast<int64_t>(id.size()) <= core::kMaxChargeIdBytes &&
+         std::all_of(id.begin(), id.end(), [](char c) {
+           return IsLowerOrDigit(c) || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == ':' ||
+                  c == '-';
+         });
+}
+
+// The variable segments of `name`, whose others must be `collections`; nothing if it has another
+// shape.
+std::optional<std::vector<std::string_view>> Segments(
+    std::string_view name, std::initializer_list<std::string_view> collections) {
+  std::vector<std::string_view> variables;
+  for (const std::string_view collection : collections) {
+    if (!variables.empty()) {
+      if (name.empty() || name[0] != '/') return std::nullopt;
+      name.remove_prefix(1);
+    }
+    if (name.substr(0, collection.size()) != collection) return std::nullopt;
+    name.remove_prefix(collection.size());
+    if (name.empty() || name[0] != '/') return std::nullopt;
+    name.remove_prefix(1);
+    const size_t end = std::min(name.find('/'), name.size());
+    variables.push_back(name.substr(0, end));
+    name.remove_prefix(end);
+  }
+  if (!name.empty()) return std::nullopt;
+  return variables;
+}
+
+// The number of an attempt in its one spelling, or 0.
+int64_t AttemptNumber(std::string_view text) {
+  int64_t number = 0;
+  if (text.empty() || text[0] == '0' || text[0] == '-') return 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+absl::Status WrongName(const std::string& field, std::string_view got, const char* want) {
+  return accounting::OutOfDomain(field, Shown(got), want);
+}
+
+}  // namespace
+
+absl::Status CheckResourceId(const std::string& field, std::string_view id) {
+  return IsResourceId(id) ? absl::OkStatus() : WrongName(field, id, kResourceIdRule);
+}
+
+absl::Status CheckChargeId(const std::string& field, std::string_view id) {
+  return IsChargeId(id) ? absl::OkStatus() : WrongName(field, id, kChargeIdRule);
+}
+
+absl::StatusOr<std::string> ParseBudgetName(const std::string& field, std::string_view name) {
+  const auto segments = Segments(name, {"budgets"});
+  if (!segments || !IsResourceId((*segments)[0])) {
+    return WrongName(field, name, "budgets/{budget}, ids as in epsledger/v1/budget.proto");
+  }
+  return std::string((*segments)[0]);
+}
+
+absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field,
+                                                   std::string_view name) {
+  const auto segments = Segments(name, {"budgets", "sessions"});
+  if (!segments || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1])) {
+    return WrongName(field, name,
+                     "budgets/{budget}/sessions/{session}, ids as in epsledger/v1/budget.proto");
+  }
+  return core::SessionName{std::string((*segments)[0]), std::string((*segments)[1])};
+}
+
+absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::string_view name) {
+  const auto segments = Segments(name, {"budgets", "sessions", "attempts"});
+  const int64_t attempt = segments ? AttemptNumber((*segments)[2]) : 0;
+  if (attempt == 0 || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1])) {
+    return WrongName(field, name,
+                     "budgets/{budget}/sessions/{session}/attempts/{attempt} with attempt a "
+                     "number from 1 on");
+  }
+  return AttemptName{{std::string((*segments)[0]), std::string((*segments)[1])}, attempt};
+}
+
+absl::StatusOr<ChargeName> ParseChargeName(const std::string& field, std::string_view name) {
+  const auto segments = Segments(name, {"budgets", "sessions", "attempts", "charges"});
+  const int64_t attempt = segments ? AttemptNumber((*segments)[2]) : 0;
+  if (attempt == 0 || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1]) ||
+      !IsChargeId((*segments)[3])) {
+    return WrongName(field, name,
+                     "budgets/{budget}/sessions/{session}/attempts/{attempt}/charges/{charge}, "
+                     "ids as in epsledger/v1/charge.proto");
+  }
+  return ChargeName{{{std::string((*segments)[0]), std::string((*segments)[1])}, attempt},
+                    std::string((*segments)[3])};
+}
+
+std::string FormatBudgetName(std::string_view budget_id) {
+  return absl::StrCat("budgets/", std::string(budget_id));
+}
+
+std::string FormatSessionName(const core::SessionName& name) {
+  return absl::StrCat("budgets/", name.budget_id, "/sessions/", name.session_id);
+}
+
+std::string FormatAttemptName(const AttemptName& name) {
+  return absl::StrCat(FormatSessionName(name.session), "/attempts/", name.attempt);
+}
+
+std::string FormatChargeName(const AttemptName& attempt, std::string_view charge_id) {
+  return absl::StrCat(FormatAttemptName(attempt), "/charges/", std::string(charge_id));
+}
+
+}  // namespace epsledger::transport

@@ -1,0 +1,160 @@
+#include "server/transport/grpc/converters/session_convert.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/domain.h"
+#include "proto/convert/enum_convert.h"
+#include "proto/convert/mechanism_convert.h"
+#include "server/core/limits.h"
+#include "server/transport/grpc/converters/budget_convert.h"
+#include "server/transport/grpc/converters/output_only.h"
+#include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/status/shown_text.h"
+
+namespace epsledger::transport {
+namespace {
+
+using accounting::OutOfDomain;
+
+absl::Status ReadAdaptive(const v1::Session& session, core::SessionSpec* spec) {
+  if (session.has_own_cap() == session.no_own_cap()) {
+    return OutOfDomain(
+        "session.ownCap", session.no_own_cap() ? "a cap and noOwnCap" : "neither cap nor noOwnCap",
+        "exactly one of ownCap and noOwnCap for ADAPTIVE: an unset cap is not unlimited");
+  }
+  if (session.has_plan()) {
+    return OutOfDomain("session.plan", "a plan", "unset: only DECLARED has one");
+  }
+  if (session.plan_delta() != 0) {  // NaN included
+    return OutOfDomain("session.planDelta", accounting::FormatDouble(session.plan_delta()),
+                       "unset: only DECLARED has one");
+  }
+  if (session.has_own_cap()) {
+    absl::StatusOr<core::Cap> cap = FromProto(session.own_cap(), "session.ownCap");
+    if (!cap.ok()) return cap.status();
+    spec->own_cap = *std::move(cap);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
+  if (session.no_own_cap()) {
+    return OutOfDomain("session.noOwnCap", "true", "false: the plan is the cap of DECLARED");
+  }
+  if (session.has_own_cap()) {
+    absl::StatusOr<core::Cap> cap = FromProto(session.own_cap(), "session.ownCap");
+    if (!cap.ok()) return cap.status();
+    if (!std::holds_alternative<core::ApproximateDpCap>(*cap)) {
+      return OutOfDomain("session.ownCap", "another currency",
+                         "approximateDp, in which a plan is composed");
+    }
+    spec->own_cap = *std::move(cap);
+  }
+  const int size = session.plan().events_size();
+  if (size < 1 || size > core::kMaxPlanEvents) {
+    return OutOfDomain("session.plan.events", absl::StrCat(size, " events"),
+                       absl::StrCat("1 to ", core::kMaxPlanEvents, " for DECLARED"));
+  }
+  absl::StatusOr<std::vector<accounting::CountedEvent>> plan =
+      convert::FromProto(session.plan().events(), "session.plan.events");
+  if (!plan.ok()) return plan.status();
+  spec->plan = *std::move(plan);
+  spec->plan_delta = session.plan_delta();
+  return accounting::CheckInterval("session.planDelta", spec->plan_delta,
+                                   accounting::kOpenProbability);
+}
+
+}  // namespace
+
+absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request) {
+  core::SessionSpec spec;
+  absl::StatusOr<std::string> budget_id = ParseBudgetName("parent", request.parent());
+  if (!budget_id.ok()) return budget_id.status();
+  spec.budget_id = *std::move(budget_id);
+  absl::Status status = CheckResourceId("sessionId", request.session_id());
+  if (!status.ok()) return status;
+  spec.id = request.session_id();
+  if (!request.has_session()) {
+    return absl::InvalidArgumentError("session: unset, want a session");
+  }
+  const v1::Session& session = request.session();
+  const std::string name = FormatSessionName({spec.budget_id, spec.id});
+  if (!session.name().empty() && session.name() != name) {
+    return OutOfDomain("session.name", Shown(session.name()), absl::StrCat("unset or ", name));
+  }
+  status = CheckOutputOnlyUnset(session, "session");
+  if (!status.ok()) return status;
+  status = convert::CheckEnum(session.mode(), v1::Session::Mode_descriptor(), "session.mode");
+  if (!status.ok()) return status;
+  spec.mode = static_cast<core::SessionMode>(session.mode());  // the same numbers
+  const absl::StatusOr<accounting::NeighboringRelation> relation =
+      convert::FromProto(session.neighboring_relation(), "session.neighboringRelation");
+  if (!relation.ok()) return relation.status();
+  spec.relation = *relation;
+  spec.display_name = session.display_name();
+  status = CheckText("session.displayName", spec.display_name, 0, core::kMaxDisplayNameBytes);
+  if (!status.ok()) return status;
+  status = spec.mode == core::SessionMode::kAdaptive ? ReadAdaptive(session, &spec)
+                                                     : ReadDeclared(session, &spec);
+  if (!status.ok()) return status;
+  return spec;
+}
+
+void ToProto(const core::SessionSpec& spec, v1::Session* message) {
+  message->set_name(FormatSessionName({spec.budget_id, spec.id}));
+  message->set_mode(static_cast<v1::Session::Mode>(spec.mode));
+  message->set_neighboring_relation(convert::ToProto(spec.relation));
+  if (spec.own_cap) {
+    ToProto(*spec.own_cap, message->mutable_own_cap());
+  } else {
+    message->set_no_own_cap(spec.mode == core::SessionMode::kAdaptive);
+  }
+  for (const accounting::CountedEvent& event : spec.plan) {
+    convert::ToProto(event, message->mutable_plan()->add_events());
+  }
+  message->set_plan_delta(spec.plan_delta);
+  message->set_display_name(spec.display_name);
+}
+
+void ToProto(const core::SessionState& state, v1::Session* message) {
+  ToProto(state.spec, message);
+  message->set_state(v1::Session::ACTIVE);
+  message->set_current_attempt(state.current_attempt);
+  for (const accounting::CountedEvent& event : HistoryOf(state)) {
+    convert::ToProto(event, message->add_history());
+  }
+  if (state.own_balance) {
+    const core::CellFilter& filter = state.own_balance->filter();
+    for (size_t i = 0; i < filter.cells.size(); ++i) {
+      ToProto(filter.cells[i], state.own_balance->spent()[i], message->add_cells());
+    }
+    message->set_all_cells_must_fit(filter.rule == accounting::FilterRule::kAllCells);
+  }
+  if (state.plan_charge) {
+    v1::Guarantee* guarantee = message->mutable_plan_guarantee();
+    guarantee->set_kind(v1::Guarantee::UPPER_BOUND);
+    guarantee->set_accountant(v1::Accountant::BEST);
+    guarantee->set_theorem(state.plan_charge->theorem);
+    guarantee->set_upper(state.plan_charge->epsilon);
+    for (size_t i = 0; i < state.spec.plan.size(); ++i) {
+      message->add_tickets_left(state.TicketsLeft(static_cast<int64_t>(i)));
+    }
+  }
+  message->set_accepted_charge_count(state.accepted_charge_count);
+  message->set_refused_charge_count(state.refused_charge_count);
+  ToProto(state.create_time_micros, message->mutable_create_time());
+}
+
+std::vector<accounting::CountedEvent> HistoryOf(const core::SessionState& state) {
+  std::vector<accounting::CountedEvent> history;
+  for (const core::SessionEvent& event : state.events) {
+    if (event.accepted_count > 0) history.push_back({event.event, event.accepted_count});
+  }
+  return history;
+}
+
+}  // namespace epsledger::transport

@@ -1,0 +1,31 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_SESSION_CONVERT_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_SESSION_CONVERT_H_
+
+// Sessions from and to their messages.
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/mechanism_event.h"
+#include "epsledger/v1/session.pb.h"
+#include "epsledger/v1/session_service.pb.h"
+#include "server/core/command.h"
+#include "server/core/ledger.h"
+
+namespace epsledger::transport {
+
+// What to create. INVALID_ARGUMENT names the field. ADAPTIVE: exactly one of own_cap and
+// no_own_cap, no plan. DECLARED: a plan and its delta, own_cap only as approximate_dp.
+absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request);
+
+// What was asked for, without what only a session that exists has. For validate_only.
+void ToProto(const core::SessionSpec& spec, v1::Session* message);
+// A session as it is now.
+void ToProto(const core::SessionState& state, v1::Session* message);
+
+// What was charged so far, run-length encoded, in the order of first use.
+std::vector<accounting::CountedEvent> HistoryOf(const core::SessionState& state);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_SESSION_CONVERT_H_

@@ -1,0 +1,228 @@
+#include "server/transport/grpc/handlers/charge_handlers.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/domain.h"
+#include "accounting/event/validation.h"
+#include "epsledger/v1/charge_service.grpc.pb.h"
+#include "epsledger/v1/charge_service.pb.h"
+#include "proto/convert/mechanism_convert.h"
+#include "server/core/ledger.h"
+#include "server/transport/grpc/calls/not_in_this_version.h"
+#include "server/transport/grpc/converters/charge_convert.h"
+#include "server/transport/grpc/converters/page_token.h"
+#include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/limits.h"
+#include "server/transport/grpc/status/status_mapping.h"
+
+namespace epsledger::transport {
+namespace {
+
+using Bytes = grpc::ByteBuffer;
+using Context = grpc::CallbackServerContext;
+using Unary = grpc::ServerUnaryReactor;
+
+template <class Base>
+using Raw1 = v1::ChargeService::WithRawCallbackMethod_Charge<
+    v1::ChargeService::WithRawCallbackMethod_BatchCharge<
+        v1::ChargeService::WithRawCallbackMethod_PreviewCharge<
+            v1::ChargeService::WithRawCallbackMethod_GetCharge<Base>>>>;
+template <class Base>
+using Raw2 = v1::ChargeService::WithRawCallbackMethod_ListCharges<
+    v1::ChargeService::WithRawCallbackMethod_StreamCharges<
+        v1::ChargeService::WithRawCallbackMethod_AcquireLease<
+            v1::ChargeService::WithRawCallbackMethod_SettleLease<Base>>>>;
+
+// NOT_FOUND, or OK.
+absl::Status CheckSessionExists(core::LedgerReader& reader, const core::SessionName& name) {
+  const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
+  if (ledger == nullptr || ledger->FindSession(name) == nullptr) return NoSuchSession(name);
+  return absl::OkStatus();
+}
+
+absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, const Call& call) {
+  absl::Status status = CheckSessionExists(reader, name.attempt.session);
+  if (!status.ok()) return status;
+  absl::StatusOr<std::optional<core::ChargeRecord>> record =
+      reader.FindCharge(name.attempt.session, name.attempt.attempt, name.charge_id);
+  if (!record.ok()) return record.status();
+  if (!record->has_value()) {
+    return absl::NotFoundError(FormatChargeName(name.attempt, name.charge_id) +
+                               ": there is no such charge: it was never decided");
+  }
+  v1::Charge message;
+  ToProto(name.attempt.session, **record, &message);
+  call->Succeed(message);
+  return absl::OkStatus();
+}
+
+absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& name,
+                        const std::string& list, int64_t after, int64_t size, const Call& call) {
+  absl::Status status = CheckSessionExists(reader, name);
+  if (!status.ok()) return status;
+  absl::StatusOr<std::vector<core::ChargeRecord>> records =
+      reader.ListCharges(name, after, size + 1);
+  if (!records.ok()) return records.status();
+  v1::ListChargesResponse response;
+  size_t bytes = 0;
+  for (size_t i = 0; i < records->size(); ++i) {
+    if (static_cast<int64_t>(i) == size || bytes > kMaxPageBytes) {
+      response.set_next_page_token(MakePageToken(list, absl::StrCat((*records)[i - 1].sequence)));
+      break;
+    }
+    ToProto(name, (*records)[i], response.add_charges());
+    bytes += response.charges().rbegin()->ByteSizeLong();
+  }
+  call->Succeed(response);
+  return absl::OkStatus();
+}
+
+absl::Status AnswerPreview(core::LedgerReader& reader, const core::SessionName& name,
+                           const accounting::MechanismEvent& event, int64_t count,
+                           const Call& call) {
+  const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
+  if (ledger == nullptr) return NoSuchSession(name);
+  const absl::StatusOr<core::Preview> preview = ledger->PreviewCharge(name, event, count);
+  if (!preview.ok()) return preview.status();
+  v1::PreviewChargeResponse response;
+  response.set_decision(preview->refusal ? v1::Charge::REFUSED : v1::Charge::ACCEPTED);
+  if (preview->refusal) ToProto(*preview->refusal, response.mutable_refusal());
+  response.set_steps_that_fit(preview->steps_that_fit);
+  call->Succeed(response);
+  return absl::OkStatus();
+}
+
+class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
+ public:
+  explicit ChargeHandlers(HandlerContext context) : context_(std::move(context)) {}
+
+  Unary* Charge(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ChargeRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ChargeRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::Charge> charge = FromProto(request);
+          if (!charge.ok()) return charge.status();
+          core::SessionName session = charge->session;
+          SubmitNow<core::ChargeOutcome>(
+              context_.ledger, *std::move(charge), false, call,
+              [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
+                v1::Charge message;
+                ToProto(session, outcome.records[0], &message);
+                if (message.decision() == v1::Charge::ACCEPTED) {
+                  call->Succeed(message);
+                } else {
+                  call->Fail(RefusedCharge(message));
+                }
+              });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* BatchCharge(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::BatchChargeRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::BatchChargeRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::Charge> charge = FromProto(request);
+          if (!charge.ok()) return charge.status();
+          core::SessionName session = charge->session;
+          SubmitNow<core::ChargeOutcome>(
+              context_.ledger, *std::move(charge), false, call,
+              [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
+                v1::BatchChargeResponse message;
+                for (const core::ChargeRecord& record : outcome.records) {
+                  v1::ChargeResult* result = message.add_results();
+                  const bool accepted = record.row.decision == core::ChargeDecision::kAccepted;
+                  ToProto(session, record,
+                          accepted ? result->mutable_accepted() : result->mutable_refused());
+                }
+                call->Succeed(message);
+              });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* PreviewCharge(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::PreviewChargeRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::PreviewChargeRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::SessionName> name = ParseSessionName("session", request.session());
+          if (!name.ok()) return name.status();
+          absl::StatusOr<accounting::MechanismEvent> event =
+              convert::FromProto(request.event(), "event");
+          if (!event.ok()) return event.status();
+          absl::Status status =
+              accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount);
+          if (!status.ok()) return status;
+          ReadState(context_.ledger, call,
+                    [call, name = *std::move(name), event = *std::move(event),
+                     count = request.count()](core::LedgerReader& reader) {
+                      return AnswerPreview(reader, name, event, count, call);
+                    });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* GetCharge(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetChargeRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetChargeRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<ChargeName> name = ParseChargeName("name", request.name());
+          if (!name.ok()) return name.status();
+          ReadState(context_.ledger, call,
+                    [call, name = *std::move(name)](core::LedgerReader& reader) {
+                      return AnswerCharge(reader, name, call);
+                    });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* ListCharges(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ListChargesRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ListChargesRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::SessionName> name = ParseSessionName("parent", request.parent());
+          if (!name.ok()) return name.status();
+          const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
+          if (!size.ok()) return size.status();
+          const std::string list = request.parent() + "/charges";
+          const absl::StatusOr<std::string> token = ReadPageToken(list, request.page_token());
+          if (!token.ok()) return token.status();
+          int64_t after = 0;  // of an empty token
+          std::from_chars(token->data(), token->data() + token->size(), after);
+          ReadState(context_.ledger, call,
+                    [call, name = *std::move(name), list, after,
+                     size = *size](core::LedgerReader& reader) {
+                      return AnswerList(reader, name, list, after, size, call);
+                    });
+          return absl::OkStatus();
+        });
+  }
+
+  grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context*) override {
+    return BidiNotInThisVersion("StreamCharges will charge over one stream; use BatchCharge");
+  }
+  Unary* AcquireLease(Context* context, const Bytes*, Bytes*) override {
+    return UnaryNotInThisVersion(context,
+                                 "AcquireLease will charge a block of steps up front; charge a "
+                                 "count of steps instead");
+  }
+  Unary* SettleLease(Context* context, const Bytes*, Bytes*) override {
+    return UnaryNotInThisVersion(context, "SettleLease will record what of a lease was used");
+  }
+
+ private:
+  const HandlerContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context) {
+  return std::make_unique<ChargeHandlers>(std::move(context));
+}
+
+}  // namespace epsledger::transport

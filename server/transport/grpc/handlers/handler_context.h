@@ -1,0 +1,71 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_HANDLER_CONTEXT_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_HANDLER_CONTEXT_H_
+
+// What every handler works with, and the two ways to the ledger.
+//
+// Handlers take their requests as bytes ("raw" methods of gRPC): read by gRPC, a request that does
+// not parse would be answered UNIMPLEMENTED without a word.
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/core/durable_ledger.h"
+#include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/converters/resource_names.h"
+
+namespace epsledger::transport {
+
+// REQUIRES: the ledger outlives every handler and every answer of it; open_calls every open call.
+struct HandlerContext {
+  core::DurableLedger& ledger;
+  OpenCalls& open_calls;
+  // Shared with what the ledger has yet to answer: that may be after the server has gone.
+  std::shared_ptr<ComputationPool> computations;
+};
+
+inline absl::Status NoSuchBudget(std::string_view budget_id) {
+  return absl::NotFoundError(FormatBudgetName(budget_id) + ": there is no such budget");
+}
+
+inline absl::Status NoSuchSession(const core::SessionName& name) {
+  return absl::NotFoundError(FormatSessionName(name) + ": there is no such session");
+}
+
+// Submits a command that happens now. `reply`, void(const Outcome&), is called on a thread of the
+// ledger with the durable outcome, the Outcome alternative that belongs to the command; an error
+// is answered here.
+template <class Outcome, class Body, class Reply>
+void SubmitNow(core::DurableLedger& ledger, Body body, bool validate_only, const Call& call,
+               Reply reply) {
+  core::Command command{.time_micros = absl::ToUnixMicros(absl::Now()),
+                        .validate_only = validate_only,
+                        .body = std::move(body)};
+  ledger.Submit(std::move(command),
+                [call, reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
+                  if (!outcome.ok()) {
+                    call->Fail(outcome.status());
+                    return;
+                  }
+                  reply(std::get<Outcome>(*outcome));
+                });
+}
+
+// Reads the durable state. `read`, absl::Status(core::LedgerReader&), is called on a thread of the
+// ledger: it copies out what it needs and answers, or returns the error to answer.
+template <class ReadFunction>
+void ReadState(core::DurableLedger& ledger, const Call& call, ReadFunction read) {
+  ledger.Read([call, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) mutable {
+    absl::Status status = reader.ok() ? read(**reader) : reader.status();
+    if (!status.ok()) call->Fail(status);
+  });
+}
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_HANDLER_CONTEXT_H_

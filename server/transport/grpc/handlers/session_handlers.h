@@ -1,0 +1,17 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SESSION_HANDLERS_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SESSION_HANDLERS_H_
+
+#include <memory>
+
+#include "grpcpp/impl/service_type.h"
+#include "server/transport/grpc/handlers/handler_context.h"
+
+namespace epsledger::transport {
+
+// epsledger.v1.SessionService: create, get, list, open an attempt, guarantees; closing and watching
+// are not in this version.
+std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SESSION_HANDLERS_H_

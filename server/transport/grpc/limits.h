@@ -1,0 +1,59 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_
+
+// Every bound of the gRPC transport, with its reason. The ledger's own are in server/core/limits.h.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace epsledger::transport {
+
+// A plan or history of 10,000 sampled events takes about 0.5 MB. gRPC itself answers
+// RESOURCE_EXHAUSTED above it.
+inline constexpr int kMaxRequestBytes = 1 << 20;
+// A page of a list ends early here: clients of gRPC take 4 MiB unless told otherwise.
+inline constexpr size_t kMaxPageBytes = 2 << 20;
+inline constexpr int32_t kDefaultPageSize = 50;
+// A token is an id and its check value.
+inline constexpr size_t kMaxPageTokenBytes = 256;
+
+// Calls in flight on one connection. Four times the largest load that is measured.
+inline constexpr int kMaxConcurrentStreams = 1024;
+// Headers of one call. A bearer token and a trace context fit many times.
+inline constexpr int kMaxMetadataBytes = 16 << 10;
+// Trailers of one call: clients of gRPC take 8 KiB in all, and the answer would become
+// RESOURCE_EXHAUSTED, which is not what a refusal may look like. Base64 takes a third of it.
+inline constexpr size_t kMaxStatusDetailBytes = 3 << 10;
+inline constexpr size_t kMaxStatusMessageBytes = 1 << 10;
+// How much of a wrong text is repeated in the message about it.
+inline constexpr size_t kMaxShownBytes = 64;
+
+// A peer that connects and says nothing.
+inline constexpr absl::Duration kHandshakeTimeout = absl::Seconds(5);
+// A client that sends headers and never a body is dropped only by the age of its connection.
+// It also spreads clients again over servers that were added.
+inline constexpr absl::Duration kMaxConnectionAge = absl::Minutes(30);
+inline constexpr absl::Duration kMaxConnectionAgeGrace = absl::Seconds(30);
+// Finds peers that vanished without a word.
+inline constexpr absl::Duration kKeepaliveTime = absl::Seconds(60);
+inline constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(20);
+// How often clients may ping; more often is a "too many pings" and ends the connection.
+inline constexpr absl::Duration kMinClientPingInterval = absl::Seconds(20);
+
+// The longest that any call is held, whatever deadline its client set, so that a ledger that is
+// stuck keeps neither memory nor a shutdown waiting.
+inline constexpr absl::Duration kMaxCallDuration = absl::Seconds(60);
+// How often deadlines and health are looked at.
+inline constexpr absl::Duration kHousekeepingInterval = absl::Milliseconds(100);
+// What a client that was told UNAVAILABLE should wait.
+inline constexpr absl::Duration kRetryDelay = absl::Milliseconds(200);
+
+// Computations (accountants over a history) that may wait for a free thread; each takes
+// milliseconds to seconds. Beyond that UNAVAILABLE.
+inline constexpr size_t kMaxQueuedComputations = 256;
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_

@@ -1,0 +1,227 @@
+#include "server/transport/grpc/server.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "google/protobuf/stubs/logging.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/server_builder.h"
+#include "server/transport/grpc/handlers/accounting_handlers.h"
+#include "server/transport/grpc/handlers/audit_handlers.h"
+#include "server/transport/grpc/handlers/budget_handlers.h"
+#include "server/transport/grpc/handlers/charge_handlers.h"
+#include "server/transport/grpc/handlers/session_handlers.h"
+#include "server/transport/grpc/limits.h"
+#include "server/transport/grpc/status/status_mapping.h"
+
+namespace epsledger::transport {
+namespace {
+
+constexpr const char* kServiceNames[] = {
+    "epsledger.v1.BudgetService", "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
+    "epsledger.v1.AccountingService", "epsledger.v1.AuditService"};
+
+// One core is left to gRPC and the ledger.
+size_t ComputationThreads() {
+  return std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 9) - 1;
+}
+
+absl::StatusOr<std::string> ReadPem(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be read or is empty, want a PEM file"));
+  }
+  return text.str();
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const ServerOptions& options) {
+  if (options.tls_certificate_file.empty() != options.tls_key_file.empty()) {
+    return absl::InvalidArgumentError("a TLS certificate and its key go together: give both");
+  }
+  if (options.tls_certificate_file.empty()) {
+    if (!options.tls_client_ca_file.empty()) {
+      return absl::InvalidArgumentError(
+          "a TLS client CA needs the server's own certificate and key too");
+    }
+    for (const std::string& address : options.addresses) {
+      if (!options.insecure_plaintext && !IsLocalAddress(address)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            address,
+            " can be reached from other machines and would speak plaintext, in which "
+            "anybody on the way can read and change charges: give a TLS certificate and "
+            "key, listen on 127.0.0.1 or a unix socket, or say --insecure-plaintext"));
+      }
+    }
+    return grpc::InsecureServerCredentials();
+  }
+  grpc::SslServerCredentialsOptions tls(
+      options.tls_client_ca_file.empty()
+          ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+          : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  absl::StatusOr<std::string> certificate = ReadPem(options.tls_certificate_file);
+  if (!certificate.ok()) return certificate.status();
+  absl::StatusOr<std::string> key = ReadPem(options.tls_key_file);
+  if (!key.ok()) return key.status();
+  tls.pem_key_cert_pairs.push_back({*std::move(key), *std::move(certificate)});
+  if (!options.tls_client_ca_file.empty()) {
+    absl::StatusOr<std::string> ca = ReadPem(options.tls_client_ca_file);
+    if (!ca.ok()) return ca.status();
+    tls.pem_root_certs = *std::move(ca);
+  }
+  return grpc::SslServerCredentials(tls);
+}
+
+void SetLimits(grpc::ServerBuilder* builder) {
+  const auto milliseconds = [](absl::Duration duration) {
+    return static_cast<int>(absl::ToInt64Milliseconds(duration));
+  };
+  builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                              milliseconds(kHandshakeTimeout));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, milliseconds(kMaxConnectionAge));
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                              milliseconds(kMaxConnectionAgeGrace));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(kKeepaliveTime));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(kKeepaliveTimeout));
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                              milliseconds(kMinClientPingInterval));
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // Otherwise a second server takes the same port without a word, and calls go to either.
+  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+}
+
+// The address with the port that was chosen.
+std::string WithPort(const std::string& address, int port) {
+  if (absl::StartsWith(address, "unix:")) return address;
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
+void SetHealth(grpc::Server& server, bool serving) {
+  grpc::HealthCheckServiceInterface* health = server.GetHealthCheckService();
+  health->SetServingStatus("", serving);
+  for (const char* name : kServiceNames) health->SetServingStatus(name, serving);
+}
+
+}  // namespace
+
+bool IsLocalAddress(const std::string& address) {
+  if (absl::StartsWith(address, "unix:")) return true;
+  const std::string host = address.substr(0, address.rfind(':'));
+  if (host == "localhost" || host == "[::1]") return true;
+  // 127.a.b.c in digits: a name like 127.example.org may lead anywhere.
+  return absl::StartsWith(host, "127.") && std::count(host.begin(), host.end(), '.') == 3 &&
+         host.find_first_not_of("0123456789.") == host.npos;
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                                      core::DurableLedger& ledger) {
+  std::unique_ptr<Server> server(new Server(ledger));
+  absl::Status status = server->Listen(options);
+  if (!status.ok()) return status;
+  server->housekeeper_ = std::thread([raw = server.get()] { raw->KeepHouse(); });
+  return server;
+}
+
+Server::Server(core::DurableLedger& ledger)
+    : ledger_(ledger),
+      computations_(
+          std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
+
+Server::~Server() {
+  Drain(absl::ZeroDuration());
+  if (housekeeper_.joinable()) housekeeper_.join();
+}
+
+absl::Status Server::Listen(const ServerOptions& options) {
+  if (options.addresses.empty()) {
+    return absl::InvalidArgumentError("no address to listen on, want at least one");
+  }
+  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = Credentials(options);
+  if (!credentials.ok()) return credentials.status();
+  // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
+  google::protobuf::SetLogHandler(nullptr);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+
+  const HandlerContext context{ledger_, open_calls_, computations_};
+  services_.push_back(MakeBudgetService(context));
+  services_.push_back(MakeSessionService(context));
+  services_.push_back(MakeChargeService(context));
+  services_.push_back(MakeAccountingService(context));
+  services_.push_back(MakeAuditService(context));
+
+  grpc::ServerBuilder builder;
+  SetLimits(&builder);
+  for (const auto& service : services_) builder.RegisterService(service.get());
+  std::vector<int> ports(options.addresses.size(), 0);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    builder.AddListeningPort(options.addresses[i], *credentials, &ports[i]);
+  }
+  server_ = builder.BuildAndStart();
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (server_ == nullptr || ports[i] == 0) {
+      return absl::UnavailableError(
+          absl::StrCat(options.addresses[i],
+                       ": cannot listen there: the address is taken, not this machine's, not "
+                       "permitted, or the TLS files are not valid"));
+    }
+    addresses_.push_back(WithPort(options.addresses[i], ports[i]));
+  }
+  SetHealth(*server_, ledger_.Health().ok());
+  return absl::OkStatus();
+}
+
+void Server::Drain(absl::Duration patience) {
+  if (server_ == nullptr) return;
+  const absl::Time give_up = absl::Now() + patience;
+  {
+    absl::MutexLock lock(&mutex_);
+    give_up_ = std::min(give_up_, give_up);
+    if (draining_) {
+      mutex_.Await(absl::Condition(&drained_));
+      return;
+    }
+    draining_ = true;
+  }
+  SetHealth(*server_, false);
+  // Returns when every call is over: the housekeeper answers those that remain.
+  server_->Shutdown(absl::ToChronoTime(give_up));
+  server_->Wait();
+  absl::MutexLock lock(&mutex_);
+  drained_ = true;
+}
+
+void Server::KeepHouse() {
+  bool serving = true;
+  while (true) {
+    bool draining = false;
+    absl::Time give_up;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&drained_), kHousekeepingInterval)) return;
+      draining = draining_;
+      give_up = give_up_;
+    }
+    const absl::Time now = absl::Now();
+    open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
+    if (draining) {
+      if (now >= give_up) open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      continue;
+    }
+    const bool healthy = ledger_.Health().ok();
+    if (healthy != serving) SetHealth(*server_, serving = healthy);
+  }
+}
+
+}  // namespace epsledger::transport

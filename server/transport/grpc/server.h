@@ -1,0 +1,81 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "grpcpp/impl/service_type.h"
+#include "grpcpp/server.h"
+#include "server/core/durable_ledger.h"
+#include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/unary_call.h"
+
+namespace epsledger::transport {
+
+struct ServerOptions {
+  // "127.0.0.1:50551", "[::1]:0" (any port), "unix:/run/epsledger.sock". At least one.
+  std::vector<std::string> addresses;
+  // PEM files. Certificate and key together, or neither: then only plaintext.
+  std::string tls_certificate_file;
+  std::string tls_key_file;
+  // With it, clients must show a certificate that it signed.
+  std::string tls_client_ca_file;
+  // Takes plaintext on addresses that others can reach too.
+  bool insecure_plaintext = false;
+};
+
+// True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
+bool IsLocalAddress(const std::string& address);
+
+// The gRPC server: the five services, health (following DurableLedger::Health) and reflection.
+// Thread-safe.
+class Server {
+ public:
+  // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address
+  // that others can reach, a certificate without its key); UNAVAILABLE for an address that cannot
+  // be listened on; NOT_FOUND for a file that cannot be read.
+  // REQUIRES: `ledger` outlives the server.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
+                                                       core::DurableLedger& ledger);
+  // Drains without patience.
+  ~Server();
+
+  // Where it listens, the chosen port in place of 0.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+  // Says NOT_SERVING, takes no new calls, and waits for those that are open. Those that are still
+  // open after `patience` are answered UNAVAILABLE: what they submitted counts as charged. Returns
+  // when none is left. Repeating it does nothing.
+  void Drain(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  explicit Server(core::DurableLedger& ledger);
+  absl::Status Listen(const ServerOptions& options);
+  // Answers what was held too long and tells the health service how the ledger is.
+  void KeepHouse() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  core::DurableLedger& ledger_;
+  OpenCalls open_calls_;
+  const std::shared_ptr<ComputationPool> computations_;
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::vector<std::string> addresses_;
+  std::unique_ptr<grpc::Server> server_;
+
+  absl::Mutex mutex_;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool drained_ ABSL_GUARDED_BY(mutex_) = false;
+  // From then on nothing is waited for.
+  absl::Time give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  std::thread housekeeper_;
+};
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_

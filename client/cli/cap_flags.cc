@@ -1,0 +1,121 @@
+#include "client/cli/cap_flags.h"
+
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "epsledger/rounded_number.h"
+
+namespace epsledger::cli {
+namespace {
+
+const std::map<std::string, ApproximateDpFilter>& Filters() {
+  static const auto& filters = *new std::map<std::string, ApproximateDpFilter>{
+      {"renyi-orders", ApproximateDpFilter::kRenyiOrders},
+      {"renyi-one-order", ApproximateDpFilter::kRenyiOneOrder},
+      {"basic", ApproximateDpFilter::kBasic},
+      {"advanced", ApproximateDpFilter::kAdvanced},
+      {"zcdp", ApproximateDpFilter::kZcdp},
+  };
+  return filters;
+}
+
+const std::map<std::string, NeighboringRelation>& Relations() {
+  static const auto& relations = *new std::map<std::string, NeighboringRelation>{
+      {"add-or-remove-one", NeighboringRelation::kAddOrRemoveOne},
+      {"replace-one", NeighboringRelation::kReplaceOne},
+      {"replace-special", NeighboringRelation::kReplaceSpecial},
+  };
+  return relations;
+}
+
+}  // namespace
+
+void CapFlags::AddTo(CLI::App& command) {
+  const char* group = "Cap (one currency)";
+  const auto number = [&](const char* flag, std::optional<double>& value, const char* what,
+                          const char* type) {
+    command.add_option(flag, value, what)->type_name(type)->group(group);
+  };
+  number("--epsilon", epsilon, "(epsilon, delta)-DP, with --delta", "EPSILON");
+  number("--delta", delta, "in (0, 1), with --epsilon", "DELTA");
+  command.add_option("--filter", filter, "how (epsilon, delta) is kept; renyi-orders if not said")
+      ->type_name("FILTER")
+      ->check(CLI::IsMember(Filters()))
+      ->group(group);
+  number("--filter-order", filter_order, "the order of --filter renyi-one-order", "ORDER");
+  number("--pure-epsilon", pure_epsilon, "pure epsilon-DP", "EPSILON");
+  number("--rho", rho, "zero-concentrated DP", "RHO");
+  number("--mu", mu, "Gaussian DP", "MU");
+  number("--renyi-order", renyi_order, "Renyi DP at this order, with --renyi-divergence", "ORDER");
+  number("--renyi-divergence", renyi_divergence, "with --renyi-order", "DIVERGENCE");
+}
+
+absl::StatusOr<Cap> CapFlags::ToCap() const {
+  const bool approximate = epsilon || delta || !filter.empty() || filter_order;
+  const bool renyi = renyi_order || renyi_divergence;
+  const int given = int{approximate} + int{pure_epsilon.has_value()} + int{rho.has_value()} +
+                    int{mu.has_value()} + int{renyi};
+  if (given == 0) return Cap();
+  if (given > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cap: got flags of ", given,
+        " currencies, want one of --epsilon with --delta, --pure-epsilon, --rho, --mu, "
+        "--renyi-order with --renyi-divergence"));
+  }
+  if (approximate) {
+    if (!epsilon || !delta) {
+      return absl::InvalidArgumentError(
+          "cap: got one of --epsilon and --delta, want both (for delta 0: --pure-epsilon)");
+    }
+    ApproximateDpCap cap{.epsilon = *epsilon, .delta = *delta, .order = filter_order};
+    if (!filter.empty()) cap.filter = Filters().at(filter);
+    return cap;
+  }
+  if (pure_epsilon) return PureEpsilonCap{*pure_epsilon};
+  if (rho) return ZcdpCap{*rho};
+  if (mu) return GaussianDpCap{*mu};
+  if (!renyi_order || !renyi_divergence) {
+    return absl::InvalidArgumentError(
+        "cap: got one of --renyi-order and --renyi-divergence, want both");
+  }
+  return RenyiCap{.order = *renyi_order, .divergence = *renyi_divergence};
+}
+
+CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation) {
+  return command
+      .add_option_function<std::string>(
+          "--relation", [&relation](const std::string& name) { relation = Relations().at(name); },
+          "which data sets are neighbors")
+      ->type_name("RELATION")
+      ->check(CLI::IsMember(Relations()));
+}
+
+std::string DescribeCap(const v1::Cap& cap) {
+  switch (cap.currency_case()) {
+    case v1::Cap::kPureEpsilon:
+      return absl::StrCat("pure epsilon ", ExactNumber(cap.pure_epsilon().epsilon()));
+    case v1::Cap::kApproximateDp: {
+      const v1::ApproximateDpCap& approximate = cap.approximate_dp();
+      return absl::StrCat(
+          "epsilon ", ExactNumber(approximate.epsilon()), " at delta ",
+          ExactNumber(approximate.delta()), ", filter ",
+          approximate.filter() == v1::ApproximateDpCap::FILTER_UNSPECIFIED
+              ? "RENYI_ORDERS"
+              : v1::ApproximateDpCap::Filter_Name(approximate.filter()),
+          approximate.has_order() ? absl::StrCat(" ", ExactNumber(approximate.order())) : "");
+    }
+    case v1::Cap::kZcdp:
+      return absl::StrCat("rho ", ExactNumber(cap.zcdp().rho()));
+    case v1::Cap::kGaussianDp:
+      return absl::StrCat("mu ", ExactNumber(cap.gaussian_dp().mu()));
+    case v1::Cap::kRenyi:
+      return absl::StrCat("Renyi divergence ", ExactNumber(cap.renyi().divergence()), " at order ",
+                          ExactNumber(cap.renyi().order()));
+    case v1::Cap::CURRENCY_NOT_SET:
+      break;
+  }
+  return "";
+}
+
+}  // namespace epsledger::cli

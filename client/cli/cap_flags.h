@@ -1,0 +1,44 @@
+#ifndef EPSLEDGER_CLIENT_CLI_CAP_FLAGS_H_
+#define EPSLEDGER_CLIENT_CLI_CAP_FLAGS_H_
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/statusor.h"
+#include "epsledger/budget.h"
+#include "epsledger/v1/budget.pb.h"
+
+namespace epsledger::cli {
+
+// A cap on the command line. No flag has a default: a cap that nobody chose is an error.
+struct CapFlags {
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  std::string filter;
+  std::optional<double> filter_order;
+  std::optional<double> pure_epsilon;
+  std::optional<double> rho;
+  std::optional<double> mu;
+  std::optional<double> renyi_order;
+  std::optional<double> renyi_divergence;
+
+  // Adds --epsilon, --delta, --filter, --filter-order, --pure-epsilon, --rho, --mu, --renyi-order
+  // and --renyi-divergence.
+  void AddTo(CLI::App& command);
+
+  // Returns monostate if no cap flag is given; INVALID_ARGUMENT if flags of more than one currency
+  // are, or one of a pair alone.
+  absl::StatusOr<Cap> ToCap() const;
+};
+
+// Adds --relation, which has no default either.
+CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation);
+
+// "epsilon 1 at delta 1e-05, filter RENYI_ORDERS", "rho 0.02", ...
+std::string DescribeCap(const v1::Cap& cap);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_CAP_FLAGS_H_

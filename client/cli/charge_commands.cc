@@ -1,0 +1,212 @@
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/cli/commands.h"
+#include "client/cli/event_flags.h"
+#include "client/cli/resource_name.h"
+#include "client/cpp/charging.h"
+#include "client/cpp/refusal_message.h"
+#include "client/cpp/rpc_status.h"
+#include "epsledger/refusal.h"
+
+namespace epsledger::cli {
+namespace {
+
+Table ChargeTable(const std::vector<const v1::Charge*>& charges) {
+  Table table({"sequence", "name", "count", "event", "decision", "reason", "limited by"});
+  for (const v1::Charge* charge : charges) {
+    const bool refused = charge->has_refusal();
+    table.AddRow({charge->sequence(), charge->name(), charge->count(),
+                  DescribeEvent(charge->event()), v1::Charge::Decision_Name(charge->decision()),
+                  refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
+                  refused ? charge->refusal().limiting_resource() : ""});
+  }
+  return table;
+}
+
+void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
+  invocation.Print({.messages = {&charge}, .table = ChargeTable({&charge})});
+}
+
+struct CreateFlags {
+  std::string session;
+  EventFlags event;
+  std::optional<std::int64_t> attempt;
+  bool open_attempt = false;
+  std::string charge_id;
+};
+
+// "epsctl-" and 16 hexadecimal digits: another charge each time, unless the user names it.
+std::string MakeChargeId() {
+  absl::BitGen random;
+  return absl::StrFormat("epsctl-%016x", absl::Uniform<std::uint64_t>(random));
+}
+
+// The attempt to charge under; opens one if told so.
+std::optional<std::string> AttemptName(Invocation& invocation, const CreateFlags& flags,
+                                       const std::string& session) {
+  if (flags.attempt.has_value() == flags.open_attempt) {
+    invocation.Fail(
+        absl::InvalidArgumentError(
+            "attempt: want either --attempt N (epsctl session get shows the newest), or "
+            "--open-attempt, which fences the process that is training in this session"),
+        CallKind::kRead);
+    return std::nullopt;
+  }
+  if (flags.attempt.has_value()) return absl::StrCat(session, "/attempts/", *flags.attempt);
+  v1::OpenAttemptRequest request;
+  request.set_session(session);
+  request.set_client_description("epsctl");
+  const auto attempt =
+      invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::OpenAttempt,
+                      request, CallKind::kWrite);
+  if (attempt == nullptr) return std::nullopt;
+  return attempt->name();
+}
+
+void Create(Invocation& invocation, const CreateFlags& flags) {
+  const absl::StatusOr<std::string> session = SessionName(flags.session);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  const absl::StatusOr<v1::CountedEvent> event = flags.event.ToMessage();
+  if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
+  const std::optional<std::string> attempt = AttemptName(invocation, flags, *session);
+  if (!attempt.has_value()) return;
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+
+  v1::ChargeRequest request;
+  request.set_attempt(*attempt);
+  request.set_charge_id(flags.charge_id.empty() ? MakeChargeId() : flags.charge_id);
+  *request.mutable_event() = event->event();
+  request.set_count(event->count());
+  const absl::StatusOr<v1::Charge> charge = ChargeUntilDefinite(**connection, request);
+  if (charge.ok()) return PrintCharge(invocation, *charge);
+
+  if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
+    PrintCharge(invocation, *refused);
+  }
+  invocation.Fail(charge.status(), CallKind::kWrite);
+  if (UnknownCharge(charge.status()).has_value()) {
+    invocation.terminal().err << "epsctl: to ask again for this same charge, repeat the command "
+                                 "with --attempt "
+                              << LastSegment(*attempt) << " --charge-id " << request.charge_id()
+                              << "\n";
+  }
+}
+
+void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
+  const absl::StatusOr<std::string> session = SessionName(text);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  const absl::StatusOr<v1::CountedEvent> event = flags.ToMessage();
+  if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
+  v1::PreviewChargeRequest request;
+  request.set_session(*session);
+  *request.mutable_event() = event->event();
+  request.set_count(event->count());
+  const auto preview =
+      invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::PreviewCharge,
+                      request, CallKind::kRead);
+  if (preview == nullptr) return;
+  const bool accepted = preview->decision() == v1::Charge::ACCEPTED;
+  Table table({"decision", "steps that fit", "reason", "limited by"});
+  table.AddRow({v1::Charge::Decision_Name(preview->decision()), preview->steps_that_fit(),
+                accepted ? "" : v1::Refusal::Reason_Name(preview->refusal().reason()),
+                accepted ? "" : preview->refusal().limiting_resource()});
+  invocation.Print({.messages = {preview.get()}, .table = std::move(table)});
+  if (!accepted) {
+    invocation.set_exit_code(ExitCode::kRefused);
+    invocation.terminal().err << "epsctl: would be "
+                              << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
+  }
+}
+
+void Get(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> name = ChargeName(text);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::GetChargeRequest request;
+  request.set_name(*name);
+  const auto charge = invocation.Call(
+      &Connection::charges, &v1::ChargeService::StubInterface::GetCharge, request, CallKind::kRead);
+  if (charge != nullptr) PrintCharge(invocation, *charge);
+}
+
+void List(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> session = SessionName(text);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  std::vector<std::unique_ptr<v1::ListChargesResponse>> pages;
+  std::vector<const v1::Charge*> charges;
+  v1::ListChargesRequest request;
+  request.set_parent(*session);
+  request.set_page_size(1000);
+  do {
+    auto page =
+        invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::ListCharges,
+                        request, CallKind::kRead);
+    if (page == nullptr) return;
+    for (const v1::Charge& charge : page->charges()) charges.push_back(&charge);
+    request.set_page_token(page->next_page_token());
+    pages.push_back(std::move(page));
+  } while (!request.page_token().empty());
+  invocation.Print({.messages = {charges.begin(), charges.end()},
+                    .is_list = true,
+                    .table = ChargeTable(charges)});
+}
+
+}  // namespace
+
+void AddChargeCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* charge = app.add_subcommand("charge", "Rows of the ledger");
+  charge->require_subcommand(1);
+  charge->fallthrough();
+
+  auto flags = std::make_shared<CreateFlags>();
+  CLI::App* create =
+      charge->add_subcommand("create", "Charge a release by hand, before its noise is drawn");
+  create->fallthrough();
+  create->add_option("session", flags->session, "BUDGET/SESSION")->required();
+  flags->event.AddTo(*create);
+  create->add_option("--attempt", flags->attempt, "charge under this attempt")->type_name("N");
+  create->add_flag("--open-attempt", flags->open_attempt,
+                   "open a new attempt; all earlier ones are refused from then on");
+  create
+      ->add_option("--charge-id", flags->charge_id,
+                   "the idempotency key: the same key twice is charged once; made up if not given")
+      ->type_name("ID");
+  create->footer(
+      "Examples:\n"
+      "  epsctl charge create adult/run-1 --open-attempt --gaussian 40\n"
+      "  epsctl charge create adult/run-1 --attempt 1 --charge-id epoch-3 \\\n"
+      "      --gaussian 1.1 --sampling-probability 0.01 --count 100");
+  create->callback([&invocation, flags] { Create(invocation, *flags); });
+
+  auto previewed = std::make_shared<std::pair<std::string, EventFlags>>();
+  CLI::App* preview = charge->add_subcommand(
+      "preview", "What a charge would do, and how many steps fit; charges nothing");
+  preview->fallthrough();
+  preview->add_option("session", previewed->first, "BUDGET/SESSION")->required();
+  previewed->second.AddTo(*preview);
+  preview->footer("Example:\n  epsctl charge preview adult/run-1 --gaussian 40 --count 10");
+  preview->callback(
+      [&invocation, previewed] { Preview(invocation, previewed->first, previewed->second); });
+
+  auto name = std::make_shared<std::string>();
+  CLI::App* get = charge->add_subcommand("get", "Show one charge");
+  get->fallthrough();
+  get->add_option("charge", *name, "BUDGET/SESSION/ATTEMPT/CHARGE")->required();
+  get->callback([&invocation, name] { Get(invocation, *name); });
+
+  auto session = std::make_shared<std::string>();
+  CLI::App* list = charge->add_subcommand("list", "List the charges of a session, in order");
+  list->fallthrough();
+  list->add_option("session", *session, "BUDGET/SESSION")->required();
+  list->callback([&invocation, session] { List(invocation, *session); });
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,87 @@
+#include "client/cli/epsctl.h"
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+
+namespace epsledger::cli {
+namespace {
+
+void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
+  const char* group = "Global options (each also as an environment variable)";
+  app.add_option("--server", flags.server, "host:port or unix:path")
+      ->envname("EPSLEDGER_SERVER")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-o,--output", flags.output,
+                 "table, json, jsonl or csv; if not said, table on a terminal and json elsewhere")
+      ->envname("EPSLEDGER_OUTPUT")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}))
+      ->group(group);
+  app.add_option("--timeout", flags.timeout_seconds, "for one command, retries included")
+      ->envname("EPSLEDGER_TIMEOUT")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--tls", flags.tls, "use TLS; any of the next three says so too")
+      ->envname("EPSLEDGER_TLS")
+      ->group(group);
+  app.add_option("--tls-ca", flags.tls_ca, "authorities to trust (PEM); default: the system's")
+      ->envname("EPSLEDGER_TLS_CA")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--tls-cert", flags.tls_cert, "this client's certificate (PEM)")
+      ->envname("EPSLEDGER_TLS_CERT")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--tls-key", flags.tls_key, "and its key (PEM)")
+      ->envname("EPSLEDGER_TLS_KEY")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_flag("--allow-insecure", flags.allow_insecure,
+               "speak without TLS to an address that is not loopback")
+      ->envname("EPSLEDGER_ALLOW_INSECURE")
+      ->group(group);
+}
+
+}  // namespace
+
+ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal) {
+  Invocation invocation(terminal);
+  CLI::App app("epsctl: budgets, sessions and charges of an epsledger server", "epsctl");
+  app.require_subcommand(1);
+  AddGlobalFlags(app, invocation.flags());
+  AddBudgetCommands(app, invocation);
+  AddSessionCommands(app, invocation);
+  AddChargeCommands(app, invocation);
+  AddComputeCommand(app, invocation);
+  AddVersionCommand(app, invocation);
+  app.footer(
+      absl::StrCat(std::string(kExitCodeHelp),
+                   "\n\nA first tour:\n"
+                   "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
+                   "      --relation add-or-remove-one --privacy-unit person\n"
+                   "  epsctl session create adult/run-1 --relation add-or-remove-one --no-own-cap\n"
+                   "  epsctl charge preview adult/run-1 --gaussian 40\n"
+                   "  epsctl charge create adult/run-1 --open-attempt --gaussian 40 --count 10\n"
+                   "  epsctl session guarantees adult/run-1 --delta 1e-5"));
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help, terminal.out, terminal.err);
+    return ExitCode::kOk;
+  } catch (const CLI::ParseError& error) {
+    terminal.err << "epsctl: " << error.what() << ". Add --help to see what it takes.\n";
+    return ExitCode::kUsage;
+  }
+  return invocation.exit_code();
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,32 @@
+#ifndef EPSLEDGER_CLIENT_CLI_EXIT_CODE_H_
+#define EPSLEDGER_CLIENT_CLI_EXIT_CODE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace epsledger::cli {
+
+// What scripts can rely on; kExitCodeHelp says the same in --help.
+enum class ExitCode {
+  kOk = 0,              // done; of a charge: accepted
+  kFailed = 1,          // the server failed or refused to answer; of compute: some line failed
+  kUsage = 2,           // the command line, or a value in it
+  kRefused = 3,         // a budget, a plan or a newer attempt refused
+  kOutcomeUnknown = 4,  // a write may or may not have happened: it counts as done
+  kNotFound = 5,
+};
+
+inline constexpr std::string_view kExitCodeHelp =
+    "Exit codes: 0 done or accepted, 1 failed (compute: some line failed), 2 usage, 3 refused by a "
+    "budget, 4 outcome unknown (counts as charged), 5 not found.";
+
+// Does repeating the call matter?
+enum class CallKind { kRead, kWrite };
+
+// The exit code for a call that ended with `status`.
+ExitCode ExitCodeOf(const absl::Status& status, CallKind kind);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_EXIT_CODE_H_

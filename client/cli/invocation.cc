@@ -1,0 +1,94 @@
+#include "client/cli/invocation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/failure_text.h"
+
+namespace epsledger::cli {
+
+std::string ToJson(const google::protobuf::Message& message, bool indented) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = indented;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
+  if (!status.ok()) return "{}";
+  while (!json.empty() && json.back() == '\n') json.pop_back();
+  return json;
+}
+
+absl::StatusOr<Connection*> Invocation::Connect() {
+  if (connection_ != nullptr) return connection_.get();
+  if (!(flags_.timeout_seconds > 0 && flags_.timeout_seconds <= 86'400)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--timeout: got ", flags_.timeout_seconds, ", want seconds in (0, 86400]"));
+  }
+  ClientOptions options;
+  options.address = flags_.server;
+  options.tls = {.enabled = flags_.tls || !flags_.tls_ca.empty() || !flags_.tls_cert.empty() ||
+                            !flags_.tls_key.empty(),
+                 .ca_file = flags_.tls_ca,
+                 .certificate_file = flags_.tls_cert,
+                 .key_file = flags_.tls_key};
+  options.allow_insecure = flags_.allow_insecure;
+  const auto timeout =
+      std::chrono::milliseconds(std::max<long>(1, std::lround(flags_.timeout_seconds * 1000)));
+  options.retry.overall_timeout = timeout;
+  options.retry.call_timeout = std::min(options.retry.call_timeout, timeout);
+  absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Open(options);
+  if (!connection.ok()) {
+    // The certificate files are part of the command line, not resources of the server.
+    return absl::InvalidArgumentError(connection.status().message());
+  }
+  connection_ = *std::move(connection);
+  return connection_.get();
+}
+
+std::string Invocation::Format() const {
+  if (!flags_.output.empty()) return flags_.output;
+  return terminal_.out_is_terminal ? "table" : "json";
+}
+
+void Invocation::Print(const Answer& answer) {
+  std::ostream& out = terminal_.out;
+  const std::string output = Format();
+  if (output == "csv") {
+    answer.table.PrintCsv(out);
+  } else if (output == "jsonl") {
+    for (const auto* message : answer.messages) out << ToJson(*message, false) << "\n";
+  } else if (output == "json" && answer.is_list) {
+    out << "[";
+    const char* separator = "\n";
+    for (const auto* message : answer.messages) {
+      out << separator << ToJson(*message, true);
+      separator = ",\n";
+    }
+    out << (answer.messages.empty() ? "]\n" : "\n]\n");
+  } else if (output == "json") {
+    for (const auto* message : answer.messages) out << ToJson(*message, true) << "\n";
+  } else if (answer.is_list) {
+    answer.table.PrintAligned(out, terminal_.color);
+  } else {
+    answer.table.PrintDetails(out, terminal_.color);
+    if (answer.below != nullptr && !answer.below->empty()) {
+      out << "\n";
+      answer.below->PrintAligned(out, terminal_.color);
+    }
+  }
+  out.flush();
+}
+
+void Invocation::Fail(const absl::Status& status, CallKind kind) {
+  exit_code_ = ExitCodeOf(status, kind);
+  terminal_.err << "epsctl: " << FailureText(status, kind, flags_.server) << "\n";
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,104 @@
+#ifndef EPSLEDGER_CLIENT_CLI_INVOCATION_H_
+#define EPSLEDGER_CLIENT_CLI_INVOCATION_H_
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <google/protobuf/message.h>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/table.h"
+#include "client/cpp/connection.h"
+#include "epsledger/client.h"
+
+namespace epsledger::cli {
+
+// Where a run of epsctl reads and writes.
+struct Terminal {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  bool out_is_terminal = false;
+  bool color = false;  // out is a terminal, and NO_COLOR is unset or empty
+};
+
+// The flags that every command takes.
+struct GlobalFlags {
+  std::string server = "127.0.0.1:50551";
+  std::string output;  // "table", "json", "jsonl", "csv"; empty: table on a terminal, else json
+  bool tls = false;
+  std::string tls_ca;
+  std::string tls_cert;
+  std::string tls_key;
+  bool allow_insecure = false;
+  double timeout_seconds = 30;
+};
+
+// What an answer looks like in every output format. The messages outlive the call.
+struct Answer {
+  std::vector<const google::protobuf::Message*> messages;
+  bool is_list = false;
+  Table table;
+  // With one message and output to people: printed below the details. May be null.
+  const Table* below = nullptr;
+};
+
+// One run of epsctl: its flags, its streams, and how it ended.
+class Invocation {
+ public:
+  explicit Invocation(Terminal& terminal) : terminal_(terminal) {}
+
+  GlobalFlags& flags() { return flags_; }
+  Terminal& terminal() { return terminal_; }
+  ExitCode exit_code() const { return exit_code_; }
+
+  // Connects as the flags say, on first use.
+  absl::StatusOr<Connection*> Connect();
+
+  // True if answers go to the table format.
+  bool IsForPeople() const { return Format() == "table"; }
+  // Prints the answer in the format of the flags.
+  void Print(const Answer& answer);
+  // Prints one sentence on what failed and what to do about it, and remembers the exit code.
+  void Fail(const absl::Status& status, CallKind kind);
+  void set_exit_code(ExitCode code) { exit_code_ = code; }
+
+  // Calls the method and returns the answer, or Fails and returns nothing.
+  template <typename Stub, typename Request, typename Response>
+  std::unique_ptr<Response> Call(Stub& (Connection::*service)(),
+                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                              Response*),
+                                 const Request& request, CallKind kind) {
+    absl::StatusOr<Connection*> connection = Connect();
+    if (!connection.ok()) {
+      Fail(connection.status(), CallKind::kRead);
+      return nullptr;
+    }
+    absl::StatusOr<Response> response =
+        (*connection)->Call(((*connection)->*service)(), method, request);
+    if (!response.ok()) {
+      Fail(response.status(), kind);
+      return nullptr;
+    }
+    return std::make_unique<Response>(*std::move(response));
+  }
+
+ private:
+  std::string Format() const;
+
+  Terminal& terminal_;
+  GlobalFlags flags_;
+  std::shared_ptr<Connection> connection_;
+  ExitCode exit_code_ = ExitCode::kOk;
+};
+
+// The proto3 JSON on one line, or indented; fields at their default are printed too.
+std::string ToJson(const google::protobuf::Message& message, bool indented);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_INVOCATION_H_

@@ -1,0 +1,220 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/cap_flags.h"
+#include "client/cli/commands.h"
+#include "client/cli/event_flags.h"
+#include "client/cli/resource_name.h"
+#include "client/cpp/budget_message.h"
+
+namespace epsledger::cli {
+namespace {
+
+std::string DescribeHistory(const v1::Session& session) {
+  std::string text;
+  for (const v1::CountedEvent& event : session.history()) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", event.count(), " x ",
+                    DescribeEvent(event.event()));
+  }
+  return text;
+}
+
+Table SessionTable(const std::vector<const v1::Session*>& sessions) {
+  Table table({"name", "mode", "state", "attempt", "accepted", "refused", "history", "own cap",
+               "display name"});
+  for (const v1::Session* session : sessions) {
+    table.AddRow({session->name(), v1::Session::Mode_Name(session->mode()),
+                  v1::Session::State_Name(session->state()), session->current_attempt(),
+                  session->accepted_charge_count(), session->refused_charge_count(),
+                  DescribeHistory(*session),
+                  session->has_own_cap()  ? DescribeCap(session->own_cap())
+                  : session->no_own_cap() ? "none: the budgets limit it"
+                                          : "the plan",
+                  session->display_name()});
+  }
+  return table;
+}
+
+void PrintSession(Invocation& invocation, const v1::Session& session) {
+  const Table cells = CellTable(session.cells());
+  invocation.Print({.messages = {&session}, .table = SessionTable({&session}), .below = &cells});
+}
+
+struct CreateFlags {
+  std::string name;
+  NeighboringRelation relation = NeighboringRelation::kUnspecified;
+  CapFlags own_cap;
+  bool no_own_cap = false;
+  EventFlags planned;
+  std::string plan_json;
+  std::optional<double> plan_delta;
+  std::string display_name;
+};
+
+absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags) {
+  const absl::StatusOr<std::string> name = SessionName(flags.name);
+  if (!name.ok()) return name.status();
+  v1::CreateSessionRequest request;
+  request.set_parent(ParentOf(*name));
+  request.set_session_id(LastSegment(*name));
+  v1::Session* session = request.mutable_session();
+  session->set_neighboring_relation(ToMessage(flags.relation));
+  session->set_display_name(flags.display_name);
+  session->set_no_own_cap(flags.no_own_cap);
+  const absl::StatusOr<Cap> cap = flags.own_cap.ToCap();
+  if (!cap.ok()) return cap.status();
+  if (!std::holds_alternative<std::monostate>(*cap)) *session->mutable_own_cap() = ToMessage(*cap);
+
+  if (flags.planned.any()) {
+    const absl::StatusOr<v1::CountedEvent> planned = flags.planned.ToMessage();
+    if (!planned.ok()) return planned.status();
+    *session->mutable_plan()->add_events() = *planned;
+  }
+  if (!flags.plan_json.empty()) {
+    const auto parsed =
+        google::protobuf::util::JsonStringToMessage(flags.plan_json, session->mutable_plan());
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--plan: want the proto3 JSON of epsledger.v1.Plan: ", std::string(parsed.message())));
+    }
+  }
+  session->set_mode(session->has_plan() ? v1::Session::DECLARED : v1::Session::ADAPTIVE);
+  if (session->has_plan() && !flags.plan_delta) {
+    return absl::InvalidArgumentError(
+        "--plan-delta: got nothing, want the delta in (0, 1) at which the plan is stated");
+  }
+  if (flags.plan_delta) session->set_plan_delta(*flags.plan_delta);
+  if (!session->has_plan() && !session->has_own_cap() && !session->no_own_cap()) {
+    return absl::InvalidArgumentError(
+        "session: got neither a plan nor a cap, want an event with --plan-delta, a cap of its own "
+        "such as --epsilon 0.5 --delta 1e-6, or --no-own-cap to let only the budgets limit it");
+  }
+  return request;
+}
+
+void Create(Invocation& invocation, const CreateFlags& flags) {
+  const absl::StatusOr<v1::CreateSessionRequest> request = CreateRequest(flags);
+  if (!request.ok()) return invocation.Fail(request.status(), CallKind::kRead);
+  const auto session =
+      invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::CreateSession,
+                      *request, CallKind::kWrite);
+  if (session != nullptr) PrintSession(invocation, *session);
+}
+
+void Get(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> name = SessionName(text);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::GetSessionRequest request;
+  request.set_name(*name);
+  const auto session =
+      invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::GetSession,
+                      request, CallKind::kRead);
+  if (session != nullptr) PrintSession(invocation, *session);
+}
+
+void List(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> name = BudgetName(text);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  std::vector<std::unique_ptr<v1::ListSessionsResponse>> pages;
+  std::vector<const v1::Session*> sessions;
+  v1::ListSessionsRequest request;
+  request.set_parent(*name);
+  request.set_page_size(1000);
+  do {
+    auto page =
+        invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::ListSessions,
+                        request, CallKind::kRead);
+    if (page == nullptr) return;
+    for (const v1::Session& session : page->sessions()) sessions.push_back(&session);
+    request.set_page_token(page->next_page_token());
+    pages.push_back(std::move(page));
+  } while (!request.page_token().empty());
+  invocation.Print({.messages = {sessions.begin(), sessions.end()},
+                    .is_list = true,
+                    .table = SessionTable(sessions)});
+}
+
+void PrintGuarantees(Invocation& invocation, const std::string& text, double delta) {
+  const absl::StatusOr<std::string> name = SessionName(text);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::GetSessionGuaranteesRequest request;
+  request.set_name(*name);
+  request.set_delta(delta);
+  const auto response = invocation.Call(&Connection::sessions,
+                                        &v1::SessionService::StubInterface::GetSessionGuarantees,
+                                        request, CallKind::kRead);
+  if (response == nullptr) return;
+  Table table({"accountant", "epsilon", "lower", "kind", "theorem or why there is none"});
+  std::vector<const google::protobuf::Message*> messages;
+  for (const v1::AccountantReading& reading : response->readings()) {
+    messages.push_back(&reading);
+    const v1::Guarantee& guarantee = reading.guarantee();
+    table.AddRow({v1::Accountant::Kind_Name(reading.accountant()),
+                  guarantee.has_upper() ? Cell(guarantee.upper(), Rounding::kUp) : Cell(""),
+                  guarantee.has_lower() ? Cell(guarantee.lower(), Rounding::kDown) : Cell(""),
+                  reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
+                  reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
+  }
+  invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
+}
+
+}  // namespace
+
+void AddSessionCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* session = app.add_subcommand("session", "Training runs under a budget");
+  session->require_subcommand(1);
+  session->fallthrough();
+
+  auto flags = std::make_shared<CreateFlags>();
+  CLI::App* create = session->add_subcommand(
+      "create", "Create a session: ADAPTIVE, or DECLARED when a plan is given");
+  create->fallthrough();
+  create->add_option("session", flags->name, "BUDGET/SESSION")->required();
+  AddRelationFlag(*create, flags->relation)->required();
+  flags->own_cap.AddTo(*create);
+  create->add_flag("--no-own-cap", flags->no_own_cap, "only the budgets limit this session");
+  flags->planned.AddTo(*create);
+  create->add_option("--plan", flags->plan_json, "a plan of several events, as JSON")
+      ->type_name("JSON");
+  create
+      ->add_option("--plan-delta", flags->plan_delta,
+                   "the delta at which the plan enters budgets that count epsilons")
+      ->type_name("DELTA");
+  create->add_option("--display-name", flags->display_name, "for people")->type_name("TEXT");
+  create->footer(
+      "Examples:\n"
+      "  epsctl session create adult/run-1 --relation add-or-remove-one --no-own-cap\n"
+      "  epsctl session create adult/run-2 --relation add-or-remove-one \\\n"
+      "      --gaussian 40 --count 50 --plan-delta 1e-5");
+  create->callback([&invocation, flags] { Create(invocation, *flags); });
+
+  auto name = std::make_shared<std::string>();
+  CLI::App* get = session->add_subcommand("get", "Show a session: mode, attempt, history");
+  get->fallthrough();
+  get->add_option("session", *name, "BUDGET/SESSION")->required();
+  get->callback([&invocation, name] { Get(invocation, *name); });
+
+  auto budget = std::make_shared<std::string>();
+  CLI::App* list = session->add_subcommand("list", "List the sessions of a budget");
+  list->fallthrough();
+  list->add_option("budget", *budget, "BUDGET")->required();
+  list->callback([&invocation, budget] { List(invocation, *budget); });
+
+  auto read = std::make_shared<std::string>();
+  auto delta = std::make_shared<double>();
+  CLI::App* guarantees = session->add_subcommand(
+      "guarantees", "What the history spends, under every accountant that knows its events");
+  guarantees->fallthrough();
+  guarantees->add_option("session", *read, "BUDGET/SESSION")->required();
+  guarantees->add_option("--delta", *delta, "in (0, 1)")->type_name("DELTA")->required();
+  guarantees->callback([&invocation, read, delta] { PrintGuarantees(invocation, *read, *delta); });
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,20 @@
+#include <ostream>
+
+#include "client/cli/commands.h"
+
+namespace epsledger::cli {
+
+void AddVersionCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  version->fallthrough();
+  version->callback([&invocation] {
+    if (invocation.IsForPeople()) {
+      invocation.terminal().out << "epsctl " EPSLEDGER_VERSION " (API epsledger.v1)\n";
+    } else {
+      invocation.terminal().out << "{\"version\": \"" EPSLEDGER_VERSION
+                                   "\", \"api\": \"epsledger.v1\"}\n";
+    }
+  });
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,28 @@
+#ifndef EPSLEDGER_CLIENT_CPP_CHARGING_H_
+#define EPSLEDGER_CLIENT_CPP_CHARGING_H_
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/cpp/connection.h"
+#include "epsledger/v1/charge.pb.h"
+#include "epsledger/v1/charge_service.pb.h"
+
+namespace epsledger {
+
+// OK if `charge` is an ACCEPTED charge of exactly this key, event and count, with a sequence
+// number; INTERNAL, naming the first difference, for anything else (the ledger's invariant I19).
+absl::Status VerifyAccepted(const v1::ChargeRequest& request, const v1::Charge& charge);
+
+// Sends `request`, always with its one key, until the outcome is definite or the connection's
+// RetryOptions are used up, and returns the charge if and only if VerifyAccepted.
+//
+// A refusal is FAILED_PRECONDITION or ABORTED with RefusedChargeOf(status), and only if that is of
+// this key. Otherwise the status is an error: one with UnknownCharge(status) if the charge may have
+// been committed, that is if some try ended without a definite answer and no later answer was a
+// decision on this key.
+absl::StatusOr<v1::Charge> ChargeUntilDefinite(Connection& connection,
+                                               const v1::ChargeRequest& request);
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_CPP_CHARGING_H_

@@ -1,0 +1,116 @@
+#include "epsledger/client.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/budget_message.h"
+#include "client/cpp/connection.h"
+#include "client/cpp/mechanism_message.h"
+#include "client/cpp/session_impl.h"
+
+namespace epsledger {
+namespace {
+
+v1::CreateSessionRequest CreateRequest(const SessionOptions& options) {
+  const NewSession& create = *options.create;
+  v1::CreateSessionRequest request;
+  request.set_parent(BudgetName(options.budget));
+  request.set_session_id(options.session);
+  v1::Session* session = request.mutable_session();
+  session->set_mode(create.plan.has_value() ? v1::Session::DECLARED : v1::Session::ADAPTIVE);
+  session->set_neighboring_relation(ToMessage(create.neighboring_relation));
+  if (!std::holds_alternative<std::monostate>(create.own_cap)) {
+    *session->mutable_own_cap() = ToMessage(create.own_cap);
+  }
+  session->set_no_own_cap(create.no_own_cap);
+  if (create.plan.has_value()) {
+    for (const CountedMechanism& planned : create.plan->events) {
+      v1::CountedEvent* event = session->mutable_plan()->add_events();
+      *event->mutable_event() = MechanismMessage::Of(planned.mechanism);
+      event->set_count(planned.count);
+    }
+    session->set_plan_delta(create.plan->delta);
+  }
+  session->set_display_name(create.display_name);
+  return request;
+}
+
+absl::Status ValidateAttempt(const std::string& session_name, const v1::Attempt& attempt) {
+  const std::string want = absl::StrCat(session_name, "/attempts/", attempt.number());
+  if (attempt.number() >= 1 && attempt.name() == want) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the server opened the attempt \"", attempt.name(),
+                                          "\" number ", attempt.number(), " of ", session_name,
+                                          ": these do not fit together"));
+}
+
+}  // namespace
+
+struct Client::Impl {
+  std::shared_ptr<Connection> connection;
+};
+
+Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+Client::~Client() = default;
+
+absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
+  absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Open(options);
+  if (!connection.ok()) return connection.status();
+  auto impl = std::make_unique<Impl>();
+  impl->connection = *std::move(connection);
+  return Client(std::move(impl));
+}
+
+absl::StatusOr<Budget> Client::CreateBudget(const BudgetOptions& options) {
+  absl::StatusOr<v1::Budget> budget =
+      impl_->connection->Call(impl_->connection->budgets(),
+                              &v1::BudgetService::StubInterface::CreateBudget, ToMessage(options));
+  if (!budget.ok()) return budget.status();
+  return FromMessage(*budget);
+}
+
+absl::StatusOr<Budget> Client::GetBudget(const std::string& name) {
+  v1::GetBudgetRequest request;
+  request.set_name(BudgetName(name));
+  absl::StatusOr<v1::Budget> budget = impl_->connection->Call(
+      impl_->connection->budgets(), &v1::BudgetService::StubInterface::GetBudget, request);
+  if (!budget.ok()) return budget.status();
+  return FromMessage(*budget);
+}
+
+absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
+  Connection& connection = *impl_->connection;
+  const std::string name = absl::StrCat(BudgetName(options.budget), "/sessions/", options.session);
+  if (options.create.has_value()) {
+    absl::StatusOr<v1::Session> created =
+        connection.Call(connection.sessions(), &v1::SessionService::StubInterface::CreateSession,
+                        CreateRequest(options));
+    if (!created.ok()) return created.status();
+    if (created->name() != name) {
+      return absl::InternalError(
+          absl::StrCat("the server created \"", created->name(), "\", want ", name));
+    }
+  }
+  v1::OpenAttemptRequest request;
+  request.set_session(name);
+  request.set_client_description(options.client_description);
+  absl::StatusOr<v1::Attempt> attempt = connection.Call(
+      connection.sessions(), &v1::SessionService::StubInterface::OpenAttempt, request);
+  if (!attempt.ok()) return attempt.status();
+  if (absl::Status valid = ValidateAttempt(name, *attempt); !valid.ok()) return valid;
+  auto impl = std::make_unique<Session::Impl>();
+  impl->connection = impl_->connection;
+  impl->name = name;
+  impl->attempt_name = attempt->name();
+  impl->process = getpid();
+  return Session(std::move(impl));
+}
+
+}  // namespace epsledger

@@ -1,0 +1,70 @@
+#ifndef EPSLEDGER_CLIENT_CPP_CONNECTION_H_
+#define EPSLEDGER_CLIENT_CPP_CONNECTION_H_
+
+#include <chrono>
+#include <memory>
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/cpp/retry.h"
+#include "client/cpp/rpc_status.h"
+#include "epsledger/client.h"
+#include "epsledger/v1/budget_service.grpc.pb.h"
+#include "epsledger/v1/charge_service.grpc.pb.h"
+#include "epsledger/v1/session_service.grpc.pb.h"
+
+namespace epsledger {
+
+// A channel with its stubs, deadlines and retries: what the library and epsctl call through.
+//
+// Every call has a deadline of its own; the channel's own retries are off, so that the number of
+// tries is what RetryOptions says. Thread-safe.
+class Connection {
+ public:
+  // As Client::Connect.
+  static absl::StatusOr<std::shared_ptr<Connection>> Open(const ClientOptions& options);
+
+  // One try of `(stub.*method)(request)`.
+  template <typename Stub, typename Request, typename Response>
+  static absl::Status TryOnce(
+      Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+      const Request& request, Response* response, std::chrono::nanoseconds timeout) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+    return FromGrpc((stub.*method)(&context, request, response));
+  }
+
+  // Tries until the outcome is definite. For reads, and for writes whose repetition is harmless.
+  template <typename Stub, typename Request, typename Response>
+  absl::StatusOr<Response> Call(Stub& stub,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const Request& request) {
+    Response response;
+    const Tries tries = RetryUntilDefinite(retry(), [&](std::chrono::nanoseconds timeout) {
+      response.Clear();
+      return TryOnce(stub, method, request, &response, timeout);
+    });
+    if (!tries.last.ok()) return tries.last;
+    return response;
+  }
+
+  const RetryOptions& retry() const { return retry_; }
+  v1::BudgetService::StubInterface& budgets() { return *budgets_; }
+  v1::SessionService::StubInterface& sessions() { return *sessions_; }
+  v1::ChargeService::StubInterface& charges() { return *charges_; }
+
+ private:
+  Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry);
+
+  RetryOptions retry_;
+  std::unique_ptr<v1::BudgetService::StubInterface> budgets_;
+  std::unique_ptr<v1::SessionService::StubInterface> sessions_;
+  std::unique_ptr<v1::ChargeService::StubInterface> charges_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_CPP_CONNECTION_H_

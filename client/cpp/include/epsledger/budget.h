@@ -1,0 +1,103 @@
+#ifndef EPSLEDGER_BUDGET_H_
+#define EPSLEDGER_BUDGET_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace epsledger {
+
+// Which data sets count as neighbors. kUnspecified is refused everywhere.
+enum class NeighboringRelation {
+  kUnspecified = 0,
+  kAddOrRemoveOne = 1,
+  kReplaceOne = 2,
+  kReplaceSpecial = 3,
+};
+
+// How an (epsilon, delta) cap is kept; the words of epsledger.v1.ApproximateDpCap.Filter.
+enum class ApproximateDpFilter {
+  kRenyiOrders = 1,
+  kRenyiOneOrder = 2,
+  kBasic = 3,
+  kAdvanced = 4,
+  kZcdp = 5,
+};
+
+// The currencies. Every number is finite and > 0; there is no "unlimited".
+struct PureEpsilonCap {
+  double epsilon = 0;
+};
+struct ApproximateDpCap {
+  double epsilon = 0;
+  double delta = 0;  // in (0, 1)
+  ApproximateDpFilter filter = ApproximateDpFilter::kRenyiOrders;
+  std::optional<double> order;  // in (1, inf), with kRenyiOneOrder
+};
+struct ZcdpCap {
+  double rho = 0;
+};
+struct GaussianDpCap {
+  double mu = 0;
+};
+struct RenyiCap {
+  double order = 0;  // in (1, inf)
+  double divergence = 0;
+};
+
+// monostate: not set, which the server refuses.
+using Cap = std::variant<std::monostate, PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap,
+                         RenyiCap>;
+
+// One quantity of a cap's filter; the words of epsledger.v1.CellBalance.Quantity.
+enum class Quantity {
+  kUnspecified = 0,
+  kEpsilon = 1,
+  kDelta = 2,
+  kEpsilonSquared = 3,
+  kRho = 4,
+  kMuSquared = 5,
+  kRenyiDivergence = 6,
+};
+
+// cap and remaining are rounded down, spent is rounded up.
+struct CellBalance {
+  Quantity quantity = Quantity::kUnspecified;
+  double order = 0;  // with kRenyiDivergence
+  double cap = 0;
+  double spent = 0;
+  double remaining = 0;
+};
+
+// What a new budget is made of. Every field but parent and display_name is required.
+struct BudgetOptions {
+  std::string id;      // [a-z0-9] followed by up to 62 of [a-z0-9._-]
+  std::string parent;  // "budgets/{budget}"; empty for a root
+  Cap cap;
+  NeighboringRelation neighboring_relation = NeighboringRelation::kUnspecified;
+  std::string privacy_unit;  // "person", "device-day"; 1 to 128 bytes
+  std::string display_name;
+};
+
+// A budget as the server described it.
+struct Budget {
+  std::string name;  // "budgets/{budget}"
+  std::string parent;
+  Cap cap;
+  NeighboringRelation neighboring_relation = NeighboringRelation::kUnspecified;
+  std::string privacy_unit;
+  std::string display_name;
+  std::string state;  // "ACTIVE", "FROZEN", "CLOSED", "SUPERSEDED"
+  std::vector<CellBalance> cells;
+  bool all_cells_must_fit = false;  // otherwise one cell with room is enough
+  std::string theorem;
+  double spent_fraction = 0;  // in [0, 1], rounded up
+  std::int64_t accepted_charge_count = 0;
+  std::int64_t refused_charge_count = 0;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_BUDGET_H_

@@ -1,0 +1,77 @@
+#ifndef EPSLEDGER_CLIENT_H_
+#define EPSLEDGER_CLIENT_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "epsledger/budget.h"
+#include "epsledger/session.h"
+
+namespace epsledger {
+
+// TLS, used when `enabled`. Files are PEM and are read once, by Client::Connect.
+struct TlsOptions {
+  bool enabled = false;
+  std::string ca_file;           // empty: the system's authorities
+  std::string certificate_file;  // the client's own, for mutual TLS; with key_file or not at all
+  std::string key_file;
+};
+
+// How long to ask. No setting makes an unknown outcome count as accepted.
+struct RetryOptions {
+  std::chrono::milliseconds call_timeout{10'000};     // of one try; > 0
+  std::chrono::milliseconds overall_timeout{60'000};  // of all tries and waits together; > 0
+  int max_tries = 0;                                  // >= 1, or 0: as many as the time allows
+  // Waits are uniform in [b/2, b], b doubling from the first to the second; at least what the
+  // server's RetryInfo says.
+  std::chrono::milliseconds initial_backoff{50};  // >= 0
+  std::chrono::milliseconds max_backoff{2'000};   // >= initial_backoff
+  // Waits between tries, and reads the time; unset: the thread sleeps, by the steady clock.
+  std::function<void(std::chrono::nanoseconds)> sleep;
+  std::function<std::chrono::steady_clock::time_point()> now;
+};
+
+struct ClientOptions {
+  // "host:port" or "unix:path".
+  std::string address = "127.0.0.1:50551";
+  TlsOptions tls;
+  // Without TLS only loopback addresses and unix sockets are allowed, unless this is set: whoever
+  // can change the answers on the way can turn a refusal into a permit.
+  bool allow_insecure = false;
+  RetryOptions retry;
+};
+
+// A connection to an epsledger server. Thread-safe. Sessions may outlive it.
+class Client {
+ public:
+  // Checks the options and reads the certificates; connects lazily, with the first call.
+  // INVALID_ARGUMENT names the option; NOT_FOUND a file that cannot be read.
+  static absl::StatusOr<Client> Connect(const ClientOptions& options);
+
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  // Creates a budget; repeating that with the same content returns it as it is now. ALREADY_EXISTS
+  // names the first difference to a budget of that name.
+  absl::StatusOr<Budget> CreateBudget(const BudgetOptions& options);
+  // "adult" or "budgets/adult". NOT_FOUND if there is none.
+  absl::StatusOr<Budget> GetBudget(const std::string& name);
+
+  // Creates the session if told so, and opens its next attempt: all earlier ones are fenced.
+  // FAILED_PRECONDITION with RefusalOf(status) if a plan does not fit.
+  absl::StatusOr<Session> OpenSession(const SessionOptions& options);
+
+ private:
+  struct Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_H_

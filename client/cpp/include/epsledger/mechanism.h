@@ -1,0 +1,74 @@
+#ifndef EPSLEDGER_MECHANISM_H_
+#define EPSLEDGER_MECHANISM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace epsledger {
+
+struct MechanismMessage;  // internal
+struct CountedMechanism;
+
+// A mechanism event: an immutable description that fully defines the mathematics of one release.
+//
+// A value: copying is cheap and copies are independent. Nothing is validated here, the server is
+// the judge: an event outside its domain (a noise multiplier of 0, say) is INVALID_ARGUMENT when it
+// is charged, and the message names the field, the value and the domain. Safe to share among
+// threads.
+class Mechanism {
+ public:
+  // N(0, (noise_multiplier * contribution)^2) added to each coordinate of a sum in which one record
+  // has L2 norm at most `contribution`. In (0, inf).
+  static Mechanism Gaussian(double noise_multiplier);
+  // Laplace noise of scale noise_multiplier * (largest L1 contribution of one record). In (0, inf).
+  static Mechanism Laplace(double noise_multiplier);
+  // `mechanism` on a sample that holds each record independently with this probability, in (0, 1].
+  // True of Poisson sampling only: shuffled or fixed-size batches are other events.
+  static Mechanism PoissonSampled(double sampling_probability, const Mechanism& mechanism);
+  // Any (epsilon, 0)-DP mechanism. In [0, inf).
+  static Mechanism PureDp(double epsilon);
+  // Any mechanism with Renyi divergence <= rho * order at every order > 1. In [0, inf).
+  static Mechanism Zcdp(double rho);
+  // Any mu-GDP mechanism. In [0, inf).
+  static Mechanism GaussianDp(double mu);
+  // The sequence of its parts. 1 to 10,000 of them.
+  static Mechanism Composed(const std::vector<CountedMechanism>& parts);
+
+  // Parses the proto3 JSON of epsledger.v1.MechanismEvent, for example
+  // {"poissonSampled": {"samplingProbability": 0.01, "event": {"gaussian": {"noiseMultiplier":
+  // 1}}}}: every event of the API. INVALID_ARGUMENT for what is not JSON, for unknown fields and
+  // unknown events, and for an empty event.
+  static absl::StatusOr<Mechanism> FromJson(std::string_view json);
+
+  // The proto3 JSON, on one line. FromJson(ToJson()) is equal to *this.
+  std::string ToJson() const;
+
+  // The noise multiplier of a gaussian event, or of the gaussian directly inside a poissonSampled
+  // one; nothing for any other event.
+  std::optional<double> gaussian_noise_multiplier() const;
+
+  // Equal if every field is, numbers exactly. A NaN is unequal to itself.
+  friend bool operator==(const Mechanism& left, const Mechanism& right);
+
+ private:
+  friend struct MechanismMessage;
+  explicit Mechanism(std::shared_ptr<const MechanismMessage> message);
+
+  std::shared_ptr<const MechanismMessage> message_;  // never null
+};
+
+// `count` uses of `mechanism` in sequence, parameters fixed. In [1, 2^53].
+struct CountedMechanism {
+  Mechanism mechanism;
+  std::int64_t count = 1;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_MECHANISM_H_

@@ -1,0 +1,56 @@
+#ifndef EPSLEDGER_PERMIT_H_
+#define EPSLEDGER_PERMIT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "epsledger/mechanism.h"
+
+namespace epsledger {
+
+class Session;
+
+// The proof that the ledger durably ACCEPTED one charge, still to be spent on noise.
+//
+// 1. Only a Session makes one, and only from an answer that is ACCEPTED and repeats the very key,
+//    event and count that it asked for (the ledger's invariant I19).
+// 2. It cannot be copied. Moving leaves the source with no uses, so the uses of all permits of one
+//    charge never add up to more than its count.
+// 3. Dropping one returns nothing: what is charged stays charged.
+//
+// Not thread-safe; hand it over by moving.
+class [[nodiscard]] Permit {
+ public:
+  Permit(Permit&& other) noexcept;
+  Permit& operator=(Permit&& other) noexcept;
+  Permit(const Permit&) = delete;
+  Permit& operator=(const Permit&) = delete;
+  ~Permit() = default;
+
+  // "budgets/{budget}/sessions/{session}/attempts/{attempt}/charges/{charge}".
+  const std::string& charge_name() const { return charge_name_; }
+  // The charge's position in the root budget's ledger; >= 1.
+  std::int64_t sequence() const { return sequence_; }
+  const Mechanism& mechanism() const { return mechanism_; }
+  // Uses of the mechanism that were charged and not yet handed on; 0 after a move.
+  std::int64_t uses_left() const { return uses_left_; }
+
+  // Moves one use out into a permit of its own: a charge of count n is good for n noisy releases.
+  // OUT_OF_RANGE if no use is left.
+  absl::StatusOr<Permit> TakeOne();
+
+ private:
+  friend class Session;
+  Permit(std::string charge_name, std::int64_t sequence, Mechanism mechanism,
+         std::int64_t uses_left);
+
+  std::string charge_name_;
+  std::int64_t sequence_;
+  Mechanism mechanism_;
+  std::int64_t uses_left_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_PERMIT_H_

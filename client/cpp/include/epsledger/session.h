@@ -1,0 +1,124 @@
+#ifndef EPSLEDGER_SESSION_H_
+#define EPSLEDGER_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "epsledger/budget.h"
+#include "epsledger/guarantee.h"
+#include "epsledger/mechanism.h"
+#include "epsledger/permit.h"
+#include "epsledger/refusal.h"
+
+namespace epsledger {
+
+// The schedule that a DECLARED session commits to, and the delta at which it is stated.
+struct Plan {
+  std::vector<CountedMechanism> events;
+  double delta = 0;  // in (0, 1)
+};
+
+// What a new session is made of.
+struct NewSession {
+  // Must be the budget's own relation: said again, so that a trainer that clips for another one is
+  // refused.
+  NeighboringRelation neighboring_relation = NeighboringRelation::kUnspecified;
+  // Set: a DECLARED session, composed and charged to all ancestors at creation. Unset: ADAPTIVE.
+  std::optional<Plan> plan;
+  // The session's own cap. An ADAPTIVE session has one or says no_own_cap.
+  Cap own_cap;
+  bool no_own_cap = false;
+  std::string display_name;
+};
+
+struct SessionOptions {
+  // "adult" or "budgets/adult".
+  std::string budget;
+  // The last segment of the session's name: [a-z0-9] followed by up to 62 of [a-z0-9._-].
+  std::string session;
+  // Set: the session is created first; with the same content as an existing one that is no change.
+  // Unset: it must exist.
+  std::optional<NewSession> create;
+  // Who runs it: host, process, library version. Up to 256 bytes.
+  std::string client_description;
+};
+
+// What a charge would do now. No promise: others may charge in between.
+struct ChargePreview {
+  bool accepted = false;
+  // Set when not accepted; charge_name is empty.
+  std::optional<RefusalDetails> refusal;
+  // How many single uses of the event fit now, up to 2^53.
+  std::int64_t steps_that_fit = 0;
+};
+
+// One attempt of one training run: asks the ledger before each noisy step.
+//
+// 1. Every charge has a key of its own in the attempt ("step-1", "step-2", ...), and all tries of
+//    one charge use that key: the ledger counts it at most once.
+// 2. A permit is made from an ACCEPTED answer to that very key and from nothing else. There is no
+//    fail-open option.
+// 3. A charge whose outcome stays unknown counts as spent. Its key is never used for another
+//    charge; RetryCharge asks for the same one again.
+//
+// Opened by Client::OpenSession, which fences all earlier attempts of the session. Thread-safe. In
+// a forked child every charge fails with FAILED_PRECONDITION: parent and child would use the same
+// keys, and one charge would be spent on two noises. Open a session of the child's own.
+class Session {
+ public:
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  // Charges `count` uses of `mechanism` to the session and all its budgets, waits until that is
+  // durable, and returns the permit. `count` in [1, 2^53].
+  //
+  // UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED and UNKNOWN are retried with the same key, with
+  // exponential backoff and jitter, until the answer is definite or RetryOptions is used up.
+  //   FAILED_PRECONDITION  refused: RefusalOf(status) says why. Nothing was charged.
+  //   ABORTED              refused: a newer attempt of this session was opened.
+  //   INVALID_ARGUMENT     the event or count is outside its domain. Nothing was charged.
+  //   INTERNAL             the answer is not one to this charge.
+  // UnknownCharge(status) is set exactly when the charge may have been committed.
+  absl::StatusOr<Permit> Charge(const Mechanism& mechanism, std::int64_t count = 1);
+
+  // Asks again for a charge whose outcome is unknown, with its key, event and count: returns as
+  // Charge does. NOT_FOUND if this session has no such charge, which is also so once its outcome
+  // is known: one charge never gives two permits.
+  absl::StatusOr<Permit> RetryCharge(const std::string& charge_id);
+
+  // The ids of the charges whose outcome is unknown, oldest first.
+  std::vector<std::string> unknown_charges() const;
+
+  // What Charge(mechanism, count) would do, and how many steps would fit. Charges nothing.
+  absl::StatusOr<ChargePreview> Preview(const Mechanism& mechanism, std::int64_t count = 1) const;
+
+  // Epsilon at `delta` of what was charged so far, under every accountant; BEST last. In (0, 1).
+  absl::StatusOr<SessionGuarantees> Guarantees(double delta) const;
+
+  // The balances of the session's own cap; empty without one.
+  absl::StatusOr<std::vector<CellBalance>> OwnCells() const;
+
+  // "budgets/{budget}/sessions/{session}".
+  const std::string& name() const;
+  // "budgets/{budget}/sessions/{session}/attempts/{attempt}".
+  const std::string& attempt_name() const;
+
+ private:
+  friend class Client;
+  struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+
+  absl::StatusOr<Permit> ChargeWithId(const std::string& charge_id, const Mechanism& mechanism,
+                                      std::int64_t count);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_SESSION_H_

@@ -1,0 +1,80 @@
+#include "epsledger/noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <openssl/crypto.h>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/normal_sampler.h"
+
+namespace epsledger {
+namespace {
+
+// Results are multiples of 2^-40 times the power of two at or below the standard deviation.
+constexpr int kGridBits = 40;
+
+}  // namespace
+
+absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<double> sum) {
+  const std::optional<double> noise_multiplier = permit.mechanism().gaussian_noise_multiplier();
+  if (!noise_multiplier.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("permit.mechanism: got ",
+                                                   permit.mechanism().ToJson(),
+                                                   ", want gaussian or poissonSampled{gaussian}"));
+  }
+  if (permit.uses_left() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("permit.uses_left: got ", permit.uses_left(),
+                     ", want exactly 1 (Permit::TakeOne splits a larger permit)"));
+  }
+  if (!std::isnormal(contribution) || contribution <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("contribution: got ", contribution, ", want in (0, inf)"));
+  }
+  const double deviation = *noise_multiplier * contribution;
+  if (!std::isnormal(deviation) || deviation <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("noise multiplier * contribution: got ",
+                                                   deviation, ", want a positive normal number"));
+  }
+  // Near the smallest double the grid would be subnormal or zero.
+  const double grid = std::ldexp(1.0, std::ilogb(deviation) - kGridBits);
+  if (!std::isnormal(grid)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("noise multiplier * contribution: got ", deviation, ", want at least 1e-295"));
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    if (!std::isfinite(sum[i])) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("sum[", i, "]: got ", sum[i], ", want a finite number"));
+    }
+  }
+
+  // Nothing is written before everything is known to be good: a partly noised sum must not exist.
+  std::vector<double> noised(sum.size());
+  NormalSampler sampler;
+  absl::Status result;
+  for (std::size_t i = 0; i < sum.size() && result.ok(); ++i) {
+    const double value = sum[i] + deviation * sampler.Draw();
+    // Where a double is no finer than the grid, it is on the grid already.
+    const double steps = value / grid;
+    noised[i] = std::abs(steps) < 0x1p52 ? std::nearbyint(steps) * grid : value;
+    if (!std::isfinite(noised[i])) {
+      result = absl::OutOfRangeError(absl::StrCat("sum[", i, "]: overflows with noise"));
+    }
+  }
+  if (!sampler.status().ok()) result = sampler.status();
+  if (result.ok()) {
+    std::copy(noised.begin(), noised.end(), sum.begin());
+  }
+  // Together with `sum` before, the noised values would give the noise away.
+  OPENSSL_cleanse(noised.data(), noised.size() * sizeof(double));
+  return result;
+}
+
+}  // namespace epsledger

@@ -1,0 +1,46 @@
+#include "epsledger/permit.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace epsledger {
+
+Permit::Permit(std::string charge_name, std::int64_t sequence, Mechanism mechanism,
+               std::int64_t uses_left)
+    : charge_name_(std::move(charge_name)),
+      sequence_(sequence),
+      mechanism_(std::move(mechanism)),
+      uses_left_(uses_left) {}
+
+// The moved-from permit keeps its name and mechanism, so that messages about it make sense, and has
+// no use left.
+Permit::Permit(Permit&& other) noexcept
+    : charge_name_(other.charge_name_),
+      sequence_(other.sequence_),
+      mechanism_(other.mechanism_),
+      uses_left_(std::exchange(other.uses_left_, 0)) {}
+
+Permit& Permit::operator=(Permit&& other) noexcept {
+  if (this != &other) {
+    charge_name_ = other.charge_name_;
+    sequence_ = other.sequence_;
+    mechanism_ = other.mechanism_;
+    uses_left_ = std::exchange(other.uses_left_, 0);
+  }
+  return *this;
+}
+
+absl::StatusOr<Permit> Permit::TakeOne() {
+  if (uses_left_ < 1) {
+    return absl::OutOfRangeError(
+        absl::StrCat("no use of the charge ", charge_name_, " is left: charge again"));
+  }
+  --uses_left_;
+  return Permit(charge_name_, sequence_, mechanism_, 1);
+}
+
+}  // namespace epsledger

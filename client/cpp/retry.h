@@ -1,0 +1,36 @@
+#ifndef EPSLEDGER_CLIENT_CPP_RETRY_H_
+#define EPSLEDGER_CLIENT_CPP_RETRY_H_
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "epsledger/client.h"
+
+namespace epsledger {
+
+// OK, or INVALID_ARGUMENT that names the option, what it got and what it wants.
+absl::Status ValidateRetryOptions(const RetryOptions& options);
+
+// What all tries of one call came to.
+struct Tries {
+  absl::Status last;
+  // A try before the last one may have committed.
+  bool may_have_committed_before = false;
+  int count = 0;
+  std::chrono::nanoseconds elapsed{0};
+
+  // "3 tries in 1.2 s".
+  std::string Describe() const;
+};
+
+// Calls `try_once(timeout)` until it succeeds, fails with a code that IsWorthRetrying is false for,
+// or the options' tries or time are used up. At least one try. `timeout` is the smaller of the call
+// timeout and the time that is left. REQUIRES: valid options.
+Tries RetryUntilDefinite(const RetryOptions& options,
+                         const std::function<absl::Status(std::chrono::nanoseconds)>& try_once);
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_CPP_RETRY_H_

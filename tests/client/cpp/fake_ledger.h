@@ -1,0 +1,111 @@
+#ifndef EPSLEDGER_TESTS_CLIENT_CPP_FAKE_LEDGER_H_
+#define EPSLEDGER_TESTS_CLIENT_CPP_FAKE_LEDGER_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "epsledger/v1/budget_service.grpc.pb.h"
+#include "epsledger/v1/charge_service.grpc.pb.h"
+#include "epsledger/v1/session_service.grpc.pb.h"
+
+namespace epsledger {
+
+// How one Charge call goes wrong. The committed ones change the ledger before the answer is lost.
+enum class Fault {
+  kNone,
+  kUnavailable,
+  kUnavailableWithRetryInfo,  // 5 s
+  kCommitThenUnavailable,
+  kCommitThenDeadlineExceeded,
+  kCommitThenCancelled,
+  kCommitThenUnknown,
+  kCommitThenInternal,
+  kPermissionDenied,
+  kWrongName,
+  kUnspecifiedDecision,
+  kRefusedWithOk,
+  kWrongCount,
+  kWrongEvent,
+  kNoSequence,
+  kRefusalOfAnotherKey,
+  kRefusalWithoutDetails,
+  kFenced,
+};
+
+// A server on an ephemeral loopback port with one counter for a cap: so many uses fit, of any
+// event. It does nothing that a client could not see from outside; the real ledger has its own
+// tests.
+class FakeLedger : private v1::BudgetService::Service,
+                   private v1::SessionService::Service,
+                   private v1::ChargeService::Service {
+ public:
+  FakeLedger();
+  ~FakeLedger() override;
+
+  const std::string& address() const { return address_; }
+
+  // The next charge calls go wrong like this, one each; after them all is well.
+  void Script(std::vector<Fault> faults);
+  // How many uses fit from now on.
+  void set_capacity(std::int64_t uses);
+  // What OpenAttempt answers instead of the right name; empty: the right one.
+  void set_attempt_name(const std::string& name);
+
+  std::vector<v1::ChargeRequest> charge_requests() const;
+  std::vector<v1::CreateBudgetRequest> budget_requests() const;
+  std::vector<v1::CreateSessionRequest> session_requests() const;
+  // The uses that were charged.
+  std::int64_t spent() const;
+
+ private:
+  using Context = grpc::ServerContext;
+  grpc::Status CreateBudget(Context*, const v1::CreateBudgetRequest*, v1::Budget*) override;
+  grpc::Status GetBudget(Context*, const v1::GetBudgetRequest*, v1::Budget*) override;
+  grpc::Status ListBudgets(Context*, const v1::ListBudgetsRequest*,
+                           v1::ListBudgetsResponse*) override;
+  grpc::Status CreateSession(Context*, const v1::CreateSessionRequest*, v1::Session*) override;
+  grpc::Status GetSession(Context*, const v1::GetSessionRequest*, v1::Session*) override;
+  grpc::Status ListSessions(Context*, const v1::ListSessionsRequest*,
+                            v1::ListSessionsResponse*) override;
+  grpc::Status OpenAttempt(Context*, const v1::OpenAttemptRequest*, v1::Attempt*) override;
+  grpc::Status GetSessionGuarantees(Context*, const v1::GetSessionGuaranteesRequest*,
+                                    v1::GetSessionGuaranteesResponse*) override;
+  grpc::Status Charge(Context*, const v1::ChargeRequest*, v1::Charge*) override;
+  grpc::Status PreviewCharge(Context*, const v1::PreviewChargeRequest*,
+                             v1::PreviewChargeResponse*) override;
+  grpc::Status GetCharge(Context*, const v1::GetChargeRequest*, v1::Charge*) override;
+  grpc::Status ListCharges(Context*, const v1::ListChargesRequest*,
+                           v1::ListChargesResponse*) override;
+
+  // The stored outcome of the request's key, deciding it first if it is new. REQUIRES: mutex_ held.
+  const v1::Charge& Decide(const v1::ChargeRequest& request);
+  v1::Refusal MakeRefusal(v1::Refusal::Reason reason, std::int64_t requested) const;
+
+  mutable std::mutex mutex_;
+  std::deque<Fault> faults_;
+  std::string attempt_name_;
+  std::int64_t capacity_ = 1'000'000;
+  std::int64_t spent_ = 0;
+  std::int64_t sequence_ = 0;
+  std::map<std::string, v1::Charge> charges_;
+  std::vector<std::string> charge_order_;
+  std::map<std::string, v1::Budget> budgets_;
+  std::map<std::string, v1::Session> sessions_;
+  std::vector<v1::ChargeRequest> charge_requests_;
+  std::vector<v1::CreateBudgetRequest> budget_requests_;
+  std::vector<v1::CreateSessionRequest> session_requests_;
+
+  std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_TESTS_CLIENT_CPP_FAKE_LEDGER_H_

@@ -1,0 +1,316 @@
+#include "client/trainers/istdp/istdp.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "client/trainers/istdp/evaluation.h"
+#include "tests/client/trainers/istdp/fake_releases.h"
+#include "tests/client/trainers/istdp/sparse_problem.h"
+
+namespace epsledger::istdp {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr int kRecords = 2000;
+constexpr int kFeatures = 30;
+
+class TrainSoundTest : public testing::Test {
+ protected:
+  TrainSoundTest()
+      : problem_(MakeSparseProblem({.record_count = kRecords,
+                                    .feature_count = kFeatures,
+                                    .entries_per_record = 10,
+                                    .true_coefficient_count = 5,
+                                    .true_coefficient = 8})),
+        loss_(*LogisticLoss::Create(problem_.rows, 1.0)) {
+    options_.public_record_count = kRecords;
+    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(1));
+    options_.regularizer = McpPenalty{.lambda = 0.01, .shape = 300};
+  }
+
+  TrainingResult Train(GradientRelease& release, const StepObserver& observer = {}) {
+    absl::StatusOr<TrainingResult> result = TrainSound(loss_, options_, release, observer);
+    EXPECT_TRUE(result.ok()) << result.status();
+    return *std::move(result);
+  }
+
+  // || theta - prox(theta - step * gradient) || / step: 0 exactly at the fixed points.
+  double ProxResidual(const Eigen::VectorXd& theta, double step) const {
+    const Eigen::VectorXd gradient = loss_.GradientSum(theta) / kRecords;
+    return (theta - Prox(options_.regularizer, step, theta - step * gradient)).norm() / step;
+  }
+
+  double TrainingObjective(const Eigen::VectorXd& theta) const {
+    return Objective({problem_.rows}, options_.regularizer, theta);
+  }
+
+  SparseProblem problem_;
+  LogisticLoss loss_;
+  TrainingOptions options_;
+};
+
+TEST_F(TrainSoundTest, WithoutNoiseConvergesToAFixedPoint) {
+  for (const Regularizer& regularizer :
+       {Regularizer(McpPenalty{.lambda = 0.01, .shape = 300}), Regularizer(L1Penalty{0.01}),
+        Regularizer(L2Penalty{0.01})}) {
+    options_.regularizer = regularizer;
+    options_.max_steps = 2000;
+    options_.tolerance = 1e-9;
+    ExactRelease release;
+    const TrainingResult result = Train(release);
+    EXPECT_EQ(result.stop_reason, StopReason::kConverged) << regularizer.index();
+    EXPECT_LT(ProxResidual(result.last, 1.0), 1e-7) << regularizer.index();
+  }
+}
+
+TEST_F(TrainSoundTest, WithoutNoiseAndWithMcpFindsTheSupport) {
+  options_.max_steps = 500;
+  ExactRelease release;
+  const TrainingResult result = Train(release);
+  std::vector<int> truth;
+  for (int j = 0; j < kFeatures; ++j) {
+    if (problem_.truth[j] != 0) truth.push_back(j);
+  }
+  EXPECT_EQ(result.support, truth);
+}
+
+TEST_F(TrainSoundTest, WithoutNoiseAFixedStepObeysTheConvergenceBoundAndDescends) {
+  // Theorem 2 of the README with noise 0: the mean squared residual is at most
+  // 8 (F(first) - inf F) / (gamma K); inf F >= 0.
+  options_.steps = FixedSteps(LipschitzConstant(1));
+  options_.max_steps = 300;
+  ExactRelease release;
+  double squared_residuals = 0;
+  double previous = TrainingObjective(Eigen::VectorXd::Zero(kFeatures));
+  const double first = previous;
+  Train(release, [&](const StepReport& report) {
+    squared_residuals += report.step_residual * report.step_residual;
+    const double now = TrainingObjective(report.theta);
+    EXPECT_LE(now, previous + 1e-12) << report.step;
+    previous = now;
+  });
+  EXPECT_LE(squared_residuals / 300, 8 * first / (options_.steps.first * 300));
+}
+
+TEST_F(TrainSoundTest, WithNoiseAFixedStepObeysTheConvergenceBound) {
+  options_.steps = FixedSteps(LipschitzConstant(1));
+  options_.max_steps = 300;
+  constexpr double kNoiseMultiplier = 20;
+  SeededGaussianRelease release(1, kNoiseMultiplier);
+  double squared_residuals = 0;
+  Train(release, [&](const StepReport& report) {
+    squared_residuals += report.step_residual * report.step_residual;
+  });
+  const double first = TrainingObjective(Eigen::VectorXd::Zero(kFeatures));
+  const double variance = std::pow(kNoiseMultiplier / kRecords, 2);
+  EXPECT_LE(squared_residuals / 300,
+            8 * first / (options_.steps.first * 300) + 8 * kFeatures * variance);
+}
+
+TEST_F(TrainSoundTest, ARefusalStopsAfterExactlyTheReleasesThatWereMade) {
+  options_.max_steps = 50;
+  Eigen::VectorXd after_seven;
+  ExactRelease unlimited;
+  Train(unlimited, [&](const StepReport& report) {
+    if (report.step == 7) after_seven = report.theta;
+  });
+  EndingRelease release(7, absl::FailedPreconditionError("BUDGET_EXHAUSTED"));
+  int reports = 0;
+  const TrainingResult result = Train(release, [&](const StepReport&) { ++reports; });
+  EXPECT_EQ(result.stop_reason, StopReason::kRefused);
+  EXPECT_EQ(result.release_status, absl::FailedPreconditionError("BUDGET_EXHAUSTED"));
+  EXPECT_EQ(result.releases, 7);
+  EXPECT_EQ(release.calls, 8);  // a refusal is not asked again
+  EXPECT_EQ(reports, 7);
+  EXPECT_EQ(result.last, after_seven);
+}
+
+TEST_F(TrainSoundTest, ARefusalOfTheFirstStepLeavesTheInitialIterate) {
+  options_.initial = Eigen::VectorXd::Constant(kFeatures, 0.5);
+  EndingRelease release(0, absl::FailedPreconditionError("BUDGET_EXHAUSTED"));
+  const TrainingResult result = Train(release);
+  EXPECT_EQ(result.stop_reason, StopReason::kRefused);
+  EXPECT_EQ(result.releases, 0);
+  EXPECT_EQ(result.last, options_.initial);
+  EXPECT_EQ(result.averaged, options_.initial);
+}
+
+TEST_F(TrainSoundTest, AnyOtherStatusIsAFailedRelease) {
+  EndingRelease release(3, absl::UnavailableError("no answer"));
+  const TrainingResult result = Train(release);
+  EXPECT_EQ(result.stop_reason, StopReason::kReleaseFailed);
+  EXPECT_EQ(result.release_status, absl::UnavailableError("no answer"));
+  EXPECT_EQ(result.releases, 3);
+}
+
+// Releases one fixed vector.
+class FixedRelease : public GradientRelease {
+ public:
+  explicit FixedRelease(Eigen::VectorXd vector) : vector_(std::move(vector)) {}
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd&, double) override {
+    return vector_;
+  }
+
+ private:
+  Eigen::VectorXd vector_;
+};
+
+TEST_F(TrainSoundTest, AReleaseThatCannotBeUsedIsCountedAndEndsTraining) {
+  for (const Eigen::VectorXd& vector :
+       {Eigen::VectorXd::Ones(kFeatures - 1).eval(),
+        Eigen::VectorXd::Constant(kFeatures, kNan).eval(),
+        Eigen::VectorXd::Constant(kFeatures, 1e308 * 1e10).eval()}) {
+    FixedRelease release(vector);
+    const TrainingResult result = Train(release);
+    EXPECT_EQ(result.stop_reason, StopReason::kReleaseFailed);
+    EXPECT_EQ(result.release_status.code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(result.releases, 1);
+    EXPECT_EQ(result.last, Eigen::VectorXd::Zero(kFeatures));
+  }
+}
+
+TEST_F(TrainSoundTest, AsksForExactlyMaxStepsReleases) {
+  options_.max_steps = 12;
+  EndingRelease release(1000, absl::OkStatus());
+  const TrainingResult result = Train(release);
+  EXPECT_EQ(result.stop_reason, StopReason::kStepLimit);
+  EXPECT_TRUE(result.release_status.ok());
+  EXPECT_EQ(result.releases, 12);
+  EXPECT_EQ(release.calls, 12);
+}
+
+// Records what training hands over.
+class RecordingRelease : public GradientRelease {
+ public:
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
+                                          double contribution) override {
+    sums.push_back(exact_sum);
+    contributions.push_back(contribution);
+    return inner_.Release(exact_sum, contribution);
+  }
+  std::vector<Eigen::VectorXd> sums;
+  std::vector<double> contributions;
+
+ private:
+  SeededGaussianRelease inner_{3, 10};
+};
+
+TEST_F(TrainSoundTest, HandsOverTheSumAtTheIterateWithItsContribution) {
+  options_.max_steps = 5;
+  RecordingRelease release;
+  std::vector<Eigen::VectorXd> iterates = {Eigen::VectorXd::Zero(kFeatures)};
+  Train(release, [&](const StepReport& report) { iterates.push_back(report.theta); });
+  ASSERT_EQ(release.sums.size(), 5u);
+  for (int step = 0; step < 5; ++step) {
+    EXPECT_EQ(release.sums[step], loss_.GradientSum(iterates[step]));
+    EXPECT_EQ(release.contributions[step], 1.0);
+  }
+}
+
+// Releases the same vectors whatever the records are.
+class ScriptedRelease : public GradientRelease {
+ public:
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
+    Eigen::VectorXd vector(exact_sum.size());
+    for (double& value : vector) value = normal_(generator_);
+    return vector;
+  }
+
+ private:
+  std::mt19937_64 generator_{5};
+  std::normal_distribution<double> normal_;
+};
+
+TEST_F(TrainSoundTest, DependsOnTheRecordsThroughTheReleasedVectorsAlone) {
+  // Post-processing as a test: equal released vectors on unequal records give equal everything.
+  const SparseProblem other = MakeSparseProblem(
+      {.record_count = 10, .feature_count = kFeatures, .entries_per_record = 3, .seed = 99});
+  const LogisticLoss other_loss = *LogisticLoss::Create(other.rows, 1.0);
+  options_.tolerance = 1e-3;
+  std::vector<double> here;
+  std::vector<double> there;
+  const auto record_in = [](std::vector<double>* numbers) {
+    return [numbers](const StepReport& report) {
+      numbers->insert(numbers->end(), {report.step_size, report.released_gradient_norm,
+                                       report.step_residual, report.theta.sum()});
+    };
+  };
+  ScriptedRelease one;
+  ScriptedRelease two;
+  const TrainingResult first = *TrainSound(loss_, options_, one, record_in(&here));
+  const TrainingResult second = *TrainSound(other_loss, options_, two, record_in(&there));
+  EXPECT_EQ(here, there);
+  EXPECT_EQ(first.last, second.last);
+  EXPECT_EQ(first.averaged, second.averaged);
+  EXPECT_EQ(first.support, second.support);
+  EXPECT_EQ(first.releases, second.releases);
+  EXPECT_EQ(first.stop_reason, second.stop_reason);
+}
+
+TEST_F(TrainSoundTest, ConvergesOnlyOnceTheWindowIsFull) {
+  options_.tolerance = 1e9;
+  options_.tolerance_window = 6;
+  ExactRelease release;
+  const TrainingResult result = Train(release);
+  EXPECT_EQ(result.stop_reason, StopReason::kConverged);
+  EXPECT_EQ(result.releases, 6);
+}
+
+TEST_F(TrainSoundTest, StartsWithTenOverLAndKeepsStepsInTheBounds) {
+  SeededGaussianRelease release(1, 50);
+  Train(release, [&](const StepReport& report) {
+    if (report.step == 1) {
+      EXPECT_EQ(report.step_size, 40);
+    }
+    EXPECT_GE(report.step_size, 1);
+    EXPECT_LE(report.step_size, 400);
+  });
+}
+
+TEST_F(TrainSoundTest, AveragesIteratesWithPolynomialDecay) {
+  options_.max_steps = 3;
+  std::vector<Eigen::VectorXd> iterates;
+  SeededGaussianRelease release(1, 5);
+  const TrainingResult result =
+      Train(release, [&](const StepReport& report) { iterates.push_back(report.theta); });
+  Eigen::VectorXd want = iterates[0];
+  want += 4.0 / 5 * (iterates[1] - want);
+  want += 4.0 / 6 * (iterates[2] - want);
+  EXPECT_TRUE(result.averaged.isApprox(want, 1e-14));
+}
+
+TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
+  const TrainingOptions good = options_;
+  std::vector<TrainingOptions> bad(11, good);
+  bad[0].max_steps = 0;
+  bad[1].public_record_count = 0;
+  bad[2].tolerance = kNan;
+  bad[3].tolerance = -1;
+  bad[4].tolerance_window = 0;
+  bad[5].initial = Eigen::VectorXd::Zero(kFeatures + 1);
+  bad[6].initial = Eigen::VectorXd::Constant(kFeatures, kNan);
+  bad[7].steps.first = 0;
+  bad[8].steps.first = 1e9;  // outside the bounds
+  bad[9].steps.rule = static_cast<StepRule>(17);
+  bad[10].regularizer = L1Penalty{.lambda = -1};
+  for (std::size_t k = 0; k < bad.size(); ++k) {
+    EndingRelease release(1000, absl::OkStatus());
+    EXPECT_EQ(TrainSound(loss_, bad[k], release).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << k;
+    EXPECT_EQ(release.calls, 0) << k;
+  }
+}
+
+TEST(StopReasonName, NamesEveryReason) {
+  EXPECT_EQ(StopReasonName(StopReason::kConverged), "converged");
+  EXPECT_EQ(StopReasonName(StopReason::kStepLimit), "step limit");
+  EXPECT_EQ(StopReasonName(StopReason::kRefused), "refused");
+  EXPECT_EQ(StopReasonName(StopReason::kReleaseFailed), "release failed");
+}
+
+}  // namespace
+}  // namespace epsledger::istdp

@@ -1,0 +1,262 @@
+// Durable charges per second through a real server process on SQLite, beside a no-op gRPC call of
+// the same shape to another process, interleaved in one run. Prints a table in Markdown.
+//
+//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--data-dir=DIR]
+//
+// --data-dir decides which file system is measured: by default a fresh folder in the temporary one.
+
+#include <grpcpp/grpcpp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "epsledger/v1/budget_service.grpc.pb.h"
+#include "epsledger/v1/charge_service.grpc.pb.h"
+#include "epsledger/v1/session_service.grpc.pb.h"
+#include "tests/end_to_end/server_process.h"
+#include "tests/server/storage/scratch_folder.h"
+
+namespace epsledger {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Answers every charge at once and keeps nothing.
+class NoOpService : public v1::ChargeService::CallbackService {
+ public:
+  grpc::ServerUnaryReactor* Charge(grpc::CallbackServerContext* context,
+                                   const v1::ChargeRequest* request, v1::Charge* reply) override {
+    reply->set_name(request->attempt());
+    reply->set_decision(v1::Charge::ACCEPTED);
+    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
+};
+
+// The no-op server in a process of its own, forked before this one has any gRPC thread.
+class NoOpProcess {
+ public:
+  NoOpProcess() {
+    int fds[2];
+    if (pipe(fds) != 0) std::exit(1);
+    pid_ = fork();
+    if (pid_ == 0) {
+      NoOpService service;
+      grpc::ServerBuilder builder;
+      int port = 0;
+      builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+      builder.RegisterService(&service);
+      const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+      if (write(fds[1], &port, sizeof port) != sizeof port) std::_Exit(1);
+      server->Wait();
+      std::_Exit(0);
+    }
+    int port = 0;
+    if (read(fds[0], &port, sizeof port) != sizeof port) std::exit(1);
+    address_ = "127.0.0.1:" + std::to_string(port);
+  }
+  ~NoOpProcess() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  pid_t pid_;
+  std::string address_;
+};
+
+struct Sample {
+  double per_second = 0;
+  double p50_us = 0;
+  double p99_us = 0;
+};
+
+// Keeps `in_flight` calls outstanding for `duration`; each answer starts the next call.
+class Load {
+ public:
+  Load(v1::ChargeService::Stub& stub, std::string attempt, std::atomic<int64_t>& next_id)
+      : stub_(stub), attempt_(std::move(attempt)), next_id_(next_id) {}
+
+  Sample Run(int in_flight, std::chrono::milliseconds duration) {
+    end_ = Clock::now() + duration;
+    const Clock::time_point start = Clock::now();
+    running_ = in_flight;
+    for (int i = 0; i < in_flight; ++i) Next();
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_.wait(lock, [&] { return running_ == 0; });
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    std::sort(latencies_us_.begin(), latencies_us_.end());
+    const auto quantile = [&](double q) {
+      return latencies_us_[static_cast<size_t>(q * static_cast<double>(latencies_us_.size() - 1))];
+    };
+    return {static_cast<double>(latencies_us_.size()) / seconds, quantile(0.5), quantile(0.99)};
+  }
+
+ private:
+  struct Call {
+    grpc::ClientContext context;
+    v1::ChargeRequest request;
+    v1::Charge reply;
+    Clock::time_point start;
+  };
+
+  void Next() {
+    auto call = std::make_shared<Call>();
+    call->request.set_attempt(attempt_);
+    call->request.set_charge_id(std::to_string(next_id_++));
+    call->request.set_count(1);
+    call->request.mutable_event()->mutable_gaussian()->set_noise_multiplier(1000);
+    call->start = Clock::now();
+    stub_.async()->Charge(&call->context, &call->request, &call->reply,
+                          [this, call](const grpc::Status& status) { Done(*call, status); });
+  }
+
+  void Done(const Call& call, const grpc::Status& status) {
+    if (!status.ok() || call.reply.decision() != v1::Charge::ACCEPTED) {
+      std::fprintf(stderr, "a charge failed: %s\n", status.error_message().c_str());
+      std::exit(1);
+    }
+    const Clock::time_point now = Clock::now();
+    const bool again = now < end_;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      latencies_us_.push_back(std::chrono::duration<double, std::micro>(now - call.start).count());
+      if (!again && --running_ == 0) done_.notify_all();
+    }
+    if (again) Next();
+  }
+
+  v1::ChargeService::Stub& stub_;
+  const std::string attempt_;
+  std::atomic<int64_t>& next_id_;
+  Clock::time_point end_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  int running_ = 0;
+  std::vector<double> latencies_us_;
+};
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+Sample Median(const std::vector<Sample>& samples) {
+  std::vector<double> rates, p50s, p99s;
+  for (const Sample& sample : samples) {
+    rates.push_back(sample.per_second);
+    p50s.push_back(sample.p50_us);
+    p99s.push_back(sample.p99_us);
+  }
+  return {Median(rates), Median(p50s), Median(p99s)};
+}
+
+template <class Reply, class Call>
+Reply Must(Call call) {
+  grpc::ClientContext context;
+  Reply reply;
+  const grpc::Status status = call(&context, &reply);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", status.error_message().c_str());
+    std::exit(1);
+  }
+  return reply;
+}
+
+// A budget with room for every charge of the run, and an open attempt under it.
+std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel) {
+  v1::CreateBudgetRequest budget;
+  budget.set_budget_id("hot");
+  budget.mutable_budget()->mutable_cap()->mutable_gaussian_dp()->set_mu(1000);
+  budget.mutable_budget()->set_neighboring_relation(v1::NeighboringRelation::ADD_OR_REMOVE_ONE);
+  budget.mutable_budget()->set_privacy_unit("person");
+  const auto budgets = v1::BudgetService::NewStub(channel);
+  Must<v1::Budget>([&](auto* c, auto* r) { return budgets->CreateBudget(c, budget, r); });
+  const auto sessions = v1::SessionService::NewStub(channel);
+  v1::CreateSessionRequest session;
+  session.set_parent("budgets/hot");
+  session.set_session_id("run");
+  session.mutable_session()->set_mode(v1::Session::ADAPTIVE);
+  session.mutable_session()->set_neighboring_relation(v1::NeighboringRelation::ADD_OR_REMOVE_ONE);
+  session.mutable_session()->set_no_own_cap(true);
+  Must<v1::Session>([&](auto* c, auto* r) { return sessions->CreateSession(c, session, r); });
+  v1::OpenAttemptRequest open;
+  open.set_session("budgets/hot/sessions/run");
+  return Must<v1::Attempt>([&](auto* c, auto* r) { return sessions->OpenAttempt(c, open, r); })
+      .name();
+}
+
+int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
+  const NoOpProcess no_op;
+  const ScratchFolder scratch;
+  if (data_dir.empty()) data_dir = scratch.path();
+  ServerProcess server(data_dir);
+  if (server.address().empty()) {
+    std::fprintf(stderr, "the server did not start: %s\n", server.output().c_str());
+    return 1;
+  }
+  const auto ledger_channel =
+      grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials());
+  const auto ledger = v1::ChargeService::NewStub(ledger_channel);
+  const auto floor = v1::ChargeService::NewStub(
+      grpc::CreateChannel(no_op.address(), grpc::InsecureChannelCredentials()));
+  const std::string attempt = MakeAttempt(ledger_channel);
+  std::atomic<int64_t> next_id{0};
+
+  std::printf("| in flight | no-op calls/s | p50 us | p99 us | durable charges/s | p50 us | p99 us | "
+              "ratio |\n|---|---|---|---|---|---|---|---|\n");
+  for (int in_flight : {1, 8, 64, 256}) {
+    std::vector<Sample> of_floor, of_ledger;
+    std::vector<double> ratios;
+    for (int round = 0; round < rounds; ++round) {
+      of_floor.push_back(Load(*floor, attempt, next_id).Run(in_flight, duration));
+      of_ledger.push_back(Load(*ledger, attempt, next_id).Run(in_flight, duration));
+      ratios.push_back(of_ledger.back().per_second / of_floor.back().per_second);
+    }
+    const Sample f = Median(of_floor);
+    const Sample l = Median(of_ledger);
+    std::printf("| %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.2f |\n", in_flight,
+                f.per_second, f.p50_us, f.p99_us, l.per_second, l.p50_us, l.p99_us,
+                Median(ratios));
+    std::fflush(stdout);
+  }
+  std::printf("\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "
+              "Peak memory of the server after %lld calls: %ld MB.\n",
+              rounds, static_cast<long long>(duration.count()),
+              static_cast<long long>(next_id.load()), server.PeakMemoryKb() / 1024);
+  return 0;
+}
+
+}  // namespace
+}  // namespace epsledger
+
+int main(int argc, char** argv) {
+  int rounds = 5;
+  int milliseconds = 1000;
+  std::string data_dir;
+  for (int i = 1; i < argc; ++i) {
+    if (std::sscanf(argv[i], "--rounds=%d", &rounds) == 1 && rounds >= 1) continue;
+    if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1) continue;
+    if (std::strncmp(argv[i], "--data-dir=", 11) == 0) {
+      data_dir = argv[i] + 11;
+      continue;
+    }
+    std::fprintf(stderr, "usage: %s [--rounds=N] [--milliseconds=N] [--data-dir=DIR]\n", argv[0]);
+    return 2;
+  }
+  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), data_dir);
+}

@@ -1,0 +1,99 @@
+#include "tests/end_to_end/server_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <utility>
+
+extern char** environ;
+
+namespace epsledger {
+
+ServerProcess::ServerProcess(std::string data_dir) : data_dir_(std::move(data_dir)) {
+  Start("127.0.0.1:0");
+}
+
+ServerProcess::~ServerProcess() {
+  if (running()) Kill();
+}
+
+void ServerProcess::Start(const std::string& listen) {
+  int pipe_fds[2];
+  if (pipe2(pipe_fds, O_CLOEXEC) != 0) return;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], STDERR_FILENO);
+  const std::string program = std::string(EPSLEDGER_BINARY_DIR) + "/server/epsledgerd";
+  std::vector<std::string> arguments = {program, "--data-dir", data_dir_, "--listen", listen};
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  if (posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ) != 0) pid_ = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe_fds[1]);
+  stderr_fd_ = pipe_fds[0];
+
+  // Ready is when it says so: "... serving on 127.0.0.1:port from ...".
+  output_.clear();
+  address_.clear();
+  const std::string marker = "serving on ";
+  char buffer[4096];
+  ssize_t count;
+  while (address_.empty() && (count = read(stderr_fd_, buffer, sizeof buffer)) > 0) {
+    output_.append(buffer, static_cast<size_t>(count));
+    const size_t at = output_.find(marker);
+    const size_t end = at == std::string::npos ? at : output_.find(' ', at + marker.size());
+    if (end != std::string::npos) {
+      address_ = output_.substr(at + marker.size(), end - at - marker.size());
+    }
+  }
+  if (address_.empty()) {
+    Wait();
+    return;
+  }
+  drain_ = std::thread([fd = stderr_fd_] {
+    char rest[4096];
+    while (read(fd, rest, sizeof rest) > 0) {
+    }
+  });
+}
+
+int ServerProcess::Wait() {
+  int status = -1;
+  if (pid_ > 0) waitpid(pid_, &status, 0);
+  pid_ = -1;
+  if (drain_.joinable()) drain_.join();
+  close(stderr_fd_);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void ServerProcess::Kill() {
+  kill(pid_, SIGKILL);
+  Wait();
+}
+
+int ServerProcess::Stop() {
+  kill(pid_, SIGTERM);
+  return Wait();
+}
+
+void ServerProcess::Restart() {
+  const std::string listen = address_;
+  Start(listen);
+}
+
+long ServerProcess::PeakMemoryKb() const {
+  std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+  std::string word;
+  while (status >> word) {
+    long kb;
+    if (word == "VmHWM:" && status >> kb) return kb;
+  }
+  return 0;
+}
+
+}  // namespace epsledger

@@ -1,0 +1,52 @@
+#ifndef EPSLEDGER_TESTS_END_TO_END_SERVER_PROCESS_H_
+#define EPSLEDGER_TESTS_END_TO_END_SERVER_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace epsledger {
+
+// A real epsledgerd process on loopback.
+class ServerProcess {
+ public:
+  // Starts it on a free port and waits until it says that it serves. address() is empty if it
+  // ended instead; output() then says why.
+  explicit ServerProcess(std::string data_dir);
+  // Kills it.
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  // SIGKILL: no chance to write or say anything. Waits until the process is gone.
+  void Kill();
+  // SIGTERM. Waits until the process is gone; returns its exit status.
+  int Stop();
+  // Starts it again on the same port and data, and waits until it serves.
+  void Restart();
+
+  // "127.0.0.1:port".
+  const std::string& address() const { return address_; }
+  bool running() const { return pid_ > 0; }
+  // What it wrote on standard error since the last start.
+  const std::string& output() const { return output_; }
+  // Peak resident memory of the running process in kB, from the kernel.
+  long PeakMemoryKb() const;
+
+ private:
+  void Start(const std::string& listen);
+  int Wait();
+
+  std::string data_dir_;
+  std::string address_;
+  std::string output_;
+  pid_t pid_ = -1;
+  int stderr_fd_ = -1;
+  std::thread drain_;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_TESTS_END_TO_END_SERVER_PROCESS_H_

@@ -1,0 +1,177 @@
+#include "proto/convert/mechanism_convert.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "accounting/event/validation.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/unknown_field_set.h"
+#include "google/protobuf/util/json_util.h"
+#include "gtest/gtest.h"
+#include "rapidcheck/gtest.h"
+#include "tests/proto/valid_events.h"
+
+namespace epsledger::convert {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
+
+RC_GTEST_PROP(MechanismConvert, EveryKindComesBackAsItWas, ()) {
+  for (int kind = 1; kind <= tests::kEventKinds; ++kind) {
+    const accounting::MechanismEvent event = tests::ValidEvent(kind, 4);
+    RC_ASSERT(accounting::Validate(event, "event").ok());
+    v1::MechanismEvent message;
+    ToProto(event, &message);
+    RC_ASSERT(static_cast<int>(message.kind_case()) == kind);
+    const auto back = FromProto(message, "event");
+    RC_ASSERT(back.ok());
+    RC_ASSERT(*back == event);
+
+    v1::MechanismEvent from_bytes;
+    RC_ASSERT(from_bytes.ParseFromString(message.SerializeAsString()));
+    RC_ASSERT(*FromProto(from_bytes, "event") == event);
+
+    std::string json;
+    RC_ASSERT(google::protobuf::util::MessageToJsonString(message, &json).ok());
+    v1::MechanismEvent from_json;
+    RC_ASSERT(google::protobuf::util::JsonStringToMessage(json, &from_json).ok());
+    RC_ASSERT(*FromProto(from_json, "event") == event);
+  }
+}
+
+RC_GTEST_PROP(MechanismConvert, ACountedEventComesBackAsItWas, ()) {
+  const int kind = *rc::gen::inRange(1, tests::kEventKinds + 1);
+  const accounting::CountedEvent event{tests::ValidEvent(kind, 2), tests::Count()};
+  v1::CountedEvent message;
+  ToProto(event, &message);
+  const auto back = FromProto(message, "events[0]");
+  RC_ASSERT(back.ok());
+  RC_ASSERT(back->count == event.count);
+  RC_ASSERT(*back->event == *event.event);
+}
+
+TEST(MechanismConvert, ToProtoReplacesWhatTheMessageHeld) {
+  v1::MechanismEvent message;
+  ToProto(accounting::RenyiCurve{{2, 3}, {1, 1}}, &message);
+  ToProto(accounting::RenyiCurve{{4}, {1}}, &message);
+  EXPECT_EQ(message.renyi_curve().orders_size(), 1);
+}
+
+struct BadInput {
+  const char* text;  // of a MechanismEvent
+  const char* want;  // how the message starts
+};
+
+class BadEvents : public ::testing::TestWithParam<BadInput> {};
+
+TEST_P(BadEvents, AreNamedWithFieldValueAndDomain) {
+  v1::MechanismEvent message;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(GetParam().text, &message));
+  const auto event = FromProto(message, "event");
+  ASSERT_FALSE(event.ok());
+  EXPECT_EQ(event.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(event.status()), StartsWith(GetParam().want));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadEvents,
+    ::testing::Values(
+        BadInput{"", "event: unset, want one of gaussian, laplace, discreteGaussian,"},
+        BadInput{"gaussian {}", "event.gaussian.noiseMultiplier: got 0, want in (0, inf)"},
+        BadInput{"gaussian { noise_multiplier: -1 }",
+                 "event.gaussian.noiseMultiplier: got -1, want in (0, inf)"},
+        BadInput{"gaussian { noise_multiplier: nan }",
+                 "event.gaussian.noiseMultiplier: got NaN, want in (0, inf)"},
+        BadInput{"gaussian { noise_multiplier: inf }",
+                 "event.gaussian.noiseMultiplier: got Infinity, want in (0, inf)"},
+        BadInput{"laplace { noise_multiplier: -inf }",
+                 "event.laplace.noiseMultiplier: got -Infinity, want in (0, inf)"},
+        BadInput{"discrete_gaussian { sigma: 1 sensitivity: 0 }",
+                 "event.discreteGaussian.sensitivity: got 0, want in [1, 9007199254740992]"},
+        BadInput{"discrete_laplace { noise_parameter: 1 sensitivity: 9007199254740993 }",
+                 "event.discreteLaplace.sensitivity: got 9007199254740993, want in "},
+        BadInput{"randomized_response { noise_parameter: 1 num_buckets: 2 }",
+                 "event.randomizedResponse.noiseParameter: got 1, want in (0, 1)"},
+        BadInput{"poisson_sampled { sampling_probability: 1.5 event { gaussian { "
+                 "noise_multiplier: 1 } } }",
+                 "event.poissonSampled.samplingProbability: got 1.5, want in (0, 1]"},
+        BadInput{"poisson_sampled { sampling_probability: 0.5 }",
+                 "event.poissonSampled.event: unset, want one of gaussian, "},
+        BadInput{"poisson_sampled { sampling_probability: 0.5 event { } }",
+                 "event.poissonSampled.event: unset, want one of gaussian, "},
+        BadInput{"composed { events { count: 1 event { gaussian { noise_multiplier: 1 } } } "
+                 "events { count: 1 } }",
+                 "event.composed.events[1].event: unset, want one of gaussian, "},
+        BadInput{"composed { events { event { gaussian { noise_multiplier: 1 } } } }",
+                 "event.composed.events[0].count: got 0, want in [1, "},
+        BadInput{"self_composed { count: -3 event { pure_dp { epsilon: 1 } } }",
+                 "event.selfComposed.count: got -3, want in [1, "},
+        BadInput{"renyi_curve { orders: 2 }", "event.renyiCurve.divergences: got 0 points"},
+        BadInput{"approximate_dp { epsilon: 1 delta: 1.0000001 }",
+                 "event.approximateDp.delta: got 1.0000001, want in [0, 1]"}));
+
+TEST(MechanismConvert, RefusesFieldsThatItDoesNotKnowAtEveryDepth) {
+  v1::MechanismEvent message;
+  v1::MechanismEvent* inner = message.mutable_poisson_sampled()->mutable_event();
+  message.mutable_poisson_sampled()->set_sampling_probability(0.5);
+  inner->mutable_gaussian()->set_noise_multiplier(1);
+  ASSERT_TRUE(FromProto(message, "event").ok());
+  const auto add_to = [](google::protobuf::Message* m) {
+    m->GetReflection()->MutableUnknownFields(m)->AddVarint(27, 1);
+  };
+
+  v1::MechanismEvent outermost = message;
+  add_to(&outermost);
+  EXPECT_EQ(MessageOf(FromProto(outermost, "event").status()),
+            "event: unknown field 27: this version does not know it");
+  v1::MechanismEvent kind = message;
+  add_to(kind.mutable_poisson_sampled());
+  EXPECT_EQ(MessageOf(FromProto(kind, "event").status()),
+            "event.poissonSampled: unknown field 27: this version does not know it");
+  add_to(inner->mutable_gaussian());
+  EXPECT_EQ(MessageOf(FromProto(message, "event").status()),
+            "event.poissonSampled.event.gaussian: unknown field 27: this version does not know it");
+}
+
+TEST(MechanismConvert, AnEventOfALaterVersionIsAnUnknownFieldAndNotAnUnsetOne) {
+  v1::MechanismEvent message;
+  message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(27)->assign("");
+  EXPECT_THAT(MessageOf(FromProto(message, "event").status()), HasSubstr("unknown field 27"));
+}
+
+v1::MechanismEvent Nested(int depth) {
+  v1::MechanismEvent event;
+  event.mutable_gaussian()->set_noise_multiplier(1);
+  for (int i = 1; i < depth; ++i) {
+    v1::MechanismEvent outer;
+    outer.mutable_self_composed()->set_count(1);
+    outer.mutable_self_composed()->mutable_event()->Swap(&event);
+    event.Swap(&outer);
+  }
+  return event;
+}
+
+TEST(MechanismConvert, LimitsTheDepthBeforeGoingDown) {
+  EXPECT_TRUE(FromProto(Nested(accounting::kMaxEventDepth), "event").ok());
+  const absl::Status status = FromProto(Nested(accounting::kMaxEventDepth + 1), "event").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(status), HasSubstr("got 17 events inside each other, want at most 16"));
+  // Deep enough to overflow a stack that is used level by level.
+  EXPECT_THAT(MessageOf(FromProto(Nested(5'000), "event").status()),
+              HasSubstr("events inside each other"));
+}
+
+TEST(MechanismConvert, ACountThatIsNotSetIsAnErrorAndNotOne) {
+  v1::CountedEvent message;
+  message.mutable_event()->mutable_gaussian()->set_noise_multiplier(1);
+  EXPECT_EQ(MessageOf(FromProto(message, "events[0]").status()),
+            "events[0].count: got 0, want in [1, 9007199254740992]");
+}
+
+}  // namespace
+}  // namespace epsledger::convert

@@ -1,0 +1,115 @@
+#ifndef EPSLEDGER_TESTS_PROTO_VALID_EVENTS_H_
+#define EPSLEDGER_TESTS_PROTO_VALID_EVENTS_H_
+
+// RapidCheck generators of valid mechanism events, of every kind and nested.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "accounting/event/mechanism_event.h"
+#include "rapidcheck.h"
+
+namespace epsledger::tests {
+
+inline constexpr int kEventKinds =
+    static_cast<int>(std::variant_size_v<accounting::MechanismEvent::Kind>);
+
+// In (0, 1), (0, 1e6) and [1, 2^53], ends and odd fractions included.
+inline double OpenProbability() {
+  return *rc::gen::element(0x1p-60, 1e-5, 0.01, 1.0 / 3, 0.5, 1 - 0x1p-53);
+}
+inline double Positive() {
+  return *rc::gen::oneOf(rc::gen::element(5e-324, 1e-9, 0.1, 1.0 / 3, 1.0, 1e6),
+                         rc::gen::map(rc::gen::inRange(1, 1000000), [](int i) { return i / 7.0; }));
+}
+inline int64_t Count() {
+  return *rc::gen::oneOf(rc::gen::element<int64_t>(1, 2, int64_t{1} << 53),
+                         rc::gen::inRange<int64_t>(1, 1'000'000));
+}
+inline std::string Text() {
+  return *rc::gen::element<std::string>("a", "an \"odd\" \\ text\n", "\xce\xb5 \xe2\x89\xa4 1");
+}
+
+// A valid event of the kind with the tag `kind`, at most `depth` events inside each other.
+// REQUIRES: 1 <= kind <= kEventKinds, depth >= 1; call inside a property.
+accounting::MechanismEvent ValidEvent(int kind, int depth);
+
+inline accounting::MechanismEvent AnyInner(int depth) {
+  // 1 to 14 hold no event.
+  return ValidEvent(*rc::gen::inRange(1, depth > 1 ? kEventKinds + 1 : 15), depth - 1);
+}
+
+inline accounting::MechanismEvent ValidEvent(int kind, int depth) {
+  using namespace accounting;  // NOLINT: one table of all their names
+  switch (kind) {
+    case Gaussian::kTag:
+      return Gaussian{Positive()};
+    case Laplace::kTag:
+      return Laplace{Positive()};
+    case DiscreteGaussian::kTag:
+      return DiscreteGaussian{Positive(), Count()};
+    case DiscreteLaplace::kTag:
+      return DiscreteLaplace{Positive(), Count()};
+    case RandomizedResponse::kTag:
+      return RandomizedResponse{OpenProbability(), std::max<int64_t>(2, Count())};
+    case ExponentialMechanism::kTag:
+      return ExponentialMechanism{Positive()};
+    case PermuteAndFlip::kTag:
+      return PermuteAndFlip{Positive()};
+    case PureDp::kTag:
+      return PureDp{*rc::gen::element(0.0, 1.0, 1e6)};
+    case ApproximateDp::kTag:
+      return ApproximateDp{Positive(), *rc::gen::element(0.0, 1e-300, 1.0)};
+    case Zcdp::kTag:
+      return Zcdp{Positive(), *rc::gen::element(0.0, 0.25)};
+    case GaussianDp::kTag:
+      return GaussianDp{Positive()};
+    case RenyiCurve::kTag:
+      return RenyiCurve{{1.5, 2, 64}, {0, Positive(), 7}};
+    case TradeOffCurve::kTag:
+      return TradeOffCurve{{0, 0.25, 1}, {0.75, 0.5, 0}};
+    case MixtureOfGaussians::kTag:
+      return MixtureOfGaussians{Positive(), {0, 1, 2}, {0.25, 0.25, 0.5}};
+    case PoissonSampled::kTag:
+      return PoissonSampled{OpenProbability(), AnyInner(depth)};
+    case TruncatedPoissonSampled::kTag: {
+      const int64_t size = Count();
+      return TruncatedPoissonSampled{OpenProbability(), (size + 1) / 2, size, AnyInner(depth)};
+    }
+    case SampledWithoutReplacement::kTag: {
+      const int64_t size = Count();
+      return SampledWithoutReplacement{size, (size + 1) / 2, AnyInner(depth)};
+    }
+    case SampledWithReplacement::kTag:
+      return SampledWithReplacement{Count(), Count(), AnyInner(depth)};
+    case RandomAllocation::kTag: {
+      const int64_t rounds = Count();
+      return RandomAllocation{rounds, (rounds + 1) / 2, AnyInner(depth)};
+    }
+    case Composed::kTag: {
+      Composed composed;
+      const int size = *rc::gen::inRange(1, 4);
+      for (int i = 0; i < size; ++i) composed.events.push_back({AnyInner(depth), Count()});
+      return composed;
+    }
+    case SelfComposed::kTag:
+      return SelfComposed{AnyInner(depth), Count()};
+    case TreeAggregation::kTag:
+      return TreeAggregation{Positive(), Count()};
+    case BandedMatrixFactorization::kTag:
+      return BandedMatrixFactorization{Positive(), 4, 1000, 0.25};
+    case RepeatAndSelect::kTag:
+      return RepeatAndSelect{AnyInner(depth), 1 + Positive(), *rc::gen::element(-0.5, 0.0, 1.0)};
+    case UnverifiedClaim::kTag:
+      return UnverifiedClaim{Positive(), 1e-6, Text()};
+    default:
+      return NonPrivate{Text()};
+  }
+}
+
+}  // namespace epsledger::tests
+
+#endif  // EPSLEDGER_TESTS_PROTO_VALID_EVENTS_H_

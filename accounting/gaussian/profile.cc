@@ -137,8 +137,8 @@ double EpsilonLower(double mu, double log_delta, double upper) {
     return GaussianLogDelta(mu, epsilon).lower >= log_delta;
   };
   // From the upper bound downwards until the profile proves that epsilon is too small.
-  double step = 4 * kUlp * upper;
-  for (double epsilon = upper; epsilon > 0; step *= 4) {
+  double step = 4 * kUlp * upper + std::numeric_limits<double>::denorm_min();
+  for (double epsilon = upper; epsilon > 0; step *= 4) {  // steps grow: at most some 540
     epsilon -= step;
     if (epsilon > 0 && below_truth(epsilon)) return epsilon;
   }

@@ -43,8 +43,10 @@ double LaplaceRenyi(double order, double noise_multiplier, double shift) {
   const double theta = RoundUp(shift / noise_multiplier);
   if (!std::isfinite(theta)) return kInf;
   // M = a/(2a-1) e^{(a-1) theta} + (a-1)/(2a-1) e^{-a theta}; the terms of first order cancel.
-  const double weight = order / (2 * order - 1);
-  const double rest = (order - 1) / (2 * order - 1);
+  // Written with 1/a: 2a - 1 overflows at orders near 1e308.
+  const double inverse = 1 / order;
+  const double weight = 1 / (2 - inverse);
+  const double rest = ((order - 1) * inverse) * weight;
   const double x = (order - 1) * theta;
   double divergence = kInf;
   if (x < 700) {
@@ -54,6 +56,7 @@ double LaplaceRenyi(double order, double noise_multiplier, double shift) {
     const double log_m = LogAddExp(std::log(weight) + x, -order * theta);
     divergence = RoundUp(log_m / (order - 1), 10);
   }
+  if (!(divergence > 0)) divergence = kInf;
   // The mechanism is theta-DP ([DMNS06]).
   return std::min({divergence, theta, PureDpRenyi(order, theta)});
 }

@@ -155,7 +155,7 @@ double SampledGaussianConvexityBound(const SampledGaussian& mechanism, double or
   const double s = mechanism.noise_multiplier;
   // g^a <= 1 - q + q e^{a u} by convexity of t^a, and E_Q[e^{a u}] = e^{a (a-1) / (2 s^2)}.
   const double k = 0.5 * order / s * ((order - 1) / s);
-  if (!std::isfinite(k)) return kInf;
+  if (!std::isfinite(k)) return GaussianRenyi(order, RoundUp(1 / s));  // sampling cannot hurt
   double divergence;
   if (k < 700) {
     divergence = RoundUp(std::log1p(RoundUp(q * std::expm1(k), 8 + 4 * k)) / (order - 1), 4);

@@ -16,95 +16,48 @@
 namespace epsledger::convert {
 namespace {
 
-using accounting::CheckInterval;
-using accounting::Interval;
-
-constexpr double kMinusInfinity = -accounting::kInfinity;
-constexpr Interval kLogProbability{kMinusInfinity, 0, true, true};
-constexpr Interval kBelowHalf{0, 0.5, false, false};
-
-absl::Status CheckQueryNumber(const char* field, double value, const Interval& domain) {
-  return CheckInterval(absl::StrCat("query.", field), value, domain);
-}
-
+// The query's numbers as they came: accounting::Answer checks them, and names them as proto3 JSON
+// does.
 absl::StatusOr<accounting::Query> ToQuery(const v1::Query& query) {
-  absl::Status status = absl::OkStatus();
-  accounting::Query result;
   switch (query.kind_case()) {
     case v1::Query::kEpsilonAtDelta:
-      status =
-          CheckQueryNumber("epsilonAtDelta", query.epsilon_at_delta(), accounting::kProbability);
-      if (status.ok()) result = accounting::EpsilonAtDelta::FromDelta(query.epsilon_at_delta());
-      break;
+      return accounting::EpsilonAtDelta::FromDelta(query.epsilon_at_delta());
     case v1::Query::kEpsilonAtLogDelta:
-      status = CheckQueryNumber("epsilonAtLogDelta", query.epsilon_at_log_delta(), kLogProbability);
-      result = accounting::EpsilonAtDelta{query.epsilon_at_log_delta()};
-      break;
+      return accounting::EpsilonAtDelta{query.epsilon_at_log_delta()};
     case v1::Query::kDeltaAtEpsilon:
-      status = CheckQueryNumber("deltaAtEpsilon", query.delta_at_epsilon(), accounting::kFinite);
-      result = accounting::DeltaAtEpsilon{query.delta_at_epsilon()};
-      break;
+      return accounting::DeltaAtEpsilon{query.delta_at_epsilon()};
     case v1::Query::kRenyiDivergenceAtOrder:
-      status = CheckQueryNumber("renyiDivergenceAtOrder", query.renyi_divergence_at_order(),
-                                accounting::kRenyiOrder);
-      result = accounting::RenyiDivergenceAtOrder{query.renyi_divergence_at_order()};
-      break;
+      return accounting::RenyiDivergenceAtOrder{query.renyi_divergence_at_order()};
     case v1::Query::kTypeTwoErrorAt:
-      status =
-          CheckQueryNumber("typeTwoErrorAt", query.type_two_error_at(), accounting::kProbability);
-      result = accounting::TypeTwoErrorAt{query.type_two_error_at()};
-      break;
+      return accounting::TypeTwoErrorAt{query.type_two_error_at()};
     case v1::Query::kInverseTypeTwoErrorAt:
-      status = CheckQueryNumber("inverseTypeTwoErrorAt", query.inverse_type_two_error_at(),
-                                accounting::kProbability);
-      result = accounting::InverseTypeTwoErrorAt{query.inverse_type_two_error_at()};
-      break;
+      return accounting::InverseTypeTwoErrorAt{query.inverse_type_two_error_at()};
     case v1::Query::kAdvantage:
-      result = accounting::Advantage{};
-      break;
+      return accounting::Advantage{};
     case v1::Query::kGaussianDpMu:
-      status =
-          CheckQueryNumber("gaussianDpMu.alphaMin", query.gaussian_dp_mu().alpha_min(), kBelowHalf);
-      result = accounting::GaussianDpMu{query.gaussian_dp_mu().alpha_min()};
-      break;
+      return accounting::GaussianDpMu{query.gaussian_dp_mu().alpha_min()};
     case v1::Query::kCentralLimit: {
       accounting::CentralLimit central_limit;
       if (query.central_limit().has_type_one_error()) {
         central_limit.type_one_error = query.central_limit().type_one_error();
-        status = CheckQueryNumber("centralLimit.typeOneError", *central_limit.type_one_error,
-                                  accounting::kProbability);
       }
-      result = central_limit;
-      break;
+      return central_limit;
     }
     case v1::Query::kCalibrate: {
-      accounting::Calibrate calibrate;
-      calibrate.epsilon = query.calibrate().epsilon();
-      calibrate.delta = query.calibrate().delta();
-      status = CheckQueryNumber("calibrate.epsilon", calibrate.epsilon, accounting::kPositive);
-      if (status.ok()) {
-        status = CheckQueryNumber("calibrate.delta", calibrate.delta, accounting::kOpenProbability);
-      }
-      if (status.ok()) {
-        const absl::StatusOr<accounting::Calibrate::Variable> variable =
-            FromProto(query.calibrate().variable(), "query.calibrate.variable");
-        if (variable.ok()) {
-          calibrate.variable = *variable;
-        } else {
-          status = variable.status();
-        }
-      }
-      result = calibrate;
-      break;
+      const absl::StatusOr<accounting::Calibrate::Variable> variable =
+          FromProto(query.calibrate().variable(), "query.calibrate.variable");
+      if (!variable.ok()) return variable.status();
+      return accounting::Calibrate{.epsilon = query.calibrate().epsilon(),
+                                   .delta = query.calibrate().delta(),
+                                   .variable = *variable};
     }
     case v1::Query::KIND_NOT_SET:
-      return absl::InvalidArgumentError(
-          "query: unset, want one of epsilonAtDelta, epsilonAtLogDelta, deltaAtEpsilon, "
-          "renyiDivergenceAtOrder, typeTwoErrorAt, inverseTypeTwoErrorAt, advantage, "
-          "gaussianDpMu, centralLimit, calibrate");
+      break;
   }
-  if (!status.ok()) return status;
-  return result;
+  return absl::InvalidArgumentError(
+      "query: unset, want one of epsilonAtDelta, epsilonAtLogDelta, deltaAtEpsilon, "
+      "renyiDivergenceAtOrder, typeTwoErrorAt, inverseTypeTwoErrorAt, advantage, gaussianDpMu, "
+      "centralLimit, calibrate");
 }
 
 }  // namespace
@@ -142,10 +95,6 @@ absl::StatusOr<accounting::Question> ToQuestion(const v1::ComputeRequest& reques
     const absl::StatusOr<accounting::Adjacency> adjacency =
         FromProto(request.adjacency(), "adjacency");
     if (!adjacency.ok()) return adjacency.status();
-    if (question.relation != accounting::NeighboringRelation::kAddOrRemoveOne) {
-      return accounting::OutOfDomain("adjacency", v1::Adjacency::Kind_Name(request.adjacency()),
-                                     "unset: only ADD_OR_REMOVE_ONE has directions");
-    }
     question.adjacency = *adjacency;
   }
   if (request.sensitivity_relation() != v1::SensitivityRelation::KIND_UNSPECIFIED) {
@@ -168,21 +117,11 @@ absl::StatusOr<accounting::Question> ToQuestion(const v1::ComputeRequest& reques
   if (!query.ok()) return query.status();
   question.query = *query;
 
-  absl::Status status = absl::OkStatus();
-  if (request.has_relative_width()) {
-    question.relative_width = request.relative_width();
-    status = CheckInterval("relativeWidth", question.relative_width, accounting::kOpenProbability);
-  }
-  if (status.ok() && request.has_group_size()) {
-    question.group_size = request.group_size();
-    status = accounting::CheckRange("groupSize", question.group_size, 1, kMaxGroupSize);
-  }
-  if (status.ok() && request.has_advanced_delta_slack()) {
+  if (request.has_relative_width()) question.relative_width = request.relative_width();
+  if (request.has_group_size()) question.group_size = request.group_size();
+  if (request.has_advanced_delta_slack()) {
     question.advanced_delta_slack = request.advanced_delta_slack();
-    status = CheckInterval("advancedDeltaSlack", *question.advanced_delta_slack,
-                           accounting::kOpenProbability);
   }
-  if (!status.ok()) return status;
   return question;
 }
 

@@ -18,7 +18,6 @@ namespace epsledger::convert {
 // Bounds on one request, so that none can exhaust the server. accounting_service.proto states them.
 inline constexpr int64_t kMaxComputeIdBytes = 256;
 inline constexpr int64_t kMaxComputeEvents = 10'000;
-inline constexpr int64_t kMaxGroupSize = (int64_t{1} << 31) - 1;
 
 // Reads one line into `request`, strictly: unknown fields, unknown names of enumerations, repeated
 // keys and anything that is not JSON are INVALID_ARGUMENT with what and where. On an error

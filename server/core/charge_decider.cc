@@ -137,13 +137,14 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
     PricedEvent priced{.index = it->second, .unit_costs = &session_.events[it->second].unit_costs};
     if (priced.index < static_cast<int64_t>(session_.spec.plan.size())) {
       const auto taken = tickets_taken_.find(priced.index);
-      priced.tickets_left = session_.TicketsLeft(priced.index) -
-                            (taken == tickets_taken_.end() ? 0 : taken->second);
+      priced.tickets_left =
+          session_.TicketsLeft(priced.index) - (taken == tickets_taken_.end() ? 0 : taken->second);
     }
     return priced;
   }
   const int64_t index = static_cast<int64_t>(session_.events.size() + new_events_.size());
-  const auto [it, is_new] = new_events_.try_emplace(encoding, index, std::vector<std::vector<Cost>>());
+  const auto [it, is_new] =
+      new_events_.try_emplace(encoding, index, std::vector<std::vector<Cost>>());
   if (is_new) {
     if (index >= kMaxDistinctEvents) {
       return absl::FailedPreconditionError(absl::StrFormat(
@@ -152,8 +153,7 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
           session_.spec.budget_id, session_.spec.id, kMaxDistinctEvents));
     }
     for (const Gate& gate : gates_) {
-      it->second.second.push_back(
-          UnitCosts(event, session_.spec.relation, gate.balance.filter()));
+      it->second.second.push_back(UnitCosts(event, session_.spec.relation, gate.balance.filter()));
     }
     entries_.push_back(EventPriced{.session_number = session_.number,
                                    .event_index = index,
@@ -202,14 +202,14 @@ int64_t ChargeDecider::HowManyFit(const PricedEvent& event) const {
 
 ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& item,
                                        const PricedEvent& event, std::optional<Refusal> refusal) {
-  ChargeDecided row{.session_number = session_.number,
-                    .attempt = command.attempt,
-                    .charge_id = item.charge_id,
-                    .event_index = event.index,
-                    .count = item.count,
-                    .decision = refusal.has_value() ? ChargeDecision::kRefused
-                                                    : ChargeDecision::kAccepted,
-                    .refusal = std::move(refusal)};
+  ChargeDecided row{
+      .session_number = session_.number,
+      .attempt = command.attempt,
+      .charge_id = item.charge_id,
+      .event_index = event.index,
+      .count = item.count,
+      .decision = refusal.has_value() ? ChargeDecision::kRefused : ChargeDecision::kAccepted,
+      .refusal = std::move(refusal)};
   entries_.push_back(row);
   return ChargeRecord{.row = std::move(row),
                       .event = item.event,

@@ -64,10 +64,8 @@ class Encoder {
     out_->append(value);
   }
   template <class E>
-    requires std::is_enum_v<E>
-  void Put(E value) {
-    Put(static_cast<uint8_t>(value));
-  }
+  requires std::is_enum_v<E>
+  void Put(E value) { Put(static_cast<uint8_t>(value)); }
   template <class T>
   void Put(const std::vector<T>& values) {
     PutBytes(values.size(), 4);
@@ -89,10 +87,8 @@ class Encoder {
   }
   void Put(const NestedEvent& event) { Put(event->kind()); }
   template <class T>
-    requires requires(const T& t, Encoder& e) { T::Fields(t, e); }
-  void Put(const T& value) {
-    T::Fields(value, *this);
-  }
+  requires requires(const T& t, Encoder& e) { T::Fields(t, e); }
+  void Put(const T& value) { T::Fields(value, *this); }
 
  private:
   void PutBytes(uint64_t value, int count) {
@@ -129,7 +125,7 @@ class Decoder {
     in_.remove_prefix(size);
   }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void Get(E& value) {
     uint8_t number = 0;
     Get(number);
@@ -165,10 +161,8 @@ class Decoder {
     if (!failed_) event = NestedEvent(MechanismEvent(std::move(kind)));
   }
   template <class T>
-    requires requires(T& t, Decoder& d) { T::Fields(t, d); }
-  void Get(T& value) {
-    T::Fields(value, *this);
-  }
+  requires requires(T& t, Decoder& d) { T::Fields(t, d); }
+  void Get(T& value) { T::Fields(value, *this); }
 
  private:
   uint64_t GetBytes(size_t count) {

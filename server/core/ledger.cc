@@ -41,10 +41,9 @@ absl::StatusOr<accounting::Guarantee> ComposePlan(const SessionSpec& spec, doubl
 // one interactive (epsilon, plan_delta)-DP mechanism (Vadhan and Wang 2021; Lyu 2022); in every
 // other quantity as the sum over its events.
 std::vector<Cost> PlanCosts(const SessionSpec& spec, double epsilon, const CellFilter& filter) {
-  const bool counts_delta =
-      std::any_of(filter.cells.begin(), filter.cells.end(), [](const Cell& cell) {
-        return cell.quantity == accounting::CellQuantity::kDelta;
-      });
+  const bool counts_delta = std::any_of(
+      filter.cells.begin(), filter.cells.end(),
+      [](const Cell& cell) { return cell.quantity == accounting::CellQuantity::kDelta; });
   std::vector<Cost> costs;
   for (const Cell& cell : filter.cells) {
     const accounting::FilterCell priced{.quantity = cell.quantity, .order = cell.order};
@@ -55,8 +54,7 @@ std::vector<Cost> PlanCosts(const SessionSpec& spec, double epsilon, const CellF
           priced));
     } else {
       for (const accounting::CountedEvent& item : spec.plan) {
-        cost = cost + Cost::RoundUp(
-                          accounting::CostUpperBound(*item.event, spec.relation, priced))
+        cost = cost + Cost::RoundUp(accounting::CostUpperBound(*item.event, spec.relation, priced))
                           .Times(item.count);
       }
     }
@@ -118,14 +116,12 @@ std::vector<Gate> Ledger::GatesOf(const SessionState& session) const {
                      .balance = *session.own_balance});
   }
   for (const BudgetState* budget : PathToRoot(*FindBudget(session.spec.budget_id))) {
-    gates.push_back(
-        {.budget_id = budget->spec.id, .session_id = "", .balance = budget->balance});
+    gates.push_back({.budget_id = budget->spec.id, .session_id = "", .balance = budget->balance});
   }
   return gates;
 }
 
-absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command,
-                                                ChargeLookup lookup) const {
+absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLookup lookup) const {
   if (const auto* c = std::get_if<CreateBudget>(&command.body)) return Decide(*c);
   if (const auto* c = std::get_if<CreateSession>(&command.body)) return Decide(*c);
   if (const auto* c = std::get_if<OpenAttempt>(&command.body)) return Decide(*c);
@@ -151,10 +147,10 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const CreateBudget& command) con
     const BudgetState* parent = FindBudget(spec.parent_id);
     if (parent == nullptr) return NoSuchBudget(spec.parent_id);
     if (parent->spec.relation != spec.relation) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "budget.neighboringRelation: got %s, want %s as in budgets/%s",
-          accounting::Name(spec.relation), accounting::Name(parent->spec.relation),
-          spec.parent_id));
+      return absl::FailedPreconditionError(
+          absl::StrFormat("budget.neighboringRelation: got %s, want %s as in budgets/%s",
+                          accounting::Name(spec.relation), accounting::Name(parent->spec.relation),
+                          spec.parent_id));
     }
     if (parent->spec.privacy_unit != spec.privacy_unit) {
       return absl::FailedPreconditionError(
@@ -183,15 +179,13 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const CreateSession& command) co
     if (difference.empty()) {
       return Decision{SessionOutcome{.session = name, .created = false, .refusal = {}}, {}};
     }
-    return absl::AlreadyExistsError(
-        absl::StrFormat("budgets/%s/sessions/%s exists with another %s", spec.budget_id, spec.id,
-                        difference));
+    return absl::AlreadyExistsError(absl::StrFormat("budgets/%s/sessions/%s exists with another %s",
+                                                    spec.budget_id, spec.id, difference));
   }
   if (budget->spec.relation != spec.relation) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("session.neighboringRelation: got %s, want %s as in budgets/%s",
-                        accounting::Name(spec.relation), accounting::Name(budget->spec.relation),
-                        spec.budget_id));
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "session.neighboringRelation: got %s, want %s as in budgets/%s",
+        accounting::Name(spec.relation), accounting::Name(budget->spec.relation), spec.budget_id));
   }
   SessionCreated created{.spec = spec,
                          .session_number = static_cast<int64_t>(sessions_.size()) + 1,
@@ -301,9 +295,8 @@ absl::StatusOr<ChargeRecord> Ledger::ToRecord(const Entry& entry) const {
   const SessionState* session = row == nullptr ? nullptr : FindSession(row->session_number);
   if (session == nullptr || row->event_index < 0 ||
       row->event_index >= static_cast<int64_t>(session->events.size())) {
-    return absl::DataLossError(
-        absl::StrFormat("ledger of budgets/%s: stored charge %d does not belong to it", root_id_,
-                        entry.sequence));
+    return absl::DataLossError(absl::StrFormat(
+        "ledger of budgets/%s: stored charge %d does not belong to it", root_id_, entry.sequence));
   }
   return ChargeRecord{.row = *row,
                       .event = session->events[row->event_index].event,

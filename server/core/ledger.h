@@ -106,8 +106,7 @@ struct ChargeKey {
 
 // The stored row of a key, or nothing. The ledger asks before it decides: the outcome of a key is
 // for ever (I5, I6).
-using ChargeLookup =
-    absl::FunctionRef<absl::StatusOr<std::optional<Entry>>(const ChargeKey& key)>;
+using ChargeLookup = absl::FunctionRef<absl::StatusOr<std::optional<Entry>>(const ChargeKey& key)>;
 
 // The ledger of one root budget, its descendants and their sessions, as a pure state machine:
 //
@@ -167,8 +166,8 @@ class Ledger {
   // In order of id.
   const std::map<std::string, BudgetState, std::less<>>& budgets() const { return budgets_; }
   // The sessions of one budget in order of id, after `after_id`, at most `limit`.
-  std::vector<const SessionState*> SessionsOf(std::string_view budget_id,
-                                              std::string_view after_id, int64_t limit) const;
+  std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
+                                              int64_t limit) const;
   const LedgerHead& head() const { return head_; }
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }

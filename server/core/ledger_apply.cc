@@ -13,8 +13,7 @@ absl::Status Contradiction(const char* what) {
 }
 
 // True if there is one cost for every cell of every balance.
-bool SameShape(const std::vector<std::vector<Cost>>& costs,
-               const std::vector<Balance*>& balances) {
+bool SameShape(const std::vector<std::vector<Cost>>& costs, const std::vector<Balance*>& balances) {
   if (costs.size() != balances.size()) return false;
   for (size_t i = 0; i < costs.size(); ++i) {
     if (costs[i].size() != balances[i]->spent().size()) return false;
@@ -22,7 +21,8 @@ bool SameShape(const std::vector<std::vector<Cost>>& costs,
   return true;
 }
 
-// Every cap is checked where it is charged (I1, I14): when a charge is made and when it is replayed.
+// Every cap is checked where it is charged (I1, I14): when a charge is made and when it is
+// replayed.
 bool AllFit(const std::vector<std::vector<Cost>>& costs, const std::vector<Balance*>& balances) {
   for (size_t i = 0; i < costs.size(); ++i) {
     if (!balances[i]->Fits(costs[i])) return false;
@@ -42,8 +42,8 @@ absl::Status Ledger::Apply(const Entry& entry) {
         "ledger of budgets/%s: the hash of entry %d does not follow from the entry before it",
         root_id_, entry.sequence));
   }
-  absl::Status status = std::visit(
-      [&](const auto& body) { return ApplyBody(body, entry.time_micros); }, entry.body);
+  absl::Status status =
+      std::visit([&](const auto& body) { return ApplyBody(body, entry.time_micros); }, entry.body);
   if (status.ok()) head_ = {.sequence = entry.sequence, .hash = entry.hash};
   return status;
 }

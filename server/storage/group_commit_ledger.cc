@@ -121,9 +121,9 @@ void GroupCommitLedger::Enqueue(Item item) {
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
     } else if (queue_.size() >= options_.max_queue) {
-      refused = absl::UnavailableError(absl::StrFormat(
-          "%d requests wait for the ledger already; nothing was charged, try again",
-          queue_.size()));
+      refused = absl::UnavailableError(
+          absl::StrFormat("%d requests wait for the ledger already; nothing was charged, try again",
+                          queue_.size()));
     } else {
       queue_.push_back(std::move(item));
       return;
@@ -235,8 +235,7 @@ absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Command& command, bool* 
   }
   bool stored = false;
   absl::StatusOr<Outcome> outcome = ledger->Execute(
-      command,
-      [&](const core::ChargeKey& key) { return store_->FindCharge(root_id, key); },
+      command, [&](const core::ChargeKey& key) { return store_->FindCharge(root_id, key); },
       [&](const Entry& entry) {
         stored = true;
         if (!*in_transaction) {

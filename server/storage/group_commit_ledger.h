@@ -39,8 +39,8 @@ class GroupCommitLedger : public core::DurableLedger {
 
   // Replays everything in `store` (checking the hash chain and every cap on the way) and starts.
   // DATA_LOSS if the stored ledger does not verify.
-  static absl::StatusOr<std::unique_ptr<GroupCommitLedger>> Open(
-      std::unique_ptr<LedgerStore> store, Options options);
+  static absl::StatusOr<std::unique_ptr<GroupCommitLedger>> Open(std::unique_ptr<LedgerStore> store,
+                                                                 Options options);
 
   // Finishes what is queued, then stops.
   ~GroupCommitLedger() override;

@@ -14,8 +14,9 @@ namespace epsledger::storage {
 // A store that forgets everything with its process. For tests.
 class MemoryStore : public LedgerStore {
  public:
-  absl::Status ReadAll(absl::FunctionRef<absl::Status(const std::string& root_id,
-                                                      core::Entry entry)> visit) override;
+  absl::Status ReadAll(
+      absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
+      override;
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;

@@ -102,14 +102,14 @@ absl::Status MigrateSqliteSchema(sqlite3* database) {
   }
   if (version > kNewestVersion) {
     return absl::FailedPreconditionError(absl::StrFormat(
-        "ledger database: has schema version %d, this server knows %d; run a newer server",
-        version, kNewestVersion));
+        "ledger database: has schema version %d, this server knows %d; run a newer server", version,
+        kNewestVersion));
   }
   for (int v = version; v < kNewestVersion; ++v) {
     if (absl::Status status = Execute(
-            database, absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ",
-                                   v + 1, "; PRAGMA application_id = ", kApplicationId,
-                                   "; COMMIT;"));
+            database,
+            absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
+                         "; PRAGMA application_id = ", kApplicationId, "; COMMIT;"));
         !status.ok()) {
       sqlite3_exec(database, "ROLLBACK", nullptr, nullptr, nullptr);
       return status;

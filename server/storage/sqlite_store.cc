@@ -63,9 +63,9 @@ absl::Status SqliteStore::Configure(const std::string& path) {
       nullptr);
   database_.reset(database);
   if (opened != SQLITE_OK) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "%s: cannot be opened: %s", path, database == nullptr ? "out of memory"
-                                                               : sqlite3_errmsg(database)));
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: cannot be opened: %s", path,
+                        database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
   // Exclusive: a second server on the same data would decide on a stale state.
   struct Setting {
@@ -153,8 +153,7 @@ absl::StatusOr<SqliteStore::Statement> SqliteStore::Prepare(const char* sql) {
 
 absl::Status SqliteStore::Run(sqlite3_stmt* statement) {
   const int step = sqlite3_step(statement);
-  absl::Status status =
-      step == SQLITE_DONE ? absl::OkStatus() : Error(sqlite3_sql(statement));
+  absl::Status status = step == SQLITE_DONE ? absl::OkStatus() : Error(sqlite3_sql(statement));
   sqlite3_reset(statement);
   return status;
 }

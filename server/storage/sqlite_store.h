@@ -21,8 +21,9 @@ class SqliteStore : public LedgerStore {
   // it is not ours, or the file system cannot keep the promises asked of it.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path);
 
-  absl::Status ReadAll(absl::FunctionRef<absl::Status(const std::string& root_id,
-                                                      core::Entry entry)> visit) override;
+  absl::Status ReadAll(
+      absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
+      override;
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;

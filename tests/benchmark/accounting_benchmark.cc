@@ -14,10 +14,10 @@ Question DpSgd(Accountant accountant, double sampling_probability, double noise_
   Question question;
   question.accountant = accountant;
   const MechanismEvent gaussian = Gaussian{noise_multiplier};
-  question.events = {
-      {sampling_probability < 1 ? MechanismEvent(PoissonSampled{sampling_probability, gaussian})
-                                : gaussian,
-       count}};
+  question.events = {{sampling_probability < 1
+                          ? MechanismEvent(PoissonSampled{sampling_probability, gaussian})
+                          : gaussian,
+                      count}};
   question.query = EpsilonAtDelta::FromDelta(1e-5);
   return question;
 }
@@ -47,8 +47,7 @@ void PriceOneEvent(benchmark::State& state) {
       MakeApproximateDpFilter(1, 1e-5, ApproximateDpFilter::kRenyiOrders, 0, "cap");
   for (auto _ : state) {
     for (const FilterCell& cell : filter->cells) {
-      benchmark::DoNotOptimize(
-          CostUpperBound(event, NeighboringRelation::kAddOrRemoveOne, cell));
+      benchmark::DoNotOptimize(CostUpperBound(event, NeighboringRelation::kAddOrRemoveOne, cell));
     }
   }
   state.SetItemsProcessed(state.iterations());

@@ -217,8 +217,9 @@ int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
   const std::string attempt = MakeAttempt(ledger_channel);
   std::atomic<int64_t> next_id{0};
 
-  std::printf("| in flight | no-op calls/s | p50 us | p99 us | durable charges/s | p50 us | p99 us | "
-              "ratio |\n|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| in flight | no-op calls/s | p50 us | p99 us | durable charges/s | p50 us | p99 us | "
+      "ratio |\n|---|---|---|---|---|---|---|---|\n");
   for (int in_flight : {1, 8, 64, 256}) {
     std::vector<Sample> of_floor, of_ledger;
     std::vector<double> ratios;
@@ -230,14 +231,14 @@ int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
     const Sample f = Median(of_floor);
     const Sample l = Median(of_ledger);
     std::printf("| %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.2f |\n", in_flight,
-                f.per_second, f.p50_us, f.p99_us, l.per_second, l.p50_us, l.p99_us,
-                Median(ratios));
+                f.per_second, f.p50_us, f.p99_us, l.per_second, l.p50_us, l.p99_us, Median(ratios));
     std::fflush(stdout);
   }
-  std::printf("\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "
-              "Peak memory of the server after %lld calls: %ld MB.\n",
-              rounds, static_cast<long long>(duration.count()),
-              static_cast<long long>(next_id.load()), server.PeakMemoryKb() / 1024);
+  std::printf(
+      "\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "
+      "Peak memory of the server after %lld calls: %ld MB.\n",
+      rounds, static_cast<long long>(duration.count()), static_cast<long long>(next_id.load()),
+      server.PeakMemoryKb() / 1024);
   return 0;
 }
 
@@ -250,7 +251,8 @@ int main(int argc, char** argv) {
   std::string data_dir;
   for (int i = 1; i < argc; ++i) {
     if (std::sscanf(argv[i], "--rounds=%d", &rounds) == 1 && rounds >= 1) continue;
-    if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1) continue;
+    if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1)
+      continue;
     if (std::strncmp(argv[i], "--data-dir=", 11) == 0) {
       data_dir = argv[i] + 11;
       continue;

@@ -21,7 +21,8 @@ constexpr int kTriesEach = 10;
 constexpr int kCapUnits = 100;
 constexpr double kUnit = 1.0 / 128;  // dyadic: the cap is exactly 100 of them
 
-// Lets kClients threads call `try_charge(client)` kTriesEach times each; returns how many were true.
+// Lets kClients threads call `try_charge(client)` kTriesEach times each; returns how many were
+// true.
 int CountAccepted(const std::function<bool(int client)>& try_charge) {
   std::atomic<int> accepted{0};
   std::vector<std::thread> clients;

@@ -114,7 +114,8 @@ train() {
 mkdir "$state/ledger"
 start_server
 say "epsledgerd serves on $address, with its ledger in $state/ledger"
-"$epsctl" --server "$address" -o table budget create "$budget" --epsilon "$epsilon" --delta "$delta"
+"$epsctl" --server "$address" -o table budget create "$budget" \
+  --epsilon "$epsilon" --delta "$delta" --relation add-or-remove-one --privacy-unit person
 
 say "a first training run, charged to the budget '$budget' before each noisy step"
 result=0

@@ -28,9 +28,9 @@ constexpr const char* kServiceNames[] = {
     "epsledger.v1.BudgetService", "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
     "epsledger.v1.AccountingService", "epsledger.v1.AuditService"};
 
-// One core is left to gRPC and the ledger.
+// One core is left to gRPC and the ledger; but one slow computation must not hold up all others.
 size_t ComputationThreads() {
-  return std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 9) - 1;
+  return std::clamp<size_t>(std::thread::hardware_concurrency(), 3, 9) - 1;
 }
 
 absl::StatusOr<std::string> ReadPem(const std::string& path) {

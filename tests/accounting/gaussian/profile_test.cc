@@ -100,6 +100,12 @@ TEST(GaussianEpsilon, AnswersTheSpecialValues) {
   EXPECT_EQ(GaussianEpsilon({kInf, kInf}, -1).upper, kInf);
   EXPECT_EQ(GaussianEpsilon({kInf, kInf}, -1).lower, kInf);
   EXPECT_EQ(GaussianEpsilon({1, 1}, std::nan("")).upper, kInf);
+  // A subnormal mu: the step of the search once underflowed to 0 and it never ended.
+  for (const double mu : {5e-324, 1.5e-321, 1e-300}) {
+    const Bounds epsilon = GaussianEpsilon({mu, mu}, -5);
+    EXPECT_LE(epsilon.lower, epsilon.upper);
+    EXPECT_LE(epsilon.upper, 1e-290);
+  }
   // mu = 1: delta(0) = 2 Phi(1/2) - 1 = 0.3829; above it epsilon is 0.
   EXPECT_EQ(GaussianEpsilon({1, 1}, std::log(0.39)).upper, 0);
   EXPECT_GT(GaussianEpsilon({1, 1}, std::log(0.38)).lower, 0);

@@ -85,6 +85,9 @@ TEST(ClosedForms, AnswerTheSpecialValues) {
   EXPECT_EQ(GaussianRenyi(2, 0), 0);
   EXPECT_EQ(GaussianRenyi(2, kInf), kInf);
   EXPECT_EQ(PureDpRenyi(2, 0), 0);
+  // 2 a - 1 overflows here; the answer once was negative.
+  EXPECT_GT(LaplaceRenyi(1e308, 1e5, 1), 0.99e-5);
+  EXPECT_LE(LaplaceRenyi(1e308, 1e5, 1), 1.01e-5);
   EXPECT_EQ(PureDpRenyi(2, kInf), kInf);
   EXPECT_EQ(BoundedRangeRenyi(2, 0), 0);
   EXPECT_EQ(LaplaceRenyi(2, 1e-320, 1), kInf);

@@ -61,14 +61,18 @@ std::vector<MechanismEvent> OneOfEach() {
 TEST(Codec, LayoutIsFixed) {
   const std::string content = EncodeContent(7, 1000000, SampleCharge());
   EXPECT_EQ(absl::BytesToHexString(content),
-            "01"                                      // version
-            "0000000000000007"                        // sequence
-            "00000000000f4240"                        // time
-            "06"                                      // ChargeDecided
-            "0000000000000001" "0000000000000002"     // session, attempt
-            "00000006" "737465702d33"                 // charge id
-            "0000000000000004" "0000000000000005"     // event index, count
-            "01" "00");                               // accepted, no refusal
+            "01"                // version
+            "0000000000000007"  // sequence
+            "00000000000f4240"  // time
+            "06"                // ChargeDecided
+            "0000000000000001"
+            "0000000000000002"  // session, attempt
+            "00000006"
+            "737465702d33"  // charge id
+            "0000000000000004"
+            "0000000000000005"  // event index, count
+            "01"
+            "00");  // accepted, no refusal
   EXPECT_EQ(Hex(ChainHash(Hash{}, content)),
             "249d87cad615d52d90c6baffd96a36eae5816da098353d4d60bb3f1bec11da50");
 }
@@ -76,7 +80,10 @@ TEST(Codec, LayoutIsFixed) {
 TEST(Codec, EventLayoutIsFixed) {
   const MechanismEvent event = PoissonSampled{0.5, MechanismEvent(Gaussian{2})};
   EXPECT_EQ(absl::BytesToHexString(EncodeEvent(event)),
-            "0f" "3fe0000000000000" "01" "4000000000000000");
+            "0f"
+            "3fe0000000000000"
+            "01"
+            "4000000000000000");
 }
 
 TEST(Codec, EveryEventReadsBackAsItself) {
@@ -170,8 +177,8 @@ RC_GTEST_PROP(Codec, OnlyCanonicalBytesDecode, ()) {
 }
 
 TEST(FirstDifference, NamesTheField) {
-  const BudgetSpec a{.id = "adult", .parent_id = "", .cap = PureEpsilonCap{1},
-                     .privacy_unit = "person"};
+  const BudgetSpec a{
+      .id = "adult", .parent_id = "", .cap = PureEpsilonCap{1}, .privacy_unit = "person"};
   EXPECT_EQ(FirstDifference(a, a), "");
   BudgetSpec b = a;
   b.cap = PureEpsilonCap{2};

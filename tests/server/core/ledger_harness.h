@@ -55,7 +55,8 @@ class LedgerHarness {
   int64_t time_ = 0;
 };
 
-inline BudgetSpec PureBudget(const std::string& id, double epsilon, const std::string& parent = "") {
+inline BudgetSpec PureBudget(const std::string& id, double epsilon,
+                             const std::string& parent = "") {
   return {.id = id,
           .parent_id = parent,
           .cap = PureEpsilonCap{epsilon},

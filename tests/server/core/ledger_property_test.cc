@@ -132,8 +132,9 @@ class Run {
     if (model_.budgets.size() >= 6) return;
     const std::string id = "b" + std::to_string(model_.budgets.size());
     const std::string parent =
-        model_.budgets.empty() ? "" : "b" + std::to_string(*rc::gen::inRange<size_t>(
-                                                0, model_.budgets.size()));
+        model_.budgets.empty()
+            ? ""
+            : "b" + std::to_string(*rc::gen::inRange<size_t>(0, model_.budgets.size()));
     const int64_t cap = *rc::gen::inRange(1, 200);
     RC_ASSERT(harness_.Run(CreateBudget{PureBudget(id, cap * kUnit, parent)}).ok());
     model_.budgets[id] = {.parent = parent, .cap = cap};
@@ -144,7 +145,8 @@ class Run {
     const std::string budget =
         "b" + std::to_string(*rc::gen::inRange<size_t>(0, model_.budgets.size()));
     const std::string id = "s" + std::to_string(model_.sessions.size());
-    ModelSession session{.budget = budget, .declared = *rc::gen::weightedElement<bool>({{3, false}, {1, true}})};
+    ModelSession session{.budget = budget,
+                         .declared = *rc::gen::weightedElement<bool>({{3, false}, {1, true}})};
     if (!session.declared) {
       SessionSpec spec = AdaptiveSession(budget, id);
       if (*rc::gen::arbitrary<bool>()) {
@@ -157,8 +159,8 @@ class Run {
     }
     std::vector<accounting::CountedEvent> plan;
     int64_t amount = 0;
-    for (int64_t units : *rc::gen::unique<std::vector<int64_t>>(
-             *rc::gen::inRange<size_t>(1, 4), rc::gen::inRange<int64_t>(1, 9))) {
+    for (int64_t units : *rc::gen::unique<std::vector<int64_t>>(*rc::gen::inRange<size_t>(1, 4),
+                                                                rc::gen::inRange<int64_t>(1, 9))) {
       const int64_t count = *rc::gen::inRange(1, 12);
       plan.push_back({MechanismEvent(PureDp{units * kUnit}), count});
       session.tickets[units] = count;
@@ -177,8 +179,9 @@ class Run {
   std::pair<SessionName, ModelSession*> AnySession() {
     auto it = model_.sessions.begin();
     std::advance(it, *rc::gen::inRange<size_t>(0, model_.sessions.size()));
-    return {{.budget_id = it->second.budget, .session_id = it->first.substr(it->first.find('/') + 1)},
-            &it->second};
+    return {
+        {.budget_id = it->second.budget, .session_id = it->first.substr(it->first.find('/') + 1)},
+        &it->second};
   }
 
   void OpenNewAttempt() {
@@ -193,14 +196,16 @@ class Run {
     if (model_.sessions.empty()) return;
     const auto [name, session] = AnySession();
     // Now and then an attempt that is fenced or was never opened, and keys that were used before.
-    const int64_t attempt = *rc::gen::weightedOneOf<int64_t>(
-        {{6, rc::gen::just(session->attempt)}, {1, rc::gen::inRange<int64_t>(0, session->attempt + 2)}});
+    const int64_t attempt =
+        *rc::gen::weightedOneOf<int64_t>({{6, rc::gen::just(session->attempt)},
+                                          {1, rc::gen::inRange<int64_t>(0, session->attempt + 2)}});
     Charge charge{.session = name, .attempt = attempt, .mode = mode};
     std::vector<ModelCharge> wanted;
     for (int id : *rc::gen::unique<std::vector<int>>(item_count, rc::gen::inRange(0, 40))) {
       const auto stored = session->charges.find({attempt, std::to_string(id)});
       ModelCharge item{.units = *rc::gen::inRange(1, 9), .count = *rc::gen::inRange(1, 5)};
-      if (stored != session->charges.end() && *rc::gen::weightedElement<bool>({{4, true}, {1, false}})) {
+      if (stored != session->charges.end() &&
+          *rc::gen::weightedElement<bool>({{4, true}, {1, false}})) {
         item = stored->second;  // a faithful repetition
       }
       wanted.push_back(item);
@@ -217,7 +222,8 @@ class Run {
     for (size_t i = 0; i < wanted.size(); ++i) {
       const auto stored = session->charges.find({attempt, charge.items[i].charge_id});
       if (stored == session->charges.end()) continue;
-      conflict |= stored->second.units != wanted[i].units || stored->second.count != wanted[i].count;
+      conflict |=
+          stored->second.units != wanted[i].units || stored->second.count != wanted[i].count;
       refused |= !stored->second.accepted;
     }
     if (conflict) {
@@ -246,9 +252,9 @@ class Run {
     const std::vector<ChargeRecord>& records = std::get<ChargeOutcome>(*outcome).records;
     RC_ASSERT(records.size() == wanted.size());
     for (size_t i = 0; i < wanted.size(); ++i) {
-      const auto [stored, is_new] = session->charges.try_emplace(
-          {attempt, charge.items[i].charge_id},
-          ModelCharge{wanted[i].units, wanted[i].count, accepted[i]});
+      const auto [stored, is_new] =
+          session->charges.try_emplace({attempt, charge.items[i].charge_id},
+                                       ModelCharge{wanted[i].units, wanted[i].count, accepted[i]});
       // I5, I6: a used key gives its old outcome, whatever has changed since.
       RC_ASSERT((records[i].row.decision == ChargeDecision::kAccepted) == stored->second.accepted);
     }
@@ -262,8 +268,8 @@ class Run {
       RC_ASSERT(balance.spent()[0] <= balance.filter().cells[0].cap);
     }
     for (const auto& [key, model] : model_.sessions) {
-      const SessionState* session = harness_.ledger.FindSession(
-          SessionName{model.budget, key.substr(key.find('/') + 1)});
+      const SessionState* session =
+          harness_.ledger.FindSession(SessionName{model.budget, key.substr(key.find('/') + 1)});
       RC_ASSERT(session != nullptr);
       if (model.own_cap) RC_ASSERT(session->own_balance->spent()[0] == Units(model.own_spent));
       int64_t accepted = 0;

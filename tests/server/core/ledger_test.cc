@@ -119,11 +119,11 @@ TEST_F(LedgerTest, ANewAttemptFencesTheOneBefore) {
 TEST_F(LedgerTest, AnAttemptThatWasNeverOpenedIsNotFound) {
   Open(10);
   for (int64_t attempt : {int64_t{0}, int64_t{-1}, int64_t{2}, int64_t{1} << 62}) {
-    EXPECT_EQ(harness_
-                  .Run(Charge{.session = kRun, .attempt = attempt, .items = {{"x", PureDp{1}, 1}}})
-                  .status()
-                  .code(),
-              absl::StatusCode::kNotFound);
+    EXPECT_EQ(
+        harness_.Run(Charge{.session = kRun, .attempt = attempt, .items = {{"x", PureDp{1}, 1}}})
+            .status()
+            .code(),
+        absl::StatusCode::kNotFound);
   }
 }
 
@@ -134,8 +134,7 @@ TEST_F(LedgerTest, AChargeEntersAllAncestorsOrNone) {
   ASSERT_TRUE(
       harness_.Run(CreateSession{AdaptiveSession("data", "run", PureEpsilonCap{50 * kStep})}).ok());
   ASSERT_TRUE(harness_.Run(OpenAttempt{run, ""}).ok());
-  EXPECT_EQ(harness_.Decide(run, 1, "a", PureDp{kStep}, 4).row.decision,
-            ChargeDecision::kAccepted);
+  EXPECT_EQ(harness_.Decide(run, 1, "a", PureDp{kStep}, 4).row.decision, ChargeDecision::kAccepted);
   const ChargeRecord refused = harness_.Decide(run, 1, "b", PureDp{kStep}, 2);
   EXPECT_EQ(refused.row.refusal->limiting_budget_id, "org");
   EXPECT_EQ(refused.row.refusal->steps_that_fit, 1);
@@ -227,8 +226,8 @@ TEST_F(LedgerTest, ADeclaredPlanIsChargedOnceInFullAndStepsDrawTickets) {
 
 TEST_F(LedgerTest, APlanThatDoesNotFitMakesNoSessionAndIsRecorded) {
   ASSERT_TRUE(harness_.Run(CreateBudget{PureBudget("adult", 10 * kStep)}).ok());
-  const absl::StatusOr<Outcome> outcome =
-      harness_.Run(CreateSession{DeclaredSession("adult", "run", {{MechanismEvent(PureDp{kStep}), 11}})});
+  const absl::StatusOr<Outcome> outcome = harness_.Run(
+      CreateSession{DeclaredSession("adult", "run", {{MechanismEvent(PureDp{kStep}), 11}})});
   ASSERT_TRUE(outcome.ok());
   EXPECT_TRUE(std::get<SessionOutcome>(*outcome).refusal.has_value());
   EXPECT_EQ(harness_.ledger.FindSession(kRun), nullptr);
@@ -240,12 +239,13 @@ TEST_F(LedgerTest, APlanThatDoesNotFitMakesNoSessionAndIsRecorded) {
 // epsilon and delta takes the composed plan, not the sum.
 TEST_F(LedgerTest, APlanEntersAnEpsilonDeltaBudgetAsOneMechanism) {
   BudgetSpec budget = PureBudget("adult", 1);
-  budget.cap = ApproximateDpCap{.epsilon = 10, .delta = 1e-5,
-                                .filter = accounting::ApproximateDpFilter::kBasic};
+  budget.cap = ApproximateDpCap{
+      .epsilon = 10, .delta = 1e-5, .filter = accounting::ApproximateDpFilter::kBasic};
   ASSERT_TRUE(harness_.Run(CreateBudget{budget}).ok());
-  ASSERT_TRUE(
-      harness_.Run(CreateSession{DeclaredSession("adult", "run", {{MechanismEvent(GaussianDp{0.1}), 100}})})
-          .ok());
+  ASSERT_TRUE(harness_
+                  .Run(CreateSession{
+                      DeclaredSession("adult", "run", {{MechanismEvent(GaussianDp{0.1}), 100}})})
+                  .ok());
   const Balance& balance = harness_.ledger.FindBudget("adult")->balance;
   // mu = 1 at delta 1e-6: epsilon 4.8922 (reference/gaussian_delta.csv has 4.377 at 1e-5).
   EXPECT_NEAR(balance.spent()[0].ToDoubleUp(), 4.8922, 0.01);
@@ -272,14 +272,16 @@ TEST_F(LedgerTest, RelationAndUnitMustMatchTheParents) {
 TEST_F(LedgerTest, TreesHaveALargestDepth) {
   ASSERT_TRUE(harness_.Run(CreateBudget{PureBudget("b1", 1)}).ok());
   for (int i = 2; i <= kMaxBudgetDepth; ++i) {
-    ASSERT_TRUE(harness_.Run(CreateBudget{PureBudget("b" + std::to_string(i), 1,
-                                                     "b" + std::to_string(i - 1))}).ok());
+    ASSERT_TRUE(
+        harness_
+            .Run(CreateBudget{PureBudget("b" + std::to_string(i), 1, "b" + std::to_string(i - 1))})
+            .ok());
   }
-  EXPECT_EQ(harness_
-                .Run(CreateBudget{PureBudget("deeper", 1, "b" + std::to_string(kMaxBudgetDepth))})
-                .status()
-                .code(),
-            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(
+      harness_.Run(CreateBudget{PureBudget("deeper", 1, "b" + std::to_string(kMaxBudgetDepth))})
+          .status()
+          .code(),
+      absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(LedgerTest, CreatingAgainWithTheSameContentChangesNothing) {
@@ -291,11 +293,11 @@ TEST_F(LedgerTest, CreatingAgainWithTheSameContentChangesNothing) {
   EXPECT_EQ(harness_.ledger.head(), head);
   EXPECT_EQ(harness_.Run(CreateBudget{PureBudget("adult", 11 * kStep)}).status().code(),
             absl::StatusCode::kAlreadyExists);
-  EXPECT_THAT(std::string(harness_.Run(CreateSession{AdaptiveSession("adult", "run",
-                                                                     PureEpsilonCap{1})})
-                              .status()
-                              .message()),
-              HasSubstr("another ownCap"));
+  EXPECT_THAT(
+      std::string(harness_.Run(CreateSession{AdaptiveSession("adult", "run", PureEpsilonCap{1})})
+                      .status()
+                      .message()),
+      HasSubstr("another ownCap"));
 }
 
 TEST_F(LedgerTest, ValidateOnlyWritesNothing) {

@@ -167,8 +167,8 @@ TEST_F(GroupCommitLedgerTest, ContendingClientsAcceptExactlyTheCap) {
     clients.emplace_back([&, c] {
       WaitingClient client(*ledger_);
       for (int i = 0; i < 10; ++i) {
-        const auto record = client.Charge(
-            run_, 1, std::to_string(c) + "-" + std::to_string(i), PureDp{kStep});
+        const auto record =
+            client.Charge(run_, 1, std::to_string(c) + "-" + std::to_string(i), PureDp{kStep});
         accepted += record.ok() && record->row.decision == core::ChargeDecision::kAccepted;
       }
     });

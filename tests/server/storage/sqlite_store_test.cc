@@ -98,8 +98,7 @@ TEST_F(SqliteStoreTest, AnUncommittedTransactionLeavesNoTrace) {
 
 TEST_F(SqliteStoreTest, RowsAreImmutable) {
   MakeLedger();
-  EXPECT_THAT(Sql("UPDATE entries SET content = x'00' WHERE sequence = 2"),
-              HasSubstr("immutable"));
+  EXPECT_THAT(Sql("UPDATE entries SET content = x'00' WHERE sequence = 2"), HasSubstr("immutable"));
   EXPECT_THAT(Sql("DELETE FROM entries WHERE sequence = 2"), HasSubstr("immutable"));
   EXPECT_THAT(Sql("DELETE FROM charges"), HasSubstr("immutable"));
 }
@@ -109,7 +108,8 @@ TEST_F(SqliteStoreTest, TamperingPastTheTriggersIsFoundWhenTheLedgerIsOpened) {
     const char* what;
     const char* sql;
   } tampering[] = {
-      {"a changed byte", "UPDATE entries SET content = CAST(content || x'00' AS BLOB) WHERE sequence = 4"},
+      {"a changed byte",
+       "UPDATE entries SET content = CAST(content || x'00' AS BLOB) WHERE sequence = 4"},
       {"a changed hash", "UPDATE entries SET hash = zeroblob(32) WHERE sequence = 4"},
       {"a lost entry", "DELETE FROM entries WHERE sequence = 4"},
   };

@@ -185,12 +185,12 @@ TEST_P(StoreContract, KeepsTheLedgerHashForHash) {
 
 INSTANTIATE_TEST_SUITE_P(
     Stores, StoreContract,
-    ::testing::Values(StoreKind{"Memory",
-                                [](const ScratchFolder&) { return std::make_unique<MemoryStore>(); }},
-                      StoreKind{"Sqlite",
-                                [](const ScratchFolder& folder) -> std::unique_ptr<LedgerStore> {
-                                  return *SqliteStore::Open(folder.path() + "/ledger.sqlite3");
-                                }}),
+    ::testing::Values(
+        StoreKind{"Memory", [](const ScratchFolder&) { return std::make_unique<MemoryStore>(); }},
+        StoreKind{"Sqlite",
+                  [](const ScratchFolder& folder) -> std::unique_ptr<LedgerStore> {
+                    return *SqliteStore::Open(folder.path() + "/ledger.sqlite3");
+                  }}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -32,9 +32,8 @@ class WaitingClient {
   }
 
   absl::Status CreateBudget(const std::string& id, double epsilon) {
-    return Run(core::CreateBudget{{.id = id,
-                                   .cap = core::PureEpsilonCap{epsilon},
-                                   .privacy_unit = "person"}})
+    return Run(core::CreateBudget{
+                   {.id = id, .cap = core::PureEpsilonCap{epsilon}, .privacy_unit = "person"}})
         .status();
   }
   core::SessionName CreateSession(const std::string& budget, const std::string& id) {

@@ -168,12 +168,12 @@ class BadInput : public ::testing::Test {
 // A step down from a request to a message inside it.
 using Path = std::function<Message*(Message*)>;
 
-void AddBadValues(const FieldDescriptor* field, const std::string& name, const Path& path,
+void AddBadValues(const FieldDescriptor* field, bool set, const std::string& name, const Path& path,
                   std::vector<Mutation>* mutations) {
-  const auto add = [&](const std::string& what, Want want, auto set) {
-    mutations->push_back({name + " = " + what, want, [path, set](Message* request) {
+  const auto add = [&](const std::string& what, Want want, auto change) {
+    mutations->push_back({name + " = " + what, want, [path, change](Message* request) {
                             Message* message = path(request);
-                            set(message->GetReflection(), message);
+                            change(message->GetReflection(), message);
                           }});
   };
   const auto with_double = [&](double value, Want want) {
@@ -198,7 +198,8 @@ void AddBadValues(const FieldDescriptor* field, const std::string& name, const P
     case FieldDescriptor::CPPTYPE_INT64:
       for (const int64_t value : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min(),
                                   std::numeric_limits<int64_t>::max()}) {
-        add(std::to_string(value), Want::kInvalid,
+        // Zero says nothing in a field that need not be set.
+        add(std::to_string(value), value == 0 && !set ? Want::kDefinite : Want::kInvalid,
             [field, value](const auto* reflection, Message* message) {
               reflection->SetInt64(message, field, value);
             });
@@ -264,7 +265,7 @@ void AddMutations(const Message& message, const std::string& name, const Path& p
                                         : reflection->GetMessage(message, field),
                    at, inner, mutations);
     } else if (!field->is_repeated() && (set || field->containing_oneof() == nullptr)) {
-      AddBadValues(field, at, path, mutations);
+      AddBadValues(field, set, at, path, mutations);
     }
   }
 }

@@ -9,6 +9,9 @@ find_package(PkgConfig REQUIRED)
 
 # Line tables are enough for a stack trace, and a third of the build time cheaper than all of -g.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+if(EPSLEDGER_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1 -DNDEBUG")
+endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)

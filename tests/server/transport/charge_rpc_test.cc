@@ -74,8 +74,8 @@ TEST_F(ChargeRpc, ARefusalSaysWhichCapWhatIsSpentAndHowManyStepsFit) {
 TEST_F(ChargeRpc, ARefusalOfALargeEventFitsIntoTrailers) {
   client().MakeSession("pure_epsilon { epsilon: 1 }");
   std::string event = "mixture_of_gaussians { noise_multiplier: 1";
-  for (int i = 0; i < 4'096; ++i) {
-    event += " sensitivities: 1 probabilities: " + std::to_string(1.0 / 4'096);
+  for (int i = 0; i < 4'096; ++i) {  // each 2^-12
+    event += " sensitivities: 1 probabilities: 0.000244140625";
   }
   const auto reply = client().Charge(
       kAttempt, "big", "composed { events { count: 1 event { " + event + " } } } }", 1);

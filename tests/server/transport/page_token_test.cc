@@ -30,8 +30,9 @@ TEST(PageToken, AChangedOneIsRefused) {
 }
 
 RC_GTEST_PROP(PageToken, AnyTextIsRefusedOrComesBack, (const std::string& text)) {
-  RC_ASSERT(text.empty() || *ReadPageToken("x", MakePageToken("x", text)) == text ||
-            text.size() > 150);
+  if (!text.empty() && text.size() <= 150) {
+    RC_ASSERT(*ReadPageToken("x", MakePageToken("x", text)) == text);
+  }
   const auto after = ReadPageToken("budgets", text);
   RC_ASSERT(text.empty() || !after.ok());
 }

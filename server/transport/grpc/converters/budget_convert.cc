@@ -62,9 +62,10 @@ struct CapWriter {
   }
 };
 
-// spent / cap rounded up, in [0, 1]; 1 for a cap without room.
-double SpentFraction(const v1::CellBalance& cell) {
-  if (cell.spent() == 0 && cell.cap() > 0) return 0;
+// spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
+// touch it (the delta of a pure-epsilon cap), and all of it where it is one way among others.
+double SpentFraction(const v1::CellBalance& cell, bool all_cells) {
+  if (cell.spent() == 0 && (cell.cap() > 0 || all_cells)) return 0;
   if (!(cell.spent() < cell.cap())) return 1;
   return std::min(1.0, std::nextafter(cell.spent() / cell.cap(), 2.0));
 }
@@ -161,7 +162,7 @@ void ToProto(const core::BudgetState& state, v1::Budget* message) {
   for (size_t i = 0; i < filter.cells.size(); ++i) {
     v1::CellBalance* cell = message->add_cells();
     ToProto(filter.cells[i], state.balance.spent()[i], cell);
-    const double of_cell = SpentFraction(*cell);
+    const double of_cell = SpentFraction(*cell, all_cells);
     fraction = all_cells ? std::max(fraction, of_cell) : std::min(fraction, of_cell);
   }
   message->set_all_cells_must_fit(all_cells);

@@ -1,11 +1,13 @@
 #include "client/cpp/connection.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,8 +19,21 @@ namespace {
 // A server that restarts is found again within this; gRPC's own default is up to two minutes.
 constexpr int kInitialReconnectMs = 100;
 constexpr int kMaxReconnectMs = 2'000;
+// gRPC's "minimum backoff" is how long one attempt to connect may take: a server that has just been
+// started, or is busy, takes a while to answer.
+constexpr int kConnectTimeoutMs = 10'000;
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
+
+// Waits; with a channel that is not connected, at most until it is. A thread that merely slept
+// would leave the channel to gRPC's own poller, which looks every five seconds.
+void WaitOrConnect(grpc::Channel& channel, std::chrono::nanoseconds wait) {
+  if (channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY) {
+    std::this_thread::sleep_for(wait);
+  } else {
+    channel.WaitForConnected(std::chrono::system_clock::now() + wait);
+  }
+}
 
 absl::StatusOr<std::string> ReadPem(const char* option, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -88,14 +103,18 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kInitialReconnectMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kInitialReconnectMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   // A proxy from the environment would carry a local connection, in the clear, off the machine.
   if (!options.tls.enabled) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   auto channel = grpc::CreateCustomChannel(options.address, *credentials, arguments);
-  return std::shared_ptr<Connection>(new Connection(channel, options.retry));
+  RetryOptions retry = options.retry;
+  if (!retry.sleep) {
+    retry.sleep = [channel](std::chrono::nanoseconds wait) { WaitOrConnect(*channel, wait); };
+  }
+  return std::shared_ptr<Connection>(new Connection(channel, std::move(retry)));
 }
 
 }  // namespace epsledger

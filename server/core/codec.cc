@@ -79,7 +79,7 @@ class Encoder {
   template <class... T>
   void Put(const std::variant<T...>& value) {
     std::visit(
-        [this](const auto& alternative) {
+        [&](const auto& alternative) {
           Put(std::decay_t<decltype(alternative)>::kTag);
           Put(alternative);
         },

@@ -37,13 +37,16 @@ absl::StatusOr<accounting::Guarantee> ComposePlan(const SessionSpec& spec, doubl
   return guarantee;
 }
 
-// What a plan costs in each cell of a filter. Where the filter counts a delta, the plan enters as
-// one interactive (epsilon, plan_delta)-DP mechanism (Vadhan and Wang 2021; Lyu 2022); in every
+// What a plan costs in each cell of a filter. Where the filter has room for delta, the plan enters
+// as one interactive (epsilon, plan_delta)-DP mechanism (Vadhan and Wang 2021; Lyu 2022); in every
 // other quantity as the sum over its events.
 std::vector<Cost> PlanCosts(const SessionSpec& spec, double epsilon, const CellFilter& filter) {
-  const bool counts_delta = std::any_of(
-      filter.cells.begin(), filter.cells.end(),
-      [](const Cell& cell) { return cell.quantity == accounting::CellQuantity::kDelta; });
+  const bool counts_delta =
+      std::any_of(filter.cells.begin(), filter.cells.end(),
+                  // A cell without any room for delta is that of pure epsilon-DP.
+                  [](const Cell& cell) {
+                    return cell.quantity == accounting::CellQuantity::kDelta && !cell.cap.is_zero();
+                  });
   std::vector<Cost> costs;
   for (const Cell& cell : filter.cells) {
     const accounting::FilterCell priced{.quantity = cell.quantity, .order = cell.order};
@@ -201,13 +204,13 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const CreateSession& command) co
                     {std::move(created)}};
   }
 
+  std::map<std::string, size_t> planned;
   for (size_t i = 0; i < spec.plan.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (*spec.plan[i].event == *spec.plan[j].event) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "session.plan.events[%d].event: got the event of events[%d] again, want distinct ones",
-            i, j));
-      }
+    const auto [it, is_new] = planned.emplace(EncodeEvent(*spec.plan[i].event), i);
+    if (!is_new) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "session.plan.events[%d].event: got the event of events[%d] again, want distinct ones", i,
+          it->second));
     }
   }
   absl::StatusOr<accounting::Guarantee> composed = ComposePlan(spec, spec.plan_delta);

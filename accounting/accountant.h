@@ -32,7 +32,9 @@ struct DeltaAtEpsilon {
 struct RenyiDivergenceAtOrder {
   double order = 0;
 };
-// The trade-off function at a type I error in [0, 1], and its inverse.
+// The trade-off function at a type I error in [0, 1], and its inverse. For one direction P =
+// "with", Q = "without" (REMOVE) it is f = T(Q, P), whose inverse T(P, Q) is the function of ADD;
+// without a direction it is the lower convex envelope of both, which is its own inverse.
 struct TypeTwoErrorAt {
   double type_one_error = 0;
 };
@@ -41,20 +43,31 @@ struct InverseTypeTwoErrorAt {
 };
 // delta(0), the largest advantage of a membership attack.
 struct Advantage {};
-// The mu fit on type I errors in [alpha_min, 1 - alpha_min], with its regret.
+// The mu fit on type I errors in [alpha_min, 1 - alpha_min], with its regret: `upper`, which is an
+// APPROXIMATION unless the history is Gaussian throughout.
 struct GaussianDpMu {
   double alpha_min = 0;
 };
-// The functionals of the central limit theorem and the Berry-Esseen band.
+// The functionals of the central limit theorem, whoever is asked: `value` is mu. With a type I
+// error, `lower` and `upper` are the Berry-Esseen band of the trade-off function there, a bound.
 struct CentralLimit {
   std::optional<double> type_one_error;
 };
-// The value of one parameter of the first event at which the history spends (epsilon, delta).
+// The value of one parameter of the first event at which the history spends what is wanted:
+// (epsilon, delta), or mu, or a true positive rate at a false positive rate.
 struct Calibrate {
   enum class Variable : uint8_t { kNoiseMultiplier = 1, kCount = 2, kSamplingProbability = 3 };
+  // An attack may not find more than this share of the members at this rate of false alarms.
+  struct OperatingPoint {
+    double false_positive_rate = 0;
+    double true_positive_rate = 0;
+  };
   double epsilon = 0;
   double delta = 0;
   Variable variable = Variable::kNoiseMultiplier;
+  // With one of these, epsilon and delta are not looked at.
+  std::optional<double> mu = std::nullopt;
+  std::optional<OperatingPoint> operating_point = std::nullopt;
 };
 
 using Query = std::variant<EpsilonAtDelta, DeltaAtEpsilon, RenyiDivergenceAtOrder, TypeTwoErrorAt,
@@ -83,11 +96,14 @@ struct Question {
 //
 // Special values: an empty history answers 0; a nonPrivate event answers epsilon = +inf and
 // delta = 1 under every accountant; where no finite bound exists the answer is +inf, never 0.
-// Cost: see each accountant; milliseconds at the most.
+// BEST takes the smallest upper bound and the largest lower bound of all accountants that prove
+// theirs; once one has answered from both sides to relative_width, the slower ones are not asked.
+// Cost: see each accountant.
 // Status: INVALID_ARGUMENT names the field in proto3 JSON form, its value and the domain
 // (fields are named as in the request: "events[0].event...", "query.epsilonAtDelta");
 // UNIMPLEMENTED if the accountant does not know one of the events or the query, with the reason;
-// FAILED_PRECONDITION if a calibration has no solution.
+// FAILED_PRECONDITION if a calibration has no solution; INTERNAL if an answer contradicts itself or
+// another one: nothing is then answered.
 absl::StatusOr<Guarantee> Answer(const Question& question);
 
 }  // namespace epsledger::accounting

@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_COMPOSITION_H_
 #define EPSLEDGER_ACCOUNTING_COMPOSITION_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "accounting/event/history.h"
 #include "accounting/guarantee.h"
+#include "accounting/numeric/bounds.h"
 
 namespace epsledger::accounting {
 
@@ -21,8 +23,13 @@ class Composition {
 
   virtual absl::StatusOr<Guarantee> Epsilon(double log_delta) const = 0;
   virtual absl::StatusOr<Guarantee> Delta(double epsilon) const = 0;
+  // UNIMPLEMENTED unless overridden.
   virtual absl::StatusOr<Guarantee> RenyiDivergence(double order) const;
+  // Of one direction, or of both: see TypeTwoErrorAt. Unless overridden, a lower bound from the
+  // upper bounds that Delta answers ([DRS19] Prop 2.12).
   virtual absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const;
+  // Unless overridden, an APPROXIMATION with its regret from some 170 answers of Delta, which
+  // must be about both directions.
   virtual absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const;
 
   Accountant accountant() const { return accountant_; }
@@ -34,6 +41,8 @@ class Composition {
   Guarantee Answer(std::string theorem) const;
   // An upper bound on a delta, with its logarithm; `order` where one was used.
   Guarantee DeltaBelow(double log_delta, double order, std::string theorem) const;
+  // Bounds on a delta from both sides.
+  Guarantee DeltaBetween(Bounds log_delta, std::string theorem) const;
   absl::Status Unknown(const std::string& question) const;
 
  private:
@@ -43,10 +52,15 @@ class Composition {
 struct CompositionOptions {
   int64_t group_size = 1;
   std::optional<double> advanced_delta_slack;
+  // Wanted (upper - lower) / upper of a two-sided accountant.
+  double relative_width = 1e-3;
 };
 
+// UNIMPLEMENTED "the CLT accountant does not know groups: <reason>".
+absl::Status UnknownGroup(Accountant accountant, const std::string& reason);
+
 // Composes `uses` by the accountant named (not kBest). UNIMPLEMENTED with the reason if it does
-// not know one of the events, the group size, or is not built yet.
+// not know one of the events or the group size. The result may borrow the events of `uses`.
 absl::StatusOr<std::unique_ptr<Composition>> Compose(Accountant accountant,
                                                      const std::vector<Use>& uses,
                                                      const Setting& setting,

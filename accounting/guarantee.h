@@ -38,6 +38,18 @@ enum class GuaranteeKind : uint8_t {
   kApproximation = 3,
 };
 
+// The functionals of the central limit theorem, summed over a history, and what follows from them
+// (central_limit/berry_esseen.h). Upper ends.
+struct CentralLimitReading {
+  double kl = 0;
+  double kappa2 = 0;
+  double kappa3 = 0;
+  double kappa3_bar = 0;
+  double mu = 0;
+  // Distance of the Berry-Esseen band; the band says nothing from 1/2 on.
+  double gamma = 0;
+};
+
 // A number, what kind of number it is, and why it holds.
 //
 // Invariants: no member is NaN; lower <= upper where both are set; an absent member is unknown,
@@ -50,13 +62,18 @@ struct Guarantee {
   std::string theorem;
   std::optional<double> upper;
   std::optional<double> lower;
-  // The answer of a calibration, on the safe side. `upper` is then the epsilon there.
+  // The answer of a calibration, on the safe side; `upper` is then what is spent there. Of
+  // centralLimit: mu.
   std::optional<double> value;
   // Natural logarithms of upper and lower, set with every delta: a delta may lie below 1e-308.
   std::optional<double> log_upper;
   std::optional<double> log_lower;
   // The Renyi order that was used, where there is one.
   std::optional<double> order;
+  // What is lost by saying G_mu instead of the trade-off function, set with every gaussianDpMu.
+  std::optional<double> regret;
+  // Set by centralLimit alone.
+  std::optional<CentralLimitReading> central_limit;
   // True if the history holds an unverifiedClaim: then the number is only as good as the claim.
   bool contains_unverified_claim = false;
 };

@@ -47,12 +47,32 @@ struct QueryCheck {
     return CheckInterval("query.centralLimit.typeOneError", *q.type_one_error, kProbability);
   }
   absl::Status operator()(const Calibrate& q) const {
-    if (absl::Status s = CheckInterval("query.calibrate.epsilon", q.epsilon, kNonNegative);
-        !s.ok()) {
-      return s;
+    if (q.mu.has_value() && q.operating_point.has_value()) {
+      return OutOfDomain("query.calibrate", "both mu and operatingPoint", "at most one of them");
     }
-    if (absl::Status s = CheckInterval("query.calibrate.delta", q.delta, kProbability); !s.ok()) {
-      return s;
+    if (q.mu.has_value()) {
+      if (absl::Status s = CheckInterval("query.calibrate.mu", *q.mu, kNonNegative); !s.ok()) {
+        return s;
+      }
+    } else if (q.operating_point.has_value()) {
+      if (absl::Status s = CheckInterval("query.calibrate.operatingPoint.falsePositiveRate",
+                                         q.operating_point->false_positive_rate, kProbability);
+          !s.ok()) {
+        return s;
+      }
+      if (absl::Status s = CheckInterval("query.calibrate.operatingPoint.truePositiveRate",
+                                         q.operating_point->true_positive_rate, kProbability);
+          !s.ok()) {
+        return s;
+      }
+    } else {
+      if (absl::Status s = CheckInterval("query.calibrate.epsilon", q.epsilon, kNonNegative);
+          !s.ok()) {
+        return s;
+      }
+      if (absl::Status s = CheckInterval("query.calibrate.delta", q.delta, kProbability); !s.ok()) {
+        return s;
+      }
     }
     return CheckEnum("query.calibrate.variable", static_cast<int>(q.variable), 1, 3);
   }

@@ -1,6 +1,8 @@
 #include "accounting/event/history.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "accounting/numeric/rounding.h"
@@ -27,7 +29,7 @@ void Open(const MechanismEvent& event, double count, std::vector<Use>& uses) {
              sampled != nullptr && sampled->sampling_probability == 1) {
     Open(*sampled->event, count, uses);
   } else {
-    uses.push_back(Use{&event, count});
+    uses.push_back(Use{.event = &event, .count = count});
   }
 }
 
@@ -57,6 +59,22 @@ std::vector<Use> Flatten(const std::vector<CountedEvent>& events) {
 std::vector<Use> Flatten(const MechanismEvent& event) {
   std::vector<Use> uses;
   Open(event, 1, uses);
+  return uses;
+}
+
+std::vector<Use> OpenBandedMatrixFactorizations(std::vector<Use> uses, const Setting& setting) {
+  if (setting.relation == NeighboringRelation::kReplaceOne) return uses;
+  for (Use& use : uses) {
+    const auto* banded = use.event->As<BandedMatrixFactorization>();
+    if (banded == nullptr) continue;
+    const double q = banded->sampling_probability * static_cast<double>(banded->bands);
+    if (!(q <= 1)) continue;
+    const MechanismEvent release(Gaussian{banded->noise_multiplier});
+    const double rounded = q == 1 ? 1 : std::min(1.0, RoundUp(q));
+    use.count = Times(use.count, static_cast<double>((banded->iterations - 1) / banded->bands + 1));
+    use.opened = rounded == 1 ? release : MechanismEvent(PoissonSampled{rounded, release});
+    use.event = &*use.opened;
+  }
   return uses;
 }
 

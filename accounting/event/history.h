@@ -29,6 +29,7 @@ struct Setting {
 struct Use {
   const MechanismEvent* event = nullptr;  // borrowed from the history
   double count = 0;                       // exact up to 2^53, rounded up beyond
+  NestedEvent opened = {};                // keeps `event` alive where it is not part of the history
 };
 
 // Opens composed, selfComposed and poissonSampled with probability 1 (every record is in the
@@ -36,6 +37,13 @@ struct Use {
 // `events`.
 std::vector<Use> Flatten(const std::vector<CountedEvent>& events);
 std::vector<Use> Flatten(const MechanismEvent& event);
+
+// Replaces every bandedMatrixFactorization{z, b, n, q} that is a use of its own by ceil(n / b) uses
+// of poissonSampled{q b, gaussian{z}} ([CCGMST23]: a part of the records takes part every b
+// iterations, each with probability q b), or of the gaussian where q b = 1. For one privacy unit
+// that is added, removed or zeroed; under replace-one, and where q b > 1, nothing is replaced. Not
+// for groups, whose members may be in different parts.
+std::vector<Use> OpenBandedMatrixFactorizations(std::vector<Use> uses, const Setting& setting);
 
 // True if the event is, or holds at any depth, a release without privacy.
 bool ContainsNonPrivate(const MechanismEvent& event);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "accounting/numeric/log_space.h"
+#include "accounting/numeric/mills_ratio.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -58,7 +59,7 @@ Bounds ByMillsRatios(double m, double u, double v) {
   const double v_error = kUlp * (m + v);
   const double error = u_error * (u + 1 / ((1 + u * u) * difference)) +
                        v_error / ((1 + v * v) * difference) +
-                       kNormalRelativeError * (r_u + r_v) / difference +
+                       kMillsRelativeError * (r_u + r_v) / difference +
                        8 * kUlp * (0.5 * u * u + std::abs(log_difference) + 1);
   if (!(difference > 0)) return Bounds{-kInf, 0};
   return Around(log_delta, error);
@@ -81,11 +82,114 @@ Bounds ByComplement(double m, double u, double v) {
   return Around(log_delta, error);
 }
 
+// One rounding, with 1% for the products of roundings and the arithmetic of the errors themselves.
+constexpr double kRounding = 1.01 * kUnitRoundoff;
+// What underflow can have taken from a result below: a few times 2^-1075.
+constexpr double kUnderflow = 0x1p-1070;
+
+// phi(x + low), |x low| <= 1e-8. The square of x is exact in two doubles; exp has 2 roundings
+// (below one ulp), the correction and its product 2, the constant and its product 2: 6, stated
+// as 7.
+constexpr double kDensityError = 7 * kRounding;
+double Density(double x, double low) {
+  constexpr double kInverseSqrt2Pi = 0.39894228040143267794;
+  const double square = x * x;
+  if (!(square < 1500)) return 0;  // below 2^-1075
+  const double lost = std::fma(x, x, -square);
+  return std::exp(-0.5 * square) * (1 - (0.5 * lost + x * low)) * kInverseSqrt2Pi;
+}
+
+// x + y = sum + low exactly ([Knuth97] 4.2.2 Thm B).
+struct TwoSum {
+  double sum;
+  double low;
+  TwoSum(double x, double y) : sum(x + y) {
+    const double y_part = sum - x;
+    low = (x - (sum - y_part)) + (y - y_part);
+  }
+};
+
+// delta and tail, given a >= -1, as far as they are sums of positive numbers or 1 less a tail.
+void FillByDifference(const MillsArguments& at, double epsilon, GaussianPoint* point, double phi_a,
+                      double phi_b) {
+  const MillsDifference mills = MillsRatioDifference(at);
+  const double relative = mills.difference_error / mills.difference + kDensityError + kRounding;
+  if (epsilon >= 0) {
+    point->delta = phi_a * mills.difference;
+    point->delta_error = relative * point->delta + kUnderflow;
+    point->tail = phi_b * mills.right;
+    point->tail_error =
+        (kDensityError + kMillsRelativeError + kRounding) * point->tail + kUnderflow;
+    return;
+  }
+  // delta(eps) = 1 - e^eps + e^eps delta(-eps), and e^eps phi(a) = phi(b).
+  const double floor = -std::expm1(epsilon);
+  const double more = phi_b * mills.difference;
+  point->delta = floor + more;
+  point->delta_error =
+      2 * kRounding * floor + relative * more + kRounding * point->delta + kUnderflow;
+  const double complement = phi_a * mills.left;
+  point->tail = 1 - complement;
+  point->tail_error =
+      (kDensityError + kMillsRelativeError + kRounding) * complement + kRounding + kUnderflow;
+}
+
+// The same for a < -1: delta = 1 - Phi(a) - phi(a) R(b) = 1 - phi(a) (R(-a) + R(b)), for epsilon <
+// 0 with phi(b) in the place of phi(a) = e^-eps phi(b).
+void FillByComplement(const MillsArguments& at, double epsilon, GaussianPoint* point, double phi_a,
+                      double phi_b) {
+  const double r_a = MillsRatio(-at.left, -at.left_low);
+  const double r_b = MillsRatio(at.right, at.right_low);
+  constexpr double kProductError = kDensityError + kMillsRelativeError + kRounding;
+  const double complement = (epsilon >= 0 ? phi_a : phi_b) * (r_a + r_b);
+  point->delta = 1 - complement;
+  point->delta_error = (kProductError + kRounding) * complement + kRounding + kUnderflow;
+  point->tail = epsilon >= 0 ? phi_b * r_b : phi_a * r_a;
+  point->tail_error = kProductError * point->tail + kUnderflow;
+}
+
 }  // namespace
+
+std::optional<GaussianPoint> GaussianAt(double mu, double epsilon) {
+  const double magnitude = std::abs(epsilon);
+  const double m = magnitude / mu;
+  if (!(mu >= 1e-100 && mu <= 2e4 && m <= 1e4)) return std::nullopt;
+  // a + a_low = |eps|/mu - mu/2 and b + b_low = |eps|/mu + mu/2 to twice the digits: what m lost is
+  // the exact remainder over mu.
+  const double h = 0.5 * mu;
+  const double m_low = std::fma(-m, mu, magnitude) / mu;
+  const TwoSum a(m, -h);
+  const TwoSum b(m, h);
+  const MillsArguments at{m, m_low, a.sum, a.low + m_low, b.sum, b.low + m_low, mu};
+  const double phi_a = Density(at.left, at.left_low);
+  const double phi_b = Density(at.right, at.right_low);
+  GaussianPoint point;
+  point.density_above = epsilon >= 0 ? phi_a : phi_b;
+  point.density_below = epsilon >= 0 ? phi_b : phi_a;
+  if (a.sum > 39) {  // phi(39) < 2^-1098
+    const double floor = epsilon < 0 ? -std::expm1(epsilon) : 0;
+    point.delta = floor;
+    point.delta_error = 2 * kRounding * floor + kUnderflow;
+    point.tail = epsilon < 0 ? 1 : 0;
+    point.tail_error = kUnderflow;
+  } else if (a.sum >= -1) {
+    FillByDifference(at, epsilon, &point, phi_a, phi_b);
+  } else {
+    FillByComplement(at, epsilon, &point, phi_a, phi_b);
+  }
+  return point;
+}
 
 Bounds GaussianLogDelta(double mu, double epsilon) {
   if (std::isnan(mu) || std::isnan(epsilon) || mu < 0) return Bounds{-kInf, 0};
   if (mu == kInf) return Bounds{0, 0};
+  // By its linear value, unless that underflows or its distance from 1 has more digits.
+  if (const auto point = GaussianAt(mu, epsilon);
+      point.has_value() && point->delta > 1e-290 && point->delta < 0.9) {
+    const double log_delta = std::log(point->delta);
+    const double relative = point->delta_error / point->delta;  // below 1e-10
+    return Around(log_delta, 1.01 * relative + 2 * kUlp * std::abs(log_delta));
+  }
   if (epsilon < 0) {
     // delta(eps) = 1 - e^eps + e^eps delta(-eps): the pair is its own reverse.
     const double floor = Log1mExp(epsilon);

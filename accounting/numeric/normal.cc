@@ -12,13 +12,10 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSqrt2 = 1.41421356237309504880;
-constexpr double kSqrtHalfPi = 1.25331413731550025121;
 constexpr double kSqrt2Pi = 2.50662827463100050242;
-// (kSqrt2 as rounded to double - sqrt(2)) / sqrt(2).
-constexpr double kSqrt2RoundedBy = 6.83572777e-17;
 
-// erfc in double throughout (promotion to long double costs seven times as much for one ulp), and
-// never an exception.
+// erfc_inv in double throughout (promotion to long double costs several times as much for one ulp),
+// and never an exception.
 using Policy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::pole_error<boost::math::policies::ignore_error>,
@@ -27,16 +24,16 @@ using Policy = boost::math::policies::policy<
     boost::math::policies::evaluation_error<boost::math::policies::ignore_error>,
     boost::math::policies::promote_double<false>>;
 
-// Below this the Mills ratio comes from erfc, above it from the continued fraction.
+// From here on the ratios of the Mills integrals come from their continued fraction.
 constexpr double kContinuedFractionFrom = 2.0;
 
 // r_n = I_n / I_{n-1} = n / (x + r_{n+1}), run backwards from far enough out. An error in r_{n+1}
 // shrinks by r_n^2 / n <= exp(-x / sqrt(n)) roughly, so that from N on it is exp(-2 x sqrt(N)):
 // N = (20 / x)^2 leaves exp(-40). The start is the fixed point of the recurrence.
-double FirstRatio(double x, double* ratios, int kept) {
+void Ratios(double x, double* ratios, int kept) {
   if (x > 1e8) {  // r_n = n / x to all digits
     for (int n = kept; n >= 1; --n) ratios[n] = n / x;
-    return 1 / x;
+    return;
   }
   const int last = kept + 12 + static_cast<int>(400 / (x * x));
   double r = 2.0 * last / (x + std::sqrt(x * x + 4.0 * last));
@@ -44,7 +41,6 @@ double FirstRatio(double x, double* ratios, int kept) {
     r = n / (x + r);
     if (n <= kept) ratios[n] = r;
   }
-  return r;
 }
 
 // exp(-z^2 / 2) with the rounding of z^2 put back: relative error 2 ulp at any z.
@@ -62,21 +58,6 @@ double UpperTail(double x) {
 
 }  // namespace
 
-double MillsRatio(double x) {
-  if (std::isnan(x)) return x;
-  if (x == kInf) return 0;
-  if (x < kContinuedFractionFrom) {
-    // The error of x / sqrt(2) is put back through erfc'(y) = -2/sqrt(pi) e^{-y^2}.
-    const double y = x / kSqrt2;
-    const double lost = std::fma(-y, kSqrt2, x) / kSqrt2 + y * kSqrt2RoundedBy;
-    const double erfc = boost::math::erfc(y, Policy());
-    const double e = std::exp(0.5 * x * x);
-    return kSqrtHalfPi * e * erfc - kSqrt2 * lost;
-  }
-  double ratios[2];
-  return 1 / (x + FirstRatio(x, ratios, 1));
-}
-
 std::array<double, 12> MillsIntegrals(double x) {
   std::array<double, 12> integral;
   integral[0] = MillsRatio(x);
@@ -89,7 +70,7 @@ std::array<double, 12> MillsIntegrals(double x) {
     return integral;
   }
   double ratios[12];
-  FirstRatio(x, ratios, 11);
+  Ratios(x, ratios, 11);
   for (int n = 1; n < 12; ++n) integral[n] = integral[n - 1] * ratios[n];
   return integral;
 }

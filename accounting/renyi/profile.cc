@@ -1,20 +1,30 @@
 #include "accounting/renyi/profile.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "accounting/classical/composition.h"
 #include "accounting/event/domain.h"
 #include "accounting/gaussian/composition.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
+#include "accounting/renyi/group.h"
+#include "accounting/renyi/poisson_sampled.h"
+#include "accounting/renyi/private_selection.h"
+#include "accounting/renyi/random_allocation.h"
 #include "accounting/renyi/sampled_gaussian.h"
+#include "accounting/renyi/sampled_without_replacement.h"
 #include "accounting/renyi/tabulated_curve.h"
 
 namespace epsledger::accounting {
 namespace {
+
+using Curve = std::function<double(double order)>;
 
 void AddUp(double& sum, double count, double x) {
   if (x == 0) return;
@@ -38,104 +48,315 @@ std::optional<double> JointNoiseMultiplier(const std::vector<Use>& uses, double 
   return RoundDownNonNegative(1 / mu->upper / shift, 2);
 }
 
-constexpr char kNotAGaussian[] =
-    "sampling is proved here for Gaussian releases only; other loss pairs come with the PLD engine";
+// The epsilon of an event that is epsilon-DP and about which nothing more is used.
+std::optional<double> PureEpsilon(const MechanismEvent& event, double shift) {
+  if (const auto* discrete = event.As<DiscreteLaplace>()) {
+    return RoundUp(discrete->noise_parameter * shift * static_cast<double>(discrete->sensitivity));
+  }
+  if (const auto* flip = event.As<PermuteAndFlip>()) return flip->epsilon;  // [MS20] Thm 1
+  if (const auto* pure = event.As<PureDp>()) return pure->epsilon;
+  return std::nullopt;
+}
+
+std::optional<ApproximateDpParameters> ApproximatePair(const MechanismEvent& event) {
+  if (const auto* approximate = event.As<ApproximateDp>()) {
+    return ApproximateDpParameters{approximate->epsilon, approximate->delta};
+  }
+  if (const auto* claim = event.As<UnverifiedClaim>()) {
+    return ApproximateDpParameters{claim->epsilon, claim->delta};
+  }
+  return std::nullopt;
+}
+
+// Noise of a symmetric law added to a sum: reflection about the midpoint of two neighbors' sums
+// exchanges their output laws, and a record that counts as zero is a record that is not there.
+bool IsSymmetricNoise(const MechanismEvent& event) {
+  return event.As<Laplace>() != nullptr || event.As<DiscreteLaplace>() != nullptr ||
+         event.As<DiscreteGaussian>() != nullptr;
+}
 
 }  // namespace
 
-void RenyiProfile::AddTerm(std::function<double(double)> divergence, double count) {
-  terms_.push_back(Term{std::move(divergence), count});
-}
+class RenyiProfileBuilder {
+ public:
+  RenyiProfileBuilder(const Setting& setting, Accountant asked_by, double group_size)
+      : setting_(setting), asked_by_(asked_by), group_size_(group_size), shift_(setting.shift()) {}
 
-absl::StatusOr<RenyiProfile> RenyiProfile::Create(const std::vector<Use>& uses,
-                                                  const Setting& setting, Accountant asked_by) {
-  RenyiProfile profile;
-  const double shift = setting.shift();
-  // Sampled Gaussians of the same parameters are evaluated once.
-  std::map<std::pair<double, double>, double> sampled_gaussians;
-  const auto pure = [&](double epsilon, double count) {
-    if (epsilon > 0) {
-      profile.AddTerm([epsilon](double a) { return PureDpRenyi(a, epsilon); }, count);
-    }
-  };
-  for (const Use& use : uses) {
-    const MechanismEvent& event = *use.event;
-    const double count = use.count;
-    if (const std::optional<Bounds> mu = GaussianMu(event, setting); mu.has_value()) {
-      AddUp(profile.half_mu_squared_, count,
-            RoundUpNonNegative(0.5 * mu->upper * mu->upper, 2) +
-                (mu->upper > 0 ? std::numeric_limits<double>::denorm_min() : 0));
+  absl::Status Add(const MechanismEvent& event, double count) {
+    if (const std::optional<Bounds> mu = GaussianMu(event, setting_); mu.has_value()) {
+      AddGaussian(mu->upper, count);  // groups: [DRS19] Thm 2.14
     } else if (const auto* laplace = event.As<Laplace>()) {
-      profile.AddTerm(
-          [z = laplace->noise_multiplier, shift](double a) { return LaplaceRenyi(a, z, shift); },
-          count);
+      AddExact([z = laplace->noise_multiplier, shift = RoundUpIfGroup(shift_ * group_size_)](
+                   double a) { return LaplaceRenyi(a, z, shift); },
+               count);
     } else if (const auto* discrete = event.As<DiscreteGaussian>()) {
       // [CKS20] Prop 5: the divergence is at most that of the continuous Gaussian.
-      const double bound =
-          RoundUp(shift * static_cast<double>(discrete->sensitivity) / discrete->sigma, 2);
-      AddUp(profile.half_mu_squared_, count, RoundUp(0.5 * bound * bound, 2));
-    } else if (const auto* discrete_laplace = event.As<DiscreteLaplace>()) {
-      pure(RoundUp(discrete_laplace->noise_parameter * shift *
-                   static_cast<double>(discrete_laplace->sensitivity)),
-           count);
+      AddGaussian(RoundUp(shift_ * static_cast<double>(discrete->sensitivity) / discrete->sigma, 2),
+                  count);
+    } else if (const std::optional<double> epsilon = PureEpsilon(event, shift_)) {
+      AddPure(*epsilon, count);
+    } else if (const std::optional<ApproximateDpParameters> pair = ApproximatePair(event)) {
+      AddApproximate(*pair, count);
     } else if (const auto* response = event.As<RandomizedResponse>()) {
-      if (setting.relation != NeighboringRelation::kReplaceOne) {
-        return UnknownEvent(asked_by, event, "it is defined under replace-one only");
+      if (setting_.relation != NeighboringRelation::kReplaceOne) {
+        return Unknown(event, "it is defined under replace-one only");
       }
-      profile.AddTerm([p = response->noise_parameter, k = response->num_buckets](
-                          double a) { return RandomizedResponseRenyi(a, p, k); },
-                      count);
+      AddCurve([p = response->noise_parameter,
+                k = response->num_buckets](double a) { return RandomizedResponseRenyi(a, p, k); },
+               count);
     } else if (const auto* exponential = event.As<ExponentialMechanism>()) {
-      profile.AddTerm(
-          [epsilon = exponential->epsilon](double a) { return BoundedRangeRenyi(a, epsilon); },
-          count);
-    } else if (const auto* flip = event.As<PermuteAndFlip>()) {
-      pure(flip->epsilon, count);  // [MS20] Thm 1: epsilon-DP
-    } else if (const auto* pure_dp = event.As<PureDp>()) {
-      pure(pure_dp->epsilon, count);
-    } else if (const auto* approximate = event.As<ApproximateDp>()) {
-      AddUp(profile.delta_sum_, count, approximate->delta);
-      pure(approximate->epsilon, count);
-    } else if (const auto* claim = event.As<UnverifiedClaim>()) {
-      AddUp(profile.delta_sum_, count, claim->delta);
-      pure(claim->epsilon, count);
+      // Ranges of the loss add up along a path of neighbors.
+      AddExact([epsilon = RoundUpIfGroup(exponential->epsilon * group_size_)](
+                   double a) { return BoundedRangeRenyi(a, epsilon); },
+               count);
     } else if (const auto* zcdp = event.As<Zcdp>()) {
-      AddUp(profile.half_mu_squared_, count, zcdp->rho);  // [BS16] Def 1.1
-      AddUp(profile.constant_, count, zcdp->xi);
-    } else if (const auto* curve = event.As<RenyiCurve>()) {
-      profile.AddTerm([table = std::make_shared<const TabulatedRenyiCurve>(*curve)](
-                          double a) { return table->Divergence(a); },
-                      count);
-    } else if (const auto* sampled = event.As<PoissonSampled>()) {
-      const std::vector<Use> inner = Flatten(*sampled->event);
-      const std::optional<double> z = JointNoiseMultiplier(inner, shift);
-      if (!z.has_value()) return UnknownEvent(asked_by, event, kNotAGaussian);
-      const double q = sampled->sampling_probability;
-      if (setting.relation == NeighboringRelation::kReplaceOne) {
-        // Only joint convexity is proved here: linear in q, not quadratic (README, "Sampling
-        // cannot hurt").
-        profile.AddTerm([mechanism = SampledGaussian{q, *z}](
-                            double a) { return SampledGaussianConvexityBound(mechanism, a); },
-                        count);
-      } else {
-        sampled_gaussians[{q, *z}] += count;
+      // [BS16] Def 1.1. Groups: GroupRenyi of xi + rho a is k^2 rho a + xi sum k a / (k a - j).
+      AddUp(profile_.half_mu_squared_, count,
+            RoundUpIfGroup(RoundUpIfGroup(zcdp->rho * group_size_) * group_size_));
+      if (group_size_ == 1) {
+        AddUp(profile_.constant_, count, zcdp->xi);
+      } else if (zcdp->xi > 0) {
+        AddCurve([xi = zcdp->xi](double) { return xi; }, count);
       }
+    } else if (const auto* curve = event.As<RenyiCurve>()) {
+      AddCurve([table = std::make_shared<const TabulatedRenyiCurve>(*curve)](
+                   double a) { return table->Divergence(a); },
+               count);
+    } else if (const auto* sampled = event.As<PoissonSampled>()) {
+      return AddPoissonSampled(event, *sampled, count);
+    } else if (const auto* subset = event.As<SampledWithoutReplacement>()) {
+      return AddSampledWithoutReplacement(event, *subset, count);
+    } else if (const auto* allocation = event.As<RandomAllocation>()) {
+      return AddRandomAllocation(event, *allocation, count);
+    } else if (const auto* selection = event.As<RepeatAndSelect>()) {
+      return AddSelection(event, *selection, count);
+    } else if (const auto* banded = event.As<BandedMatrixFactorization>()) {
+      return AddBanded(event, *banded, count);
     } else {
-      return UnknownEvent(asked_by, event, "its Renyi divergence is not proved here");
+      return Unknown(event, "its Renyi divergence is not proved here");
+    }
+    return absl::OkStatus();
+  }
+
+  // `roundings`: how many counts of sampled Gaussians may have been added up inexactly.
+  RenyiProfile Finish(double roundings) && {
+    const bool add = setting_.adjacency == Adjacency::kAdd;
+    for (const auto& [parameters, count] : sampled_gaussians_) {
+      const SampledGaussian mechanism{parameters.first, parameters.second};
+      AddCurve(
+          [mechanism, add](double a) {
+            return add ? SampledGaussianAddRenyi(mechanism, a)
+                       : SampledGaussianRemoveRenyi(mechanism, a);
+          },
+          count <= 9007199254740992.0 ? count : RoundUp(count, roundings));
+    }
+    return std::move(profile_);
+  }
+
+ private:
+  absl::Status Unknown(const MechanismEvent& event, const std::string& reason) const {
+    return UnknownEvent(asked_by_, event, reason);
+  }
+  double RoundUpIfGroup(double x) const { return group_size_ == 1 ? x : RoundUpNonNegative(x); }
+
+  // A curve that already speaks of the group.
+  void AddExact(Curve divergence, double count) {
+    profile_.terms_.push_back(RenyiProfile::Term{std::move(divergence), count});
+  }
+  // A curve of single neighbors.
+  void AddCurve(Curve divergence, double count) {
+    if (group_size_ == 1) return AddExact(std::move(divergence), count);
+    AddExact(
+        [one = std::move(divergence), k = group_size_](double a) { return GroupRenyi(one, a, k); },
+        count);
+  }
+  void AddGaussian(double mu, double count) {
+    const double group_mu = RoundUpIfGroup(mu * group_size_);
+    AddUp(profile_.half_mu_squared_, count,
+          RoundUpNonNegative(0.5 * group_mu * group_mu, 2) +
+              (group_mu > 0 ? std::numeric_limits<double>::denorm_min() : 0));
+  }
+  void AddPure(double epsilon, double count) {
+    if (epsilon == 0) return;
+    AddExact([epsilon = RoundUpIfGroup(epsilon * group_size_)](
+                 double a) { return PureDpRenyi(a, epsilon); },
+             count);
+  }
+  void AddApproximate(ApproximateDpParameters pair, double count) {
+    if (group_size_ > 1) pair = GroupPrivacy(pair, group_size_);
+    AddUp(profile_.delta_sum_, count, pair.delta);
+    if (pair.epsilon > 0) {
+      AddExact([epsilon = pair.epsilon](double a) { return PureDpRenyi(a, epsilon); }, count);
     }
   }
-  const bool add = setting.adjacency == Adjacency::kAdd;
-  for (const auto& [parameters, count] : sampled_gaussians) {
-    const SampledGaussian mechanism{parameters.first, parameters.second};
-    profile.AddTerm(
-        [mechanism, add](double a) {
-          return add ? SampledGaussianAddRenyi(mechanism, a)
-                     : SampledGaussianRemoveRenyi(mechanism, a);
-        },
-        // Sums of counts may have left the exact range.
-        count <= 9007199254740992.0 ? count : RoundUp(count, static_cast<double>(uses.size())));
+
+  // The profile of what is inside a sampling or a selection, both directions, single neighbors.
+  absl::StatusOr<RenyiProfile> Inner(const std::vector<Use>& uses) const {
+    Setting setting = setting_;
+    setting.adjacency = std::nullopt;
+    return RenyiProfile::Create(uses, setting, asked_by_);
   }
-  return profile;
+
+  absl::Status AddPoissonSampled(const MechanismEvent& event, const PoissonSampled& sampled,
+                                 double count) {
+    const std::vector<Use> inner = Flatten(*sampled.event);
+    const double q = sampled.sampling_probability;
+    if (const std::optional<double> z = JointNoiseMultiplier(inner, shift_)) {
+      if (setting_.relation == NeighboringRelation::kReplaceOne) {
+        // Only joint convexity is proved here: linear in q, not quadratic (README, "Sampling
+        // cannot hurt").
+        AddCurve([mechanism = SampledGaussian{q, *z}](
+                     double a) { return SampledGaussianConvexityBound(mechanism, a); },
+                 count);
+      } else {
+        sampled_gaussians_[{q, *z}] += count;
+      }
+      return absl::OkStatus();
+    }
+    const bool single = inner.size() == 1 && inner[0].count == 1;
+    const bool symmetric_noise = single && IsSymmetricNoise(*inner[0].event);
+    const bool absent_or_present =
+        setting_.relation == NeighboringRelation::kAddOrRemoveOne ||
+        (setting_.relation == NeighboringRelation::kReplaceSpecial && symmetric_noise);
+    if (single && absent_or_present) {
+      if (const std::optional<double> epsilon = PureEpsilon(*inner[0].event, shift_)) {
+        const bool add = setting_.adjacency == Adjacency::kAdd;
+        if (*epsilon == 0) return absl::OkStatus();
+        AddCurve(
+            [epsilon = *epsilon, q, add](double a) {
+              return add ? PoissonSampledPureDpAddRenyi(a, epsilon, q)
+                         : PoissonSampledPureDpRemoveRenyi(a, epsilon, q);
+            },
+            count);
+        return absl::OkStatus();
+      }
+      if (const std::optional<ApproximateDpParameters> pair = ApproximatePair(*inner[0].event)) {
+        // [BBG18] Thm 8.
+        AddApproximate({AmplifiedEpsilon(pair->epsilon, q), RoundUpNonNegative(q * pair->delta)},
+                       count);
+        return absl::OkStatus();
+      }
+    }
+    absl::StatusOr<RenyiProfile> inside = Inner(inner);
+    if (!inside.ok()) return Unknown(event, std::string(inside.status().message()));
+    if (inside->delta_sum() > 0) {
+      if (group_size_ > 1) return Unknown(event, "no group theorem for its delta is proved here");
+      // The delta is a release that happens with the same probability on both sides, sampled or
+      // not; without it the pair is the sampled rest.
+      AddUp(profile_.delta_sum_, count, inside->delta_sum());
+    }
+    const auto rest = std::make_shared<const RenyiProfile>(*std::move(inside));
+    if (!absent_or_present) {
+      AddCurve([rest, q](double a) { return SamplingConvexityRenyi(a, rest->Divergence(a), q); },
+               count);
+      return absl::OkStatus();
+    }
+    const auto one = [&](double a) { return rest->Divergence(a); };
+    const auto bound = std::make_shared<const PoissonSampledRenyi>(one, q, symmetric_noise);
+    AddCurve(
+        [rest, bound, adjacency = setting_.adjacency](double a) {
+          const double d = rest->Divergence(a);
+          if (adjacency == Adjacency::kAdd) return bound->Add(a, d);
+          if (adjacency == Adjacency::kRemove) return bound->Remove(a, d);
+          return std::max(bound->Add(a, d), bound->Remove(a, d));
+        },
+        count);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddSampledWithoutReplacement(const MechanismEvent& event,
+                                            const SampledWithoutReplacement& sampled,
+                                            double count) {
+    if (setting_.relation != NeighboringRelation::kReplaceOne) {
+      return Unknown(event, "sampling a fixed number of records is proved here under replace-one");
+    }
+    const std::optional<double> z = JointNoiseMultiplier(Flatten(*sampled.event), shift_);
+    if (!z.has_value()) return Unknown(event, kGaussiansOnly);
+    const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
+                                           static_cast<double>(sampled.dataset_size)));
+    const auto bound = std::make_shared<const SampledWithoutReplacementGaussian>(q, *z);
+    AddCurve([bound](double a) { return bound->Divergence(a); }, count);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddRandomAllocation(const MechanismEvent& event, const RandomAllocation& allocation,
+                                   double count) {
+    if (setting_.relation == NeighboringRelation::kReplaceOne) {
+      return Unknown(event, "it is proved here for one record added or removed");
+    }
+    const std::optional<double> z = JointNoiseMultiplier(Flatten(*allocation.event), shift_);
+    if (!z.has_value()) return Unknown(event, kGaussiansOnly);
+    // k of t rounds are one of t/k rounds, k times: split the rounds at random into k blocks of
+    // floor(t/k) first ([FS25] Lemma 3.2).
+    const auto bound = std::make_shared<const RandomAllocationGaussian>(
+        allocation.rounds / allocation.selected, *z);
+    AddCurve(
+        [bound, adjacency = setting_.adjacency](double a) {
+          if (adjacency == Adjacency::kAdd) return bound->Add(a);
+          if (adjacency == Adjacency::kRemove) return bound->Remove(a);
+          return std::max(bound->Add(a), bound->Remove(a));
+        },
+        RoundUpCount(count * static_cast<double>(allocation.selected)));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddSelection(const MechanismEvent& event, const RepeatAndSelect& selection,
+                            double count) {
+    absl::StatusOr<RenyiProfile> inside = Inner(Flatten(*selection.event));
+    if (!inside.ok()) return Unknown(event, std::string(inside.status().message()));
+    if (inside->delta_sum() > 0) {
+      return Unknown(event, "one run must have a Renyi divergence, without a delta set aside");
+    }
+    const auto run = std::make_shared<const RenyiProfile>(*std::move(inside));
+    const auto one = [&](double a) { return run->Divergence(a); };
+    const auto bound =
+        std::make_shared<const PrivateSelection>(one, selection.mean, selection.shape);
+    AddCurve([run, bound](double a) { return bound->Divergence(a, run->Divergence(a)); }, count);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddBanded(const MechanismEvent& event, const BandedMatrixFactorization& banded,
+                         double count) {
+    if (setting_.relation == NeighboringRelation::kReplaceOne) {
+      return Unknown(event, "it is proved here for one record added or removed");
+    }
+    const double bands = static_cast<double>(banded.bands);
+    const double q = banded.sampling_probability * bands;
+    if (!(q <= 1)) {
+      return Unknown(event, "its cyclic sampling needs samplingProbability * bands <= 1");
+    }
+    // [CCGMST23]: a part of the records takes part every `bands` iterations, each with probability
+    // q of its own.
+    const double steps = static_cast<double>((banded.iterations - 1) / banded.bands + 1);
+    sampled_gaussians_[{std::min(1.0, RoundUp(q)), banded.noise_multiplier / shift_}] +=
+        RoundUpCount(count * steps);
+    return absl::OkStatus();
+  }
+
+  static double RoundUpCount(double count) {
+    return count <= 9007199254740992.0 ? count : RoundUp(count);
+  }
+
+  static constexpr char kGaussiansOnly[] =
+      "this sampling is proved here for Gaussian releases only";
+
+  const Setting setting_;
+  const Accountant asked_by_;
+  const double group_size_;
+  const double shift_;
+  RenyiProfile profile_;
+  // Sampled Gaussians of the same parameters are evaluated once.
+  std::map<std::pair<double, double>, double> sampled_gaussians_;
+};
+
+absl::StatusOr<RenyiProfile> RenyiProfile::Create(const std::vector<Use>& uses,
+                                                  const Setting& setting, Accountant asked_by,
+                                                  int64_t group_size) {
+  RenyiProfileBuilder builder(setting, asked_by, static_cast<double>(group_size));
+  for (const Use& use : uses) {
+    if (absl::Status status = builder.Add(*use.event, use.count); !status.ok()) return status;
+  }
+  return std::move(builder).Finish(static_cast<double>(uses.size()));
 }
 
 double RenyiProfile::Divergence(double order) const {

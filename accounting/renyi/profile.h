@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
 #define EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -10,18 +11,24 @@
 namespace epsledger::accounting {
 
 // The Renyi divergences of a whole history, as a function of the order: an upper bound for every
-// pair of neighbors in both directions, or in the one direction that the setting asks for.
+// pair of data sets at distance group_size in both directions, or in the one direction that the
+// setting asks for.
 //
 // An (epsilon, delta)-DP event has no finite divergence; it is split into its delta and an
 // epsilon-DP part ([KOV15] Thm 3.1; README, "Approximate-DP parts"), so that
 //   delta(history, epsilon) <= delta_sum() + delta(the rest, epsilon).
-// Immutable, safe to share between threads.
+//
+// Groups: Gaussian events move k times as far, epsilon-DP and bounded-range events have k epsilon,
+// (epsilon, delta)-DP events the group's pair, zCDP k^2 rho; every other curve goes through
+// GroupRenyi. Immutable, safe to share between threads.
 class RenyiProfile {
  public:
   // UNIMPLEMENTED with the reason for an event whose divergence is not proved here; `asked_by` is
-  // named in the message. The result does not borrow from `uses`.
+  // named in the message. The result does not borrow from `uses`. group_size >= 1. Cost: sampled
+  // events other than Gaussians on a Poisson sample tabulate moments, some milliseconds each.
   static absl::StatusOr<RenyiProfile> Create(const std::vector<Use>& uses, const Setting& setting,
-                                             Accountant asked_by = Accountant::kRenyi);
+                                             Accountant asked_by = Accountant::kRenyi,
+                                             int64_t group_size = 1);
 
   // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf].
   double Divergence(double order) const;
@@ -29,12 +36,11 @@ class RenyiProfile {
   double delta_sum() const { return delta_sum_; }
 
  private:
+  friend class RenyiProfileBuilder;
   struct Term {
     std::function<double(double order)> divergence;
     double count;
   };
-
-  void AddTerm(std::function<double(double)> divergence, double count);
 
   double half_mu_squared_ = 0;  // of everything whose divergence is order * constant
   double constant_ = 0;         // of everything whose divergence is constant

@@ -6,11 +6,13 @@
 #include <optional>
 
 #include "accounting/classical/approximate_dp.h"
+#include "accounting/classical/composition.h"
 #include "accounting/event/domain.h"
 #include "accounting/gaussian/composition.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
+#include "accounting/renyi/group.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -24,36 +26,70 @@ double Plus(double sum, double count, double x) {
 
 }  // namespace
 
-absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting& setting) {
+absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting& setting,
+                                      int64_t group_size) {
+  const double group = static_cast<double>(group_size);
+  const auto of_group = [&](ZcdpParameters one) {
+    if (group_size > 1) {
+      one.rho = RoundUpNonNegative(group * group * one.rho, 2);
+      if (one.xi > 0) one.xi = RoundUp(one.xi * GroupConstantFactor(group));
+    }
+    return one;
+  };
   if (const std::optional<Bounds> mu = GaussianMu(event, setting); mu.has_value()) {
-    return ZcdpParameters{.rho = HalfSquare(mu->upper)};
+    return of_group(ZcdpParameters{.rho = HalfSquare(mu->upper)});
   }
   if (const auto* discrete = event.As<DiscreteGaussian>()) {
     const double mu =
         setting.shift() * static_cast<double>(discrete->sensitivity) / discrete->sigma;
-    return ZcdpParameters{.rho = HalfSquare(RoundUp(mu, 2))};
+    return of_group(ZcdpParameters{.rho = HalfSquare(RoundUp(mu, 2))});
   }
   if (const auto* zcdp = event.As<Zcdp>()) {
-    return ZcdpParameters{.rho = zcdp->rho, .xi = zcdp->xi};
+    return of_group(ZcdpParameters{.rho = zcdp->rho, .xi = zcdp->xi});
   }
   if (const auto* exponential = event.As<ExponentialMechanism>()) {
-    return ZcdpParameters{
+    return of_group(ZcdpParameters{
         .rho = 0.25 * HalfSquare(exponential->epsilon) +
-               (exponential->epsilon > 0 ? std::numeric_limits<double>::denorm_min() : 0)};
+               (exponential->epsilon > 0 ? std::numeric_limits<double>::denorm_min() : 0)});
   }
-  if (const auto* sampled = event.As<PoissonSampled>()) {
+  const bool replace_one = setting.relation == NeighboringRelation::kReplaceOne;
+  const auto unamplified = [&](const MechanismEvent& inner,
+                               double count) -> absl::StatusOr<ZcdpParameters> {
     // Joint convexity of the moments (README, "Sampling cannot hurt").
-    return ComposeZcdp(Flatten(*sampled->event), setting);
+    absl::StatusOr<ZcdpParameters> one = ComposeZcdp(Flatten(inner), setting);
+    if (!one.ok()) return one.status();
+    if (group_size > 1 && one->delta > 0) {
+      return UnknownEvent(Accountant::kZcdp, event,
+                          "no group theorem for the delta inside is proved here");
+    }
+    return of_group(ZcdpParameters{.rho = Plus(0, count, one->rho),
+                                   .xi = Plus(0, count, one->xi),
+                                   .delta = Plus(0, count, one->delta)});
+  };
+  if (const auto* sampled = event.As<PoissonSampled>()) return unamplified(*sampled->event, 1);
+  if (const auto* subset = event.As<SampledWithoutReplacement>(); subset && replace_one) {
+    return unamplified(*subset->event, 1);
+  }
+  if (const auto* allocation = event.As<RandomAllocation>(); allocation && !replace_one) {
+    return unamplified(*allocation->event, static_cast<double>(allocation->selected));
+  }
+  if (const auto* banded = event.As<BandedMatrixFactorization>();
+      banded && !replace_one &&
+      banded->sampling_probability * static_cast<double>(banded->bands) <= 1) {
+    return unamplified(MechanismEvent(Gaussian{banded->noise_multiplier}),
+                       static_cast<double>((banded->iterations - 1) / banded->bands + 1));
   }
   absl::StatusOr<ApproximateDpParameters> pair = ApproximateDpOf(event, setting, Accountant::kZcdp);
   if (!pair.ok()) return pair.status();
+  if (group_size > 1) *pair = GroupPrivacy(*pair, group);
   return ZcdpParameters{.rho = HalfSquare(pair->epsilon), .delta = pair->delta};
 }
 
-absl::StatusOr<ZcdpParameters> ComposeZcdp(const std::vector<Use>& uses, const Setting& setting) {
+absl::StatusOr<ZcdpParameters> ComposeZcdp(const std::vector<Use>& uses, const Setting& setting,
+                                           int64_t group_size) {
   ZcdpParameters sum;
   for (const Use& use : uses) {
-    const absl::StatusOr<ZcdpParameters> one = ZcdpOf(*use.event, setting);
+    const absl::StatusOr<ZcdpParameters> one = ZcdpOf(*use.event, setting, group_size);
     if (!one.ok()) return one.status();
     sum.rho = Plus(sum.rho, use.count, one->rho);
     sum.xi = Plus(sum.xi, use.count, one->xi);

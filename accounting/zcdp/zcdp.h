@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_ZCDP_ZCDP_H_
 #define EPSLEDGER_ACCOUNTING_ZCDP_ZCDP_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,12 +20,19 @@ struct ZcdpParameters {
 
 // The parameters of one use of an elementary event. Gaussian events (mu^2/2), discrete Gaussian
 // ([CKS20] Prop 5), epsilon-DP events (epsilon^2/2, [BS16] Prop 1.4), bounded range (epsilon^2/8,
-// [CR21]), zcdp itself. A Poisson-sampled event has those of the event inside: sampling cannot
-// hurt, and zCDP knows no amplification. UNIMPLEMENTED with the reason for the rest.
-absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting& setting);
+// [CR21]), zcdp itself. A sampled event has those of the event inside: sampling cannot hurt, and
+// zCDP knows no amplification (fixed-size sampling under replace-one only, random allocation and
+// cyclic sampling under the others only). UNIMPLEMENTED with the reason for the rest.
+//
+// group_size = k >= 1 data sets apart: (k H_k xi, k^2 rho)-zCDP with H_k = sum_{j<=k} 1/j, which is
+// GroupRenyi of xi + rho a ([BS16] Prop 1.9 for xi = 0; README, "Groups"); an (epsilon, delta)-DP
+// event has the group's own pair. UNIMPLEMENTED for a sampled event with a delta inside.
+absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting& setting,
+                                      int64_t group_size = 1);
 
 // The sum over a history ([BS16] Lemma 1.7: rho, xi and delta add up).
-absl::StatusOr<ZcdpParameters> ComposeZcdp(const std::vector<Use>& uses, const Setting& setting);
+absl::StatusOr<ZcdpParameters> ComposeZcdp(const std::vector<Use>& uses, const Setting& setting,
+                                           int64_t group_size = 1);
 
 // Returns epsilon >= the smallest one that the conversion of [CKS20] Prop 12 gives at the best real
 // order; log_delta as there. Needs delta < e^log_delta, otherwise +inf.

@@ -54,13 +54,17 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
 
 ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal) {
   Invocation invocation(terminal);
-  CLI::App app("epsctl: budgets, sessions and charges of an epsledger server", "epsctl");
+  CLI::App app("epsctl: budgets, sessions and charges of an epsledger server, and its mathematics",
+               "epsctl");
   app.require_subcommand(1);
   AddGlobalFlags(app, invocation.flags());
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);
   AddChargeCommands(app, invocation);
   AddComputeCommand(app, invocation);
+  AddCompareCommand(app, invocation);
+  AddCalibrateCommand(app, invocation);
+  AddCurveCommand(app, invocation);
   AddVersionCommand(app, invocation);
   app.footer(
       absl::StrCat(std::string(kExitCodeHelp),
@@ -70,7 +74,9 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
                    "  epsctl session create adult/run-1 --relation add-or-remove-one --no-own-cap\n"
                    "  epsctl charge preview adult/run-1 --gaussian 40\n"
                    "  epsctl charge create adult/run-1 --open-attempt --gaussian 40 --count 10\n"
-                   "  epsctl session guarantees adult/run-1 --delta 1e-5"));
+                   "  epsctl session guarantees adult/run-1 --delta 1e-5\n"
+                   "Without a server:\n"
+                   "  epsctl compare --gaussian 40 --count 100 --delta 1e-5"));
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(reversed);

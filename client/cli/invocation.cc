@@ -64,6 +64,8 @@ void Invocation::Print(const Answer& answer) {
     answer.table.PrintCsv(out);
   } else if (output == "jsonl") {
     for (const auto* message : answer.messages) out << ToJson(*message, false) << "\n";
+  } else if (output == "json" && answer.whole != nullptr) {
+    out << ToJson(*answer.whole, true) << "\n";
   } else if (output == "json" && answer.is_list) {
     out << "[";
     const char* separator = "\n";
@@ -76,6 +78,7 @@ void Invocation::Print(const Answer& answer) {
     for (const auto* message : answer.messages) out << ToJson(*message, true) << "\n";
   } else if (answer.is_list) {
     answer.table.PrintAligned(out, terminal_.color);
+    if (!answer.summary.empty()) out << "\n" << answer.summary << "\n";
   } else {
     answer.table.PrintDetails(out, terminal_.color);
     if (answer.below != nullptr && !answer.below->empty()) {
@@ -84,6 +87,11 @@ void Invocation::Print(const Answer& answer) {
     }
   }
   out.flush();
+}
+
+void Invocation::FailOffline(const absl::Status& status) {
+  exit_code_ = absl::IsInvalidArgument(status) ? ExitCode::kUsage : ExitCode::kFailed;
+  terminal_.err << "epsctl: " << std::string(status.message()) << "\n";
 }
 
 void Invocation::Fail(const absl::Status& status, CallKind kind) {

@@ -45,6 +45,10 @@ struct Answer {
   Table table;
   // With one message and output to people: printed below the details. May be null.
   const Table* below = nullptr;
+  // With a list: what json prints instead of an array of the messages. May be null.
+  const google::protobuf::Message* whole = nullptr;
+  // With a list and output to people: one line below the table. May be empty.
+  std::string summary;
 };
 
 // One run of epsctl: its flags, its streams, and how it ended.
@@ -65,6 +69,8 @@ class Invocation {
   void Print(const Answer& answer);
   // Prints one sentence on what failed and what to do about it, and remembers the exit code.
   void Fail(const absl::Status& status, CallKind kind);
+  // The same for a command that needs no server: the mathematics is in this program.
+  void FailOffline(const absl::Status& status);
   void set_exit_code(ExitCode code) { exit_code_ = code; }
 
   // Calls the method and returns the answer, or Fails and returns nothing.

@@ -2,14 +2,52 @@
 
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "accounting/accountant.h"
+#include "accounting/event/domain.h"
+#include "accounting/question.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/guarantee_convert.h"
+#include "proto/convert/history_convert.h"
 
 namespace epsledger::convert {
+namespace {
 
 using accounting::Accountant;
+
+v1::AccountantReading ReadBy(Accountant accountant, accounting::Question& question) {
+  question.accountant = accountant;
+  v1::AccountantReading reading;
+  reading.set_accountant(ToProto(accountant));
+  const absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
+  if (guarantee.ok()) {
+    ToProto(*guarantee, reading.mutable_guarantee());
+  } else {
+    reading.set_reason_unavailable(std::string(guarantee.status().message()));
+  }
+  return reading;
+}
+
+// REQUIRES: readings end with BEST.
+v1::Accountant::Kind Winner(
+    const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings) {
+  const v1::Guarantee& best = readings[readings.size() - 1].guarantee();
+  v1::Accountant::Kind winner = v1::Accountant::KIND_UNSPECIFIED;
+  if (best.accountant() == v1::Accountant::BEST || best.kind() != v1::Guarantee::UPPER_BOUND) {
+    return winner;
+  }
+  double smallest = accounting::kInfinity;
+  for (const v1::AccountantReading& reading : readings) {
+    const v1::Guarantee& guarantee = reading.guarantee();
+    if (guarantee.kind() != v1::Guarantee::UPPER_BOUND || !guarantee.has_upper()) continue;
+    const bool equal = guarantee.upper() == smallest && smallest < accounting::kInfinity;
+    if (guarantee.upper() < smallest || (equal && guarantee.accountant() == best.accountant())) {
+      smallest = guarantee.upper();
+      winner = guarantee.accountant();
+    }
+  }
+  return winner;
+}
+
+}  // namespace
 
 std::vector<v1::AccountantReading> ReadEveryAccountant(
     const std::vector<accounting::CountedEvent>& events, accounting::NeighboringRelation relation,
@@ -23,17 +61,36 @@ std::vector<v1::AccountantReading> ReadEveryAccountant(
        {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
         Accountant::kMoments, Accountant::kZcdp, Accountant::kGaussian, Accountant::kClt,
         Accountant::kPld, Accountant::kTradeOff, Accountant::kBest}) {
-    question.accountant = accountant;
-    v1::AccountantReading& reading = readings.emplace_back();
-    reading.set_accountant(ToProto(accountant));
-    const absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
-    if (guarantee.ok()) {
-      ToProto(*guarantee, reading.mutable_guarantee());
-    } else {
-      reading.set_reason_unavailable(std::string(guarantee.status().message()));
-    }
+    readings.push_back(ReadBy(accountant, question));
   }
   return readings;
+}
+
+absl::StatusOr<accounting::Question> ToQuestion(const v1::CompareAccountantsRequest& request) {
+  accounting::Question question;
+  absl::Status status = ReadHistory(HistoryOf(request), &question);
+  if (!status.ok()) return status;
+  status = accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
+  if (!status.ok()) return status;
+  question.query = accounting::EpsilonAtDelta::FromDelta(request.delta());
+  status = accounting::Validate(question);
+  if (!status.ok()) return status;
+  return question;
+}
+
+absl::StatusOr<v1::CompareAccountantsResponse> CompareAccountants(
+    accounting::Question question, absl::FunctionRef<bool()> abandoned) {
+  v1::CompareAccountantsResponse response;
+  for (const Accountant accountant :
+       {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
+        Accountant::kMoments, Accountant::kMomentsHolder, Accountant::kMomentsAsPublished,
+        Accountant::kZcdp, Accountant::kGaussian, Accountant::kClt, Accountant::kPld,
+        Accountant::kTradeOff, Accountant::kBest}) {
+    if (abandoned()) return absl::CancelledError("nobody waits for the comparison any more");
+    *response.add_readings() = ReadBy(accountant, question);
+  }
+  response.set_winner(Winner(response.readings()));
+  return response;
 }
 
 }  // namespace epsledger::convert

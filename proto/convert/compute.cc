@@ -11,10 +11,37 @@
 #include "proto/convert/guarantee_convert.h"
 #include "proto/convert/json_message.h"
 #include "proto/convert/json_syntax.h"
-#include "proto/convert/mechanism_convert.h"
 
 namespace epsledger::convert {
 namespace {
+
+// The one target of a calibration and its variable.
+absl::StatusOr<accounting::Query> ToCalibrate(const v1::CalibrateQuery& query) {
+  const absl::StatusOr<accounting::Calibrate::Variable> variable =
+      FromProto(query.variable(), "query.calibrate.variable");
+  if (!variable.ok()) return variable.status();
+  const bool spends = query.has_epsilon() || query.has_delta();
+  if (int{spends} + int{query.has_mu()} + int{query.has_operating_point()} > 1) {
+    return absl::InvalidArgumentError(
+        "query.calibrate: got more than one target, want epsilon and delta, or mu, or "
+        "operatingPoint");
+  }
+  const v1::OperatingPoint& rates = query.operating_point();
+  if (query.has_operating_point() &&
+      !(rates.has_false_positive_rate() && rates.has_true_positive_rate())) {
+    return absl::InvalidArgumentError(
+        "query.calibrate.operatingPoint: got less than two rates, want falsePositiveRate and "
+        "truePositiveRate");
+  }
+  accounting::Calibrate calibrate{
+      .epsilon = query.epsilon(), .delta = query.delta(), .variable = *variable};
+  if (query.has_mu()) calibrate.mu = query.mu();
+  if (query.has_operating_point()) {
+    calibrate.operating_point = {.false_positive_rate = rates.false_positive_rate(),
+                                 .true_positive_rate = rates.true_positive_rate()};
+  }
+  return calibrate;
+}
 
 // The query's numbers as they came: accounting::Answer checks them, and names them as proto3 JSON
 // does.
@@ -43,14 +70,8 @@ absl::StatusOr<accounting::Query> ToQuery(const v1::Query& query) {
       }
       return central_limit;
     }
-    case v1::Query::kCalibrate: {
-      const absl::StatusOr<accounting::Calibrate::Variable> variable =
-          FromProto(query.calibrate().variable(), "query.calibrate.variable");
-      if (!variable.ok()) return variable.status();
-      return accounting::Calibrate{.epsilon = query.calibrate().epsilon(),
-                                   .delta = query.calibrate().delta(),
-                                   .variable = *variable};
-    }
+    case v1::Query::kCalibrate:
+      return ToCalibrate(query.calibrate());
     case v1::Query::KIND_NOT_SET:
       break;
   }
@@ -85,43 +106,12 @@ absl::StatusOr<accounting::Question> ToQuestion(const v1::ComputeRequest& reques
   if (!accountant.ok()) return accountant.status();
   question.accountant = *accountant;
 
-  if (request.neighboring_relation() != v1::NeighboringRelation::KIND_UNSPECIFIED) {
-    const absl::StatusOr<accounting::NeighboringRelation> relation =
-        FromProto(request.neighboring_relation(), "neighboringRelation");
-    if (!relation.ok()) return relation.status();
-    question.relation = *relation;
-  }
-  if (request.adjacency() != v1::Adjacency::KIND_UNSPECIFIED) {
-    const absl::StatusOr<accounting::Adjacency> adjacency =
-        FromProto(request.adjacency(), "adjacency");
-    if (!adjacency.ok()) return adjacency.status();
-    question.adjacency = *adjacency;
-  }
-  if (request.sensitivity_relation() != v1::SensitivityRelation::KIND_UNSPECIFIED) {
-    const absl::StatusOr<accounting::SensitivityRelation> relation =
-        FromProto(request.sensitivity_relation(), "sensitivityRelation");
-    if (!relation.ok()) return relation.status();
-    question.sensitivity_relation = *relation;
-  }
-
-  if (request.events_size() > kMaxComputeEvents) {
-    return accounting::OutOfDomain("events", absl::StrCat(request.events_size(), " events"),
-                                   absl::StrCat("at most ", kMaxComputeEvents));
-  }
-  absl::StatusOr<std::vector<accounting::CountedEvent>> events =
-      FromProto(request.events(), "events");
-  if (!events.ok()) return events.status();
-  question.events = *std::move(events);
+  absl::Status history = ReadHistory(HistoryOf(request), &question);
+  if (!history.ok()) return history;
 
   const absl::StatusOr<accounting::Query> query = ToQuery(request.query());
   if (!query.ok()) return query.status();
   question.query = *query;
-
-  if (request.has_relative_width()) question.relative_width = request.relative_width();
-  if (request.has_group_size()) question.group_size = request.group_size();
-  if (request.has_advanced_delta_slack()) {
-    question.advanced_delta_slack = request.advanced_delta_slack();
-  }
   return question;
 }
 

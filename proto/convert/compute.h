@@ -12,12 +12,12 @@
 #include "absl/status/statusor.h"
 #include "accounting/accountant.h"
 #include "epsledger/v1/accounting_service.pb.h"
+#include "proto/convert/history_convert.h"
 
 namespace epsledger::convert {
 
-// Bounds on one request, so that none can exhaust the server. accounting_service.proto states them.
+// A bound on one request, beside those of its history. accounting_service.proto states it.
 inline constexpr int64_t kMaxComputeIdBytes = 256;
-inline constexpr int64_t kMaxComputeEvents = 10'000;
 
 // Reads one line into `request`, strictly: unknown fields, unknown names of enumerations, repeated
 // keys and anything that is not JSON are INVALID_ARGUMENT with what and where. On an error

@@ -34,6 +34,21 @@ void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message) {
 
 void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* message) {
   Fill(guarantee, message);
+  message->clear_regret();
+  if (guarantee.regret) message->set_regret(*guarantee.regret);
+  message->clear_kl();
+  message->clear_kappa2();
+  message->clear_kappa3();
+  message->clear_kappa3_bar();
+  message->clear_mu();
+  message->clear_gamma();
+  if (!guarantee.central_limit) return;
+  message->set_kl(guarantee.central_limit->kl);
+  message->set_kappa2(guarantee.central_limit->kappa2);
+  message->set_kappa3(guarantee.central_limit->kappa3);
+  message->set_kappa3_bar(guarantee.central_limit->kappa3_bar);
+  message->set_mu(guarantee.central_limit->mu);
+  message->set_gamma(guarantee.central_limit->gamma);
 }
 
 }  // namespace epsledger::convert

@@ -10,7 +10,8 @@ namespace epsledger::convert {
 // Replaces what `message` holds. A number that is absent stays absent: unknown is not zero.
 void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message);
 
-// The same numbers in the answer of a computation; `id`, `seconds` and `error` are left alone.
+// The same numbers in the answer of a computation, and those of a central limit or a fit of mu that
+// only a computation asks for; `id`, `seconds` and `error` are left alone.
 void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* message);
 
 }  // namespace epsledger::convert

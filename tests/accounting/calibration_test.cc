@@ -16,7 +16,7 @@ double EpsilonWith(Accountant accountant, const MechanismEvent& event, int64_t c
 }
 
 TEST(Calibrate, EndsJustOnTheSafeSide) {
-  for (const Accountant accountant : {Accountant::kRenyi, Accountant::kZcdp, Accountant::kBest}) {
+  for (const Accountant accountant : {Accountant::kRenyi, Accountant::kZcdp}) {
     const auto noise = Answer(Ask(accountant, {{SampledGaussianEvent(0.01, 1), 1000}},
                                   Calibrate{2, 1e-6, Variable::kNoiseMultiplier}));
     ASSERT_TRUE(noise.ok()) << noise.status();
@@ -72,8 +72,54 @@ TEST(Calibrate, SaysWhatCannotBe) {
                                          Calibrate{1, 0, Variable::kNoiseMultiplier}))));
   EXPECT_TRUE(absl::IsInvalidArgument(
       status(Ask(Accountant::kBasic, {}, Calibrate{1, 0, Variable::kCount}))));
-  EXPECT_TRUE(absl::IsUnimplemented(status(Ask(Accountant::kPld, {{MechanismEvent(Gaussian{3}), 1}},
-                                               Calibrate{1, 1e-5, Variable::kCount}))));
+  EXPECT_TRUE(
+      absl::IsFailedPrecondition(status(Ask(Accountant::kPld, {{MechanismEvent(Gaussian{3}), 1}},
+                                            Calibrate{1, 1e-5, Variable::kCount}))));
+  EXPECT_TRUE(absl::IsUnimplemented(
+      status(Ask(Accountant::kPld, {{SampledGaussianEvent(0.01, 1), 100}}, Calibrate{.mu = 1}))));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      status(Ask(Accountant::kGaussian, {{MechanismEvent(Gaussian{1}), 1}},
+                 Calibrate{.mu = 1, .operating_point = Calibrate::OperatingPoint{0.1, 0.2}}))));
+}
+
+TEST(Calibrate, EndsNearTheTrueEdgeUnderPld) {
+  for (const Accountant accountant : {Accountant::kPld, Accountant::kBest}) {
+    for (const double epsilon : {0.5, 2.0, 8.0}) {
+      const auto noise = Answer(Ask(accountant, {{SampledGaussianEvent(0.01, 1), 10000}},
+                                    Calibrate{epsilon, 1e-5, Variable::kNoiseMultiplier}));
+      ASSERT_TRUE(noise.ok()) << noise.status();
+      EXPECT_LE(*noise->upper, epsilon);
+      // A noise multiplier 2e-3 smaller truly spends more.
+      const auto less = Answer(AskEpsilon(
+          accountant, SampledGaussianEvent(0.01, *noise->value * (1 - 2e-3)), 10000, 1e-5));
+      EXPECT_GT(*less->lower, epsilon);
+    }
+  }
+  const auto count = Answer(Ask(Accountant::kPld, {{SampledGaussianEvent(0.01, 1), 1}},
+                                Calibrate{2, 1e-6, Variable::kCount}));
+  const auto steps = static_cast<int64_t>(*count->value);
+  EXPECT_LE(EpsilonWith(Accountant::kPld, SampledGaussianEvent(0.01, 1), steps, 1e-6), 2);
+  EXPECT_GT(EpsilonWith(Accountant::kPld, SampledGaussianEvent(0.01, 1), steps + steps / 200, 1e-6),
+            2);
+}
+
+TEST(Calibrate, MeetsAMuAndAnOperatingPoint) {
+  const std::vector<CountedEvent> events = {{MechanismEvent(Gaussian{1}), 4}};
+  const auto mu = Answer(Ask(Accountant::kBest, events, Calibrate{.mu = 0.5}));
+  ASSERT_TRUE(mu.ok()) << mu.status();
+  EXPECT_NEAR(*mu->value, 4, 1e-8);  // sqrt(4) / z
+  EXPECT_LE(*mu->upper, 0.5);
+  // TPR = Phi(Phi^-1(FPR) + mu): 0.05 at 0.01 is mu = 2.3263479 - 1.6448536 = 0.6814943.
+  const auto point =
+      Answer(Ask(Accountant::kGaussian, events,
+                 Calibrate{.operating_point = Calibrate::OperatingPoint{0.01, 0.05}}));
+  ASSERT_TRUE(point.ok()) << point.status();
+  EXPECT_NEAR(2 / *point->value, 0.6814943, 1e-6);
+  EXPECT_LE(*point->upper, 0.05);
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      Answer(Ask(Accountant::kGaussian, events,
+                 Calibrate{.operating_point = Calibrate::OperatingPoint{0.1, 0.05}}))
+          .status()));
 }
 
 TEST(Calibrate, TakesTheWholeRangeWhereEverythingFits) {

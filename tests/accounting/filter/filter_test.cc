@@ -101,7 +101,7 @@ TEST(Filter, CapsAreTheTheoremRoundedDown) {
 TEST(CostUpperBound, IsInfiniteForWhatIsNotProved) {
   for (const MechanismEvent& event :
        {MechanismEvent(TradeOffCurve{{0, 1}, {1, 0}}),
-        MechanismEvent(PoissonSampled{0.1, MechanismEvent(Laplace{1})}),
+        MechanismEvent(SampledWithReplacement{100, 10, MechanismEvent(Laplace{1})}),
         MechanismEvent(RandomizedResponse{0.5, 2}), MechanismEvent(NonPrivate{}),
         MechanismEvent(SelfComposed{MechanismEvent(NonPrivate{}), 2}),
         MechanismEvent(SampledWithoutReplacement{100, 10, MechanismEvent(Gaussian{1})}),

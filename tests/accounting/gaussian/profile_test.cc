@@ -60,6 +60,61 @@ RC_GTEST_PROP(GaussianLogDelta, BracketsTheTruthAtRandom, ()) {
   RC_ASSERT(bounds.upper - bounds.lower <= 1e-9 * (1 + std::abs(bounds.upper)));
 }
 
+TEST(GaussianLogDelta, IsTightInTheBulk) {
+  for (const double mu : {1e-3, 0.02, 0.1, 0.7, 1.0, 3.0, 8.0}) {
+    for (const double m : {-8.0, -2.0, -0.4, -1e-6, 0.0, 1e-6, 0.3, 1.0, 2.5, 8.0, 20.0}) {
+      const Bounds bounds = GaussianLogDelta(mu, mu * m);
+      EXPECT_LT(bounds.upper - bounds.lower, 1e-14 * (1 + std::abs(bounds.upper)))
+          << mu << " " << m;
+    }
+  }
+}
+
+void ExpectWithin(double value, double error, const Real& truth, double mu, double epsilon) {
+  EXPECT_TRUE(Real(value) - Real(error) <= truth) << mu << " " << epsilon;
+  EXPECT_TRUE(truth <= Real(value) + Real(error)) << mu << " " << epsilon;
+}
+
+TEST(GaussianAt, IsWithinItsErrors) {
+  for (const double mu : {1e-100, 1e-12, 1e-3, 0.06, 0.0625, 0.063, 0.11, 0.125, 0.24, 0.5, 1.0,
+                          1.9, 2.1, 3.0, 12.0, 60.0, 200.0}) {
+    for (const double m :
+         {0.0, 1e-9, 0.06, 0.3, 0.999, 2.0, 4.1, 7.0, 8.5, 17.0, 33.0, 39.5, 60.0, 99.0}) {
+      for (const double sign : {1.0, -1.0}) {
+        const double epsilon = sign * m * mu;
+        if (std::abs(epsilon) > 300 || (m > 20 && mu < 1e-12)) continue;  // beyond 512 bits
+        const auto point = GaussianAt(mu, epsilon);
+        ASSERT_TRUE(point.has_value()) << mu << " " << epsilon;
+        const Real a = Real(epsilon) / mu - Real(mu) / 2;
+        const Real b = Real(epsilon) / mu + Real(mu) / 2;
+        const Real tail = NormalCdfTruth(-b);
+        ExpectWithin(point->delta, point->delta_error, NormalCdfTruth(-a) - Exp(epsilon) * tail, mu,
+                     epsilon);
+        ExpectWithin(point->tail, point->tail_error, tail, mu, epsilon);
+        const Real root = Sqrt(2 * Real::Pi());
+        const double above = (Exp(-a * a / 2) / root).ToDouble();
+        const double below = (Exp(-b * b / 2) / root).ToDouble();
+        EXPECT_NEAR(point->density_above, above, 0x1p-49 * above + 1e-320);
+        EXPECT_NEAR(point->density_below, below, 0x1p-49 * below + 1e-320);
+        if (m > 8) continue;
+        EXPECT_LT(point->delta_error, (mu >= 0.5 ? 2e-15 : 5e-15) * point->delta + 1e-320)
+            << mu << " " << epsilon;
+        EXPECT_LT(point->tail_error, 2e-15 * (epsilon >= 0 ? point->tail : 1) + 1e-320)
+            << mu << " " << epsilon;
+      }
+    }
+  }
+}
+
+TEST(GaussianAt, DeclinesWhatItIsNotMadeFor) {
+  for (const double mu : {0.0, 1e-101, 2.1e4, kInf, -1.0, std::nan("")}) {
+    EXPECT_FALSE(GaussianAt(mu, 1e-100).has_value()) << mu;
+  }
+  for (const double epsilon : {1.1e4, -1.1e4, kInf, -kInf, std::nan("")}) {
+    EXPECT_FALSE(GaussianAt(1, epsilon).has_value()) << epsilon;
+  }
+}
+
 TEST(GaussianLogDelta, AnswersTheSpecialValues) {
   EXPECT_EQ(GaussianLogDelta(0, 1).upper, -kInf);
   EXPECT_EQ(GaussianLogDelta(0, 0).upper, -kInf);

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/convert/compute.h"
+#include "proto/convert/curves.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
@@ -50,12 +51,75 @@ TEST(AccountingRpc, CompareGivesEveryAccountant) {
       TestClient::Call(*server.client.accounting, &v1::AccountingService::Stub::CompareAccountants,
                        Parse<v1::CompareAccountantsRequest>("delta: 1e-5 " + std::string(kEvents)));
   ASSERT_TRUE(reply.ok()) << reply.status.error_message();
-  EXPECT_EQ(reply.response.readings_size(), 11);
+  EXPECT_EQ(reply.response.readings_size(), 13);
+  EXPECT_NE(reply.response.winner(), v1::Accountant::KIND_UNSPECIFIED);
+  EXPECT_NE(reply.response.winner(), v1::Accountant::CLT);
   const auto bad =
       TestClient::Call(*server.client.accounting, &v1::AccountingService::Stub::CompareAccountants,
                        Parse<v1::CompareAccountantsRequest>(kEvents));
   EXPECT_EQ(bad.code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(bad.status.error_message(), HasSubstr("delta: got 0, want in (0, 1)"));
+}
+
+TEST(AccountingRpc, GetPrivacyProfileAnswersAsTheOfflineCalculator) {
+  TestServer server;
+  const auto request = Parse<v1::GetPrivacyProfileRequest>(
+      "accountant: GAUSSIAN epsilons: [0, 2, 1] " + std::string(kEvents));
+  const auto reply = TestClient::Call(*server.client.accounting,
+                                      &v1::AccountingService::Stub::GetPrivacyProfile, request);
+  ASSERT_TRUE(reply.ok()) << reply.status.error_message();
+  const auto offline = convert::PrivacyProfile(*convert::ToQuestion(request), [] { return false; });
+  ASSERT_TRUE(offline.ok());
+  EXPECT_EQ(reply.response.SerializeAsString(), offline->SerializeAsString());
+  ASSERT_EQ(reply.response.points_size(), 3);
+  EXPECT_GT(reply.response.points(0).delta().upper(), reply.response.points(2).delta().upper());
+  EXPECT_GT(reply.response.points(2).delta().upper(), reply.response.points(1).delta().upper());
+}
+
+TEST(AccountingRpc, GetTradeOffCurveAnswersAsTheOfflineCalculator) {
+  TestServer server;
+  const auto request = Parse<v1::GetTradeOffCurveRequest>(
+      "accountant: GAUSSIAN type_one_error_range { last: 1 count: 1000 } " + std::string(kEvents));
+  const auto reply = TestClient::Call(*server.client.accounting,
+                                      &v1::AccountingService::Stub::GetTradeOffCurve, request);
+  ASSERT_TRUE(reply.ok()) << reply.status.error_message();
+  const auto offline = convert::TradeOffCurve(*convert::ToQuestion(request), [] { return false; });
+  ASSERT_TRUE(offline.ok());
+  EXPECT_EQ(reply.response.SerializeAsString(), offline->SerializeAsString());
+  EXPECT_EQ(reply.response.points_size(), 1000);
+}
+
+TEST(AccountingRpc, CurvesFailWithTheCodeOfTheirError) {
+  TestServer server;
+  const auto profile = [&](const std::string& text) {
+    return TestClient::Call(*server.client.accounting,
+                            &v1::AccountingService::Stub::GetPrivacyProfile,
+                            Parse<v1::GetPrivacyProfileRequest>(text));
+  };
+  const auto invalid = profile("epsilon_range { last: 1 count: 1001 }");
+  EXPECT_EQ(invalid.code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(invalid.status.error_message(), "epsilonRange.count: got 1001, want in [2, 1000]");
+  const auto unknown = profile(
+      "accountant: GAUSSIAN epsilons: 1 events { count: 1 event { laplace { noise_multiplier: 1 } "
+      "} }");
+  EXPECT_EQ(unknown.code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_FALSE(unknown.status.error_message().empty());
+}
+
+TEST(AccountingRpc, CalibrationHasOneTarget) {
+  TestServer server;
+  const auto calibrate = [&](const std::string& target) {
+    return TestClient::Call(*server.client.accounting, &v1::AccountingService::Stub::Compute,
+                            Parse<v1::ComputeRequest>("accountant: GAUSSIAN query { calibrate { "
+                                                      "variable: NOISE_MULTIPLIER " +
+                                                      target + " } } " + std::string(kEvents)));
+  };
+  const auto spends = calibrate("epsilon: 1 delta: 1e-5");
+  ASSERT_TRUE(spends.ok()) << spends.status.error_message();
+  EXPECT_LE(spends.response.upper(), 1);
+  const auto both = calibrate("epsilon: 1 delta: 1e-5 mu: 1");
+  EXPECT_EQ(both.code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(both.status.error_message(), HasSubstr("got more than one target"));
 }
 
 }  // namespace

@@ -64,7 +64,17 @@ const std::map<std::string, std::string>& GoodRequests() {
        "advanced_delta_slack: 0.1 query { epsilon_at_delta: 1e-5 } events { count: 1 " +
            event + "}"},
       {"AccountingService.CompareAccountants",
-       "neighboring_relation: REPLACE_SPECIAL delta: 1e-5 events { count: 1 " + event + "}"},
+       "neighboring_relation: REPLACE_SPECIAL delta: 1e-5 relative_width: 0.5 group_size: 1 "
+       "advanced_delta_slack: 0.1 events { count: 1 " +
+           event + "}"},
+      {"AccountingService.GetPrivacyProfile",
+       "accountant: RENYI neighboring_relation: ADD_OR_REMOVE_ONE adjacency: ADD relative_width: "
+       "0.5 group_size: 1 advanced_delta_slack: 0.1 epsilons: [1, 2] events { count: 1 " +
+           event + "}"},
+      {"AccountingService.GetTradeOffCurve",
+       "accountant: GAUSSIAN sensitivity_relation: CONTRIBUTION relative_width: 0.5 group_size: 1 "
+       "type_one_error_range { first: 0.01 last: 0.5 count: 2 logarithmic: true } events { count: "
+       "1 event { gaussian { noise_multiplier: 4 } } }"},
       {"AuditService.GetLedgerHead", "budget: 'budgets/b'"},
   };
   return requests;

@@ -1,16 +1,14 @@
 #include "server/transport/grpc/handlers/accounting_handlers.h"
 
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "accounting/event/domain.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "epsledger/v1/accounting_service.grpc.pb.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/compute.h"
-#include "proto/convert/enum_convert.h"
-#include "proto/convert/mechanism_convert.h"
+#include "proto/convert/curves.h"
 #include "server/transport/grpc/calls/not_in_this_version.h"
 
 namespace epsledger::transport {
@@ -22,8 +20,10 @@ using Unary = grpc::ServerUnaryReactor;
 
 using RawService = v1::AccountingService::WithRawCallbackMethod_Compute<
     v1::AccountingService::WithRawCallbackMethod_CompareAccountants<
-        v1::AccountingService::WithRawCallbackMethod_AuditCanaries<
-            v1::AccountingService::Service>>>;
+        v1::AccountingService::WithRawCallbackMethod_GetPrivacyProfile<
+            v1::AccountingService::WithRawCallbackMethod_GetTradeOffCurve<
+                v1::AccountingService::WithRawCallbackMethod_AuditCanaries<
+                    v1::AccountingService::Service>>>>>;
 
 class AccountingHandlers final : public RawService {
  public:
@@ -49,11 +49,18 @@ class AccountingHandlers final : public RawService {
   }
 
   Unary* CompareAccountants(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::CompareAccountantsRequest>(
-        context_.open_calls, context, bytes, response,
-        [this](const v1::CompareAccountantsRequest& request, const Call& call) {
-          return Compare(request, call);
-        });
+    return HandleAsked<v1::CompareAccountantsRequest>(context, bytes, response,
+                                                      convert::CompareAccountants);
+  }
+
+  Unary* GetPrivacyProfile(Context* context, const Bytes* bytes, Bytes* response) override {
+    return HandleAsked<v1::GetPrivacyProfileRequest>(context, bytes, response,
+                                                     convert::PrivacyProfile);
+  }
+
+  Unary* GetTradeOffCurve(Context* context, const Bytes* bytes, Bytes* response) override {
+    return HandleAsked<v1::GetTradeOffCurveRequest>(context, bytes, response,
+                                                    convert::TradeOffCurve);
   }
 
   Unary* AuditCanaries(Context* context, const Bytes*, Bytes*) override {
@@ -62,32 +69,24 @@ class AccountingHandlers final : public RawService {
   }
 
  private:
-  absl::Status Compare(const v1::CompareAccountantsRequest& request, const Call& call) {
-    if (request.events_size() > convert::kMaxComputeEvents) {
-      return accounting::OutOfDomain("events", absl::StrCat(request.events_size(), " events"),
-                                     absl::StrCat("at most ", convert::kMaxComputeEvents));
-    }
-    absl::StatusOr<std::vector<accounting::CountedEvent>> events =
-        convert::FromProto(request.events(), "events");
-    if (!events.ok()) return events.status();
-    absl::StatusOr<accounting::NeighboringRelation> relation =
-        accounting::NeighboringRelation::kAddOrRemoveOne;
-    if (request.neighboring_relation() != v1::NeighboringRelation::KIND_UNSPECIFIED) {
-      relation = convert::FromProto(request.neighboring_relation(), "neighboringRelation");
-      if (!relation.ok()) return relation.status();
-    }
-    absl::Status status =
-        accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
-    if (!status.ok()) return status;
-    return context_.computations->Submit([call, events = *std::move(events), relation = *relation,
-                                          delta = request.delta()] {
-      if (call->Abandoned()) return;
-      v1::CompareAccountantsResponse response;
-      for (v1::AccountantReading& reading : convert::ReadEveryAccountant(events, relation, delta)) {
-        *response.add_readings() = std::move(reading);
-      }
-      call->Succeed(response);
-    });
+  // Says at once what is wrong with the request; asks `ask(question, abandoned)` of what is right,
+  // on a thread of the computations and for as long as somebody waits.
+  template <class Request, class Ask>
+  Unary* HandleAsked(Context* context, const Bytes* bytes, Bytes* response, Ask ask) {
+    return Handle<Request>(
+        context_.open_calls, context, bytes, response,
+        [this, ask](const Request& request, const Call& call) -> absl::Status {
+          auto question = convert::ToQuestion(request);
+          if (!question.ok()) return question.status();
+          return context_.computations->Submit([call, ask, question = *std::move(question)] {
+            const auto answer = ask(question, [&call] { return call->Abandoned(); });
+            if (answer.ok()) {
+              call->Succeed(*answer);
+            } else {
+              call->Fail(answer.status());
+            }
+          });
+        });
   }
 
   const HandlerContext context_;

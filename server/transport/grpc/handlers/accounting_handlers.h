@@ -8,7 +8,8 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.AccountingService: compute and compare; auditing canaries is not in this version.
+// epsledger.v1.AccountingService: compute, compare and the two curves; auditing canaries is not in
+// this version.
 std::unique_ptr<grpc::Service> MakeAccountingService(HandlerContext context);
 
 }  // namespace epsledger::transport

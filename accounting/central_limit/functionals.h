@@ -1,0 +1,41 @@
+#ifndef EPSLEDGER_ACCOUNTING_CENTRAL_LIMIT_FUNCTIONALS_H_
+#define EPSLEDGER_ACCOUNTING_CENTRAL_LIMIT_FUNCTIONALS_H_
+
+#include "absl/status/statusor.h"
+#include "accounting/event/history.h"
+#include "accounting/numeric/bounds.h"
+
+namespace epsledger::accounting {
+
+// Bounds on what the central limit theorem needs to know of one symmetric trade-off function f =
+// T(P, Q), all integrals over [0, 1] ([DRS19] section 3.2):
+struct CentralLimitFunctionals {
+  Bounds kl;          // -int log|f'|, which is KL(P||Q)
+  Bounds kappa2;      // int log^2 |f'|
+  Bounds kappa3;      // int |log|f'||^3
+  Bounds kappa3_bar;  // int |log|f'| + kl|^3
+  Bounds variance;    // kappa2 - kl^2, without cancellation
+};
+
+// Of G_mu: the loss is N(mu^2/2, mu^2) in closed form. mu in [0, 1e100]. Relative error 1e-14.
+CentralLimitFunctionals GaussianFunctionals(Bounds mu);
+
+// Of f_{epsilon, 0}: the loss is +-epsilon. With t = tanh(epsilon/2): kl = epsilon t, kappa2 =
+// epsilon^2, kappa3 = epsilon^3, variance = epsilon^2 (1 - t^2), kappa3_bar = epsilon^3 (1 - t^4).
+// epsilon in [0, 1e100]. Relative error 1e-14.
+CentralLimitFunctionals PureFunctionals(double epsilon);
+
+// Of T(Lap(0,1), Lap(theta,1)) as sums of positive terms (accounting/README.md). theta in [0, 1e6].
+// Relative error 1e-13.
+CentralLimitFunctionals LaplaceFunctionals(double theta);
+
+// Of one use of `event`: gaussian, gaussianDp, treeAggregation, pureDp, laplace (a scalar one). For
+// gaussianDp and pureDp they belong to the function declared, which is below the mechanism's.
+// UNIMPLEMENTED with the reason otherwise: the theorem is about symmetric functions, and those of
+// sampled mechanisms are not.
+absl::StatusOr<CentralLimitFunctionals> FunctionalsOf(const MechanismEvent& event,
+                                                      const Setting& setting);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_CENTRAL_LIMIT_FUNCTIONALS_H_

@@ -1,0 +1,152 @@
+#include "accounting/classical/optimal_composed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/classical/composition.h"
+#include "accounting/classical/optimal_heterogeneous.h"
+#include "accounting/event/domain.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/pld/pld_composed.h"
+#include "accounting/trade_off/type_two_error.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// The problem is solved here: one distinct epsilon, or few enough outcomes.
+class OptimalComposed final : public Composition {
+ public:
+  OptimalComposed(std::vector<CountedParameters> events,
+                  std::optional<EnumeratedComposition> outcomes, bool attained)
+      : Composition(Accountant::kOptimal),
+        events_(std::move(events)),
+        outcomes_(std::move(outcomes)),
+        attained_(attained) {}
+
+  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+    const Bounds epsilon = outcomes_
+                               ? outcomes_->Epsilon(log_delta)
+                               : OptimalEpsilon(events_, log_delta).value_or(Bounds{0, kInfinity});
+    Guarantee answer = Answer(Theorem());
+    answer.upper = epsilon.upper;
+    if (attained_) answer.lower = epsilon.lower;
+    return answer;
+  }
+  absl::StatusOr<Guarantee> Delta(double epsilon) const override {
+    const Bounds log_delta = LogDelta(epsilon);
+    return attained_ ? DeltaBetween(log_delta, Theorem())
+                     : DeltaBelow(log_delta.upper, 0, Theorem());
+  }
+  absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
+    const auto delta = [this](double epsilon) {
+      const Bounds log_delta = LogDelta(epsilon);
+      return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 1),
+                    std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 1))};
+    };
+    const Bounds f = accounting::TypeTwoError(delta, type_one_error);
+    Guarantee answer = Answer(absl::StrCat(Theorem(), " ; [DRS19] Prop 2.12"));
+    answer.lower = f.lower;
+    answer.upper = attained_ ? f.upper : std::min(1.0, RoundUp(1 - type_one_error));
+    return answer;
+  }
+
+ private:
+  Bounds LogDelta(double epsilon) const {
+    return outcomes_ ? outcomes_->LogDelta(epsilon)
+                     : OptimalLogDelta(events_, epsilon).value_or(Bounds{-kInfinity, 0});
+  }
+  const char* Theorem() const { return outcomes_ ? "[MV16] Thm 1.5" : "[KOV15] Thm 3.3"; }
+
+  const std::vector<CountedParameters> events_;
+  const std::optional<EnumeratedComposition> outcomes_;
+  const bool attained_;
+};
+
+// Bounds on the same problem by the privacy loss of its randomized responses.
+class OptimalOnLattice final : public Composition {
+ public:
+  OptimalOnLattice(std::unique_ptr<Composition> lattice, bool attained)
+      : Composition(Accountant::kOptimal), lattice_(std::move(lattice)), attained_(attained) {}
+
+  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+    return WithoutLower(Described(lattice_->Epsilon(log_delta)));
+  }
+  absl::StatusOr<Guarantee> Delta(double epsilon) const override {
+    return WithoutLower(Described(lattice_->Delta(epsilon)));
+  }
+  absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
+    absl::StatusOr<Guarantee> answer = Described(lattice_->TypeTwoError(type_one_error));
+    // Here the upper end is the one that says that something is attained.
+    if (answer.ok() && !attained_) answer->upper = std::min(1.0, RoundUp(1 - type_one_error));
+    return answer;
+  }
+
+ private:
+  static absl::StatusOr<Guarantee> Described(absl::StatusOr<Guarantee> answer) {
+    if (!answer.ok()) return answer;
+    answer->theorem =
+        absl::StrCat("[MV16] problem, bounds from a lattice: [KOV15] Thm 3.1 ; ", answer->theorem);
+    return answer;
+  }
+  absl::StatusOr<Guarantee> WithoutLower(absl::StatusOr<Guarantee> answer) const {
+    if (answer.ok() && !attained_) {
+      answer->lower.reset();
+      answer->log_lower.reset();
+    }
+    return answer;
+  }
+
+  const std::unique_ptr<Composition> lattice_;
+  const bool attained_;
+};
+
+// True if (epsilon, delta) is all that the event promises.
+bool IsAPromise(const MechanismEvent& event) {
+  return event.As<PureDp>() != nullptr || event.As<ApproximateDp>() != nullptr ||
+         event.As<UnverifiedClaim>() != nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Composition>> ComposeByOptimal(const std::vector<Use>& uses,
+                                                              const Setting& setting,
+                                                              const CompositionOptions& options) {
+  absl::StatusOr<std::vector<CountedParameters>> events =
+      ApproximateDpOf(uses, setting, Accountant::kOptimal);
+  if (!events.ok()) return events.status();
+  bool attained = options.group_size == 1;
+  for (const Use& use : uses) attained = attained && IsAPromise(*use.event);
+  std::set<double> distinct;
+  for (CountedParameters& event : *events) {
+    event.parameters = GroupPrivacy(event.parameters, static_cast<double>(options.group_size));
+    event.parameters.delta = std::min(1.0, event.parameters.delta);
+    if (event.parameters.epsilon > 0) distinct.insert(event.parameters.epsilon);
+  }
+  if (distinct.size() <= 1) {
+    return std::make_unique<OptimalComposed>(*std::move(events), std::nullopt, attained);
+  }
+  if (std::optional<EnumeratedComposition> outcomes = EnumeratedComposition::Create(*events)) {
+    return std::make_unique<OptimalComposed>(*std::move(events), std::move(outcomes), attained);
+  }
+  // The lattice is given the (epsilon, delta)-DP promises and not the events, whose own losses
+  // would be another problem.
+  std::vector<MechanismEvent> promises;
+  promises.reserve(events->size());
+  std::vector<Use> promised;
+  for (const CountedParameters& event : *events) {
+    promises.push_back(ApproximateDp{event.parameters.epsilon, event.parameters.delta});
+    promised.push_back(Use{&promises.back(), event.count});
+  }
+  CompositionOptions neighbors = options;
+  neighbors.group_size = 1;
+  absl::StatusOr<std::unique_ptr<Composition>> lattice =
+      ComposeByPld(promised, setting, neighbors, Accountant::kOptimal);
+  if (!lattice.ok()) return lattice.status();
+  return std::make_unique<OptimalOnLattice>(*std::move(lattice), attained);
+}
+
+}  // namespace epsledger::accounting

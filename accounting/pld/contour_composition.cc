@@ -1,0 +1,486 @@
+#include "accounting/pld/contour_composition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <utility>
+
+#include "accounting/numeric/log_space.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/numeric/search.h"
+#include "accounting/pld/chernoff.h"
+
+namespace epsledger::accounting {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kPi = 3.14159265358979323846;
+// Aliases, the far end and the quadrature may each cost this share of the wanted width.
+constexpr double kShare = 0.03;
+// What a line may cost, with nothing cut and then with a cut: nodes times quadrature points, about
+// a nanosecond each.
+constexpr double kUncutWork = 3e7;
+constexpr double kCutWork = 4e8;
+constexpr int kLargestNodeCount = 1 << 17;
+constexpr int kLargestPointCount = 1 << 18;
+
+// Whether an epsilon is known as well as wanted.
+bool NarrowEnough(Bounds epsilon, const Precision& precision) {
+  return std::isfinite(epsilon.upper) &&
+         epsilon.upper - epsilon.lower <=
+             std::max(precision.relative_width * epsilon.upper, precision.absolute_epsilon);
+}
+
+bool NarrowEnoughDelta(Bounds log_delta, const Precision& precision) {
+  return -std::expm1(log_delta.lower - log_delta.upper) <= precision.relative_width ||
+         std::exp(log_delta.upper) - std::exp(log_delta.lower) <= precision.absolute_delta;
+}
+
+}  // namespace
+
+struct ContourComposition::Line {
+  double tilt = 0;
+  double step = 0;  // between nodes; the period of the aliases is 2 pi / step
+  int count = 0;    // nodes 0, ..., count - 1
+  // Of each pair.
+  std::vector<std::vector<Complex>> log_phi;
+  std::vector<std::vector<double>> relative_error;  // of phi
+  std::vector<Bounds> log_moment;                   // log M(tilt)
+  // log bounds on |phi| over each octave's half, from (count - 1) * step on, and beyond the last.
+  std::vector<std::vector<double>> log_decay;
+  std::vector<double> band_start;
+  std::vector<double> orders;
+  std::vector<std::vector<double>> log_order_moment;  // upper bounds, by pair and order
+  double log_set_aside = -kInf;                       // at least the mass that the cuts set aside
+  TiltedSum sum;
+};
+
+ContourComposition::ContourComposition(std::vector<CountedPair> pairs, Bounds mu)
+    : pairs_(std::move(pairs)), mu_(mu) {}
+
+void ContourComposition::Add(size_t index, double more) {
+  pairs_[index].count += more;
+  if (line_ != nullptr) Recompose();
+}
+
+double ContourComposition::RoughMoment(double order) const {
+  double sum = 0.5 * order * (order + 1) * mu_.upper * mu_.upper;
+  for (const CountedPair& p : pairs_) sum += p.count * RoughLogMoment(p.pair, order);
+  return sum;
+}
+
+bool ContourComposition::BuildLine(double epsilon, double log_delta, double relative) {
+  const double reach = -log_delta - std::log(kShare * relative);
+  // The tilt, near the saddle, that makes the period short. Away from the saddle rounding weighs
+  // more, by e^excess: a factor e^5 there is as bad as a factor e in the period, and with a cut,
+  // where every digit is needed, a factor e.
+  const double price = work_limit_ == kCutWork ? 1 : 5;
+  constexpr double kRatio = 1.15;
+  constexpr int kBelow = 9;
+  constexpr int kAbove = 9;
+  std::vector<double> orders;
+  std::vector<double> exponents;
+  for (int i = -kBelow; i <= kAbove; ++i) {
+    orders.push_back(saddle_ * std::pow(kRatio, i));
+    exponents.push_back(RoughMoment(orders.back()) - orders.back() * epsilon);
+  }
+  double least_cost = kInf;
+  double period = kInf;
+  double tilt = saddle_;
+  size_t shown_by = 0;
+  for (size_t i = 0; i + 1 < orders.size(); ++i) {
+    const double excess = exponents[i] - exponents[kBelow];
+    for (size_t k = i + 1; k < orders.size(); ++k) {
+      const double above =
+          (exponents[k] + LogChernoffConstant(orders[k]) + reach) / (orders[k] - orders[i]);
+      const double needed = std::max(reach / orders[i], above);
+      const double cost = std::log(needed) + std::max(0.0, excess) / price;
+      if (cost < least_cost) {
+        least_cost = cost;
+        period = needed;
+        tilt = orders[i];
+        shown_by = k;
+      }
+    }
+  }
+  if (!std::isfinite(period)) return false;
+  auto line = std::make_shared<Line>();
+  line->tilt = tilt;
+  line->step = 2 * kPi / (1.05 * period);
+
+  // Upper bounds on the moments that bound the aliases.
+  line->orders = {orders[shown_by]};
+  if (shown_by + 1 < orders.size()) line->orders.push_back(orders[shown_by + 1]);
+  // How small a node must be to be left out, relative to what is looked for.
+  const double log_scale = RoughMoment(tilt);
+  const double log_wanted = log_delta + tilt * epsilon - log_scale + std::log(kShare * relative);
+  for (const CountedPair& p : pairs_) {
+    std::vector<double> moments;
+    for (const double order : line->orders) {
+      const TiltedLoss loss(p.pair, order, 0, 1e-9 / p.count, kLargestPointCount);
+      moments.push_back(loss.valid() ? loss.log_moment() + loss.log_moment_error() : kInf);
+    }
+    line->log_order_moment.push_back(std::move(moments));
+  }
+
+  // Half octaves of frequency, outwards until what is left is small enough.
+  std::vector<FrequencyDecay> decays;
+  for (const CountedPair& p : pairs_) {
+    decays.emplace_back(p.pair, tilt, RoughLogMoment(p.pair, tilt) + 1e-4);
+  }
+  std::vector<double> starts;
+  std::vector<double> log_bounds;  // on the product, in the half octave that begins there
+  double start = 8 * line->step;
+  const double gaussian = 0.5 * mu_.lower * mu_.lower;
+  for (int band = 0; band < 64; ++band, start *= std::sqrt(2.0)) {
+    double log_near = -gaussian * start * start;
+    double log_beyond = log_near;
+    std::vector<double> logs;
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      log_near += pairs_[i].count * std::log(decays[i].BoundNear(start));
+      log_beyond += pairs_[i].count * std::log(decays[i].BoundBeyond(start));
+    }
+    starts.push_back(start);
+    log_bounds.push_back(log_near);
+    // Beyond: the integral of 1/y^2 and its first term.
+    const double log_rest = log_beyond - std::log(start) + std::log(2.0);
+    if (log_rest < log_wanted - 2) break;
+  }
+  // From the far end inwards while the bands stay small.
+  size_t first = starts.size() - 1;
+  while (first > 0 && log_bounds[first - 1] - std::log(starts[first - 1]) + std::log(2.0) <
+                          log_wanted - 2 - std::log(static_cast<double>(starts.size()))) {
+    --first;
+  }
+  const double last_node = std::ceil(starts[first] / line->step);
+  if (!(last_node < kLargestNodeCount)) return false;
+  line->count = static_cast<int>(last_node) + 1;
+  const double top = line->step * static_cast<double>(line->count - 1);
+  // The bands that are kept begin where the nodes end.
+  const double scale = top / starts[first];
+  for (size_t i = first; i < starts.size(); ++i) line->band_start.push_back(starts[i] * scale);
+
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const CountedPair& p = pairs_[i];
+    // Each node errs by this times the count; the nodes' weights sum to about 1 / tilt.
+    const double tolerance =
+        std::clamp(0.1 * tilt * std::exp(log_wanted) / p.count / static_cast<double>(pairs_.size()),
+                   1e-25, 1e-9);
+    const TiltedLoss loss(p.pair, tilt, top, tolerance, kLargestPointCount);
+    if (!loss.valid()) return false;
+    if (static_cast<double>(loss.size()) * line->count > work_limit_) return false;
+    line->log_moment.push_back(
+        {loss.log_moment() - loss.log_moment_error(), loss.log_moment() + loss.log_moment_error()});
+    std::vector<Complex> phi = loss.CharacteristicFunctionMinusOne(line->step, line->count);
+    std::vector<double> errors;
+    for (int k = 0; k < line->count; ++k) {
+      Complex& value = phi[static_cast<size_t>(k)];                // phi - 1, then log phi
+      const double squared = 2 * value.real() + std::norm(value);  // |phi|^2 - 1
+      const double size = std::sqrt(std::max(0.0, 1 + squared));
+      const double error = loss.Error(line->step * k);
+      if (error < 0.5 * size) {
+        errors.push_back(error / (size - error));
+        value = Complex(0.5 * std::log1p(squared), std::atan2(value.imag(), 1 + value.real()));
+      } else {
+        errors.push_back(kInf);
+        value = Complex(std::log(size + error), 0);
+      }
+    }
+    line->log_phi.push_back(std::move(phi));
+    line->relative_error.push_back(std::move(errors));
+    // The decay again, now against the certified moment.
+    const FrequencyDecay decay(p.pair, tilt, line->log_moment.back().upper);
+    std::vector<double> logs;
+    for (size_t b = 0; b < line->band_start.size(); ++b) {
+      const bool last = b + 1 == line->band_start.size();
+      logs.push_back(std::log(last ? decay.BoundBeyond(line->band_start[b])
+                                   : decay.BoundNear(line->band_start[b])));
+    }
+    line->log_decay.push_back(std::move(logs));
+  }
+  line_ = std::move(line);
+  Recompose();
+  return true;
+}
+
+void ContourComposition::Cut(double log_mass) {
+  line_ = nullptr;
+  const double parts = static_cast<double>(pairs_.size());
+  for (CountedPair& p : pairs_) {
+    p.pair.cut = kInf;
+    if (log_mass == -kInf || p.pair.adjacency == Adjacency::kAdd) continue;
+    const double wanted = std::exp(log_mass - std::log(parts * p.count));
+    double low = 0;
+    double high = 40 + 1 / p.pair.noise;
+    for (int i = 0; i < 40; ++i) {
+      p.pair.cut = 0.5 * (low + high);
+      (CutMass(p.pair) > wanted ? low : high) = p.pair.cut;
+    }
+    p.pair.cut = high;
+  }
+}
+
+void ContourComposition::Recompose() {
+  Line& line = *line_;
+  double set_aside = 0;  // 1 - prod (1 - m)^count <= sum count m
+  for (const CountedPair& p : pairs_) set_aside += p.count * CutMass(p.pair);
+  line.log_set_aside = set_aside > 0 ? RoundUp(std::log(set_aside), 4) + 1e-12 : -kInf;
+  TiltedSum sum;
+  const double c = line.tilt;
+  sum.tilt = c;
+  sum.interval = 2 * kPi / line.step;
+  sum.log_mass = 0;
+  // The plain Gaussian: K(z) = z (z + 1) mu^2 / 2, and |e^{K(c + iy) - K(c)}| = e^{-y^2 mu^2 / 2}.
+  const double half_mu = 0.25 * (mu_.lower * mu_.lower + mu_.upper * mu_.upper);
+  const double half_mu_error =
+      0.25 * (mu_.upper * mu_.upper - mu_.lower * mu_.lower) + 4 * kUnitRoundoff * half_mu;
+  sum.log_scale = c * (c + 1) * half_mu;
+  sum.log_scale_error = c * (c + 1) * half_mu_error + 8 * kUnitRoundoff * sum.log_scale;
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const Bounds moment = line.log_moment[i];
+    sum.log_scale += pairs_[i].count * 0.5 * (moment.lower + moment.upper);
+    sum.log_scale_error +=
+        pairs_[i].count * (0.5 * (moment.upper - moment.lower) +
+                           4 * kUnitRoundoff * (std::abs(moment.lower) + std::abs(moment.upper)));
+  }
+  sum.log_scale_error +=
+      static_cast<double>(pairs_.size()) * 2 * kUnitRoundoff * std::abs(sum.log_scale);
+  for (size_t m = 0; m < line.orders.size(); ++m) {
+    const double order = line.orders[m];
+    double log_moment = RoundUp(order * (order + 1) * (half_mu + half_mu_error), 4);
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      log_moment += pairs_[i].count * line.log_order_moment[i][m];
+    }
+    sum.moments.push_back({order, RoundUp(log_moment, 4 + static_cast<double>(pairs_.size()))});
+  }
+
+  const double norm = line.step / (2 * kPi);
+  double error = 0;
+  double heaviest = 0;
+  for (int k = 0; k < line.count; ++k) {
+    const double y = line.step * k;
+    const Complex z(c, y);
+    const Complex weight = norm / (z * (z + 1.0));
+    double log_size = -half_mu * y * y;
+    double phase = (2 * c + 1) * y * half_mu;
+    double relative_error = half_mu_error * (y * y + (2 * c + 1) * y) +
+                            8 * kUnitRoundoff * (half_mu * y * y + std::abs(phase) + 4);
+    phase = std::remainder(phase, 2 * kPi);
+    bool lost = false;
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      const Complex log = line.log_phi[i][static_cast<size_t>(k)];
+      const double one = line.relative_error[i][static_cast<size_t>(k)];
+      log_size += pairs_[i].count * log.real();
+      phase += std::remainder(pairs_[i].count * log.imag(), 2 * kPi);
+      lost = lost || !std::isfinite(one);
+      relative_error +=
+          pairs_[i].count * ((std::isfinite(one) ? one : 0) +
+                             8 * kUnitRoundoff * (std::abs(log.real()) + std::abs(log.imag())));
+    }
+    const double mirror = k == 0 ? 1 : 2;
+    if (lost || !(relative_error < 0.5)) {
+      // Where a phi was lost log_size holds an upper bound on it.
+      const double bound = std::min(log_size + 1e-9 * std::abs(log_size) + relative_error, 0.0);
+      error += mirror * std::abs(weight) * std::exp(bound) * (1 + 1e-9);
+      continue;
+    }
+    const double size = std::exp(log_size);
+    Complex value = weight * std::polar(size, phase);
+    error += mirror * std::abs(value) * (std::expm1(relative_error) + 40 * kUnitRoundoff);
+    if (k == 0) value = Complex(value.real(), 0);
+    heaviest = std::max(heaviest, std::abs(value));
+    sum.nodes.push_back({k, value});
+  }
+  // What lies beyond the nodes: |1/(z(z+1))| <= 1/y^2, summed by its integral and first term.
+  double top = line.step * static_cast<double>(line.count - 1);
+  for (size_t b = 0; b < line.band_start.size(); ++b) {
+    const double start = b == 0 ? std::min(top, line.band_start[b]) : line.band_start[b];
+    double log_bound = -0.5 * mu_.lower * mu_.lower * start * start;
+    for (size_t i = 0; i < pairs_.size(); ++i) log_bound += pairs_[i].count * line.log_decay[i][b];
+    const double terms = 2 * norm * (1 / (line.step * start) + 1 / (start * start));
+    error += terms * std::exp(std::min(log_bound + 1e-9 * std::abs(log_bound), 0.0)) * (1 + 1e-9);
+  }
+  std::erase_if(sum.nodes, [&](const TiltedSum::Node& node) {
+    if (std::abs(node.weight) > 1e-19 * heaviest) return false;
+    error += 2 * std::abs(node.weight);
+    return true;
+  });
+  sum.error = error * (1 + 1e-9);
+  line.sum = std::move(sum);
+}
+
+Bounds ContourComposition::Read(double epsilon) const {
+  Bounds log_delta = line_->sum.LogProfile(epsilon);
+  if (line_->log_set_aside > -kInf) {  // it may be revealing, or nothing
+    log_delta.upper = std::min(0.0, RoundUp(LogAddExp(log_delta.upper, line_->log_set_aside), 6));
+  }
+  return log_delta;
+}
+
+Bounds ContourComposition::ReadEpsilon(double log_delta, double near) const {
+  const TiltedSum& sum = line_->sum;
+  const auto over = [&](double epsilon) { return Read(epsilon).upper - log_delta; };
+  const auto under = [&](double epsilon) {
+    const double excess = log_delta - Read(epsilon).lower;
+    return excess == 0 ? std::numeric_limits<double>::min() : excess;  // <= 0 must mean below
+  };
+  constexpr double kTolerance = 1e-13;
+  Bounds epsilon{0, kInf};
+  // From `near`, by growing steps, to both sides of the crossing.
+  const double unit = std::max(1e-9 * near, 1e-6 / sum.tilt);
+  if (over(0) <= 0) {
+    epsilon.upper = 0;
+  } else {
+    double fails = 0;
+    double holds = kInf;
+    double at = near;
+    for (double step = unit; step < 1e300; step *= 8) {
+      if (over(at) <= 0) {
+        holds = at;
+        if (fails > 0 || at - step <= 0) break;
+        at -= step;
+      } else {
+        fails = std::max(fails, at);
+        if (std::isfinite(holds)) break;
+        at += step;
+        if (at > 1e9) break;
+      }
+    }
+    if (std::isfinite(holds)) {
+      epsilon.upper = NarrowCrossing(over, holds, fails, kTolerance, 60).holds;
+    }
+  }
+  // Downwards from there to where delta certainly exceeds the target.
+  double at = std::isfinite(epsilon.upper) ? epsilon.upper : near;
+  double fails = kInf;
+  for (double step = unit; at > 0; step *= 8) {
+    if (under(at) < 0) {
+      epsilon.lower =
+          std::isfinite(fails) ? NarrowCrossing(under, at, fails, kTolerance, 60).holds : at;
+      break;
+    }
+    fails = at;
+    at -= step;
+  }
+  epsilon.lower = std::min(epsilon.lower, epsilon.upper);
+  return epsilon;
+}
+
+Bounds ContourComposition::Epsilon(double log_delta, const Precision& precision) {
+  work_limit_ = kUncutWork;
+  Bounds best = EpsilonAsCut(log_delta, precision);
+  if (NarrowEnough(best, precision)) return best;
+  work_limit_ = kCutWork;
+  const double tilt = std::max(1.0, saddle_ * (std::isfinite(best.upper) ? best.upper : 1));
+  Cut(log_delta + std::log(0.1 * kShare * std::min(0.1, precision.relative_width * tilt)));
+  Bounds cut = EpsilonAsCut(log_delta, precision);
+  Cut(-kInf);
+  // Nine digits cancel here, and the analysis of rounding is of first order: a fifth of the width
+  // that was asked for goes to the safe side.
+  cut.upper *= 1 + 0.2 * precision.relative_width;
+  return Bounds{std::max(best.lower, cut.lower), std::min(best.upper, cut.upper)};
+}
+
+Bounds ContourComposition::EpsilonAsCut(double log_delta, const Precision& precision) {
+  Bounds best{0, kInf};
+  const auto narrow_enough = [&] { return NarrowEnough(best, precision); };
+  const auto read = [&](double near) {
+    const Bounds found = ReadEpsilon(log_delta, near);
+    best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
+  };
+  if (line_ != nullptr) {
+    read(last_epsilon_);
+    if (narrow_enough()) {
+      last_epsilon_ = best.upper;
+      return best;
+    }
+  }
+  const Minimum rough = MinimizeFrom(
+      [&](double log_order) {
+        const double c = std::exp(log_order);
+        return (RoughMoment(c) - log_delta + LogChernoffConstant(c)) / c;
+      },
+      std::log(saddle_), 0.5, std::log(1e-6), std::log(1e7), 0.05, 40);
+  if (!std::isfinite(rough.value)) return best;
+  saddle_ = std::exp(rough.at);
+  double near = std::clamp((SaddlePointLogDelta(0) - log_delta) / saddle_, 0.0, rough.value);
+  double share = 1;
+  for (int round = 0; round < 3; ++round) {
+    // An epsilon known to `width` needs delta known to about (saddle epsilon) width.
+    const double width =
+        std::max(precision.relative_width, precision.absolute_epsilon / std::max(near, 1e-12));
+    const double relative = std::clamp(share * width * saddle_ * near, 1e-11, 0.1);
+    if (!BuildLine(near, log_delta, relative)) break;
+    read(near);
+    if (narrow_enough()) break;
+    near = std::isfinite(best.upper) ? 0.5 * (best.lower + best.upper) : near;
+    if (best.lower < 0.9 * best.upper && std::isfinite(best.upper)) near = best.upper;
+    share *= 0.1;
+  }
+  last_epsilon_ = std::isfinite(best.upper) ? best.upper : near;
+  return best;
+}
+
+// delta(epsilon) is about e^{F(c) - c epsilon} / sqrt(2 pi F''(c)) at the saddle c of
+// F = K - log z - log(z + 1). Where to look, not a bound.
+double ContourComposition::SaddlePointLogDelta(double epsilon) const {
+  const double c = saddle_;
+  const double step = 0.05;
+  const double at = RoughMoment(c);
+  const double curvature =
+      (RoughMoment(c * (1 + step)) - 2 * at + RoughMoment(c * (1 - step))) / (c * c * step * step);
+  const double second = std::max(curvature, 0.0) + 1 / (c * c) + 1 / ((c + 1) * (c + 1));
+  return at - c * epsilon - std::log(c * (c + 1)) - 0.5 * std::log(2 * kPi * second);
+}
+
+Bounds ContourComposition::LogDelta(double epsilon, const Precision& precision) {
+  work_limit_ = kUncutWork;
+  Bounds best = LogDeltaAsCut(epsilon, precision);
+  if (NarrowEnoughDelta(best, precision)) return best;
+  work_limit_ = kCutWork;
+  for (int round = 0; round < 3; ++round) {
+    const double guess = best.lower > -kInf ? best.lower : std::min(best.upper, 0.0) - 12;
+    Cut(guess + std::log(0.1 * kShare * precision.relative_width));
+    const Bounds cut = LogDeltaAsCut(epsilon, precision);
+    best = Bounds{std::max(best.lower, cut.lower), std::min(best.upper, cut.upper)};
+    if (NarrowEnoughDelta(best, precision)) break;
+  }
+  Cut(-kInf);
+  return best;
+}
+
+Bounds ContourComposition::LogDeltaAsCut(double epsilon, const Precision& precision) {
+  Bounds best{-kInf, 0};
+  const auto narrow_enough = [&] { return NarrowEnoughDelta(best, precision); };
+  const auto read = [&] {
+    const Bounds found = Read(epsilon);
+    best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
+  };
+  if (line_ != nullptr) {
+    read();
+    if (narrow_enough()) return best;
+  }
+  const Minimum rough = MinimizeFrom(
+      [&](double log_order) {
+        const double c = std::exp(log_order);
+        // With the poles at 0 and -1, so that there is a minimum even where delta is near 1.
+        return RoughMoment(c) - c * epsilon - std::log(c) - std::log1p(c);
+      },
+      std::log(saddle_), 0.5, std::log(1e-6), std::log(1e7), 0.05, 40);
+  if (!std::isfinite(rough.value)) return best;
+  saddle_ = std::exp(rough.at);
+  double log_delta = std::min({rough.value, SaddlePointLogDelta(epsilon), -1e-6});
+  for (int round = 0; round < 3; ++round) {
+    const double relative = std::clamp(precision.relative_width, 1e-11, 0.1);
+    if (!BuildLine(epsilon, log_delta, relative)) break;
+    read();
+    if (narrow_enough()) break;
+    log_delta = best.lower > -kInf ? best.lower - 1 : std::min(log_delta - 4, best.upper - 1);
+  }
+  return best;
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,72 @@
+#ifndef EPSLEDGER_ACCOUNTING_PLD_CONTOUR_COMPOSITION_H_
+#define EPSLEDGER_ACCOUNTING_PLD_CONTOUR_COMPOSITION_H_
+
+#include <memory>
+#include <vector>
+
+#include "accounting/numeric/bounds.h"
+#include "accounting/pld/precision.h"
+#include "accounting/pld/tilted_loss.h"
+#include "accounting/pld/tilted_sum.h"
+
+namespace epsledger::accounting {
+
+// `count` uses of a Poisson-sampled Gaussian.
+struct CountedPair {
+  SampledGaussianPair pair;
+  double count = 0;
+};
+
+// The composition, in one direction, of Poisson-sampled Gaussians and one plain Gaussian of
+// parameter mu, without any lattice on the losses: the profile is an integral along a vertical line
+// of the complex plane of the moment M(z)^count, summed by the trapezoid rule, whose only errors
+// are aliases, all positive and bounded by Chernoff, a far end bounded by FrequencyDecay, and
+// rounding (accounting/README.md, "The contour").
+//
+// Cost grows with the digits wanted and hardly with the counts; with few uses of a small
+// sampling probability the far end is far away and the answer may be that the contour does not pay:
+// {0, +inf}, or {-inf, 0} for a delta. Not safe to share between threads.
+class ContourComposition {
+ public:
+  // REQUIRES: 0 <= mu.lower <= mu.upper < inf; at least one pair; all of one adjacency.
+  ContourComposition(std::vector<CountedPair> pairs, Bounds mu);
+
+  // `more` further uses of pair `index`. What has been computed is kept.
+  void Add(size_t index, double more);
+
+  // Bounds on the smallest epsilon >= 0 with delta(epsilon) <= e^log_delta. log_delta in (-inf, 0).
+  Bounds Epsilon(double log_delta, const Precision& precision);
+  // Bounds on log delta(epsilon), epsilon finite.
+  Bounds LogDelta(double epsilon, const Precision& precision);
+
+  // The order of the moment that bounded the last answer best.
+  double saddle() const { return saddle_; }
+
+ private:
+  // phi of each pair at the nodes of one line.
+  struct Line;
+
+  double RoughMoment(double order) const;
+  double SaddlePointLogDelta(double epsilon) const;
+  // True if a line was built on which delta near (epsilon, log_delta) is known to `relative`.
+  bool BuildLine(double epsilon, double log_delta, double relative);
+  void Recompose();
+  // Sets the far outcomes of each pair aside, of mass e^log_mass in all, or nothing for -inf.
+  void Cut(double log_mass);
+  // Bounds on log delta on the present line.
+  Bounds Read(double epsilon) const;
+  Bounds ReadEpsilon(double log_delta, double near) const;
+  Bounds EpsilonAsCut(double log_delta, const Precision& precision);
+  Bounds LogDeltaAsCut(double epsilon, const Precision& precision);
+
+  std::vector<CountedPair> pairs_;
+  Bounds mu_;
+  double saddle_ = 2;
+  double last_epsilon_ = 0;
+  double work_limit_ = 0;  // nodes times quadrature points that a line may take
+  std::shared_ptr<Line> line_;
+};
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_PLD_CONTOUR_COMPOSITION_H_

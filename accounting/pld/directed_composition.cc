@@ -1,0 +1,538 @@
+#include "accounting/pld/directed_composition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "accounting/numeric/log_space.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/numeric/search.h"
+#include "accounting/pld/chernoff.h"
+#include "accounting/pld/lattice_placement.h"
+#include "accounting/pld/lattice_spectrum.h"
+#include "accounting/pld/loss_measure.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+// Truncated tails and aliases may cost this share of the wanted width.
+constexpr double kTailShare = 0.02;
+constexpr double kSmallestLogTail = -700;
+constexpr double kSmallestLogDelta = -660;
+constexpr int kRounds = 14;
+
+double LogAdd(double a, double b, bool up) {
+  const double sum = LogAddExp(a, b);
+  return up ? RoundUp(sum, 6) : RoundDown(sum, 6);
+}
+
+}  // namespace
+
+// One discretisation, and what has been made from it.
+struct DirectedComposition::Level {
+  double interval = 0;
+  double log_tail = 0;  // the profiles were cut where they sum to this
+  std::vector<MeasurePair> measures;
+  std::unique_ptr<FourierTransform> transform;
+  std::unique_ptr<LatticeSpectrum> spectrum;
+  ComposedSums sums;
+  double log_infinity_above = -kInf;
+  double log_infinity_below = -kInf;
+  double largest_index = 0;  // no finite loss lies above
+};
+
+// Where to look: the order at which the bound of Chernoff is tightest, and what it says there.
+struct DirectedComposition::Aim {
+  double saddle = 1;
+  double epsilon = 0;
+  double log_delta = 0;
+};
+
+// The line on which to sum, how long a period keeps the aliases small there, and the orders whose
+// moments show it.
+struct DirectedComposition::Line {
+  double tilt = 1;
+  double period = 0;
+  std::vector<double> moment_orders;
+};
+
+DirectedComposition::DirectedComposition(std::vector<CountedProfile> profiles,
+                                         std::optional<ContourComposition> contour)
+    : profiles_(std::move(profiles)), contour_(std::move(contour)) {
+  // What reveals nothing composes to nothing.
+  std::erase_if(profiles_, [](const CountedProfile& p) {
+    return p.profile->LargestLoss() <= 0 && p.profile->InfinityMass() == 0;
+  });
+}
+DirectedComposition::~DirectedComposition() = default;
+DirectedComposition::DirectedComposition(DirectedComposition&&) noexcept = default;
+DirectedComposition& DirectedComposition::operator=(DirectedComposition&&) noexcept = default;
+
+void DirectedComposition::Add(size_t index, double more) {
+  profiles_[index].count += more;
+  if (contour_.has_value()) contour_->Add(index, more);
+  if (level_ != nullptr && level_->spectrum != nullptr) Recompose();
+}
+
+void DirectedComposition::BuildLevel(double interval, double log_tail) {
+  auto level = std::make_unique<Level>();
+  level->interval = interval;
+  level->log_tail = log_tail;
+  for (const CountedProfile& p : profiles_) {
+    const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
+    level->measures.push_back(Discretize(*p.profile, CoveringLattice(*p.profile, range, interval)));
+  }
+  if (level_ != nullptr) level->transform = std::move(level_->transform);
+  level_ = std::move(level);
+}
+
+double DirectedComposition::LogTailOf(const CountedProfile& p, double log_tail) const {
+  const double parts = p.count * static_cast<double>(profiles_.size());
+  return std::max(log_tail - std::log(parts), kSmallestLogTail);
+}
+
+void DirectedComposition::Recompose() {
+  std::vector<double> counts;
+  double log_finite_above = 0;
+  double log_finite_below = 0;
+  double log_total_above = 0;
+  level_->largest_index = 0;
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    const double count = profiles_[i].count;
+    counts.push_back(count);
+    const MeasurePair& m = level_->measures[i];
+    const auto points = static_cast<int64_t>(m.above.masses.size());
+    level_->largest_index += count * static_cast<double>(m.above.first + points - 1);
+    // The total above is 1 but for the rounding of its masses.
+    log_finite_above += count * std::log1p(-std::min(1.0, m.above.infinity_mass));
+    log_total_above += count * 8 * kUnitRoundoff;
+    log_finite_below += count * std::log1p(-std::min(1.0, m.below.infinity_mass));
+  }
+  level_->sums = level_->spectrum->Compose(counts);
+  // 1 - prod (1 - m)^count: what is infinite, whatever the finite parts are.
+  const double slack = static_cast<double>(profiles_.size()) + 4;
+  const double above = -std::expm1(RoundDown(log_finite_above, slack));
+  const double below = -std::expm1(std::min(0.0, RoundUp(log_finite_below, slack)));
+  level_->log_infinity_above =
+      above > 0 ? std::min(0.0, RoundUp(std::log(above) + log_total_above, 4)) : -kInf;
+  level_->log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInf;
+}
+
+double DirectedComposition::LogMomentAt(double order) const {
+  double sum = 0;
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    sum += profiles_[i].count * LogMoment(level_->measures[i].above, level_->interval, order);
+  }
+  return sum;
+}
+
+double DirectedComposition::Saddle(absl::FunctionRef<double(double order)> objective) {
+  const Minimum best = MinimizeFrom(
+      [&](double log_order) { return objective(std::exp(log_order)); }, std::log(saddle_), 0.5,
+      std::log(1e-6), std::log(1 / level_->interval), 0.05, 40);
+  saddle_ = std::exp(best.at);
+  return best.value;
+}
+
+DirectedComposition::Aim DirectedComposition::AimAtDelta(double log_delta) {
+  const double epsilon =
+      Saddle([&](double c) { return (LogMomentAt(c) - log_delta + LogChernoffConstant(c)) / c; });
+  // The bound of Chernoff is some e^2.5 above delta.
+  return Aim{saddle_, std::max(0.0, epsilon - 2.5 / saddle_), log_delta};
+}
+
+DirectedComposition::Aim DirectedComposition::AimAtEpsilon(double epsilon) {
+  // With the poles at 0 and -1 of the kernel, so that there is a minimum even where delta is
+  // near 1.
+  const double log_delta =
+      Saddle([&](double c) { return LogMomentAt(c) - c * epsilon - std::log(c) - std::log1p(c); });
+  return Aim{saddle_, epsilon, std::min(log_delta, -1e-6)};
+}
+
+// The saddle is where rounding weighs least; the shortest period may lie elsewhere. Between the
+// two, e^8 in rounding is a good price.
+DirectedComposition::Line DirectedComposition::ChooseLine(const Aim& aim,
+                                                          const Precision& precision) const {
+  constexpr double kRatio = 1.3;
+  constexpr int kBelow = 5;
+  constexpr int kAbove = 8;
+  constexpr double kPrice = 8;
+  std::vector<double> orders;
+  std::vector<double> exponents;  // log moment - order epsilon
+  for (int i = -kBelow; i <= kAbove; ++i) {
+    orders.push_back(aim.saddle * std::pow(kRatio, i));
+    exponents.push_back(LogMomentAt(orders.back()) - orders.back() * aim.epsilon);
+  }
+  double top = 0;
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    const LossMeasure& m = level_->measures[i].above;
+    top += profiles_[i].count * level_->interval *
+           static_cast<double>(m.first + static_cast<int64_t>(m.masses.size()) - 1);
+  }
+  const double reach = -aim.log_delta - std::log(kTailShare * precision.relative_width);
+  Line best;
+  best.period = kInf;
+  for (size_t i = 0; i + 1 < orders.size(); ++i) {
+    if (exponents[i] > exponents[kBelow] + kPrice) continue;
+    double from_above = kInf;
+    size_t shown_by = i + 1;
+    for (size_t k = i + 1; k < orders.size(); ++k) {
+      const double needed =
+          (exponents[k] + LogChernoffConstant(orders[k]) + reach) / (orders[k] - orders[i]);
+      if (needed < from_above) {
+        from_above = needed;
+        shown_by = k;
+      }
+    }
+    from_above = std::min(from_above, std::max(0.0, top - aim.epsilon + 2 / aim.saddle));
+    const double period = std::max(reach / orders[i], from_above);
+    if (period < best.period) {
+      best.period = period;
+      best.tilt = orders[i];
+      best.moment_orders = {orders[shown_by]};
+      if (shown_by > i + 1) best.moment_orders.push_back(orders[shown_by - 1]);
+      if (shown_by + 1 < orders.size()) best.moment_orders.push_back(orders[shown_by + 1]);
+    }
+  }
+  return best;
+}
+
+bool DirectedComposition::BuildSpectrum(const Aim& aim, const Precision& precision) {
+  const Line line = ChooseLine(aim, precision);
+  int64_t points = 64;
+  while (points < precision.max_points &&
+         static_cast<double>(points) * level_->interval < line.period) {
+    points *= 2;
+  }
+  if (level_->transform == nullptr || level_->transform->size() != static_cast<size_t>(points)) {
+    level_->transform = std::make_unique<FourierTransform>(static_cast<size_t>(points));
+  }
+  std::vector<double> counts;
+  for (const CountedProfile& p : profiles_) counts.push_back(p.count);
+  level_->spectrum =
+      std::make_unique<LatticeSpectrum>(level_->measures, counts, level_->interval, line.tilt,
+                                        line.moment_orders, *level_->transform);
+  Recompose();
+  return points >= precision.max_points;
+}
+
+namespace {
+
+// The epsilon between two lattice points at which the chord from e^log_left to e^log_right, linear
+// in e^epsilon, takes the value e^log_target; log_left >= log_target >= log_right.
+double OnChord(double epsilon_left, double interval, double log_left, double log_right,
+               double log_target, bool up) {
+  const double over = std::expm1(std::min(log_left - log_target, 700.0));
+  const double under = -std::expm1(log_right - log_target);
+  double share = over + under > 0 ? over / (over + under) : 1;
+  share =
+      up ? std::min(1.0, share * (1 + 1e-13) + 1e-15) : std::max(0.0, share * (1 - 1e-13) - 1e-15);
+  const double step = std::log1p(share * std::expm1(interval));
+  return up ? RoundUp(epsilon_left + RoundUp(step, 4), 2)
+            : RoundDown(epsilon_left + RoundDown(step, 4), 2);
+}
+
+// The epsilon of one use, straight from its profile.
+Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
+  constexpr double kTolerance = 1e-15;
+  Bounds epsilon{0, kInf};
+  const auto over_upper = [&](double e) { return profile.LogDelta(e).upper - log_delta; };
+  const auto under_lower = [&](double e) { return log_delta - profile.LogDelta(e).lower; };
+  if (over_upper(0) <= 0) {
+    epsilon.upper = 0;
+  } else {
+    const double last = std::min(profile.LargestLoss(), 1e9);
+    double fails = 0;
+    double holds = std::min(1e-3, last);
+    while (over_upper(holds) > 0 && holds < last) {
+      fails = holds;
+      holds = std::min(4 * holds, last);
+    }
+    if (over_upper(holds) <= 0) {
+      epsilon.upper = NarrowCrossing(over_upper, holds, fails, kTolerance).holds;
+    }
+  }
+  // From below: where even the lower bound on delta is above the target.
+  if (under_lower(0) >= 0) return epsilon;
+  double fails = std::isfinite(epsilon.upper) ? epsilon.upper : 1e9;
+  if (under_lower(fails) < 0) {
+    epsilon.lower = std::isfinite(epsilon.upper) || profile.LargestLoss() > fails ? fails : kInf;
+    return epsilon;
+  }
+  const auto at_most_zero = [&](double e) {
+    const double x = under_lower(e);
+    return x < 0 ? x : std::max(x, std::numeric_limits<double>::min());
+  };
+  epsilon.lower = std::min(NarrowCrossing(at_most_zero, 0, fails, kTolerance).holds, epsilon.upper);
+  return epsilon;
+}
+
+// The largest j in [0, start] that a few tries find with log_profile(j) > log_target; a profile
+// known from below only is not monotone: where rounding drowns it, it is -inf.
+std::optional<int64_t> LastOver(absl::FunctionRef<double(int64_t)> log_profile, int64_t start,
+                                double log_target) {
+  constexpr int64_t kOneByOne = 12;
+  int64_t under = start + 1;
+  for (int64_t back = 0; start - back >= 0; back = back < kOneByOne ? back + 1 : 2 * back) {
+    int64_t over = start - back;
+    if (log_profile(over) <= log_target) {
+      under = over;
+      continue;
+    }
+    while (under - over > 1) {
+      const int64_t middle = over + (under - over) / 2;
+      (log_profile(middle) > log_target ? over : under) = middle;
+    }
+    return over;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Bounds DirectedComposition::ReadEpsilon(double log_delta, double near) const {
+  const double h = level_->interval;
+  const auto top = static_cast<int64_t>(std::min(level_->largest_index, 9e15));
+  Bounds epsilon{0, kInf};
+
+  // Above: the smallest lattice point where the bound is at most delta, then the chord before it.
+  const auto above = [&](int64_t j) {
+    const double finite = j >= top ? -kInf : level_->sums.above.LogProfileAt(j).upper;
+    return LogAdd(finite, level_->log_infinity_above, true);
+  };
+  const auto below = [&](int64_t j) {
+    const double finite = j >= top ? -kInf : level_->sums.below.LogProfileAt(j).lower;
+    return LogAdd(finite, level_->log_infinity_below, false);
+  };
+  // Secant steps along the tilt, kept inside a bracket [over, under] of lattice points.
+  const auto last_over = [&](const auto& log_profile, int64_t start) -> std::optional<int64_t> {
+    int64_t over = -1;    // the profile exceeds delta here, or this is before 0
+    int64_t under = top;  // and does not here
+    int64_t j = std::clamp<int64_t>(start, 0, std::max<int64_t>(top - 1, 0));
+    for (int evaluation = 0; under - over > 1 && evaluation < 120; ++evaluation) {
+      const double excess = log_profile(j) - log_delta;
+      (excess > 0 ? over : under) = j;
+      double step = excess / (level_->sums.above.tilt * h);
+      if (!std::isfinite(step)) step = excess > 0 ? 1e9 : -1e9;
+      step = excess > 0 ? std::max(1.0, std::ceil(step)) : std::min(-1.0, std::floor(step));
+      double next = static_cast<double>(j) + std::clamp(step, -1e9, 1e9);
+      // Every fourth time, halve: a secant can creep.
+      const bool outside = next <= static_cast<double>(over) || next >= static_cast<double>(under);
+      if (outside || evaluation % 4 == 3) {
+        next = std::floor(0.5 * (static_cast<double>(over) + static_cast<double>(under)));
+      }
+      j = std::clamp<int64_t>(static_cast<int64_t>(next), over + 1, std::max(over + 1, under - 1));
+    }
+    if (under - over > 1) return std::nullopt;
+    return over;
+  };
+  const auto guess = static_cast<int64_t>(std::min(9e15, near / h));
+  const std::optional<int64_t> over_above =
+      level_->log_infinity_above < log_delta ? last_over(above, guess) : std::nullopt;
+  if (over_above.has_value()) {
+    if (*over_above < 0) {
+      epsilon.upper = 0;
+    } else {
+      epsilon.upper = OnChord(static_cast<double>(*over_above) * h, h, above(*over_above),
+                              above(*over_above + 1), log_delta, true);
+    }
+  }
+  if (level_->log_infinity_below > log_delta) {
+    epsilon.lower = kInf;
+    return epsilon;
+  }
+  const std::optional<int64_t> over_below = LastOver(below, over_above.value_or(guess), log_delta);
+  if (over_below.has_value() && *over_below >= 0) {
+    epsilon.lower =
+        std::max(0.0, OnChord(static_cast<double>(*over_below) * h, h, below(*over_below),
+                              below(*over_below + 1), log_delta, false));
+  }
+  return epsilon;
+}
+
+Bounds DirectedComposition::ReadLogDelta(double epsilon) const {
+  const double h = level_->interval;
+  Bounds log_delta{level_->log_infinity_below, level_->log_infinity_above};
+  const double quotient = std::floor(epsilon / h);
+  if (quotient >= level_->largest_index) return log_delta;
+  const auto j = static_cast<int64_t>(quotient);
+  const Bounds left = level_->sums.above.LogProfileAt(j);
+  const Bounds right = level_->sums.above.LogProfileAt(j + 1);
+  const Bounds left_below = level_->sums.below.LogProfileAt(j);
+  const Bounds right_below = level_->sums.below.LogProfileAt(j + 1);
+  // On the chord, linear in e^epsilon; the share is rounded towards the worse end.
+  const double offset = epsilon - quotient * h;
+  const double share = std::expm1(offset) / std::expm1(h);
+  const double slip = 1e-14 + 4 * kUnitRoundoff * std::abs(epsilon) / h;
+  const double up = std::clamp(share - slip, 0.0, 1.0);
+  const double down = std::clamp(share + slip, 0.0, 1.0);
+  const double above = LogAdd(left.upper + std::log1p(-up), right.upper + std::log(up), true);
+  const double below =
+      LogAdd(left_below.lower + std::log1p(-down), right_below.lower + std::log(down), false);
+  log_delta.upper = std::min(0.0, LogAdd(above, log_delta.upper, true));
+  log_delta.lower = LogAdd(below, log_delta.lower, false);
+  return log_delta;
+}
+
+double DirectedComposition::IntervalNear(double interval) const {
+  std::vector<double> spacings;
+  std::vector<double> weights;
+  for (const CountedProfile& p : profiles_) {
+    spacings.push_back(p.profile->AtomSpacing());
+    weights.push_back(p.count);
+  }
+  return AlignedInterval(interval, spacings, weights);
+}
+
+// One use alone may take as many points as the composition.
+double DirectedComposition::SmallestInterval(double log_tail, const Precision& precision) const {
+  double widest = 0;
+  for (const CountedProfile& p : profiles_) {
+    const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
+    widest = std::max(widest, range.upper - range.lower);
+  }
+  return IntervalNear(widest / static_cast<double>(precision.max_points));
+}
+
+double DirectedComposition::InitialInterval(double log_tail) const {
+  double narrowest = kInf;
+  double widest = 0;
+  for (const CountedProfile& p : profiles_) {
+    const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
+    narrowest = std::min(narrowest, range.upper - range.lower);
+    widest = std::max(widest, range.upper - range.lower);
+  }
+  const double interval = std::max({narrowest / 512, widest / 8192, 1e-14});
+  return IntervalNear(interval);
+}
+
+double DirectedComposition::SumOfFiniteLosses() const {
+  double sum = 0;
+  for (const CountedProfile& p : profiles_) sum += p.count * p.profile->LargestLoss();
+  return RoundUpNonNegative(sum, 2 * static_cast<double>(profiles_.size()) + 2);
+}
+
+double DirectedComposition::SumOfLargestLosses() const {
+  for (const CountedProfile& p : profiles_) {
+    if (p.profile->InfinityMass() > 0) return kInf;
+  }
+  return SumOfFiniteLosses();
+}
+
+Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision) {
+  if (log_delta >= 0 || profiles_.empty()) return {0, 0};
+  if (!(log_delta > kSmallestLogDelta)) return {0, SumOfLargestLosses()};
+  if (profiles_.size() == 1 && profiles_[0].count == 1) {
+    return EpsilonOfOne(*profiles_[0].profile, log_delta);
+  }
+  const double log_tail =
+      std::max(log_delta + std::log(kTailShare * precision.relative_width), kSmallestLogTail);
+  Bounds best{0, SumOfLargestLosses()};
+  const auto narrow_enough = [&] {
+    const double wanted =
+        std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
+    // Infinity minus anything is not wider than a share of infinity.
+    return best.lower == kInf || (std::isfinite(best.upper) && best.upper - best.lower <= wanted);
+  };
+  const auto read = [&](double near) {
+    const Bounds found = ReadEpsilon(log_delta, near);
+    best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
+  };
+  if (contour_.has_value()) {
+    const Bounds found = contour_->Epsilon(log_delta, precision);
+    best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
+    if (narrow_enough()) return best;
+  }
+  if (level_ != nullptr) {
+    read(last_epsilon_);
+    if (narrow_enough()) return best;
+  }
+  const double smallest = SmallestInterval(log_tail, precision);
+  double interval = level_ == nullptr ? InitialInterval(log_tail) : level_->interval;
+  for (int round = 0; round < kRounds; ++round) {
+    interval = std::max(interval, smallest);
+    if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
+      BuildLevel(interval, log_tail);
+    }
+    const Aim aim = AimAtDelta(log_delta);
+    const bool limited = BuildSpectrum(aim, precision);
+    const double width_before = best.upper - best.lower;
+    read(aim.epsilon);
+    last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
+    if (narrow_enough() || limited || interval == smallest) break;
+    // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
+    if (level_->log_infinity_above >= log_delta) break;
+    const double width = best.upper - best.lower;
+    if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding rules now
+    const double wanted =
+        std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
+    interval =
+        NextInterval(std::isfinite(width) ? width / wanted : kInf, best.lower > 0.5 * best.upper);
+  }
+  return best;
+}
+
+Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision) {
+  if (profiles_.empty()) {
+    const double log_delta = epsilon < 0 ? Log1mExp(epsilon) : -kInf;
+    return {RoundDown(log_delta, 2), log_delta == -kInf ? -kInf : RoundUp(log_delta, 2)};
+  }
+  if (profiles_.size() == 1 && profiles_[0].count == 1) {
+    return profiles_[0].profile->LogDelta(epsilon);
+  }
+  if (epsilon >= SumOfLargestLosses()) return {-kInf, -kInf};
+  Bounds best{-kInf, 0};
+  const auto narrow_enough = [&] {
+    return best.upper == -kInf ||
+           -std::expm1(best.lower - best.upper) <= precision.relative_width ||
+           std::exp(best.upper) - std::exp(best.lower) <= precision.absolute_delta;
+  };
+  const auto read = [&] {
+    const Bounds found = ReadLogDelta(epsilon);
+    best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
+  };
+  if (contour_.has_value()) {
+    best = contour_->LogDelta(epsilon, precision);
+    if (narrow_enough()) return best;
+  }
+  if (level_ != nullptr) {
+    read();
+    if (narrow_enough()) return best;
+  }
+  const double log_share = std::log(kTailShare * precision.relative_width);
+  double log_tail = level_ == nullptr ? log_share - 20 : level_->log_tail;
+  double interval = level_ == nullptr ? InitialInterval(log_tail) : level_->interval;
+  for (int round = 0; round < kRounds; ++round) {
+    if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
+      BuildLevel(interval, log_tail);
+    }
+    const Aim aim = AimAtEpsilon(epsilon);
+    const bool limited = BuildSpectrum(aim, precision);
+    const double width_before = best.upper - best.lower;
+    read();
+    if (narrow_enough()) break;
+    // The tail that was cut must not weigh beside what is left.
+    const double estimate = std::max(best.lower, std::min(best.upper, aim.log_delta) - 8);
+    const double tail_now = std::max(estimate + log_share, kSmallestLogTail);
+    const bool tail_weighs = level_->log_tail > tail_now;
+    if (tail_weighs) log_tail = tail_now;
+    if ((limited || interval <= SmallestInterval(log_tail, precision)) && !tail_weighs) break;
+    const double width = best.upper - best.lower;
+    if (round > 3 && !(width < 0.9 * width_before)) break;
+    const double relative = -std::expm1(-width);
+    interval = std::max(NextInterval(relative / precision.relative_width, relative < 0.5),
+                        SmallestInterval(log_tail, precision));
+  }
+  return best;
+}
+
+// The error is of second order where the losses are smooth, once the lattice resolves them at all.
+double DirectedComposition::NextInterval(double too_wide, bool resolved) const {
+  const double least = resolved ? 1.0 / 32 : 1.0 / 8;
+  return IntervalNear(level_->interval * std::clamp(0.75 / std::sqrt(too_wide), least, 0.6));
+}
+
+}  // namespace epsledger::accounting

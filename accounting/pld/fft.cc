@@ -1,0 +1,106 @@
+#include "accounting/pld/fft.h"
+
+#include <cmath>
+#include <utility>
+
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr double kPi = 3.14159265358979323846;
+
+// e^{2 pi i k / size} for all k, each within 4 unit roundoffs: only angles up to pi/4 are
+// evaluated, the rest follow by exact symmetries.
+std::vector<Complex> RootsOfUnity(size_t size) {
+  std::vector<Complex> roots(size);
+  const auto root_of_octant = [&](size_t k) {
+    const double angle = 2 * kPi * static_cast<double>(k) / static_cast<double>(size);
+    return Complex(std::cos(angle), std::sin(angle));
+  };
+  if (size < 8) {
+    const Complex quarter[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    for (size_t k = 0; k < size; ++k) roots[k] = quarter[k * (4 / size)];
+    return roots;
+  }
+  const size_t eighth = size / 8;
+  for (size_t k = 0; k <= eighth; ++k) {
+    const Complex w = k == 0 ? Complex(1, 0) : root_of_octant(k);
+    const double c = w.real();
+    const double s = w.imag();
+    roots[k] = {c, s};
+    roots[2 * eighth - k] = {s, c};
+    roots[2 * eighth + k] = {-s, c};
+    roots[4 * eighth - k] = {-c, s};
+    roots[4 * eighth + k] = {-c, -s};
+    roots[6 * eighth - k] = {-s, -c};
+    roots[6 * eighth + k] = {s, -c};
+    if (k > 0) roots[8 * eighth - k] = {c, -s};
+  }
+  return roots;
+}
+
+// The textbook product: std::complex's own looks for infinities, of which there are none here.
+Complex Product(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+Complex TimesI(Complex a) { return {-a.imag(), a.real()}; }
+
+}  // namespace
+
+FourierTransform::FourierTransform(size_t size) : twiddles_(RootsOfUnity(size)) {}
+
+// Decimation in frequency in Stockham's order, two radix-2 levels a pass: each pass reads x and
+// writes y in order, and what is left is `length` / 4 transforms of a quarter of the length.
+std::vector<Complex> FourierTransform::CharacteristicFunction(const std::vector<Complex>& x) const {
+  std::vector<Complex> from = x;
+  std::vector<Complex> to(x.size());
+  size_t length = x.size();
+  size_t stride = 1;
+  while (length >= 4) {
+    const size_t quarter = length / 4;
+    for (size_t p = 0; p < quarter; ++p) {
+      const Complex w1 = twiddles_[p * stride];
+      const Complex w2 = twiddles_[2 * p * stride];
+      const Complex w3 = twiddles_[3 * p * stride];
+      const Complex* in = &from[stride * p];
+      Complex* out = &to[stride * 4 * p];
+      for (size_t q = 0; q < stride; ++q) {
+        const Complex a = in[q];
+        const Complex b = in[q + stride * quarter];
+        const Complex c = in[q + stride * 2 * quarter];
+        const Complex d = in[q + stride * 3 * quarter];
+        const Complex sum = a + c;
+        const Complex difference = a - c;
+        const Complex other_sum = b + d;
+        const Complex turned = TimesI(b - d);
+        out[q] = sum + other_sum;
+        out[q + stride] = Product(w1, difference + turned);
+        out[q + 2 * stride] = Product(w2, sum - other_sum);
+        out[q + 3 * stride] = Product(w3, difference - turned);
+      }
+    }
+    length /= 4;
+    stride *= 4;
+    std::swap(from, to);
+  }
+  if (length == 2) {
+    for (size_t q = 0; q < stride; ++q) {
+      to[q] = from[q] + from[q + stride];
+      to[q + stride] = from[q] - from[q + stride];
+    }
+    std::swap(from, to);
+  }
+  return from;
+}
+
+double FourierTransform::RelativeError() const {
+  // eta = mu + gamma_4 (sqrt 2 + mu) a level with mu <= 4 u: below 10 u.
+  const double levels = std::log2(static_cast<double>(size()));
+  return levels * 10 * kUnitRoundoff * (1 + 1e-9);
+}
+
+}  // namespace epsledger::accounting

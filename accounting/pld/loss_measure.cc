@@ -1,0 +1,196 @@
+#include "accounting/pld/loss_measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// The profile at the lattice points, as delta and as slope in x = e^epsilon.
+struct Samples {
+  std::vector<double> delta_upper;
+  std::vector<double> delta_lower;
+  std::vector<double> tail_upper;
+  std::vector<double> tail_lower;
+};
+
+Samples SampleProfile(const PrivacyProfile& profile, const Lattice& lattice) {
+  const size_t size = static_cast<size_t>(lattice.last - lattice.first + 1);
+  Samples s;
+  s.delta_upper.resize(size);
+  s.delta_lower.resize(size);
+  s.tail_upper.resize(size);
+  s.tail_lower.resize(size);
+  for (size_t i = 0; i < size; ++i) {
+    const double epsilon = static_cast<double>(lattice.first + static_cast<int64_t>(i)) *
+                           lattice.interval;  // exact: 29 bits times 24 bits
+    const ProfilePoint point = profile.At(epsilon);
+    s.delta_upper[i] = point.delta.upper;
+    s.delta_lower[i] = point.delta.lower;
+    s.tail_upper[i] = point.tail.upper;
+    s.tail_lower[i] = point.tail.lower;
+  }
+  return s;
+}
+
+// Masses between survival functions: survival[i] = P[loss >= point i], and `beyond` past the last.
+std::vector<double> MassesOf(const std::vector<double>& survival, double beyond, bool up) {
+  std::vector<double> masses(survival.size());
+  for (size_t i = 0; i < survival.size(); ++i) {
+    const double next = i + 1 < survival.size() ? survival[i + 1] : beyond;
+    const double mass = survival[i] - next;
+    masses[i] = up ? RoundUpNonNegative(mass, 1) : RoundDownNonNegative(mass, 1);
+  }
+  return masses;
+}
+
+// The intercept at x = 0 of the line through (x_{i-1}, left) and (x_i, right), x_i = e^h x_{i-1}:
+// P[loss >= point i] of a piecewise linear profile. (left - right e^{-h}) / (1 - e^{-h}).
+double Intercept(double left, double right, double decay, double one_minus_decay, bool up) {
+  const double product = right * decay;
+  const double value = (left - product) / one_minus_decay;
+  // The product, its subtraction and `decay` itself weigh left and right; the quotient and
+  // one_minus_decay the value.
+  const double error =
+      (3 * kUnitRoundoff * (left + right)) / one_minus_decay + 4 * kUnitRoundoff * std::abs(value);
+  return up ? value + error : value - error;
+}
+
+LossMeasure Above(const Samples& s, const Lattice& lattice) {
+  const double decay = std::exp(-lattice.interval);
+  const double one_minus_decay = -std::expm1(-lattice.interval);
+  const size_t size = s.delta_upper.size();
+  LossMeasure measure;
+  measure.first = lattice.first;
+  measure.infinity_mass = s.delta_upper.back();
+  std::vector<double> survival(size);
+  double largest = measure.infinity_mass;
+  for (size_t i = size - 1; i > 0; --i) {
+    const double g =
+        Intercept(s.delta_upper[i - 1], s.delta_lower[i], decay, one_minus_decay, true);
+    largest = std::min(1.0, std::max(largest, g));  // a survival function, and at most 1
+    survival[i] = largest;
+  }
+  survival[0] = 1;  // everything below the first point moves to it
+  measure.masses = MassesOf(survival, measure.infinity_mass, true);
+  return measure;
+}
+
+// Where the profile can lie below its chord over [x_i, x_{i+1}]: it lies above the tangents at both
+// ends, which meet `depth` below the chord, at the share `place` of the way.
+struct Sag {
+  double depth;
+  double place;
+};
+Sag SagOfChord(const Samples& s, size_t i, double x, double interval) {
+  const double dx = x * std::expm1(interval);
+  const double rounding = 8 * kUnitRoundoff * (s.delta_upper[i] + s.delta_upper[i + 1]) +
+                          (s.delta_upper[i] - s.delta_lower[i]) +
+                          (s.delta_upper[i + 1] - s.delta_lower[i + 1]);
+  const double drop = s.delta_upper[i] - s.delta_lower[i + 1];
+  const double left = std::max(0.0, s.tail_upper[i] * dx - drop) + rounding;
+  const double right = std::max(0.0, drop - s.tail_lower[i + 1] * dx) + rounding;
+  if (left + right == 0) return {0, 0.5};
+  return {left / (left + right) * right * (1 + 1e-12), right / (left + right)};
+}
+
+LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice& lattice) {
+  const double decay = std::exp(-lattice.interval);
+  const double one_minus_decay = -std::expm1(-lattice.interval);
+  const size_t size = s.delta_lower.size();
+  const auto x_at = [&](size_t i) {
+    return std::exp(static_cast<double>(lattice.first + static_cast<int64_t>(i)) *
+                    lattice.interval);
+  };
+  // Past the largest loss the profile is constant, its infinity mass. Otherwise count none.
+  const bool ends = static_cast<double>(lattice.last) * lattice.interval >= profile.LargestLoss();
+  LossMeasure measure;
+  measure.first = lattice.first;
+  measure.infinity_mass = ends ? s.delta_lower.back() : 0;
+  const double base = ends ? s.delta_upper.back() : 0;
+
+  // Points below the profile whose chords are below it too, down to 0 at the last one. A chord
+  // whose ends are lowered by r and r' passes below the tangents' meeting point, and hence below
+  // both tangents, if (1 - place) r + place r' >= depth.
+  std::vector<double> lowered(size, 0.0);
+  double owed = 0;  // by this point, to the chord before it
+  size_t zero = size - 1;
+  for (size_t i = 0; i + 1 < size; ++i) {
+    const Sag sag = SagOfChord(s, i, x_at(i), lattice.interval);
+    // Taking what is owed and no more would alternate between nothing and twice the depth.
+    const double reduction = std::max(owed, sag.depth);
+    lowered[i] = s.delta_lower[i] - base - reduction;
+    owed = std::max(0.0, (sag.depth - (1 - sag.place) * reduction) / sag.place) * (1 + 1e-12);
+    if (lowered[i] <= 0) {
+      lowered[i] = 0;
+      zero = i;
+      break;
+    }
+  }
+  if (zero > 0) {
+    // The chord that ends in 0 starts on the tangent at its end, or lower.
+    const double dx = x_at(zero - 1) * std::expm1(lattice.interval) * (1 - 1e-12);
+    const double tangent = std::max(0.0, s.delta_lower[zero] - base) + s.tail_lower[zero] * dx;
+    lowered[zero - 1] = std::min(lowered[zero - 1], RoundDownNonNegative(tangent, 4));
+  }
+
+  std::vector<double> survival(size);
+  const double at_first = std::max(0.0, s.delta_lower[0] - base);
+  double smallest = RoundDownNonNegative(at_first + x_at(0) * s.tail_lower[0], 6);
+  survival[0] = smallest;
+  for (size_t i = 1; i < size; ++i) {
+    const double g = Intercept(lowered[i - 1], lowered[i], decay, one_minus_decay, false);
+    smallest = std::max(0.0, std::min(smallest, g));
+    survival[i] = smallest;
+  }
+  measure.masses = MassesOf(survival, 0, false);
+  return measure;
+}
+
+}  // namespace
+
+MeasurePair Discretize(const PrivacyProfile& profile, const Lattice& lattice) {
+  const Samples samples = SampleProfile(profile, lattice);
+  return MeasurePair{Above(samples, lattice), Below(profile, samples, lattice)};
+}
+
+double LogMoment(const LossMeasure& measure, double interval, double order) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const size_t size = measure.masses.size();
+  const double step = order * interval;
+  const double first = static_cast<double>(measure.first);
+  const double last = first + static_cast<double>(size - 1);
+  double scale = step * last;
+  double sum = 0;
+  double error = 0;
+  if (step * static_cast<double>(size) < 600) {
+    for (size_t i = 0; i < size; ++i) {
+      const double exponent = step * (first + static_cast<double>(i));
+      const double term = measure.masses[i] * std::exp(exponent - scale);
+      sum += term;
+      error += term * (std::abs(exponent) + std::abs(scale));
+    }
+  } else {  // scaled by the largest exponent the sum might underflow: by the largest term then
+    std::vector<double> logs(size);
+    scale = -kInf;
+    for (size_t i = 0; i < size; ++i) {
+      logs[i] = std::log(measure.masses[i]) + step * (first + static_cast<double>(i));
+      scale = std::max(scale, logs[i]);
+    }
+    if (scale == -kInf) return -kInf;
+    for (size_t i = 0; i < size; ++i) {
+      if (measure.masses[i] == 0) continue;
+      const double term = std::exp(logs[i] - scale);
+      sum += term;
+      error += term * (3 * std::abs(logs[i] - scale) + std::abs(scale) + 800);
+    }
+  }
+  if (sum == 0) return -kInf;
+  const double relative = 2 * kUnitRoundoff * (2 * error / sum + static_cast<double>(size) + 8);
+  return RoundUp(std::log(sum) + scale + relative, 4);
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,288 @@
+#include "accounting/pld/pld_composed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/classical/optimal_heterogeneous.h"
+#include "accounting/event/domain.h"
+#include "accounting/gaussian/composition.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/pld/directed_composition.h"
+#include "accounting/profile/gaussian_profile.h"
+#include "accounting/profile/profiles_of.h"
+#include "accounting/renyi/conversion.h"
+#include "accounting/renyi/profile.h"
+#include "accounting/trade_off/operating_point.h"
+#include "accounting/trade_off/type_two_error.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr char kTheorem[] = "[ZDW22] Thm 10 ; [DGKKM22] connect the dots, exponentially tilted";
+constexpr char kResponseTheorem[] = "[ZDW22] Thm 10 ; [KOV15] Thm 3.3";
+constexpr char kTradeOffTheorem[] = "[ZDW22] Thm 10 ; [DRS19] Prop 2.12";
+
+// Both ends of an answer are moved outward by this share of the width that was asked for. The
+// analysis of rounding is of first order; where digits are not wanted they are better spent here.
+constexpr double kMargin = 0.05;
+
+// Trade-off functions are read off many deltas: each to this, so that one lattice serves them all.
+constexpr double kCurveDeltaWidth = 2e-7;
+
+// The pair of a Poisson-sampled plain Gaussian, whose noise is a double without any rounding.
+std::optional<SampledGaussianPair> PairOf(const MechanismEvent& event, const Setting& setting,
+                                          const CompositionOptions& options) {
+  if (options.group_size != 1 || setting.relation == NeighboringRelation::kReplaceOne) {
+    return std::nullopt;
+  }
+  const auto* sampled = event.As<PoissonSampled>();
+  if (sampled == nullptr) return std::nullopt;
+  const auto* gaussian = sampled->event->As<Gaussian>();
+  if (gaussian == nullptr) return std::nullopt;
+  // Outside, its exponents leave the range of doubles or its points run out; the lattice is for
+  // that.
+  const double noise = gaussian->noise_multiplier;
+  if (!(noise >= 0.02 && noise <= 1e6 && sampled->sampling_probability >= 1e-12)) {
+    return std::nullopt;
+  }
+  return SampledGaussianPair{sampled->sampling_probability, gaussian->noise_multiplier,
+                             Adjacency::kRemove};
+}
+
+std::optional<ContourComposition> ContourOf(const std::vector<CountedPair>& pairs, bool all,
+                                            std::optional<Bounds> mu, Adjacency adjacency) {
+  if (!all || pairs.empty()) return std::nullopt;
+  std::vector<CountedPair> turned = pairs;
+  for (CountedPair& p : turned) p.pair.adjacency = adjacency;
+  return ContourComposition(std::move(turned), mu.value_or(Bounds{0, 0}));
+}
+
+// The (epsilon, delta) of an event whose privacy loss is exactly that of randomized response:
+// +-epsilon, or infinite with probability delta.
+std::optional<ApproximateDpParameters> ResponseOf(const MechanismEvent& event,
+                                                  const Setting& setting) {
+  if (const auto* pure = event.As<PureDp>()) return ApproximateDpParameters{pure->epsilon, 0};
+  if (const auto* e = event.As<ApproximateDp>())
+    return ApproximateDpParameters{e->epsilon, e->delta};
+  if (const auto* e = event.As<UnverifiedClaim>()) {
+    return ApproximateDpParameters{e->epsilon, e->delta};
+  }
+  if (const auto* e = event.As<DiscreteLaplace>()) {
+    if (e->sensitivity == 1 && setting.shift() == 1) {
+      return ApproximateDpParameters{e->noise_parameter, 0};
+    }
+  }
+  return std::nullopt;
+}
+
+// A history of randomized responses of one epsilon, for which the optimal theorem is the privacy
+// loss distribution in closed form; empty for any other.
+std::vector<CountedParameters> ResponsesOf(const std::vector<Use>& uses, const Setting& setting,
+                                           const CompositionOptions& options) {
+  std::vector<CountedParameters> responses;
+  if (options.group_size != 1) return {};
+  for (const Use& use : uses) {
+    const std::optional<ApproximateDpParameters> one = ResponseOf(*use.event, setting);
+    if (!one.has_value()) return {};
+    if (!responses.empty() && one->epsilon != responses[0].parameters.epsilon) return {};
+    responses.push_back({*one, use.count});
+  }
+  return responses;
+}
+
+class PldComposed final : public Composition {
+ public:
+  PldComposed(Accountant accountant, std::vector<DirectedComposition> directions, bool two_sided,
+              std::optional<RenyiProfile> renyi, std::vector<CountedParameters> responses,
+              const CompositionOptions& options)
+      : Composition(accountant),
+        directions_(std::move(directions)),
+        two_sided_(two_sided),
+        renyi_(std::move(renyi)),
+        responses_(std::move(responses)) {
+    precision_.relative_width = options.relative_width;
+    for (const DirectedComposition& direction : directions_) {
+      largest_loss_ = std::max(largest_loss_, direction.SumOfLargestLosses());
+      finite_loss_ = std::max(finite_loss_, direction.SumOfFiniteLosses());
+    }
+  }
+
+  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+    if (!responses_.empty()) {
+      if (const std::optional<Bounds> exact = OptimalEpsilon(responses_, log_delta)) {
+        Guarantee answer = Answer(kResponseTheorem);
+        answer.upper = exact->upper;
+        answer.lower = exact->lower;
+        return answer;
+      }
+    }
+    Guarantee answer = Answer(kTheorem);
+    Bounds epsilon{0, 0};
+    for (DirectedComposition& direction : directions_) {
+      const Bounds one = direction.Epsilon(log_delta, precision_);
+      epsilon = Bounds{std::max(epsilon.lower, one.lower), std::max(epsilon.upper, one.upper)};
+    }
+    if (absl::Status status = CheckAgainstRenyi(epsilon, log_delta); !status.ok()) return status;
+    const double margin = kMargin * precision_.relative_width;
+    answer.upper = std::min(epsilon.upper * (1 + margin), largest_loss_);
+    if (two_sided_) answer.lower = epsilon.lower * (1 - margin);
+    return answer;
+  }
+
+  absl::StatusOr<Guarantee> Delta(double epsilon) const override {
+    if (!responses_.empty()) {
+      if (const std::optional<Bounds> exact = OptimalLogDelta(responses_, epsilon)) {
+        Guarantee answer = DeltaBelow(exact->upper, 0, kResponseTheorem);
+        answer.log_lower = exact->lower;
+        answer.lower = RoundDownNonNegative(std::exp(exact->lower), 1);
+        return answer;
+      }
+    }
+    Bounds log_delta = LogDelta(epsilon, precision_);
+    const double margin = kMargin * precision_.relative_width;
+    log_delta.upper = std::min(0.0, log_delta.upper + margin);
+    log_delta.lower -= margin;
+    Guarantee answer = DeltaBelow(log_delta.upper, 0, kTheorem);
+    if (two_sided_) {
+      answer.log_lower = log_delta.lower;
+      answer.lower = RoundDownNonNegative(std::exp(log_delta.lower), 1);
+    }
+    return answer;
+  }
+
+  absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
+    Guarantee answer = Answer(kTradeOffTheorem);
+    const Bounds f =
+        accounting::TypeTwoError([this](double e) { return CurveDelta(e); }, type_one_error);
+    // The lower end is the safe side of a type II error, and what a one-sided profile bounds.
+    answer.lower = f.lower;
+    answer.upper = two_sided_ ? f.upper : 1 - type_one_error;
+    if (type_one_error == 0 && two_sided_ && std::isfinite(finite_loss_)) {
+      // f(0) = 1 - P[L = inf], and past the largest finite loss that is what delta is.
+      const Bounds log_delta = LogDelta(finite_loss_, precision_);
+      answer.upper = std::min(*answer.upper, RoundUp(-std::expm1(log_delta.lower), 2));
+    }
+    return answer;
+  }
+
+ private:
+  Bounds LogDelta(double epsilon, const Precision& precision) const {
+    Bounds log_delta{-kInfinity, -kInfinity};
+    for (DirectedComposition& direction : directions_) {
+      const Bounds one = direction.LogDelta(epsilon, precision);
+      log_delta =
+          Bounds{std::max(log_delta.lower, one.lower), std::max(log_delta.upper, one.upper)};
+    }
+    return log_delta;
+  }
+
+  Bounds CurveDelta(double epsilon) const {
+    Precision precision = precision_;
+    precision.absolute_delta = kCurveDeltaWidth;
+    const Bounds log_delta = LogDelta(epsilon, precision);
+    return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 1),
+                  std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 1))};
+  }
+
+  // [CKS20] Prop 12 at one order is an upper bound: a lower bound above it means that one of the
+  // two is wrong.
+  absl::Status CheckAgainstRenyi(Bounds epsilon, double log_delta) const {
+    if (!renyi_.has_value() || !two_sided_ || renyi_->delta_sum() > 0 || log_delta >= 0 ||
+        log_delta == -kInfinity) {
+      return absl::OkStatus();
+    }
+    double order = 2;
+    for (const DirectedComposition& direction : directions_) {
+      order = std::max(order, 1 + direction.saddle());
+    }
+    const double bound = EpsilonAtOrder(order, renyi_->Divergence(order), log_delta);
+    if (epsilon.lower <= std::max(0.0, bound)) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat(
+        "two accountants contradict each other: PLD says epsilon >= ", FormatDouble(epsilon.lower),
+        ", RENYI of order ", FormatDouble(order), " says <= ", FormatDouble(bound),
+        "; refusing both"));
+  }
+
+  mutable std::vector<DirectedComposition> directions_;
+  const bool two_sided_;
+  const std::optional<RenyiProfile> renyi_;
+  const std::vector<CountedParameters> responses_;
+  double largest_loss_ = 0;
+  double finite_loss_ = 0;
+  Precision precision_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>& uses,
+                                                          const Setting& setting,
+                                                          const CompositionOptions& options,
+                                                          Accountant asked_by) {
+  std::vector<Use> gaussians;
+  std::vector<CountedProfile> remove;
+  std::vector<CountedProfile> add;
+  std::vector<CountedPair> pairs;
+  std::optional<Bounds> mu;
+  bool two_sided = true;
+  const MechanismEvent* before = nullptr;
+  for (const Use& use : uses) {
+    if (ComposeGaussianMu({use}, setting).ok()) {
+      gaussians.push_back(use);
+      continue;
+    }
+    if (before != nullptr && *before == *use.event) {
+      remove.back().count += use.count;
+      add.back().count += use.count;
+      if (pairs.size() == remove.size()) pairs.back().count += use.count;
+      continue;
+    }
+    if (const auto pair = PairOf(*use.event, setting, options);
+        pair.has_value() && pairs.size() == remove.size()) {
+      pairs.push_back({*pair, use.count});
+    }
+    const absl::StatusOr<DirectedProfiles> profiles =
+        ProfilesOf(*use.event, setting, options.group_size, asked_by);
+    if (!profiles.ok()) return profiles.status();
+    remove.push_back({profiles->remove, use.count});
+    add.push_back({profiles->add, use.count});
+    two_sided = two_sided && profiles->remove->exact() && profiles->add->exact();
+    before = use.event;
+  }
+  const bool all_pairs = pairs.size() == remove.size();
+  if (!gaussians.empty()) {
+    const absl::StatusOr<Bounds> composed = ComposeGaussianMu(gaussians, setting);
+    if (!composed.ok()) return composed.status();
+    mu = *composed;
+    const double group = static_cast<double>(options.group_size);
+    if (group > 1) {  // [DRS19] Thm 2.14
+      mu = Bounds{RoundDownNonNegative(group * mu->lower), RoundUpNonNegative(group * mu->upper)};
+    }
+    const auto profile = std::make_shared<const GaussianProfile>(*mu);
+    remove.push_back({profile, 1});
+    add.push_back({profile, 1});
+  }
+  std::vector<DirectedComposition> directions;
+  bool symmetric = true;
+  for (size_t i = 0; i < remove.size(); ++i) {
+    symmetric = symmetric && remove[i].profile == add[i].profile;
+  }
+  if (symmetric || setting.adjacency != Adjacency::kAdd) {
+    directions.emplace_back(std::move(remove), ContourOf(pairs, all_pairs, mu, Adjacency::kRemove));
+  }
+  if (!symmetric && setting.adjacency != Adjacency::kRemove) {
+    directions.emplace_back(std::move(add), ContourOf(pairs, all_pairs, mu, Adjacency::kAdd));
+  }
+  std::optional<RenyiProfile> renyi;
+  if (options.group_size == 1) {
+    absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(uses, setting, asked_by);
+    if (created.ok()) renyi = *std::move(created);
+  }
+  return std::make_unique<PldComposed>(asked_by, std::move(directions), two_sided, std::move(renyi),
+                                       ResponsesOf(uses, setting, options), options);
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,21 @@
+#ifndef EPSLEDGER_ACCOUNTING_PLD_PRECISION_H_
+#define EPSLEDGER_ACCOUNTING_PLD_PRECISION_H_
+
+#include <cstdint>
+
+namespace epsledger::accounting {
+
+// How narrow a bracket is wanted, and what may be spent on it.
+struct Precision {
+  // (upper - lower) / upper, of an epsilon or of a delta.
+  double relative_width = 1e-3;
+  // An epsilon this close is close enough, however small it is; and a delta.
+  double absolute_epsilon = 1e-6;
+  double absolute_delta = 0;
+  // Lattice points of the composed distribution; about 100 bytes each while it is made.
+  int64_t max_points = int64_t{1} << 20;
+};
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_PLD_PRECISION_H_

@@ -1,0 +1,61 @@
+#ifndef EPSLEDGER_ACCOUNTING_PLD_TILTED_SUM_H_
+#define EPSLEDGER_ACCOUNTING_PLD_TILTED_SUM_H_
+
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "accounting/numeric/bounds.h"
+
+namespace epsledger::accounting {
+
+// A composed profile f, seen through its Fourier sum along the line Re z = tilt.
+//
+// With H(e) = e^{tilt e - log_scale} f(e), the nodes below sum to the aliased
+//   sum over all integers m of H(e + m period)
+// up to an error that is stated. Every alias is positive, so the sum is an upper bound on H as it
+// stands; Chernoff's bound on the aliases makes it a lower one (README, "The tilted sum").
+class TiltedSum {
+ public:
+  // One conjugate pair of nodes: the sum holds 2 Re(weight e^{-2 pi i index e / period}), or the
+  // weight itself where index = 0.
+  struct Node {
+    int64_t index;
+    std::complex<double> weight;
+  };
+  // log E[e^{order L}] <= log_moment for the composed finite losses L.
+  struct Moment {
+    double order;
+    double log_moment;
+  };
+
+  double tilt = 0;       // > 0
+  double log_scale = 0;  // log E[e^{tilt L}]
+  double log_scale_error = 0;
+  double log_mass = 0;                                            // f <= e^log_mass everywhere
+  double largest_loss = std::numeric_limits<double>::infinity();  // f = 0 from here on
+  // period = interval * points, and f is known at multiples of interval only; points = 0: f is
+  // known everywhere and `interval` is the period itself.
+  double interval = 0;
+  int64_t points = 0;
+  std::vector<Node> nodes;
+  double error = 0;             // of the sum of the nodes, phases and additions excepted
+  std::vector<Moment> moments;  // at orders above the tilt
+
+  double period() const { return points == 0 ? interval : interval * static_cast<double>(points); }
+
+  // Bounds on log f(epsilon). REQUIRES: points == 0.
+  Bounds LogProfile(double epsilon) const;
+  // Bounds on log f(index * interval). REQUIRES: points > 0.
+  Bounds LogProfileAt(int64_t index) const;
+
+ private:
+  Bounds Finish(double epsilon, double sum, double rounding) const;
+  // Bounds the aliases at epsilon, in units of H.
+  double Aliases(double epsilon) const;
+};
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_PLD_TILTED_SUM_H_

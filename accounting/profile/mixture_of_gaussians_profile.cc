@@ -1,0 +1,245 @@
+#include "accounting/profile/mixture_of_gaussians_profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "accounting/numeric/normal.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/profile/uncertain_epsilon.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kUlp = 2 * kUnitRoundoff;
+// Thresholds beyond this are not told apart: Phi(-40) is e^-804.
+constexpr double kFar = 40;
+
+double Density(double t) { return std::exp(-0.5 * t * t - kLogSqrt2Pi); }
+
+}  // namespace
+
+MixtureOfGaussiansProfile::MixtureOfGaussiansProfile(std::vector<MixturePart> parts,
+                                                     double relative_error, Direction direction,
+                                                     bool exact)
+    : relative_error_(relative_error), direction_(direction), exact_(exact) {
+  std::sort(parts.begin(), parts.end(),
+            [](const MixturePart& a, const MixturePart& b) { return a.shift < b.shift; });
+  at_zero_ = 0;
+  largest_shift_ = 0;
+  for (const MixturePart& part : parts) {
+    if (part.weight == 0) continue;
+    if (part.shift == 0) {
+      at_zero_ += part.weight;
+    } else {
+      parts_.push_back(part);
+      largest_shift_ = part.shift;
+    }
+  }
+  const double least = at_zero_ == 0
+                           ? -kInf
+                           : std::min(0.0, RoundDown(std::log(at_zero_) - 4 * relative_error_ -
+                                                         kUlp * static_cast<double>(parts.size()),
+                                                     4));
+  smallest_loss_ = direction == Direction::kRemove ? least : -kInf;
+  largest_loss_ = direction == Direction::kRemove ? kInf : -least;
+}
+
+MixtureOfGaussiansProfile::Loss MixtureOfGaussiansProfile::LossAt(double t) const {
+  if (t == -kInf) {
+    const double loss = at_zero_ == 0 ? -kInf : std::log(at_zero_);
+    return Loss{loss, at_zero_ == 0 ? 0 : 2 * relative_error_ + kUlp * (4 - loss), 0};
+  }
+  // L = log(1 + sum w_i (e^{a_i} - 1)), a_i = s_i (t - s_i / 2): the weights sum to 1.
+  double largest = 0;
+  double widest = 0;
+  for (const MixturePart& part : parts_) {
+    const double exponent = part.shift * (t - 0.5 * part.shift);
+    largest = std::max(largest, exponent);
+    widest = std::max(widest, part.shift * (std::abs(t) + 0.5 * part.shift));
+  }
+  const double relative = relative_error_ + kUlp * (static_cast<double>(parts_.size()) + 4) +
+                          widest * (2 * relative_error_ + 4 * kUlp);
+  double sum = 0;
+  double size = 0;
+  double slope = 0;
+  for (const MixturePart& part : parts_) {
+    const double exponent = part.shift * (t - 0.5 * part.shift);
+    const double term = std::exp(exponent - largest) * part.weight;
+    const double more = largest == 0 ? part.weight * std::expm1(exponent) : term;
+    sum += more;
+    size += largest == 0 ? part.weight * (1 + std::exp(exponent)) : term;
+    slope += part.shift * term;
+  }
+  if (largest == 0) {
+    // Every e^a is at most 1; nothing cancels but against the 1.
+    const double ratio = 1 + sum;
+    const double error = size * relative;
+    if (!(ratio > 2 * error)) return Loss{-kInf, kInf, 0};
+    const double loss = std::log1p(sum);
+    return Loss{loss, error / (ratio - error) + 2 * kUlp * std::abs(loss), slope / ratio};
+  }
+  if (largest < 30) {
+    sum = 0;
+    size = 0;
+    for (const MixturePart& part : parts_) {
+      const double exponent = part.shift * (t - 0.5 * part.shift);
+      sum += part.weight * std::expm1(exponent);
+      size += part.weight * (1 + std::exp(exponent));
+    }
+    const double ratio = 1 + sum;
+    const double error = size * relative;
+    if (!(ratio > 2 * error)) return Loss{-kInf, kInf, 0};
+    const double loss = std::log1p(sum);
+    return Loss{loss, error / (ratio - error) + 2 * kUlp * std::abs(loss),
+                slope * std::exp(largest) / ratio};
+  }
+  const double ratio = sum + at_zero_ * std::exp(-largest);
+  const double loss = largest + std::log(ratio);
+  return Loss{loss, 2 * relative + 4 * kUlp * (largest + std::abs(loss)), slope / ratio};
+}
+
+MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double loss) const {
+  const double highest_weight = parts_.back().weight;
+  // L(t) >= log w_n + s_n t - s_n^2/2, which is `loss` here.
+  double high = (loss - std::log(highest_weight)) / largest_shift_ + 0.5 * largest_shift_;
+  high = std::min(std::max(high + 1e-9 * (1 + std::abs(high)), -kFar), 1e150);
+  // L is convex and increasing: Newton from the right comes down on the solution.
+  double t = high;
+  for (int i = 0; i < 100; ++i) {
+    const Loss at = LossAt(t);
+    if (!(at.slope > 0) || !std::isfinite(at.value)) break;
+    const double next = std::max(t - (at.value - loss) / at.slope, -kFar);
+    const bool done = !(std::abs(next - t) > 2 * kUlp * std::abs(next)) || std::isnan(next);
+    if (!std::isnan(next)) t = next;
+    if (done) break;
+  }
+  Threshold threshold{t, -kInf, kInf};
+  const Loss at = LossAt(t);
+  double step = 8 * kUlp * (std::abs(t) + 1);
+  if (at.slope > 0) step += 4 * (at.error + kUlp * std::abs(loss)) / at.slope;
+  if (!std::isfinite(step)) step = 1e-6;
+  for (int i = 0; i < 12; ++i, step *= 64) {
+    if (threshold.low == -kInf && t - step > -2 * kFar) {
+      const Loss below = LossAt(t - step);
+      if (below.value + below.error <= loss) threshold.low = t - step;
+    }
+    if (threshold.high == kInf) {
+      const Loss above = LossAt(t + step);
+      if (above.value - above.error >= loss) threshold.high = t + step;
+    }
+    if (threshold.low > -kInf && threshold.high < kInf) break;
+  }
+  return threshold;
+}
+
+// delta of the test at `t`, with a bound on its error.
+MixtureOfGaussiansProfile::Computed MixtureOfGaussiansProfile::TestAt(double t,
+                                                                      double epsilon) const {
+  const double sign = direction_ == Direction::kRemove ? -1 : 1;
+  const double x = std::exp(epsilon);
+  const double y = std::expm1(epsilon);
+  // remove: P[T > t] - x Q[T > t] = sum w_i (Phi(s_i - t) - Phi(-t)) - y Phi(-t);
+  // add:    Q[T < t] - x P[T < t] = x sum w_i (Phi(t) - Phi(t - s_i)) - y Phi(t).
+  const double base = NormalCdf(sign * t);
+  double sum = 0;
+  double error = 0;
+  for (const MixturePart& part : parts_) {
+    const double argument = sign * (t - part.shift);
+    const double moved = NormalCdf(argument);
+    sum += part.weight * std::abs(moved - base);
+    error += part.weight * (kNormalRelativeError * (moved + base) +
+                            (relative_error_ + 8 * kUlp) * std::abs(moved - base) +
+                            1.01 * Density(argument) *
+                                (kUlp * (std::abs(t) + part.shift) + relative_error_ * part.shift));
+  }
+  const double factor = direction_ == Direction::kRemove ? 1 : x;
+  const double value = factor * sum - y * base;
+  error = factor * (error + kUlp * (static_cast<double>(parts_.size()) + 4) * sum) +
+          std::abs(y) * base * (kNormalRelativeError + 4 * kUlp) + 4 * kUlp * std::abs(value);
+  return Computed{value, error + 1e-320};
+}
+
+Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
+  const Bounds floor = LogDeltaFloor(epsilon);
+  if (parts_.empty()) return floor;
+  if (epsilon > 700) {
+    // Past what e^epsilon can be multiplied with: the profile falls.
+    return Bounds{-kInf, LogDelta(700).upper};
+  }
+  if (epsilon < -700) return Bounds{floor.lower, 0};
+  const bool remove = direction_ == Direction::kRemove;
+  const double loss = remove ? epsilon : -epsilon;
+  if (at_zero_ > 0) {
+    const Loss end = LossAt(-kInf);
+    if (loss < end.value - end.error) return remove ? floor : Bounds{-kInf, -kInf};
+  }
+  const Threshold threshold = Solve(loss);
+  const Computed test = TestAt(threshold.at, epsilon);
+  if (std::isnan(test.value) || std::isnan(test.error)) return Bounds{floor.lower, 0};
+  // What a better threshold inside the bracket could add: its mass under Q times |x - e^L| (remove)
+  // or |1 - x e^L| (add), largest at an end. Where an end is open, all that lies beyond.
+  double missing = 0;
+  const double scale = remove ? std::exp(epsilon) : 1;
+  if (threshold.high == kInf) {
+    // Not proved to end: P[T > t] or Q[T < inf].
+    missing = remove ? kInf : 1;
+  } else {
+    const Loss high = LossAt(threshold.high);
+    double ratio = std::expm1(high.value + high.error - loss);
+    double mass;
+    if (threshold.low == -kInf) {
+      ratio = std::max(ratio, 1.0);
+      mass = NormalCdf(threshold.high);
+    } else {
+      const Loss low = LossAt(threshold.low);
+      ratio = std::max(ratio, -std::expm1(low.value - low.error - loss));
+      const double nearest = threshold.low > 0    ? threshold.low
+                             : threshold.high < 0 ? threshold.high
+                                                  : 0;
+      mass = (threshold.high - threshold.low) * Density(nearest);
+    }
+    missing = 1.01 * scale * ratio * mass;
+  }
+  const double lower = test.value - test.error;
+  const double upper = test.value + test.error + missing + 1e-320;
+  const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInf;
+  const double log_upper = upper < 1 ? RoundUp(std::log(upper) + kUlp, 2) : 0;
+  return Bounds{std::max(floor.lower, log_lower), std::min(0.0, std::max(floor.upper, log_upper))};
+}
+
+Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
+  if (parts_.empty()) return Bounds{epsilon < 0 ? 1.0 : 0.0, epsilon > 0 ? 0.0 : 1.0};
+  const bool remove = direction_ == Direction::kRemove;
+  const double loss = remove ? epsilon : -epsilon;
+  if (at_zero_ > 0) {
+    const Loss end = LossAt(-kInf);
+    if (loss < end.value - end.error) return remove ? Bounds{1, 1} : Bounds{0, 0};
+  }
+  if (std::abs(epsilon) > 700) {
+    if (remove) return epsilon > 0 ? Bounds{0, TailUnderQ(700).upper} : Bounds{0, 1};
+    return epsilon > 0 ? Bounds{0, TailUnderQ(700).upper} : Bounds{0, 1};
+  }
+  const Threshold threshold = Solve(loss);
+  const double relative = 4 * kNormalRelativeError;
+  if (remove) {
+    return Bounds{RoundDownNonNegative(NormalCdf(-threshold.high) * (1 - relative)),
+                  std::min(1.0, RoundUp(NormalCdf(-threshold.low) * (1 + relative)))};
+  }
+  const auto below = [&](double t, double direction) {
+    double sum = at_zero_ * NormalCdf(t);
+    for (const MixturePart& part : parts_) {
+      const double widened = t - part.shift;
+      const double error = 2 * kUlp * (std::abs(t) + part.shift) + relative_error_ * part.shift;
+      sum += part.weight * NormalCdf(std::isinf(t) ? t : widened + direction * error);
+    }
+    return sum * (1 + direction * (relative + 2 * relative_error_ +
+                                   kUlp * (2 * static_cast<double>(parts_.size()) + 4)));
+  };
+  return Bounds{RoundDownNonNegative(below(threshold.low, -1)),
+                std::min(1.0, RoundUp(below(threshold.high, 1)))};
+}
+
+}  // namespace epsledger::accounting

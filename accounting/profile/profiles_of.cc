@@ -1,0 +1,315 @@
+#include "accounting/profile/profiles_of.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "accounting/classical/composition.h"
+#include "accounting/gaussian/composition.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/profile/approximate_dp_profile.h"
+#include "accounting/profile/bounded_range_profile.h"
+#include "accounting/profile/discrete_gaussian_profile.h"
+#include "accounting/profile/discrete_laplace_profile.h"
+#include "accounting/profile/gaussian_profile.h"
+#include "accounting/profile/laplace_profile.h"
+#include "accounting/profile/mixture_of_gaussians_profile.h"
+#include "accounting/profile/poisson_sampled_profile.h"
+#include "accounting/profile/randomized_response_profile.h"
+#include "accounting/profile/renyi_bounded_profile.h"
+#include "accounting/profile/replace_sampled_profile.h"
+#include "accounting/profile/trade_off_curve_profile.h"
+#include "accounting/renyi/closed_form.h"
+#include "accounting/renyi/tabulated_curve.h"
+
+namespace epsledger::accounting {
+namespace {
+
+DirectedProfiles Symmetric(std::shared_ptr<const PrivacyProfile> profile) {
+  return DirectedProfiles{profile, profile};
+}
+
+Bounds TimesGroup(Bounds mu, int64_t group_size) {
+  if (group_size == 1) return mu;
+  const double size = static_cast<double>(group_size);
+  return Bounds{RoundDownNonNegative(mu.lower * size, 2), RoundUpNonNegative(mu.upper * size, 2)};
+}
+
+constexpr int64_t kMaxSampledGroup = 1000;
+// Weights below this are dropped and this much is added at the largest shift instead: more is lost
+// by that, never less (the mixture only moves up).
+constexpr double kSmallestWeight = 1e-290;
+
+bool AllGaussian(const std::vector<Use>& uses) {
+  for (const Use& use : uses) {
+    if (use.event->As<Gaussian>() == nullptr) return false;
+  }
+  return true;
+}
+
+// Whether one record's own contribution is bounded, and not only the effect of replacing it.
+bool NoiseOfKnownContribution(const MechanismEvent& event) {
+  return event.As<Laplace>() != nullptr || event.As<DiscreteLaplace>() != nullptr ||
+         event.As<DiscreteGaussian>() != nullptr;
+}
+
+DirectedProfiles Mixture(std::vector<MixturePart> parts, double relative_error, bool exact) {
+  using Direction = MixtureOfGaussiansProfile::Direction;
+  return DirectedProfiles{
+      std::make_shared<MixtureOfGaussiansProfile>(parts, relative_error, Direction::kRemove, exact),
+      std::make_shared<MixtureOfGaussiansProfile>(parts, relative_error, Direction::kAdd, exact)};
+}
+
+// A group of k under Poisson sampling of a Gaussian release: Binomial(k, q) of them are in the
+// sample, each moving the mean by at most mu, and all the same way at worst ([Ganesh24] Thm 1).
+DirectedProfiles SampledGroup(Bounds mu, double q, int64_t group_size) {
+  const double middle = 0.5 * (mu.lower + mu.upper);
+  std::vector<MixturePart> parts;
+  bool dropped = false;
+  const double size = static_cast<double>(group_size);
+  const double log_ratio = std::log(q) - std::log1p(-q);
+  double log_weight = size * std::log1p(-q);
+  double magnitude = -log_weight;
+  for (int64_t i = 0; i <= group_size; ++i) {
+    const double count = static_cast<double>(i);
+    if (i > 0) {
+      const double step = std::log((size - count + 1) / count) + log_ratio;
+      log_weight += step;
+      magnitude += std::abs(step);
+    }
+    const double weight = std::exp(log_weight);
+    if (weight < kSmallestWeight) {
+      dropped = true;
+    } else {
+      parts.push_back(MixturePart{middle * count, weight});
+    }
+  }
+  if (dropped) parts.push_back(MixturePart{middle * size, 2 * size * kSmallestWeight});
+  const double relative_error = 8 * kUnitRoundoff * (magnitude + size + 4) +
+                                (mu.upper - mu.lower) / mu.lower + 8 * kUnitRoundoff;
+  return Mixture(std::move(parts), relative_error, !dropped);
+}
+
+absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
+                                                  const PoissonSampled& sampled,
+                                                  const Setting& setting, int64_t group_size,
+                                                  Accountant asked_by) {
+  const std::vector<Use> inner = Flatten(*sampled.event);
+  const double q = sampled.sampling_probability;
+  const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, setting);
+  const bool single = inner.size() == 1 && inner[0].count == 1;
+  if (!mu.ok() && !single) {
+    return UnknownEvent(asked_by, event,
+                        "several releases of one sample are proved for Gaussian releases only");
+  }
+  const auto inside = [&](const Setting& other) -> absl::StatusOr<DirectedProfiles> {
+    // Several Gaussian releases of one sample are one ([DRS19] Cor 3.3).
+    if (mu.ok())
+      return Symmetric(std::make_shared<GaussianProfile>(*ComposeGaussianMu(inner, other)));
+    return ProfilesOf(*inner[0].event, other, 1, asked_by);
+  };
+  if (setting.relation == NeighboringRelation::kReplaceOne) {
+    if (group_size != 1) {
+      return UnknownEvent(asked_by, event,
+                          "groups of replaced records under sampling are not proved here");
+    }
+    absl::StatusOr<DirectedProfiles> replace = inside(setting);
+    if (!replace.ok()) return replace;
+    // The record against none at all; unknown where noise is stated for replacing only.
+    Setting without = setting;
+    without.relation = NeighboringRelation::kAddOrRemoveOne;
+    if (setting.sensitivity_relation == SensitivityRelation::kReplaceOne) {
+      return UnknownEvent(asked_by, event,
+                          "what one record contributes by itself is not stated, and Poisson "
+                          "sampling also leaves records out");
+    }
+    if (!AllGaussian(inner) && !NoiseOfKnownContribution(*inner[0].event)) {
+      return UnknownEvent(asked_by, event,
+                          "what is declared for replaced records says nothing of one left out by "
+                          "Poisson sampling");
+    }
+    absl::StatusOr<DirectedProfiles> alone = inside(without);
+    if (!alone.ok()) return alone;
+    return Symmetric(std::make_shared<ReplaceSampledProfile>(alone->remove, replace->remove, q));
+  }
+  if (group_size != 1) {
+    if (!AllGaussian(inner) || group_size > kMaxSampledGroup || !(mu->lower > 0) ||
+        !(mu->upper < 1e6)) {
+      return UnknownEvent(asked_by, event,
+                          "groups under sampling are proved for Gaussian releases and up to 1000 "
+                          "members only");
+    }
+    return SampledGroup(*mu, q, group_size);
+  }
+  absl::StatusOr<DirectedProfiles> profiles = inside(setting);
+  if (!profiles.ok()) return profiles;
+  return PoissonSampledProfiles(*profiles, q);
+}
+
+absl::StatusOr<DirectedProfiles> SampledWithoutReplacementOf(
+    const MechanismEvent& event, const SampledWithoutReplacement& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by) {
+  if (setting.relation != NeighboringRelation::kReplaceOne || group_size != 1) {
+    return UnknownEvent(
+        asked_by, event,
+        "a sample of fixed size is proved under replace-one and for one record only");
+  }
+  const std::vector<Use> inner = Flatten(*sampled.event);
+  absl::StatusOr<DirectedProfiles> replace;
+  if (const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, setting); mu.ok()) {
+    replace = Symmetric(std::make_shared<GaussianProfile>(*mu));
+  } else if (inner.size() == 1 && inner[0].count == 1) {
+    replace = ProfilesOf(*inner[0].event, setting, 1, asked_by);
+  } else {
+    return UnknownEvent(asked_by, event,
+                        "several releases of one sample are proved for Gaussian releases only");
+  }
+  if (!replace.ok()) return replace;
+  // Rounded up: delta grows with q.
+  const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
+                                         static_cast<double>(sampled.dataset_size)));
+  return Symmetric(std::make_shared<ReplaceSampledProfile>(replace->remove, replace->remove, q));
+}
+
+absl::StatusOr<DirectedProfiles> MixtureOf(const MechanismEvent& event,
+                                           const MixtureOfGaussians& mixture,
+                                           const Setting& setting, int64_t group_size,
+                                           Accountant asked_by) {
+  if (setting.relation == NeighboringRelation::kReplaceOne || group_size != 1) {
+    return UnknownEvent(asked_by, event,
+                        "a mixture is proved for one record added, removed or zeroed only");
+  }
+  double total = 0;
+  for (const double p : mixture.probabilities) total += p;
+  std::vector<MixturePart> parts;
+  for (size_t i = 0; i < mixture.probabilities.size(); ++i) {
+    const double shift = mixture.sensitivities[i] / mixture.noise_multiplier;
+    if (!(shift < 1e6)) return UnknownEvent(asked_by, event, "a shift of 1e6 deviations or more");
+    parts.push_back(MixturePart{shift, mixture.probabilities[i] / total});
+  }
+  // The probabilities are taken as given up to their sum.
+  return Mixture(std::move(parts), 4 * kUnitRoundoff * (static_cast<double>(parts.size()) + 4),
+                 true);
+}
+
+// sensitivity * shift * group_size, or nothing where that is no longer an exact number.
+std::optional<double> WholeDistance(int64_t sensitivity, double shift, int64_t group_size) {
+  const double distance =
+      static_cast<double>(sensitivity) * shift * static_cast<double>(group_size);
+  return distance <= 1e12 ? std::optional<double>(distance) : std::nullopt;
+}
+
+std::shared_ptr<const PrivacyProfile> Concentrated(double rho, double xi) {
+  return std::make_shared<RenyiBoundedProfile>(
+      [rho, xi](double order) { return RoundUpNonNegative(RoundUpNonNegative(rho * order) + xi); });
+}
+
+std::shared_ptr<const PrivacyProfile> Declared(double epsilon, double delta, int64_t group_size,
+                                               bool exact) {
+  const ApproximateDpParameters group =
+      GroupPrivacy({epsilon, delta}, static_cast<double>(group_size));
+  return std::make_shared<ApproximateDpProfile>(Bounds{group.epsilon, group.epsilon}, group.delta,
+                                                exact && group_size == 1);
+}
+
+}  // namespace
+
+absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const Setting& setting,
+                                            int64_t group_size, Accountant asked_by) {
+  const double group = static_cast<double>(group_size);
+  const double shift = setting.shift();
+  if (const std::optional<Bounds> mu = GaussianMu(event, setting); mu.has_value()) {
+    return Symmetric(std::make_shared<GaussianProfile>(TimesGroup(*mu, group_size)));
+  }
+  if (const auto* laplace = event.As<Laplace>()) {
+    const double theta = shift * group / laplace->noise_multiplier;
+    return Symmetric(std::make_shared<LaplaceProfile>(
+        std::isfinite(theta)
+            ? Bounds{RoundDownNonNegative(theta, group_size == 1 ? 1 : 2),
+                     RoundUp(theta, group_size == 1 ? 1 : 2)}
+            : Bounds{std::numeric_limits<double>::max(), std::numeric_limits<double>::infinity()}));
+  }
+  if (const auto* discrete = event.As<DiscreteLaplace>()) {
+    const std::optional<double> distance = WholeDistance(discrete->sensitivity, shift, group_size);
+    if (!distance.has_value()) {
+      const double epsilon = RoundUp(
+          discrete->noise_parameter * shift * static_cast<double>(discrete->sensitivity) * group,
+          4);
+      return Symmetric(Declared(epsilon, 0, 1, false));
+    }
+    return Symmetric(
+        std::make_shared<DiscreteLaplaceProfile>(discrete->noise_parameter, *distance));
+  }
+  if (const auto* discrete = event.As<DiscreteGaussian>()) {
+    const std::optional<double> distance = WholeDistance(discrete->sensitivity, shift, group_size);
+    if (distance.has_value() && DiscreteGaussianProfile::Covers(discrete->sigma, *distance)) {
+      return Symmetric(std::make_shared<DiscreteGaussianProfile>(discrete->sigma, *distance));
+    }
+    // [CKS20] Prop 5: the divergence is at most that of the continuous Gaussian.
+    const double mu =
+        RoundUp(shift * static_cast<double>(discrete->sensitivity) * group / discrete->sigma, 4);
+    return Symmetric(Concentrated(RoundUp(0.5 * mu * mu, 2), 0));
+  }
+  if (const auto* response = event.As<RandomizedResponse>()) {
+    if (setting.relation != NeighboringRelation::kReplaceOne) {
+      return UnknownEvent(asked_by, event, "it is defined under replace-one only");
+    }
+    if (group_size == 1) {
+      return Symmetric(std::make_shared<RandomizedResponseProfile>(response->noise_parameter,
+                                                                   response->num_buckets));
+    }
+    return Symmetric(
+        Declared(RandomizedResponseEpsilon(response->noise_parameter, response->num_buckets), 0,
+                 group_size, false));
+  }
+  if (const auto* exponential = event.As<ExponentialMechanism>()) {
+    // Ranges add up along a path of neighbors.
+    return Symmetric(std::make_shared<BoundedRangeProfile>(
+        group_size == 1 ? exponential->epsilon : RoundUpNonNegative(exponential->epsilon * group)));
+  }
+  if (const auto* flip = event.As<PermuteAndFlip>()) {
+    return Symmetric(Declared(flip->epsilon, 0, group_size, false));  // [MS20] Thm 1
+  }
+  if (const auto* pure = event.As<PureDp>()) {
+    return Symmetric(Declared(pure->epsilon, 0, group_size, true));
+  }
+  if (const auto* approximate = event.As<ApproximateDp>()) {
+    return Symmetric(Declared(approximate->epsilon, approximate->delta, group_size, true));
+  }
+  if (const auto* claim = event.As<UnverifiedClaim>()) {
+    return Symmetric(Declared(claim->epsilon, claim->delta, group_size, true));
+  }
+  if (const auto* mixture = event.As<MixtureOfGaussians>()) {
+    return MixtureOf(event, *mixture, setting, group_size, asked_by);
+  }
+  if (const auto* sampled = event.As<PoissonSampled>()) {
+    return PoissonSampledOf(event, *sampled, setting, group_size, asked_by);
+  }
+  if (const auto* sampled = event.As<SampledWithoutReplacement>()) {
+    return SampledWithoutReplacementOf(event, *sampled, setting, group_size, asked_by);
+  }
+  if (const auto* zcdp = event.As<Zcdp>(); zcdp != nullptr && (group_size == 1 || zcdp->xi == 0)) {
+    // [BS16] Prop 27: rho-zCDP is k^2 rho-zCDP for groups of k.
+    return Symmetric(Concentrated(
+        group_size == 1 ? zcdp->rho : RoundUpNonNegative(zcdp->rho * group * group, 3), zcdp->xi));
+  }
+  if (group_size != 1) {
+    return UnknownEvent(asked_by, event, "its group privacy is not proved here");
+  }
+  if (const auto* curve = event.As<RenyiCurve>()) {
+    return Symmetric(std::make_shared<RenyiBoundedProfile>(
+        [table = std::make_shared<const TabulatedRenyiCurve>(*curve)](double order) {
+          return table->Divergence(order);
+        }));
+  }
+  if (const auto* curve = event.As<TradeOffCurve>()) {
+    return Symmetric(std::make_shared<TradeOffCurveProfile>(*curve));
+  }
+  return UnknownEvent(asked_by, event, "its privacy profile is not proved here");
+}
+
+}  // namespace epsledger::accounting

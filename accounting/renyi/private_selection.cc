@@ -1,0 +1,64 @@
+#include "accounting/renyi/private_selection.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "accounting/event/domain.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/numeric/search.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// log E K at gamma = e^-x: log of eta (e^x - 1) / (1 - e^{-eta x}), the logarithmic law's
+// (e^x - 1) / x at eta = 0. Increasing in x from 0.
+double LogMean(double x, double shape) {
+  // (1 - e^{-eta x}) / eta, positive for either sign of eta.
+  const double below = shape == 0 ? x : -std::expm1(-shape * x) / shape;
+  const double log_above = x < 700 ? std::log(std::expm1(x)) : x;
+  return log_above - std::log(below);
+}
+
+}  // namespace
+
+double LogInverseGamma(double mean, double shape) {
+  const double log_mean = std::log(mean);
+  // Holds where the law's mean is surely above what was asked for: a larger log(1/gamma) only
+  // raises the bound.
+  const auto excess = [&](double log_x) {
+    const double x = std::exp(log_x);
+    const double value = LogMean(x, shape);
+    return log_mean - value + 1e-13 * (1 + std::abs(value) + x);
+  };
+  double fails = -60;
+  double holds = std::log(2 * log_mean + 1);
+  for (int i = 0; i < 60 && !(excess(holds) <= 0); ++i) {
+    fails = holds;
+    holds += 1;
+  }
+  if (!(excess(holds) <= 0)) return kInfinity;
+  return RoundUp(std::exp(NarrowCrossing(excess, holds, fails, 1e-12, 200).holds), 4);
+}
+
+PrivateSelection::PrivateSelection(absl::FunctionRef<double(double)> one_run, double mean,
+                                   double shape)
+    : log_mean_(RoundUpNonNegative(std::log(mean))), constant_(0) {
+  if (mean == 1) return;
+  const double log_inverse_gamma = LogInverseGamma(mean, shape);
+  const auto at = [&](double log_excess) {
+    const double b = 1 + std::exp(log_excess);
+    const double d = one_run(b);
+    return RoundUp((1 - 1 / b) * d + log_inverse_gamma / b, 8);
+  };
+  double best = log_inverse_gamma;  // b = 1
+  best = std::min(best, MinimizeFrom(at, 1, 1, -10, 20, 1e-6, 60).value);
+  constant_ = std::isnan(best) ? kInfinity : RoundUp((1 + shape) * best, 4);
+}
+
+double PrivateSelection::Divergence(double order, double one_run) const {
+  if (log_mean_ == 0) return one_run;
+  if (!(order > 1)) return kInfinity;
+  return RoundUp(one_run + constant_ + RoundUp(log_mean_ / (order - 1), 2), 4);
+}
+
+}  // namespace epsledger::accounting

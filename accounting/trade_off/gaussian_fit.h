@@ -1,0 +1,19 @@
+#ifndef EPSLEDGER_ACCOUNTING_TRADE_OFF_GAUSSIAN_FIT_H_
+#define EPSLEDGER_ACCOUNTING_TRADE_OFF_GAUSSIAN_FIT_H_
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "accounting/trade_off/operating_point.h"
+
+namespace epsledger::accounting {
+
+// SummarizeAsGaussian of a guarantee that is dear to evaluate: delta_above(epsilon) >= delta in
+// both orders of every pair. It is asked some 170 times, at epsilon >= 0; between, f is bounded
+// below by the f_{epsilon, delta} of these, so mu is too large rather than too small (some 1e-3).
+// An APPROXIMATION all the same. INVALID_ARGUMENT unless smallest_alpha is in (0, 1/2).
+absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsilon)> delta_above,
+                                            double smallest_alpha);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_TRADE_OFF_GAUSSIAN_FIT_H_

@@ -1,0 +1,41 @@
+#ifndef EPSLEDGER_ACCOUNTING_TRADE_OFF_OPERATING_POINT_H_
+#define EPSLEDGER_ACCOUNTING_TRADE_OFF_OPERATING_POINT_H_
+
+// What a trade-off function says to people: how well an attacker can do. Under an unordered
+// relation pass the symmetrised function.
+
+#include "absl/status/statusor.h"
+#include "accounting/trade_off/trade_off_function.h"
+
+namespace epsledger::accounting {
+
+// Bounds on the largest TPR - FPR of a test, sup of 1 - f(a) - a = delta(0). In [0, 1].
+Bounds Advantage(const TradeOffFunction& f);
+
+// Bounds on the largest true positive rate of a test at this false positive rate in [0, 1]: 1 - f.
+// The upper bound is the safe side.
+Bounds TruePositiveRate(const TradeOffFunction& f, double false_positive_rate);
+
+// Bounds on the smallest probability of a wrong guess, the null having prior probability
+// `null_prior` in [0, 1]: inf over a of pi a + (1 - pi) f(a) = (1 - pi)(1 - delta(log(pi / (1 -
+// pi)))). At most min(pi, 1 - pi). The lower bound is the safe side.
+Bounds BayesError(const TradeOffFunction& f, double null_prior);
+
+// f in one number. APPROXIMATIONS, both of them, and never a reason to grant anything.
+struct GaussianSummary {
+  // The smallest mu with f >= G_mu on [smallest_alpha, 1 - smallest_alpha], as far as a grid sees.
+  double mu;
+  // What is lost by saying G_mu instead of f: the smallest k >= 0 with f(a + k) - k <= G_mu(a) for
+  // all a, sup over epsilon of (delta_G - delta_f)(epsilon) / (1 + e^epsilon) ([KKBH24] Thm 2).
+  double regret;
+};
+
+// The summary of [Gomez25], with 200 points of each of f and its profile. INVALID_ARGUMENT unless
+// smallest_alpha is in (0, 1/2). Over all of (0, 1) mu would be that of the far tail: for a sampled
+// Gaussian the mu of the unsampled one, which is why the range is part of the question.
+absl::StatusOr<GaussianSummary> SummarizeAsGaussian(const TradeOffFunction& f,
+                                                    double smallest_alpha);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_TRADE_OFF_OPERATING_POINT_H_

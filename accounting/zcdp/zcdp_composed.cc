@@ -1,0 +1,49 @@
+#include "accounting/zcdp/zcdp_composed.h"
+
+#include "accounting/event/domain.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/zcdp/zcdp.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr char kTheorem[] = "[BS16] Lemma 1.7 ; [CKS20] Prop 12";
+
+class ZcdpComposed final : public Composition {
+ public:
+  explicit ZcdpComposed(ZcdpParameters zcdp) : Composition(Accountant::kZcdp), zcdp_(zcdp) {}
+
+  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+    const Conversion conversion = EpsilonFromZcdp(zcdp_, log_delta);
+    Guarantee answer = Answer(kTheorem);
+    answer.upper = conversion.value;
+    if (conversion.order > 0) answer.order = conversion.order;
+    return answer;
+  }
+  absl::StatusOr<Guarantee> Delta(double epsilon) const override {
+    const Conversion conversion = LogDeltaFromZcdp(zcdp_, epsilon);
+    return DeltaBelow(conversion.value, conversion.order, kTheorem);
+  }
+  absl::StatusOr<Guarantee> RenyiDivergence(double order) const override {
+    Guarantee answer = Answer("[BS16] Lemma 1.7");
+    answer.upper =
+        zcdp_.delta > 0 ? kInfinity : RoundUpNonNegative(zcdp_.rho * order + zcdp_.xi, 2);
+    answer.order = order;
+    return answer;
+  }
+
+ private:
+  const ZcdpParameters zcdp_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Composition>> ComposeByZcdp(const std::vector<Use>& uses,
+                                                           const Setting& setting,
+                                                           const CompositionOptions& options) {
+  const absl::StatusOr<ZcdpParameters> zcdp = ComposeZcdp(uses, setting, options.group_size);
+  if (!zcdp.ok()) return zcdp.status();
+  return std::make_unique<ZcdpComposed>(*zcdp);
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,51 @@
+#ifndef EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
+#define EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
+
+// What every request of AccountingService says alike: which events, for which neighbors.
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "accounting/accountant.h"
+#include "epsledger/v1/mechanism.pb.h"
+
+namespace epsledger::convert {
+
+// A bound on one request, so that none can exhaust the server. accounting_service.proto states it.
+inline constexpr int64_t kMaxComputeEvents = 10'000;
+
+// The fields of that name of a request; an absent number is unset.
+struct HistoryFields {
+  const google::protobuf::RepeatedPtrField<v1::CountedEvent>& events;
+  v1::NeighboringRelation::Kind neighboring_relation;
+  v1::Adjacency::Kind adjacency;
+  v1::SensitivityRelation::Kind sensitivity_relation;
+  std::optional<double> relative_width;
+  std::optional<int64_t> group_size;
+  std::optional<double> advanced_delta_slack;
+};
+
+// `Request` is any message with these fields.
+template <class Request>
+HistoryFields HistoryOf(const Request& request) {
+  HistoryFields fields{.events = request.events(),
+                       .neighboring_relation = request.neighboring_relation(),
+                       .adjacency = request.adjacency(),
+                       .sensitivity_relation = request.sensitivity_relation()};
+  if (request.has_relative_width()) fields.relative_width = request.relative_width();
+  if (request.has_group_size()) fields.group_size = request.group_size();
+  if (request.has_advanced_delta_slack()) {
+    fields.advanced_delta_slack = request.advanced_delta_slack();
+  }
+  return fields;
+}
+
+// Sets these fields of `question`; what is unset keeps the question's default. INVALID_ARGUMENT
+// names the field in proto3 JSON form. Numbers outside of the events are taken as they came:
+// accounting::Answer checks them.
+absl::Status ReadHistory(const HistoryFields& fields, accounting::Question* question);
+
+}  // namespace epsledger::convert
+
+#endif  // EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_

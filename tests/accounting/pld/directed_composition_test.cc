@@ -1,0 +1,187 @@
+#include "accounting/pld/directed_composition.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "accounting/gaussian/profile.h"
+#include "accounting/profile/gaussian_profile.h"
+#include "accounting/profile/profiles_of.h"
+#include "tests/accounting/pld/sampled_gaussian_rows.h"
+
+namespace epsledger::accounting {
+namespace {
+
+DirectedProfiles ProfilesFor(const MechanismEvent& event) {
+  const auto profiles = ProfilesOf(event, Setting{}, 1, Accountant::kPld);
+  EXPECT_TRUE(profiles.ok()) << profiles.status();
+  return *profiles;
+}
+
+DirectedComposition OnLattice(const SampledGaussianRow& row, Adjacency adjacency) {
+  const DirectedProfiles profiles = ProfilesFor(
+      PoissonSampled{row.sampling_probability, MechanismEvent(Gaussian{row.noise_multiplier})});
+  return DirectedComposition(
+      {{adjacency == Adjacency::kRemove ? profiles.remove : profiles.add, row.count}});
+}
+
+ContourComposition OnContour(const SampledGaussianRow& row, Adjacency adjacency) {
+  return ContourComposition(
+      {{{row.sampling_probability, row.noise_multiplier, adjacency}, row.count}}, Bounds{0, 0});
+}
+
+constexpr Adjacency kBoth[] = {Adjacency::kRemove, Adjacency::kAdd};
+
+double Truth(const SampledGaussianRow& row, Adjacency adjacency) {
+  return adjacency == Adjacency::kRemove ? row.remove : row.add;
+}
+
+// The rows that the contour is for: enough uses, so that the far frequencies die out.
+TEST(ContourCompositionTest, BracketsEveryReferenceRowInBothDirections) {
+  int narrow = 0;
+  int asked = 0;
+  for (const SampledGaussianRow& row : kSampledGaussianRows) {
+    for (const Adjacency adjacency : kBoth) {
+      const double truth = Truth(row, adjacency);
+      // The sampling probabilities of 1e-6 take a second each; they are asked in the table's test.
+      if (row.sampling_probability < 1e-5) continue;
+      ContourComposition composition = OnContour(row, adjacency);
+      ++asked;
+      if (row.epsilon_wanted) {
+        const Bounds epsilon = composition.Epsilon(std::log(row.given), Precision{});
+        ASSERT_LE(epsilon.lower, truth * (1 + 1e-11 + 2 * row.error) + 1e-13) << asked;
+        ASSERT_GE(epsilon.upper, truth * (1 - 1e-11 - 2 * row.error) - 1e-13) << asked;
+        narrow += epsilon.upper - epsilon.lower <= std::max(1e-3 * truth, 1e-6);
+      } else {
+        const Bounds log_delta = composition.LogDelta(row.given, Precision{});
+        ASSERT_LE(log_delta.lower, std::log(truth) + 1e-10 + 2 * row.error) << asked;
+        ASSERT_GE(log_delta.upper, std::log(truth) - 1e-10 - 2 * row.error) << asked;
+        narrow += log_delta.upper - log_delta.lower <= 1e-3;
+      }
+    }
+  }
+  EXPECT_GE(narrow, asked * 9 / 10) << "of " << asked;
+}
+
+TEST(DirectedCompositionTest, LatticeBracketsReferenceRowsInBothDirections) {
+  int index = 0;
+  Precision precision;
+  precision.max_points = int64_t{1} << 16;  // coarse where a row is hard: wide, never wrong
+  for (const SampledGaussianRow& row : kSampledGaussianRows) {
+    if (++index % 5 != 0) continue;
+    for (const Adjacency adjacency : kBoth) {
+      const double truth = Truth(row, adjacency);
+      DirectedComposition composition = OnLattice(row, adjacency);
+      if (row.epsilon_wanted) {
+        const Bounds epsilon = composition.Epsilon(std::log(row.given), precision);
+        ASSERT_LE(epsilon.lower, truth * (1 + 1e-11 + 2 * row.error) + 1e-13) << index;
+        ASSERT_GE(epsilon.upper, truth * (1 - 1e-11 - 2 * row.error) - 1e-13) << index;
+      } else {
+        const Bounds log_delta = composition.LogDelta(row.given, precision);
+        ASSERT_LE(log_delta.lower, std::log(truth) + 1e-10 + 2 * row.error) << index;
+        ASSERT_GE(log_delta.upper, std::log(truth) - 1e-10 - 2 * row.error) << index;
+      }
+    }
+  }
+}
+
+// The closed form of plain Gaussians is an oracle at any delta.
+TEST(DirectedCompositionTest, LatticeBracketsTheGaussianFromDeltaOneHalfToOneInAGoogol) {
+  const auto profile = std::make_shared<const GaussianProfile>(Bounds{0.05, 0.05});
+  const double mu = 0.05 * 20;  // 400 uses
+  for (const double log_delta : {-0.7, -2.0, -11.5, -46.0, -115.0, -230.0}) {
+    DirectedComposition composition({{profile, 400}});
+    const Bounds truth = GaussianEpsilon(Bounds{mu, mu}, log_delta);
+    const Bounds epsilon = composition.Epsilon(log_delta, Precision{});
+    EXPECT_LE(epsilon.lower, truth.upper * (1 + 1e-14)) << log_delta;
+    EXPECT_GE(epsilon.upper, truth.lower * (1 - 1e-14)) << log_delta;
+    EXPECT_LE(epsilon.upper - epsilon.lower, std::max(1e-3 * epsilon.upper, 1e-6)) << log_delta;
+  }
+}
+
+// accounting/README.md's reference values at deltas where a plain Fourier transform has no digits:
+// another contour integral and the tilted lattice agree on them.
+TEST(ContourCompositionTest, HoldsItsDigitsAtTinyDeltas) {
+  struct Row {
+    double q, z, count, delta, epsilon, tolerance;
+  };
+  const Row rows[] = {
+      {.01, 1, 1e4, 1e-5, 6.18771, 1e-5},    {.01, 1, 1e4, 1e-10, 9.31614, 1e-5},
+      {.01, 1, 1e4, 1e-12, 10.34669, 1e-5},  {.01, 1, 1e4, 1e-14, 11.30356, 1e-5},
+      {.01, 1, 1e4, 1e-20, 13.87977, 1e-5},  {.01, 1, 1e4, 1e-30, 17.63506, 1e-5},
+      {.001, .8, 1e5, 1e-5, 2.57496, 1e-5},  {.001, .8, 1e5, 1e-12, 4.6466, 1e-4},
+      {.001, .8, 1e5, 1e-14, 5.33515, 1e-4}, {.0001, 1, 1e6, 1e-6, .53242, 1e-5},
+  };
+  for (const Row& row : rows) {
+    ContourComposition composition({{{row.q, row.z, Adjacency::kRemove}, row.count}}, {0, 0});
+    Precision precision;
+    precision.relative_width = 1e-6;
+    const Bounds epsilon = composition.Epsilon(std::log(row.delta), precision);
+    EXPECT_NEAR(epsilon.lower, row.epsilon, row.tolerance) << row.delta;
+    EXPECT_NEAR(epsilon.upper, row.epsilon, row.tolerance) << row.delta;
+    EXPECT_LE(epsilon.lower, epsilon.upper);
+  }
+}
+
+TEST(ContourCompositionTest, AgreesWithTheLatticeAtOneInAGoogol) {
+  const SampledGaussianRow row{.01, 1, 1e4, true, 1e-100, 0, 0, 0};
+  ContourComposition contour = OnContour(row, Adjacency::kRemove);
+  DirectedComposition lattice = OnLattice(row, Adjacency::kRemove);
+  const Bounds a = contour.Epsilon(-100 * std::log(10.0), Precision{});
+  const Bounds b = lattice.Epsilon(-100 * std::log(10.0), Precision{});
+  EXPECT_LE(a.lower, b.upper);
+  EXPECT_LE(b.lower, a.upper);
+  EXPECT_LT(a.upper - a.lower, 1e-3 * a.upper);
+}
+
+TEST(DirectedCompositionTest, OneMoreStepEqualsStartingWithOneMore) {
+  const SampledGaussianRow row{.02, 1.1, 500, true, 1e-6, 0, 0, 0};
+  SampledGaussianRow longer = row;
+  longer.count = 501;
+  for (const Adjacency adjacency : kBoth) {
+    DirectedComposition grown = OnLattice(row, adjacency);
+    grown.Epsilon(std::log(1e-6), Precision{});
+    grown.Add(0, 1);
+    const Bounds warm = grown.Epsilon(std::log(1e-6), Precision{});
+    const Bounds cold = OnLattice(longer, adjacency).Epsilon(std::log(1e-6), Precision{});
+    EXPECT_LE(warm.lower, cold.upper);
+    EXPECT_LE(cold.lower, warm.upper);
+    EXPECT_LE(warm.upper - warm.lower, 1e-3 * warm.upper);
+  }
+}
+
+TEST(DirectedCompositionTest, NothingComposesToNothing) {
+  const DirectedProfiles pure = ProfilesFor(PureDp{0});
+  DirectedComposition composition({{pure.remove, 1000}});
+  EXPECT_EQ(composition.Epsilon(-20, Precision{}).upper, 0);
+  EXPECT_EQ(composition.LogDelta(0.1, Precision{}).upper, -std::numeric_limits<double>::infinity());
+}
+
+TEST(DirectedCompositionTest, PureLossesEndAtTheirSum) {
+  const DirectedProfiles pure = ProfilesFor(PureDp{0.25});
+  DirectedComposition composition({{pure.remove, 8}});
+  // Far below the smallest probability of all: epsilon is the sum, and delta 0 beyond it.
+  EXPECT_NEAR(composition.Epsilon(-5000, Precision{}).upper, 2, 1e-14);
+  EXPECT_NEAR(composition.Epsilon(-60, Precision{}).upper, 2, 1e-5);
+  EXPECT_LE(composition.LogDelta(2.001, Precision{}).upper, -600);
+}
+
+TEST(DirectedCompositionTest, InfinityMassIsCountedOnceForEachUse) {
+  const DirectedProfiles claimed = ProfilesFor(ApproximateDp{0, 1e-6});
+  DirectedComposition composition({{claimed.remove, 1000}});
+  const double exact = std::log(-std::expm1(1000 * std::log1p(-1e-6)));
+  const Bounds log_delta = composition.LogDelta(0.5, Precision{});
+  EXPECT_GE(log_delta.upper, exact - 1e-14);
+  EXPECT_LE(log_delta.lower, exact + 1e-14);
+  EXPECT_NEAR(log_delta.upper, exact, 1e-9);
+  EXPECT_NEAR(log_delta.lower, exact, 1e-9);
+  EXPECT_EQ(composition.Epsilon(std::log(1e-4), Precision{}).upper,
+            std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

@@ -1,0 +1,468 @@
+// The commands that need no server: compare, calibrate and curve. None of them connects, so the
+// tests say no server either.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/epsctl.h"
+#include "client/cli/history_flags.h"
+#include "google/protobuf/util/json_util.h"
+
+namespace epsledger::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+struct Outcome {
+  ExitCode code;
+  std::string out;
+  std::string err;
+};
+
+Outcome Epsctl(const std::vector<std::string>& arguments, const std::string& input = "") {
+  std::istringstream in(input);
+  std::ostringstream out;
+  std::ostringstream err;
+  Terminal terminal{.in = in, .out = out, .err = err};
+  const ExitCode code = RunEpsctl(arguments, terminal);
+  return {code, out.str(), err.str()};
+}
+
+// `arguments` after "-o FORMAT".
+Outcome EpsctlAs(const std::string& format, std::vector<std::string> arguments,
+                 const std::string& input = "") {
+  arguments.insert(arguments.begin(), {"-o", format});
+  return Epsctl(arguments, input);
+}
+
+template <class Message>
+Message FromJson(const std::string& json) {
+  Message message;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &message).ok()) << json;
+  return message;
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  return absl::StrSplit(text, '\n', absl::SkipEmpty());
+}
+
+// The line of a table that begins with that word.
+std::string Row(const std::string& table, const std::string& name) {
+  for (const std::string& line : Lines(table)) {
+    if (line.starts_with(name + " ")) return line;
+  }
+  return "";
+}
+
+// The columns of a line of a table.
+std::vector<std::string> Cells(const std::string& line) {
+  return absl::StrSplit(line, ' ', absl::SkipEmpty());
+}
+
+double Number(const std::string& text) {
+  double value = 0;
+  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
+  return value;
+}
+
+v1::ComputeResponse Calibrated(std::vector<std::string> flags) {
+  flags.insert(flags.begin(), "calibrate");
+  const Outcome outcome = Epsctl(flags);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  return FromJson<v1::ComputeResponse>(outcome.out);
+}
+
+// The upper bound of one accountant in the JSON of a comparison.
+double UpperOf(const std::string& json, v1::Accountant::Kind accountant) {
+  const auto comparison = FromJson<v1::CompareAccountantsResponse>(json);
+  for (const v1::AccountantReading& reading : comparison.readings()) {
+    if (reading.accountant() == accountant && reading.guarantee().has_upper()) {
+      return reading.guarantee().upper();
+    }
+  }
+  ADD_FAILURE() << json;
+  return 0;
+}
+
+const std::vector<std::string> kCompare = {"compare", "--gaussian", "40",  "--count",
+                                           "100",     "--delta",    "1e-5"};
+
+TEST(Compare, PrintsEveryAccountantWithKindAndTheoremAndMarksTheWinner) {
+  const Outcome outcome = EpsctlAs("table", kCompare);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("ACCOUNTANT"));
+  for (const char* name :
+       {"BASIC", "ADVANCED", "OPTIMAL", "RENYI", "MOMENTS", "MOMENTS_HOLDER",
+        "MOMENTS_AS_PUBLISHED", "ZCDP", "GAUSSIAN", "CLT", "PLD", "TRADE_OFF", "BEST"}) {
+    EXPECT_THAT(Row(outcome.out, name), Not(IsEmpty())) << name;
+  }
+  EXPECT_THAT(Row(outcome.out, "ZCDP"), AllOf(HasSubstr("UPPER_BOUND"), HasSubstr("[")));
+  EXPECT_THAT(Row(outcome.out, "BEST"), HasSubstr("won by "));
+  EXPECT_THAT(outcome.out, ContainsRegex("\n[A-Z_]+ wins: \\(0\\.[0-9]+, 1e-05\\)-DP under "
+                                         "add-or-remove-one\\.\n"));
+  // Noise multiplier 40, 100 times: mu = 1/4, exact epsilon 0.92634150399 at 1e-5.
+  EXPECT_GE(Number(Cells(Row(outcome.out, "GAUSSIAN"))[1]), 0.92634150);
+  EXPECT_LE(Number(Cells(Row(outcome.out, "GAUSSIAN"))[1]), 0.926343);
+  EXPECT_LE(Number(Cells(Row(outcome.out, "GAUSSIAN"))[2]), 0.92634151);
+}
+
+TEST(Compare, SaysWhyAnAccountantCannotAnswer) {
+  const v1::CompareAccountantsResponse comparison =
+      FromJson<v1::CompareAccountantsResponse>(EpsctlAs("json", kCompare).out);
+  ASSERT_EQ(comparison.readings_size(), 13);
+  const std::string table = EpsctlAs("table", kCompare).out;
+  for (const v1::AccountantReading& reading : comparison.readings()) {
+    const std::string row = Row(table, v1::Accountant::Kind_Name(reading.accountant()));
+    if (reading.has_guarantee()) {
+      EXPECT_THAT(row, HasSubstr(reading.guarantee().theorem()));
+    } else {
+      EXPECT_THAT(row, AllOf(HasSubstr("no answer"), HasSubstr(reading.reason_unavailable())));
+    }
+  }
+  // The accountant of Gaussian events says so of another.
+  EXPECT_THAT(
+      Row(EpsctlAs("table", {"compare", "--pure-dp", "0.1", "--delta", "1e-5"}).out, "GAUSSIAN"),
+      HasSubstr("no answer"));
+}
+
+TEST(Compare, ShowsAnApproximationAndNeverAsTheWinner) {
+  const std::string row = Row(EpsctlAs("table", kCompare).out, "CLT");
+  EXPECT_THAT(row, Not(HasSubstr("winner")));
+  EXPECT_THAT(row, AnyOf(AllOf(HasSubstr("APPROXIMATION"), HasSubstr("not a bound")),
+                         HasSubstr("no answer")));
+}
+
+TEST(Compare, HasEveryOutputFormat) {
+  const v1::CompareAccountantsResponse json =
+      FromJson<v1::CompareAccountantsResponse>(Epsctl(kCompare).out);
+  EXPECT_NE(json.winner(), v1::Accountant::KIND_UNSPECIFIED);
+  const std::vector<std::string> lines = Lines(EpsctlAs("jsonl", kCompare).out);
+  ASSERT_THAT(lines, SizeIs(13));
+  EXPECT_EQ(FromJson<v1::AccountantReading>(lines[12]).SerializeAsString(),
+            json.readings(12).SerializeAsString());
+  const std::vector<std::string> csv = Lines(EpsctlAs("csv", kCompare).out);
+  ASSERT_THAT(csv, SizeIs(14));
+  EXPECT_THAT(csv[0], StartsWith("accountant,epsilon upper,epsilon lower,kind,order,note,"));
+  EXPECT_THAT(csv[1], StartsWith("BASIC,"));
+}
+
+TEST(Compare, NeedsADeltaAndAnEvent) {
+  EXPECT_EQ(Epsctl({"compare", "--gaussian", "1"}).code, ExitCode::kUsage);
+  const Outcome none = Epsctl({"compare", "--delta", "1e-5"});
+  EXPECT_EQ(none.code, ExitCode::kUsage);
+  EXPECT_THAT(none.err, HasSubstr("--gaussian"));
+  const Outcome alone = Epsctl({"compare", "--delta", "1e-5", "--count", "5"});
+  EXPECT_EQ(alone.code, ExitCode::kUsage);
+  const Outcome bad = Epsctl({"compare", "--gaussian", "-1", "--delta", "1e-5"});
+  EXPECT_EQ(bad.code, ExitCode::kUsage);
+  EXPECT_THAT(bad.err,
+              HasSubstr("events[0].event.gaussian.noiseMultiplier: got -1, want in (0, inf)"));
+  EXPECT_THAT(Epsctl({"compare", "--gaussian", "1", "--delta", "2"}).err,
+              HasSubstr("delta: got 2, want in (0, 1)"));
+}
+
+TEST(Compare, NeighborsChangeTheAnswer) {
+  const auto zcdp = [](std::vector<std::string> flags) {
+    std::vector<std::string> arguments = kCompare;
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = Epsctl(arguments);
+    EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+    return UpperOf(outcome.out, v1::Accountant::ZCDP);
+  };
+  const double usual = zcdp({});
+  EXPECT_EQ(zcdp({"--relation", "add-or-remove-one"}), usual);
+  EXPECT_EQ(zcdp({"--adjacency", "remove"}), usual);
+  EXPECT_GT(zcdp({"--relation", "replace-one"}), 1.9 * usual) << "the shift is 2";
+  EXPECT_EQ(zcdp({"--relation", "replace-one", "--sensitivity-relation", "replace-one"}), usual);
+  EXPECT_GT(zcdp({"--group-size", "2"}), 1.9 * usual);
+  EXPECT_EQ(Epsctl({"compare", "--gaussian", "1", "--delta", "1e-5", "--relation", "nobody"}).code,
+            ExitCode::kUsage);
+}
+
+TEST(Compare, NobodyWinsWhereNothingIsPrivate) {
+  const Outcome outcome = EpsctlAs(
+      "table", {"compare", "--event", R"({"nonPrivate": {"reason": "x"}})", "--delta", "1e-5"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("inf"), HasSubstr("Nobody wins."), Not(HasSubstr("winner"))));
+}
+
+TEST(Compare, MarksAnUnverifiedClaim) {
+  const Outcome outcome =
+      EpsctlAs("table", {"compare", "--event",
+                         R"({"unverifiedClaim": {"epsilon": 1, "delta": 0, "citation": "c"}})",
+                         "--delta", "1e-5"});
+  EXPECT_THAT(Row(outcome.out, "BASIC"), HasSubstr("unverified claim"));
+}
+
+constexpr char kLine[] = R"({"count": 50, "event": {"gaussian": {"noiseMultiplier": 40}}})";
+
+TEST(EventsFile, IsLinesOrAnArrayFromAFileOrStandardInput) {
+  // Two halves of the history of kCompare.
+  const double whole = UpperOf(Epsctl(kCompare).out, v1::Accountant::GAUSSIAN);
+  const auto expect_whole = [whole](const Outcome& outcome) {
+    ASSERT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+    EXPECT_NEAR(UpperOf(outcome.out, v1::Accountant::GAUSSIAN), whole, 1e-11);
+  };
+  const std::vector<std::string> piped = {"compare", "--events", "-", "--delta", "1e-5"};
+  const std::string lines = std::string(kLine) + "\n\n" + kLine + "\n";
+  expect_whole(Epsctl(piped, lines));
+  expect_whole(Epsctl(piped, "[" + std::string(kLine) + ",\n" + kLine + "]\n"));
+
+  const std::string path =
+      testing::TempDir() + "/epsctl_events_" + std::to_string(getpid()) + ".jsonl";
+  std::ofstream(path) << lines;
+  expect_whole(Epsctl({"compare", "--events", path, "--delta", "1e-5"}));
+  // Beside the event of the flags, which comes first: the one that is calibrated.
+  std::ofstream(path) << kLine;
+  expect_whole(Epsctl(
+      {"compare", "--gaussian", "40", "--count", "50", "--events", path, "--delta", "1e-5"}));
+  EXPECT_EQ(Calibrated({"--count", "--gaussian", "40", "--events", path, "--epsilon", "1",
+                        "--delta", "1e-6"})
+                .value(),
+            89 - 50);
+  std::remove(path.c_str());
+}
+
+TEST(EventsFile, NamesWhatIsWrong) {
+  const auto message = [](const std::string& text) {
+    const Outcome outcome = Epsctl({"compare", "--events", "-", "--delta", "1e-5"}, text);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << text;
+    return outcome.err;
+  };
+  EXPECT_THAT(message(""), HasSubstr("got none"));
+  EXPECT_THAT(message(std::string(kLine) + "\n{\"count\": 1, \"evnt\": {}}"),
+              HasSubstr("--events -: line 2: evnt: unknown field"));
+  EXPECT_THAT(message("{\"count\": 1"), HasSubstr("--events -: line 1: not JSON"));
+  EXPECT_THAT(message(R"([{"count": 1, "event": {"gausian": {}}}])"),
+              HasSubstr("--events -: events[0].event.gausian: unknown field"));
+  EXPECT_THAT(message(R"([], "id": "x")"), HasSubstr("got more than an array"));
+  EXPECT_THAT(message("[1 2]"), HasSubstr("not JSON at column 4"));
+  EXPECT_THAT(message(R"({"event": {"gaussian": {"noiseMultiplier": 40}}})"),
+              HasSubstr("events[0].count: got 0, want in [1"));
+  EXPECT_THAT(Epsctl({"compare", "--events", "no-such-file", "--delta", "1e-5"}).err,
+              HasSubstr("no-such-file"));
+}
+
+// Expected values: the closed form of the Gaussian mechanism [BW18], solved by bisection.
+TEST(Calibrate, FindsTheNoiseMultiplier) {
+  // For epsilon 1 at delta 1e-5 one release needs 3.73063163481593.
+  for (const std::vector<std::string>& sought : std::vector<std::vector<std::string>>{
+           {"--noise-multiplier"}, {"--noise-multiplier", "--gaussian", "7"}, {"--gaussian"}}) {
+    std::vector<std::string> flags = sought;
+    flags.insert(flags.end(), {"--epsilon", "1", "--delta", "1e-5"});
+    const v1::ComputeResponse answer = Calibrated(flags);
+    EXPECT_GE(answer.value(), 3.73063163481593);
+    EXPECT_LE(answer.value(), 3.73063163481593 + 1e-7);
+    EXPECT_LE(answer.upper(), 1);
+  }
+}
+
+TEST(Calibrate, FindsTheCount) {
+  const v1::ComputeResponse answer =
+      Calibrated({"--count", "--gaussian", "40", "--epsilon", "1", "--delta", "1e-6"});
+  EXPECT_EQ(answer.value(), 89);
+  EXPECT_LE(answer.upper(), 1);
+}
+
+TEST(Calibrate, FindsTheSamplingProbability) {
+  const v1::ComputeResponse answer =
+      Calibrated({"--sampling-probability", "--gaussian", "1", "--count", "100", "--epsilon", "2",
+                  "--delta", "1e-5", "--accountant", "renyi"});
+  EXPECT_GT(answer.value(), 0.01);
+  EXPECT_LT(answer.value(), 0.2);
+  EXPECT_LE(answer.upper(), 2);
+  EXPECT_GE(answer.upper(), 1.9999);
+  EXPECT_EQ(answer.accountant(), v1::Accountant::RENYI);
+}
+
+TEST(Calibrate, FindsLaplaceNoiseForPureEpsilon) {
+  // Ten releases of scale z spend 10 / z.
+  const v1::ComputeResponse answer = Calibrated(
+      {"--laplace", "--count", "10", "--epsilon", "1", "--delta", "0", "--accountant", "basic"});
+  EXPECT_GE(answer.value(), 10);
+  EXPECT_LE(answer.value(), 10 + 1e-6);
+}
+
+TEST(Calibrate, MeetsATargetOfMuOrOfRates) {
+  // 100 releases of noise multiplier z are (10 / z)-GDP.
+  const v1::ComputeResponse mu =
+      Calibrated({"--noise-multiplier", "--count", "100", "--mu", "0.5"});
+  EXPECT_GE(mu.value(), 20);
+  EXPECT_LE(mu.value(), 20 + 1e-6);
+  // Phi(Phi^-1(0.01) + mu) = 0.05 at mu = 0.68149424708937.
+  const v1::ComputeResponse rates =
+      Calibrated({"--noise-multiplier", "--count", "100", "--fpr", "0.01", "--tpr", "0.05"});
+  EXPECT_GE(rates.value(), 14.6736381748);
+  EXPECT_LE(rates.value(), 14.6736381748 + 1e-6);
+}
+
+TEST(Calibrate, ShowsDigitsOnTheSafeSide) {
+  const std::vector<std::string> target = {"--epsilon", "1", "--delta", "1e-5"};
+  std::vector<std::string> noise = {"calibrate", "--noise-multiplier"};
+  noise.insert(noise.end(), target.begin(), target.end());
+  const Outcome outcome = EpsctlAs("table", noise);
+  const std::vector<std::string> first = Cells(Lines(outcome.out)[0]);
+  ASSERT_THAT(first, SizeIs(3)) << outcome.out;
+  EXPECT_EQ(first[0] + " " + first[1], "noise multiplier");
+  EXPECT_GE(Number(first[2]), 3.73063163481593);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("epsilon there"), HasSubstr("theorem")));
+}
+
+TEST(Calibrate, HasOneThingToFindAndOneTarget) {
+  const auto usage = [](const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments = flags;
+    arguments.insert(arguments.begin(), "calibrate");
+    const Outcome outcome = Epsctl(arguments);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage) << outcome.out;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    return outcome.err;
+  };
+  EXPECT_THAT(usage({"--gaussian", "1", "--epsilon", "1", "--delta", "1e-5"}),
+              HasSubstr("got 0 parameters to find"));
+  EXPECT_THAT(usage({"--gaussian", "--count", "--epsilon", "1", "--delta", "1e-5"}),
+              HasSubstr("got 2 parameters to find"));
+  EXPECT_THAT(usage({"--gaussian"}), HasSubstr("got 0 targets"));
+  EXPECT_THAT(usage({"--gaussian", "--mu", "1", "--epsilon", "1", "--delta", "0"}),
+              HasSubstr("got 2 targets"));
+  EXPECT_THAT(usage({"--gaussian", "--epsilon", "1"}), HasSubstr("want both"));
+  EXPECT_THAT(usage({"--gaussian", "--fpr", "0.1"}), HasSubstr("want both"));
+  EXPECT_THAT(usage({"--sampling-probability", "--event", R"({"gaussian":{"noiseMultiplier":1}})",
+                     "--epsilon", "1", "--delta", "1e-5"}),
+              HasSubstr("events[0].event: got an event without the parameter"));
+}
+
+TEST(Calibrate, OfNoSolutionIsAFailureAndNoRefusalOfABudget) {
+  // One release already spends 2.
+  const Outcome outcome =
+      Epsctl({"calibrate", "--count", "--pure-dp", "2", "--epsilon", "1", "--delta", "0"});
+  EXPECT_EQ(outcome.code, ExitCode::kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("query.calibrate: no value"));
+}
+
+TEST(Curve, PrintsTypeTwoErrorsRoundedDownAndRatesRoundedUp) {
+  const std::vector<std::string> command = {"curve", "--gaussian", "1", "--at", "0.001,0.5"};
+  const Outcome outcome = EpsctlAs("table", command);
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("TYPE I ERROR"));
+  const std::vector<std::string> half = Cells(Row(outcome.out, "0.5"));
+  ASSERT_GE(half.size(), 4u) << outcome.out;
+  // Phi(-1) = 0.158655253931457...: rounded down, up, and its complement up.
+  EXPECT_EQ(half[1], "0.158655");
+  EXPECT_EQ(half[2], "0.158656");
+  EXPECT_EQ(half[3], "0.841345");
+  const v1::GetTradeOffCurveResponse curve =
+      FromJson<v1::GetTradeOffCurveResponse>(EpsctlAs("json", command).out);
+  ASSERT_EQ(curve.points_size(), 2);
+  EXPECT_EQ(curve.points(1).type_one_error(), 0.5);
+  EXPECT_THAT(Lines(EpsctlAs("jsonl", command).out), SizeIs(2));
+  EXPECT_THAT(EpsctlAs("csv", command).out,
+              StartsWith("type I error,type II lower,type II upper,"));
+}
+
+TEST(Curve, OfAnApproximationHasARateAndSaysWhatItIs) {
+  const Outcome outcome =
+      EpsctlAs("table", {"curve", "--gaussian", "1", "--accountant", "clt", "--at", "0.5"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_THAT(Row(outcome.out, "0.5"), AllOf(HasSubstr("APPROXIMATION"), HasSubstr("0.84134")));
+}
+
+TEST(Curve, OfAProfilePrintsDeltaRoundedUp) {
+  const Outcome outcome =
+      EpsctlAs("table", {"curve", "--profile", "--gaussian", "1", "--at", "0,1"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  const std::vector<std::string> at_one = Cells(Row(outcome.out, "1"));
+  ASSERT_GE(at_one.size(), 3u) << outcome.out;
+  // 0.126936737506643...
+  EXPECT_EQ(at_one[1], "0.126937");
+  EXPECT_EQ(at_one[2], "0.126936");
+}
+
+TEST(Curve, HasUsualPointsAndRanges) {
+  const auto points = [](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"curve", "--gaussian", "4"});
+    const Outcome outcome = EpsctlAs("csv", flags);
+    EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+    std::vector<std::string> lines = Lines(outcome.out);
+    std::vector<std::string> at;
+    for (size_t i = 1; i < lines.size(); ++i) {
+      at.push_back(lines[i].substr(0, lines[i].find(',')));
+    }
+    return at;
+  };
+  const std::vector<std::string> usual = points({});
+  ASSERT_THAT(usual, SizeIs(21));
+  EXPECT_EQ(usual[0], "0");
+  EXPECT_EQ(usual[3], "0.15");
+  EXPECT_EQ(usual[20], "1");
+  EXPECT_THAT(points({"--profile", "--to", "3", "--points", "4"}),
+              testing::ElementsAre("0", "1", "2", "3"));
+  EXPECT_EQ(points({"--logarithmic", "--points", "7"})[0], "1e-06");
+  EXPECT_EQ(Epsctl({"curve", "--gaussian", "4", "--points", "1001"}).code, ExitCode::kUsage);
+  EXPECT_THAT(Epsctl({"curve", "--gaussian", "4", "--at", "0.1", "--points", "3"}).err,
+              HasSubstr("want one or the other"));
+  EXPECT_THAT(Epsctl({"curve", "--gaussian", "4", "--at", "1.5"}).err,
+              HasSubstr("typeOneErrors[0]: got 1.5, want in [0, 1]"));
+}
+
+TEST(Curve, OfAnAccountantThatCannotAnswerFailsWithItsReason) {
+  const Outcome outcome = Epsctl({"curve", "--laplace", "1", "--accountant", "gaussian"});
+  EXPECT_EQ(outcome.code, ExitCode::kFailed);
+  EXPECT_THAT(outcome.err,
+              AllOf(StartsWith("epsctl: "), HasSubstr("GAUSSIAN"), Not(HasSubstr("server"))));
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
+TEST(Calculator, HelpTeachesByExample) {
+  EXPECT_THAT(Epsctl({"compare", "--help"}).out,
+              AllOf(HasSubstr("epsctl compare --gaussian"), HasSubstr("--events"),
+                    HasSubstr("--relation")));
+  EXPECT_THAT(Epsctl({"calibrate", "--help"}).out,
+              AllOf(HasSubstr("--noise-multiplier"), HasSubstr("--count [N]"), HasSubstr("--fpr")));
+  EXPECT_THAT(Epsctl({"curve", "--help"}).out, AllOf(HasSubstr("--profile"), HasSubstr("--at")));
+}
+
+// What the help says works: every example of the three commands.
+TEST(Calculator, ExamplesOfTheHelpRun) {
+  for (const char* command : {"compare", "calibrate", "curve"}) {
+    int examples = 0;
+    std::string pending;
+    for (const std::string& line : Lines(Epsctl({command, "--help"}).out)) {
+      const bool begins = line.starts_with(std::string("  epsctl ") + command);
+      if (!begins && pending.empty()) continue;
+      pending += line;
+      if (pending.back() == '\\') {
+        pending.pop_back();
+        continue;
+      }
+      std::vector<std::string> arguments = Cells(pending);
+      pending.clear();
+      if (line.find("history.jsonl") != line.npos) continue;
+      const Outcome outcome = Epsctl({arguments.begin() + 1, arguments.end()});
+      EXPECT_EQ(outcome.code, ExitCode::kOk)
+          << absl::StrJoin(arguments, " ") << ": " << outcome.err;
+      ++examples;
+    }
+    EXPECT_GE(examples, 2) << command;
+  }
+}
+
+}  // namespace
+}  // namespace epsledger::cli

@@ -23,6 +23,8 @@ constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
+// Points discretised and transformed for one question, over all rounds, for each of max_points.
+constexpr double kLargestWork = 3;
 
 double LogAdd(double a, double b, bool up) {
   const double sum = LogAddExp(a, b);
@@ -409,6 +411,15 @@ double DirectedComposition::InitialInterval(double log_tail) const {
   return IntervalNear(interval);
 }
 
+double DirectedComposition::WorkOfLevel() const {
+  double points = 0;
+  for (const MeasurePair& pair : level_->measures) {
+    points += static_cast<double>(pair.above.masses.size());
+  }
+  return points +
+         static_cast<double>(level_->transform->size()) * static_cast<double>(profiles_.size());
+}
+
 double DirectedComposition::SumOfFiniteLosses() const {
   double sum = 0;
   for (const CountedProfile& p : profiles_) sum += p.count * p.profile->LargestLoss();
@@ -452,6 +463,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
   }
   const double smallest = SmallestInterval(log_tail, precision);
   double interval = level_ == nullptr ? InitialInterval(log_tail) : level_->interval;
+  double work = 0;
   for (int round = 0; round < kRounds; ++round) {
     interval = std::max(interval, smallest);
     if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
@@ -463,6 +475,8 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     read(aim.epsilon);
     last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
     if (narrow_enough() || limited || interval == smallest) break;
+    work += WorkOfLevel();
+    if (work > kLargestWork * static_cast<double>(precision.max_points)) break;
     // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
     if (level_->log_infinity_above >= log_delta) break;
     const double width = best.upper - best.lower;
@@ -505,6 +519,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   const double log_share = std::log(kTailShare * precision.relative_width);
   double log_tail = level_ == nullptr ? log_share - 20 : level_->log_tail;
   double interval = level_ == nullptr ? InitialInterval(log_tail) : level_->interval;
+  double work = 0;
   for (int round = 0; round < kRounds; ++round) {
     if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
       BuildLevel(interval, log_tail);
@@ -514,6 +529,8 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
     const double width_before = best.upper - best.lower;
     read();
     if (narrow_enough()) break;
+    work += WorkOfLevel();
+    if (work > kLargestWork * static_cast<double>(precision.max_points)) break;
     // The tail that was cut must not weigh beside what is left.
     const double estimate = std::max(best.lower, std::min(best.upper, aim.log_delta) - 8);
     const double tail_now = std::max(estimate + log_share, kSmallestLogTail);

@@ -21,7 +21,8 @@ struct CountedProfile {
 
 // The composition of profiles in one direction, as a privacy loss distribution on a lattice that
 // follows the question: extent, tilt and step are chosen for the (epsilon, delta) that is asked
-// about, and the step is refined until the bracket is as narrow as wanted or the points run out.
+// about, and the step is refined until the bracket is as narrow as wanted or the points or the work
+// run out.
 // What was built for one question serves the next one where it is good enough.
 //
 // Bounds hold whatever the lattice; a bad choice only widens them. Not safe to share between
@@ -73,6 +74,8 @@ class DirectedComposition {
   Aim AimAtEpsilon(double epsilon);
   Line ChooseLine(const Aim& aim, const Precision& precision) const;
   double LogMomentAt(double order) const;
+  // What the present level cost, in points.
+  double WorkOfLevel() const;
   Bounds ReadEpsilon(double log_delta, double near) const;
   Bounds ReadLogDelta(double epsilon) const;
 

@@ -21,7 +21,7 @@ Lattice CoveringLattice(const PrivacyProfile& profile, Bounds range, double inte
 
 // The interval in (interval / 2, interval], with 28 significant bits, whose multiples come closest
 // from below to the atoms of the losses: `spacings[i]`, weighed by `weights[i]`. One spacing alone
-// is met to 1e-8. Zero spacings do not count.
+// is met to 1e-8. Spacings below interval / 2, zero among them, do not count.
 double AlignedInterval(double interval, const std::vector<double>& spacings,
                        const std::vector<double>& weights);
 

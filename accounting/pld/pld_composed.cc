@@ -16,6 +16,7 @@
 #include "accounting/profile/profiles_of.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/profile.h"
+#include "accounting/trade_off/gaussian_fit.h"
 #include "accounting/trade_off/operating_point.h"
 #include "accounting/trade_off/type_two_error.h"
 
@@ -31,7 +32,10 @@ constexpr char kTradeOffTheorem[] = "[ZDW22] Thm 10 ; [DRS19] Prop 2.12";
 constexpr double kMargin = 0.05;
 
 // Trade-off functions are read off many deltas: each to this, so that one lattice serves them all.
-constexpr double kCurveDeltaWidth = 2e-7;
+constexpr double kCurveDeltaWidth = 1e-7;
+// ... or to this share: a share of a delta near 1 is a larger one of a type II error near 0.
+constexpr double kCurveRelativeWidth = 5e-5;
+constexpr int64_t kCurvePoints = int64_t{1} << 18;
 
 // The pair of a Poisson-sampled plain Gaussian, whose noise is a double without any rounding.
 std::optional<SampledGaussianPair> PairOf(const MechanismEvent& event, const Setting& setting,
@@ -169,6 +173,25 @@ class PldComposed final : public Composition {
     return answer;
   }
 
+  absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const override {
+    // Over 160 deltas: of each, what is small beside alpha_min does not move the fit.
+    Precision precision = precision_;
+    precision.absolute_delta = std::min(kCurveDeltaWidth, 1e-5 * alpha_min);
+    precision.max_points = kCurvePoints;
+    const absl::StatusOr<GaussianSummary> fit = FitGaussian(
+        [&](double epsilon) {
+          return std::min(1.0, RoundUpNonNegative(std::exp(LogDelta(epsilon, precision).upper), 1));
+        },
+        alpha_min);
+    if (!fit.ok()) return fit.status();
+    Guarantee answer =
+        Answer(absl::StrCat(kTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
+    answer.kind = GuaranteeKind::kApproximation;
+    answer.upper = fit->mu;
+    answer.regret = fit->regret;
+    return answer;
+  }
+
  private:
   Bounds LogDelta(double epsilon, const Precision& precision) const {
     Bounds log_delta{-kInfinity, -kInfinity};
@@ -183,6 +206,8 @@ class PldComposed final : public Composition {
   Bounds CurveDelta(double epsilon) const {
     Precision precision = precision_;
     precision.absolute_delta = kCurveDeltaWidth;
+    precision.relative_width = std::min(precision.relative_width, kCurveRelativeWidth);
+    precision.max_points = kCurvePoints;
     const Bounds log_delta = LogDelta(epsilon, precision);
     return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 1),
                   std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 1))};

@@ -138,5 +138,89 @@ TEST(Museum, CalibrationSurvivesZeroEpsilonAndTinyDelta) {
   EXPECT_GT(AnalyticNoiseMultiplier(0, 1e-30), 3.989e29);
 }
 
+TEST(Museum, SampledGaussiansAreBracketedWherePeersAreUnsafeOrGiveUp) {
+  struct Row {
+    double sampling_probability, noise_multiplier;
+    int64_t count;
+    double delta, truth;  // contour integrals in 80-bit arithmetic
+    const char* peer;
+  };
+  for (const Row& row : {
+           Row{0.01, 4, 10000, 1e-12, 1.71114373998694, "dp_accounting PLD 1.70864, prv 1.70373"},
+           Row{0.01, 4, 10000, 1e-13, 1.79619666185294, "dp_accounting PLD 1.78656"},
+           Row{0.01, 1, 1000, 1e-13, 4.22981135914895, "Opacus PRV 4.14308"},
+           Row{0.01, 1, 1000, 1e-14, 4.54370198859307, "dp_accounting PLD 6.81739"},
+           Row{0.01, 1, 1000, 1e-16, 5.16180064857169, "dp_accounting PLD inf, Opacus PRV raises"},
+           Row{0.01, 1, 1000, 1e-20, 6.36170020407935, "dp_accounting PLD inf"},
+           Row{0.01, 1, 100000, 1e-8, 31.3738837095561, "dp_accounting PLD 31.37369"},
+           Row{2e-4, 0.45, 1000000, 1e-8, 18.2497733793895, "dp_accounting PLD 18.24895"},
+           Row{0.001, 4, 1000000, 1e-12, 1.69824689448687, "Opacus PRV 1.550, dp_accounting 2.891"},
+           Row{1e-6, 0.6, 1000000, 1e-12, 0.28927, "dp_accounting PLD 6.7027, prv >= 3.2040"},
+       }) {
+    const auto answer = Answer(AskEpsilon(
+        Accountant::kPld, SampledGaussianEvent(row.sampling_probability, row.noise_multiplier),
+        row.count, row.delta));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    const double printed = 5e-6;  // the truth has at least five digits
+    EXPECT_GE(*answer->upper, row.truth - printed) << row.peer;
+    EXPECT_LE(*answer->lower, row.truth + printed) << row.peer;
+    EXPECT_LE(*answer->upper, row.truth * 1.001 + 1e-5) << row.peer;
+  }
+}
+
+TEST(Museum, PureEventsAreExactWherePeersWrapAround) {
+  // prv_accountant on 100 uses of a log(3)-DP mechanism: [65.885, 65.905] at 1e-3, [76.890, 76.910]
+  // at 1e-6.
+  for (const Accountant accountant : {Accountant::kPld, Accountant::kOptimal}) {
+    EXPECT_NEAR(Epsilon(accountant, PureDp{std::log(3.0)}, 100, 1e-3), 81.2660456, 1e-3 * 81.27);
+    EXPECT_NEAR(Epsilon(accountant, PureDp{std::log(3.0)}, 100, 1e-6), 94.2898678, 1e-3 * 94.29);
+    EXPECT_NEAR(Epsilon(accountant, PureDp{1.7346}, 300, 1e-6), 454.464805, 1e-3 * 454.5);
+  }
+}
+
+TEST(Museum, ManyGaussiansAreExact) {
+  // Google C++: 9.653 for noise multiplier 300, 100,000 uses, delta 1e-5: rounded up in every step.
+  EXPECT_NEAR(Epsilon(Accountant::kBest, Gaussian{300}, 100000, 1e-5), 4.65298, 1e-5);
+}
+
+TEST(Museum, TradeOffOfRandomizedResponseIsNotItsSlope) {
+  // riskcal: 0.25 0.25 0 0 at type I errors 0, 0.1, 0.5, 1. By hand: f(a) = 1 - 3 a, then (1 -
+  // a)/3.
+  for (const auto& [alpha, truth] : {std::pair{0.0, 1.0}, {0.1, 0.7}, {0.5, 1.0 / 6}, {1.0, 0.0}}) {
+    Question question = Ask(Accountant::kPld, {{MechanismEvent(RandomizedResponse{0.5, 2}), 1}},
+                            TypeTwoErrorAt{alpha});
+    question.relation = NeighboringRelation::kReplaceOne;
+    const auto answer = Answer(question);
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_NEAR(*answer->lower, truth, 1e-6);
+    EXPECT_LE(*answer->lower, truth + 1e-15);
+  }
+}
+
+TEST(Museum, NegativeDivergencesAreRefused) {
+  // dp_accounting RDP takes a negative divergence and answers epsilon 0.
+  const auto answer =
+      Answer(AskEpsilon(Accountant::kRenyi, RenyiCurve{{2, 4}, {-1, 0.5}}, 1, 1e-5));
+  EXPECT_EQ(answer.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Museum, CentralLimitIsWhatWasPublished) {
+  // [BDLS20], MNIST with batches of 256 of 60,000 at delta 1e-5: the printed digits. An
+  // approximation, below the truth.
+  struct Row {
+    double noise_multiplier;
+    double epochs, epsilon;
+  };
+  for (const Row& row : {Row{1.3, 15, 0.83}, Row{1.1, 60, 2.32}, Row{0.7, 45, 5.07},
+                         Row{0.6, 62, 9.98}, Row{0.55, 68, 14.98}, Row{0.5, 100, 31.12}}) {
+    const auto answer = Answer(
+        AskEpsilon(Accountant::kClt, SampledGaussianEvent(256.0 / 60000, row.noise_multiplier),
+                   static_cast<int64_t>(std::lround(row.epochs * 234.375)), 1e-5));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(answer->kind, GuaranteeKind::kApproximation);
+    EXPECT_NEAR(*answer->upper, row.epsilon, 0.0055);
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

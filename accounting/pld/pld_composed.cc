@@ -23,7 +23,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr char kTheorem[] = "[ZDW22] Thm 10 ; [DGKKM22] connect the dots, exponentially tilted";
+constexpr char kTheorem[] = "[ZDW22] Thm 10, summed on a contour or on a lattice of [DGKKM22]";
 constexpr char kResponseTheorem[] = "[ZDW22] Thm 10 ; [KOV15] Thm 3.3";
 constexpr char kTradeOffTheorem[] = "[ZDW22] Thm 10 ; [DRS19] Prop 2.12";
 
@@ -177,7 +177,7 @@ class PldComposed final : public Composition {
     // Over 160 deltas: of each, what is small beside alpha_min does not move the fit.
     Precision precision = precision_;
     precision.absolute_delta = std::min(kCurveDeltaWidth, 1e-5 * alpha_min);
-    precision.max_points = kCurvePoints;
+    precision.max_points = kCurvePoints / 16;  // an approximation: many points, none of them fine
     const absl::StatusOr<GaussianSummary> fit = FitGaussian(
         [&](double epsilon) {
           return std::min(1.0, RoundUpNonNegative(std::exp(LogDelta(epsilon, precision).upper), 1));

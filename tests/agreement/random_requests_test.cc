@@ -36,7 +36,7 @@ namespace {
 #endif
 
 #ifdef EPSLEDGER_UNDER_SANITIZER
-constexpr uint64_t kRequests = 300;
+constexpr uint64_t kRequests = 1'000;
 constexpr double kLargestSeconds = 600;
 #else
 constexpr uint64_t kRequests = 3'000;

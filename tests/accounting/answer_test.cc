@@ -212,6 +212,18 @@ TEST(Answer, SamplesSeveralGaussiansOnOneSampleAsOne) {
                                         SampledGaussianEvent(0.01, 4 / std::sqrt(2.0)), 2500, 1e-5))
                           ->upper;
   EXPECT_NEAR(joint, one, 1e-9);
+  // Exactly, by contour integrals: 0.665266 where a record is removed, 0.645912 where it is added.
+  for (const auto& [adjacency, truth] :
+       {std::pair(Adjacency::kRemove, 0.665266), {Adjacency::kAdd, 0.645912}}) {
+    Question question = AskEpsilon(Accountant::kPld, both, 2500, 1e-5);
+    question.adjacency = adjacency;
+    question.relative_width = 1e-5;
+    const auto exact = Answer(question);
+    ASSERT_TRUE(exact.ok()) << exact.status();
+    EXPECT_GE(*exact->upper, truth - 1e-6);
+    EXPECT_LE(*exact->lower, truth + 1e-6);
+    EXPECT_NEAR(*exact->upper, *exact->lower, 1e-5);
+  }
 }
 
 TEST(Answer, OfOptimalIsBelowEveryOtherClassicalBound) {

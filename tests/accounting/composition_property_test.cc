@@ -106,15 +106,18 @@ RC_GTEST_PROP(EveryAccountant, KeepsDeltaInItsRangeAndNonIncreasing, ()) {
   }
 }
 
-// Where the truth is known exactly no upper bound is below it.
+// Where the truth is known exactly no upper bound is below it, and no lower bound above.
 RC_GTEST_PROP(EveryAccountant, IsNeverBelowTheExactGaussian, ()) {
   const double z = std::exp(*rc::gen::inRange(-1500, 3000) / 1000.0);
   const auto count = *rc::gen::inRange<int64_t>(1, 500);
   const double delta = std::pow(10.0, -*rc::gen::inRange(1, 15));
-  const double truth = *Answer(AskEpsilon(Accountant::kGaussian, Gaussian{z}, count, delta))->lower;
+  const auto exact = Answer(AskEpsilon(Accountant::kGaussian, Gaussian{z}, count, delta));
+  const double truth = *exact->lower;
   for (const Accountant accountant : {Accountant::kRenyi, Accountant::kMoments, Accountant::kZcdp,
                                       Accountant::kPld, Accountant::kTradeOff, Accountant::kBest}) {
-    RC_ASSERT(*Answer(AskEpsilon(accountant, Gaussian{z}, count, delta))->upper >= truth);
+    const auto answer = Answer(AskEpsilon(accountant, Gaussian{z}, count, delta));
+    RC_ASSERT(*answer->upper >= truth);
+    if (answer->lower.has_value()) RC_ASSERT(*answer->lower <= *exact->upper);
   }
   const auto sampled =
       Answer(AskEpsilon(Accountant::kRenyi, SampledGaussianEvent(0.5, z), count, delta));
@@ -201,6 +204,68 @@ TEST(PrivacyLoss, ComposesACountAsThatManyEventsAndSplittingIsNeverCheaper) {
       EXPECT_LE(*parts->lower, *counted->upper) << Describe(row.event);
     }
   }
+}
+
+// Every event that both know and that no sampling hides, under every relation under which both know
+// it. (Sampled ones: the rows above, and the random requests of tests/agreement.)
+TEST(PrivacyLoss, LiesBelowTheRenyiBoundOfEveryEvent) {
+  const NestedEvent gaussian{MechanismEvent(Gaussian{2})};
+  const NestedEvent laplace{MechanismEvent(Laplace{3})};
+  int compared = 0;
+  for (const MechanismEvent& event : std::vector<MechanismEvent>{
+           Gaussian{2}, Laplace{3}, DiscreteGaussian{3, 2}, DiscreteLaplace{0.4, 1},
+           RandomizedResponse{0.5, 3}, ExponentialMechanism{0.4}, PermuteAndFlip{0.4}, PureDp{0.3},
+           ApproximateDp{0.3, 1e-9}, UnverifiedClaim{0.3, 1e-9, "x"}, GaussianDp{0.5},
+           Composed{{{gaussian, 2}, {laplace, 1}}}, SelfComposed{laplace, 3},
+           TreeAggregation{4, 30}}) {
+    for (const NeighboringRelation relation :
+         {NeighboringRelation::kAddOrRemoveOne, NeighboringRelation::kReplaceOne,
+          NeighboringRelation::kReplaceSpecial}) {
+      for (const double delta : {1e-3, 1e-7}) {
+        const Row row{event, 4, delta, relation};
+        const auto renyi = Answer(AskRow(row, Accountant::kRenyi));
+        const auto pld = Answer(AskRow(row, Accountant::kPld));
+        if (!renyi.ok() || !pld.ok()) {
+          EXPECT_TRUE(absl::IsUnimplemented(renyi.ok() ? pld.status() : renyi.status()));
+          continue;
+        }
+        ++compared;
+        EXPECT_LE(*pld->lower, *renyi->upper) << Describe(event) << Name(relation) << delta;
+        EXPECT_LE(*pld->lower, *pld->upper) << Describe(event) << Name(relation) << delta;
+      }
+    }
+  }
+  EXPECT_GE(compared, 70);
+}
+
+TEST(PrivacyLoss, GrowsWithCountProbabilityInverseNoiseAndInverseDelta) {
+  for (const Accountant accountant : {Accountant::kPld, Accountant::kTradeOff, Accountant::kBest}) {
+    for (const double z : {0.7, 1.5}) {
+      for (const double q : {0.001, 0.1}) {
+        const auto epsilon = [&](double probability, double noise, int64_t count, double delta) {
+          return *Answer(
+              AskEpsilon(accountant, SampledGaussianEvent(probability, noise), count, delta));
+        };
+        const Guarantee base = epsilon(q, z, 500, 1e-6);
+        for (const Guarantee& more : {epsilon(q, z, 550, 1e-6), epsilon(1.1 * q, z, 500, 1e-6),
+                                      epsilon(q, 0.9 * z, 500, 1e-6), epsilon(q, z, 500, 1e-7)}) {
+          // The bounds themselves, and not only what they leave possible.
+          EXPECT_GE(*more.upper, *base.upper) << q << " " << z;
+          EXPECT_GE(*more.lower, *base.lower) << q << " " << z;
+        }
+      }
+    }
+  }
+}
+
+// The loss of a sampled discrete Gaussian is not that of a sampled Gaussian of its sigma.
+TEST(PrivacyLoss, DoesNotTakeADiscreteGaussianForAGaussianUnderSampling) {
+  const auto of = [](MechanismEvent event) {
+    return *Answer(AskEpsilon(Accountant::kPld, PoissonSampled{0.1, std::move(event)}, 1, 1e-4));
+  };
+  const Guarantee discrete = of(DiscreteGaussian{0.5, 1});
+  const Guarantee continuous = of(Gaussian{0.5});
+  EXPECT_TRUE(*discrete.lower > *continuous.upper || *discrete.upper < *continuous.lower);
 }
 
 TEST(PrivacyLoss, IsWorseUnderReplaceOneAndNoWorseInOneDirection) {

@@ -24,6 +24,22 @@ TEST(BasicComposition, AgreesWithTheTableForDifferentParameters) {
   }
 }
 
+TEST(BasicComposition, AgreesWithTheTableForEqualParameters) {
+  // k epsilon and k delta.
+  struct EqualRow {
+    double epsilon, delta, count, total_epsilon, total_delta;
+  };
+  for (const EqualRow& row :
+       {EqualRow{0.001, 1e-8, 2, 0.002, 2e-8}, EqualRow{0.5, 0, 5, 2.5, 0},
+        EqualRow{0.1, 1e-8, 50, 5, 5e-7}, EqualRow{2, 1e-8, 1000, 2000, 1e-5}}) {
+    const auto total = BasicComposition({{{row.epsilon, row.delta}, row.count}});
+    EXPECT_GE(total.epsilon, row.total_epsilon);
+    EXPECT_LE(total.epsilon, row.total_epsilon * (1 + 1e-14));
+    EXPECT_GE(total.delta, row.total_delta);
+    EXPECT_LE(total.delta, row.total_delta * (1 + 1e-14));
+  }
+}
+
 struct ZcdpDeltaRow {
   double rho;
   double epsilon;

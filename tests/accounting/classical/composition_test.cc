@@ -32,6 +32,17 @@ TEST(AdvancedEpsilon, AgreesWithTheTable) {
   }
 }
 
+// sqrt(2 log(1/delta') sum epsilon^2) + sum epsilon (e^epsilon - 1), of different epsilons.
+TEST(AdvancedEpsilon, AddsUpDifferentEvents) {
+  const double squares = 50 * 0.01 + 100 * 0.0004;
+  const double drift = 50 * 0.1 * std::expm1(0.1) + 100 * 0.02 * std::expm1(0.02);
+  const double exact = std::sqrt(2 * std::log(1e6) * squares) + drift;
+  const double epsilon =
+      AdvancedEpsilon(SumForAdvanced({{{0.1, 1e-9}, 50}, {{0.02, 0}, 100}}), std::log(1e-6));
+  EXPECT_GE(epsilon, exact * (1 - 1e-15));
+  EXPECT_LE(epsilon, exact * (1 + 1e-12));
+}
+
 TEST(AdvancedEpsilon, AnswersTheSpecialValues) {
   EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{0, 0}, 5}}), -3), 0);
   EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{800, 0}, 1}}), -3),

@@ -9,6 +9,7 @@
 
 #include "accounting/pld/lattice_placement.h"
 #include "accounting/profile/profiles_of.h"
+#include "accounting/renyi/sampled_gaussian.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -100,6 +101,22 @@ TEST(DiscretizeTest, IsExactForLossesOnTheLattice) {
     const double delta = std::exp(profiles->remove->LogDelta(epsilon).upper);
     EXPECT_NEAR(DeltaOf(pair.above, interval, epsilon), delta, 1e-6 * delta);
     EXPECT_NEAR(DeltaOf(pair.below, interval, epsilon), delta, 1e-6 * delta);
+  }
+}
+
+// E_P[e^{tL}] = e^{t D_{t+1}}: the cumulant of the loss is the Renyi curve.
+TEST(LogMomentTest, OfALossIsItsRenyiDivergence) {
+  const auto profiles =
+      ProfilesOf(PoissonSampled{0.1, MechanismEvent(Gaussian{2})}, Setting{}, 1, Accountant::kPld);
+  ASSERT_TRUE(profiles.ok()) << profiles.status();
+  const Bounds range = LossRange(*profiles->remove, -300);
+  const double interval = 2e-4;
+  const MeasurePair pair =
+      Discretize(*profiles->remove, CoveringLattice(*profiles->remove, range, interval));
+  for (const double t : {0.5, 1.0, 4.0, 15.0}) {
+    const double truth = t * SampledGaussianRemoveRenyi({0.1, 2}, t + 1);
+    EXPECT_NEAR(LogMoment(pair.above, interval, t), truth, 1e-4 * truth) << t;
+    EXPECT_NEAR(LogMoment(pair.below, interval, t), truth, 1e-4 * truth) << t;
   }
 }
 

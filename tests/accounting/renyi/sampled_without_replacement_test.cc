@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "accounting/renyi/closed_form.h"
+#include "accounting/renyi/conversion.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/mpfr_real.h"
 #include "tests/accounting/renyi/sampled_without_replacement_rows.h"
@@ -21,6 +22,39 @@ TEST(SampledWithoutReplacementGaussian, AgreesWithTheTableFromAbove) {
     worst = std::max(worst, d / row.divergence - 1);
   }
   EXPECT_LT(worst, 1e-10);  // measured 4e-12
+}
+
+// dp_accounting, whose divergences at integer orders agree with the theorem's: its epsilon at the
+// order it chose among integers, which the best real order improves on.
+TEST(SampledWithoutReplacementGaussian, ConvertsToThePublishedEpsilons) {
+  struct EpsilonRow {
+    double dataset_size, sample_size, noise_multiplier, steps, delta, epsilon;
+    int order;
+  };
+  for (const EpsilonRow& row : {
+           EpsilonRow{60000, 256, 1.1, 14062, 1e-8, 6.7595009524601775, 6},
+           EpsilonRow{60000, 256, 1.1, 14062, 1e-5, 5.243254241628138, 5},
+           EpsilonRow{60000, 256, 1.1, 14062, 1e-3, 3.927347588114953, 4},
+           EpsilonRow{50000, 4096, 3, 2468, 1e-8, 20.12357080312765, 3},
+           EpsilonRow{50000, 4096, 3, 2468, 1e-5, 16.669693163636577, 3},
+           EpsilonRow{50000, 4096, 3, 2468, 1e-3, 13.294829399643469, 2},
+           EpsilonRow{1281167, 16384, 2.5, 71589, 1e-8, 20.496192077090495, 3},
+           EpsilonRow{1281167, 16384, 2.5, 71589, 8e-7, 18.305178759753552, 3},
+           EpsilonRow{1281167, 16384, 2.5, 71589, 1e-3, 13.646710728948356, 2},
+           EpsilonRow{1000, 10, 4, 10000, 1e-8, 2.9350294791397022, 12},
+           EpsilonRow{1000, 10, 4, 10000, 1e-5, 2.2210584725255402, 9},
+           EpsilonRow{1000, 10, 4, 10000, 1e-3, 1.5832717454238558, 7},
+       }) {
+    SCOPED_TRACE(testing::Message() << row.dataset_size << " " << row.delta);
+    const SampledWithoutReplacementGaussian mechanism(row.sample_size / row.dataset_size,
+                                                      row.noise_multiplier);
+    const double log_delta = std::log(row.delta);
+    const double at_order =
+        EpsilonAtOrder(row.order, row.steps * mechanism.AtInteger(row.order), log_delta);
+    EXPECT_NEAR(at_order, row.epsilon, 1e-9 * row.epsilon);
+    const auto divergence = [&](double order) { return row.steps * mechanism.Divergence(order); };
+    EXPECT_LE(EpsilonFromRenyi(divergence, log_delta).value, at_order * (1 + 1e-7));
+  }
 }
 
 // (a - 1) D_a is convex in a, so what is proved at the integers proves the chord, and the bound

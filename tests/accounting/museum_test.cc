@@ -220,7 +220,8 @@ TEST(Museum, SampledGaussiansAreBracketedWhereOpacusIsUnsafeOrRefuses) {
   ExpectBracket(SampledRow{1024.0 / 1281167, 0.6, 112602, 1e-12, 10.1744903072831, 1e-12, 9.584});
   ExpectBracket(SampledRow{0.001, 4, 1000000, 1e-12, 1.69824689448687, 1e-12, 1.550});
   ExpectBracket(SampledRow{0.01, 0.5, 1000, 1e-12, 27.1, 0.05, 18.5});
-  // PRV at 1e-15: "Floating point errors will dominate".
+  // PRV at 1e-15: "Floating point errors will dominate". The truth is a contour integral in
+  // doubles.
   ExpectBracket(SampledRow{0.01, 1, 1000, 1e-15, 4.85453775062, 1e-9, kNoAnswer});
 }
 
@@ -234,6 +235,7 @@ TEST(Museum, DeltaIsNeitherNegativeNorAFloor) {
     double noise_multiplier, epsilon, truth, printed, peer;
   };
   // dp_accounting PLD: a negative delta, and for every delta below it the mass that was cut off.
+  // The first truth is known to three digits, the others are contour integrals in doubles.
   for (const Row& row :
        {Row{1, 11, 4.46e-14, 0.5e-16, -3.7e-13}, Row{4, 2, 2.646093596e-16, 1e-25, 1.461e-15},
         Row{4, 2.5, 1.040180756e-23, 1e-32, 1.461e-15},

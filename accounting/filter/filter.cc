@@ -94,6 +94,45 @@ double SumOver(const MechanismEvent& event, Cost cost) {
   return Sane(sum);
 }
 
+// `renyi`: the event's Renyi profile, where it has one without a delta.
+double CostIn(const MechanismEvent& event, const Setting& setting,
+              const std::optional<RenyiProfile>& renyi, const FilterCell& cell) {
+  switch (cell.quantity) {
+    case CellQuantity::kEpsilon:
+    case CellQuantity::kDelta:
+    case CellQuantity::kEpsilonSquared: {
+      // Each cell counts its own part of (epsilon, delta): every filter with an epsilon cell has a
+      // delta cell beside it.
+      return SumOver(event, [&](const MechanismEvent& e) {
+        const absl::StatusOr<ApproximateDpParameters> pair =
+            ApproximateDpOf(e, setting, Accountant::kBasic);
+        if (!pair.ok()) return kInfinity;
+        if (cell.quantity == CellQuantity::kDelta) return pair->delta;
+        if (cell.quantity == CellQuantity::kEpsilon) return pair->epsilon;
+        return RoundUpNonNegative(pair->epsilon * pair->epsilon);
+      });
+    }
+    case CellQuantity::kRho:
+      return SumOver(event, [&](const MechanismEvent& e) {
+        const absl::StatusOr<ZcdpParameters> zcdp = ZcdpOf(e, setting);
+        if (!zcdp.ok() || zcdp->xi > 0 || zcdp->delta > 0) return kInfinity;
+        return zcdp->rho;
+      });
+    case CellQuantity::kMuSquared:
+      return SumOver(event, [&](const MechanismEvent& e) {
+        const auto* gaussian = e.As<Gaussian>();
+        return gaussian == nullptr ? kInfinity
+                                   : GaussianMuSquared(*gaussian, setting.shift())->upper;
+      });
+    case CellQuantity::kRenyi:
+      if (!(cell.order > 1) || !renyi.has_value()) return kInfinity;
+      return Sane(renyi->Divergence(cell.order));
+    case CellQuantity::kPlanCount:
+      return kInfinity;  // an event is no plan
+  }
+  return kInfinity;
+}
+
 }  // namespace
 
 absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
@@ -156,43 +195,23 @@ absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::s
 
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
                       const FilterCell& cell) {
-  if (ContainsNonPrivate(event)) return kInfinity;
+  return CostUpperBounds(event, relation, {cell})[0];
+}
+
+std::vector<double> CostUpperBounds(const MechanismEvent& event, NeighboringRelation relation,
+                                    const std::vector<FilterCell>& cells) {
+  if (ContainsNonPrivate(event)) return std::vector<double>(cells.size(), kInfinity);
   const Setting setting{.relation = relation};
-  switch (cell.quantity) {
-    case CellQuantity::kEpsilon:
-    case CellQuantity::kDelta:
-    case CellQuantity::kEpsilonSquared: {
-      // Each cell counts its own part of (epsilon, delta): every filter with an epsilon cell has a
-      // delta cell beside it.
-      return SumOver(event, [&](const MechanismEvent& e) {
-        const absl::StatusOr<ApproximateDpParameters> pair =
-            ApproximateDpOf(e, setting, Accountant::kBasic);
-        if (!pair.ok()) return kInfinity;
-        if (cell.quantity == CellQuantity::kDelta) return pair->delta;
-        if (cell.quantity == CellQuantity::kEpsilon) return pair->epsilon;
-        return RoundUpNonNegative(pair->epsilon * pair->epsilon);
-      });
-    }
-    case CellQuantity::kRho:
-      return SumOver(event, [&](const MechanismEvent& e) {
-        const absl::StatusOr<ZcdpParameters> zcdp = ZcdpOf(e, setting);
-        if (!zcdp.ok() || zcdp->xi > 0 || zcdp->delta > 0) return kInfinity;
-        return zcdp->rho;
-      });
-    case CellQuantity::kMuSquared:
-      return SumOver(event, [&](const MechanismEvent& e) {
-        const auto* gaussian = e.As<Gaussian>();
-        return gaussian == nullptr ? kInfinity
-                                   : GaussianMuSquared(*gaussian, setting.shift())->upper;
-      });
-    case CellQuantity::kRenyi: {
-      if (!(cell.order > 1)) return kInfinity;
-      const absl::StatusOr<RenyiProfile> profile = RenyiProfile::Create(Flatten(event), setting);
-      if (!profile.ok() || profile->delta_sum() > 0) return kInfinity;
-      return Sane(profile->Divergence(cell.order));
-    }
+  std::optional<RenyiProfile> renyi;
+  if (std::any_of(cells.begin(), cells.end(),
+                  [](const FilterCell& cell) { return cell.quantity == CellQuantity::kRenyi; })) {
+    absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(Flatten(event), setting);
+    if (created.ok() && !(created->delta_sum() > 0)) renyi = *std::move(created);
   }
-  return kInfinity;
+  std::vector<double> costs;
+  costs.reserve(cells.size());
+  for (const FilterCell& cell : cells) costs.push_back(CostIn(event, setting, renyi, cell));
+  return costs;
 }
 
 }  // namespace epsledger::accounting

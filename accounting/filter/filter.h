@@ -24,6 +24,7 @@ enum class CellQuantity : uint8_t {
   kRho = 4,             // sum of rho_i (zCDP with xi = 0)
   kMuSquared = 5,       // sum of mu_i^2 (plain Gaussian events only)
   kRenyi = 6,           // sum of D_order
+  kPlanCount = 7,       // plans, each of which meets the cap whole
 };
 
 struct FilterCell {
@@ -91,6 +92,10 @@ absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::s
 // keep the result.
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
                       const FilterCell& cell);
+
+// CostUpperBound in each of `cells`; what cells have in common is computed once.
+std::vector<double> CostUpperBounds(const MechanismEvent& event, NeighboringRelation relation,
+                                    const std::vector<FilterCell>& cells);
 
 }  // namespace epsledger::accounting
 

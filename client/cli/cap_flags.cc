@@ -112,6 +112,14 @@ std::string DescribeCap(const v1::Cap& cap) {
     case v1::Cap::kRenyi:
       return absl::StrCat("Renyi divergence ", ExactNumber(cap.renyi().divergence()), " at order ",
                           ExactNumber(cap.renyi().order()));
+    case v1::Cap::kTradeOffCurve: {
+      std::string text = "trade-off curve";
+      for (const v1::TradeOffCurveCap::Point& point : cap.trade_off_curve().points()) {
+        absl::StrAppend(&text, " (", ExactNumber(point.epsilon()), ", ", ExactNumber(point.delta()),
+                        ")");
+      }
+      return text;
+    }
     case v1::Cap::CURRENCY_NOT_SET:
       break;
   }

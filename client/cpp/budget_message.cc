@@ -31,6 +31,13 @@ struct CapWriter {
     message->mutable_renyi()->set_order(cap.order);
     message->mutable_renyi()->set_divergence(cap.divergence);
   }
+  void operator()(const TradeOffCurveCap& cap) const {
+    for (const TradeOffCurveCap::Point& point : cap.points) {
+      v1::TradeOffCurveCap::Point* out = message->mutable_trade_off_curve()->add_points();
+      out->set_epsilon(point.epsilon);
+      out->set_delta(point.delta);
+    }
+  }
 };
 
 Cap FromMessage(const v1::Cap& cap) {
@@ -52,6 +59,13 @@ Cap FromMessage(const v1::Cap& cap) {
       return GaussianDpCap{cap.gaussian_dp().mu()};
     case v1::Cap::kRenyi:
       return RenyiCap{.order = cap.renyi().order(), .divergence = cap.renyi().divergence()};
+    case v1::Cap::kTradeOffCurve: {
+      TradeOffCurveCap result;
+      for (const v1::TradeOffCurveCap::Point& point : cap.trade_off_curve().points()) {
+        result.points.push_back({point.epsilon(), point.delta()});
+      }
+      return result;
+    }
     case v1::Cap::CURRENCY_NOT_SET:
       break;
   }

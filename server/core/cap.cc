@@ -1,6 +1,8 @@
 #include "server/core/cap.h"
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/domain.h"
+#include "server/core/limits.h"
 
 namespace epsledger::core {
 namespace {
@@ -39,6 +41,33 @@ struct FilterBuilder {
   absl::StatusOr<accounting::Filter> operator()(const RenyiCap& cap) const {
     return accounting::RenyiFilter(cap.order, cap.divergence, path + ".renyi");
   }
+  absl::StatusOr<accounting::Filter> operator()(const TradeOffCurveCap& cap) const {
+    const std::string points = path + ".tradeOffCurve.points";
+    const auto count = static_cast<int64_t>(cap.points.size());
+    if (absl::Status s = accounting::CheckRange(points, count, 1, kMaxCurvePoints); !s.ok()) {
+      return s;
+    }
+    for (size_t i = 0; i < cap.points.size(); ++i) {
+      const std::string point = absl::StrFormat("%s[%d]", points, i);
+      const auto& [epsilon, delta] = cap.points[i];
+      for (absl::Status s :
+           {accounting::CheckInterval(point + ".epsilon", epsilon, accounting::kNonNegative),
+            accounting::CheckInterval(point + ".delta", delta, accounting::kOpenProbability)}) {
+        if (!s.ok()) return s;
+      }
+      if (i > 0 && !(cap.points[i - 1].epsilon < epsilon && delta < cap.points[i - 1].delta)) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("%s: got (%g, %g), want a larger epsilon and a smaller delta than the "
+                            "point before it has",
+                            point, epsilon, delta));
+      }
+    }
+    // Room for one plan that meets the whole curve.
+    return accounting::Filter{
+        accounting::FilterRule::kAllCells,
+        {accounting::FilterCell{accounting::CellQuantity::kPlanCount, 0, 1}},
+        "one plan fixed in advance, (epsilon, delta)-DP at every point ; [DRS19] Prop 2.12"};
+  }
 };
 
 struct Describer {
@@ -54,6 +83,13 @@ struct Describer {
   }
   std::string operator()(const RenyiCap& cap) const {
     return absl::StrFormat("(%g, %g)-RDP", cap.order, cap.divergence);
+  }
+  std::string operator()(const TradeOffCurveCap& cap) const {
+    std::string text = "a trade-off curve of";
+    for (const TradeOffCurveCap::Point& point : cap.points) {
+      absl::StrAppendFormat(&text, " (%g, %g)", point.epsilon, point.delta);
+    }
+    return text + "-DP";
   }
 };
 

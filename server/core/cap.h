@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "accounting/filter/filter.h"
@@ -64,7 +65,28 @@ struct RenyiCap {
   }
 };
 
-using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap, RenyiCap>;
+// The trade-off curve max f_{epsilon, delta} over the points. One DECLARED plan that is
+// (epsilon, delta)-DP at every point meets it.
+struct TradeOffCurveCap {
+  static constexpr uint8_t kTag = 6;
+  struct Point {
+    double epsilon = 0;
+    double delta = 0;
+    template <class S, class V>
+    static void Fields(S& s, V&& v) {
+      v("epsilon", s.epsilon);
+      v("delta", s.delta);
+    }
+  };
+  std::vector<Point> points;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("points", s.points);
+  }
+};
+
+using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap, RenyiCap,
+                         TradeOffCurveCap>;
 
 // Returns the filter that keeps `cap`. INVALID_ARGUMENT names the field below `path`
 // ("budget.cap.approximateDp.epsilon: got 0, want in (0, inf)"); FAILED_PRECONDITION if the

@@ -11,24 +11,6 @@
 namespace epsledger::core {
 namespace {
 
-std::vector<Cost> Times(const std::vector<Cost>& unit_costs, int64_t count) {
-  std::vector<Cost> costs;
-  costs.reserve(unit_costs.size());
-  for (Cost cost : unit_costs) costs.push_back(cost.Times(count));
-  return costs;
-}
-
-std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
-                            accounting::NeighboringRelation relation, const CellFilter& filter) {
-  std::vector<Cost> costs;
-  costs.reserve(filter.cells.size());
-  for (const Cell& cell : filter.cells) {
-    costs.push_back(Cost::RoundUp(accounting::CostUpperBound(
-        event, relation, {.quantity = cell.quantity, .order = cell.order})));
-  }
-  return costs;
-}
-
 // True if no amount of room would let the event through.
 bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
   const auto infinite = [](Cost cost) { return cost.is_infinite(); };
@@ -39,7 +21,23 @@ bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
 
 }  // namespace
 
-Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs) {
+std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
+                            accounting::NeighboringRelation relation, const CellFilter& filter) {
+  std::vector<accounting::FilterCell> cells;
+  cells.reserve(filter.cells.size());
+  for (const Cell& cell : filter.cells) {
+    cells.push_back({.quantity = cell.quantity, .order = cell.order});
+  }
+  std::vector<Cost> costs;
+  costs.reserve(cells.size());
+  for (const double cost : accounting::CostUpperBounds(event, relation, cells)) {
+    costs.push_back(Cost::RoundUp(cost));
+  }
+  return costs;
+}
+
+Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& charged) {
+  const std::vector<Cost> costs = gate.Increment(charged);
   const size_t limiting = gate.balance.LimitingCell(costs);
   return Refusal{.reason = NeverFits(gate.balance.filter(), costs)
                                ? RefusalReason::kEventNotChargeable
@@ -52,10 +50,11 @@ Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs) {
                  .steps_that_fit = 0};
 }
 
-ChargeDecider::ChargeDecider(const SessionState& session, std::vector<Gate> gates,
+ChargeDecider::ChargeDecider(const SessionState& session, Conditions conditions,
                              int64_t head_sequence, int64_t time_micros)
     : session_(session),
-      gates_(std::move(gates)),
+      conditions_(std::move(conditions)),
+      gates_(std::move(conditions_.gates)),
       next_sequence_(head_sequence + 1),
       time_micros_(time_micros) {}
 
@@ -96,6 +95,8 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     Verdict verdict{.event = *event, .refusal = {}};
     if (fenced) {
       verdict.refusal = Refusal{.reason = RefusalReason::kAttemptFenced};
+    } else if (conditions_.blocked) {
+      verdict.refusal = conditions_.blocked;
     } else if (all_or_nothing && any_refused) {
       verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     } else {
@@ -126,7 +127,11 @@ absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEve
                                                   int64_t count) {
   absl::StatusOr<PricedEvent> priced = Price(event);
   if (!priced.ok()) return priced.status();
+  if (conditions_.blocked) return Preview{.refusal = conditions_.blocked, .steps_that_fit = 0};
   Preview preview{.refusal = WhyNot(*priced, count), .steps_that_fit = HowManyFit(*priced)};
+  if (preview.refusal && preview.refusal->reason == RefusalReason::kPolicyViolation) {
+    preview.steps_that_fit = 0;
+  }
   return preview;
 }
 
@@ -134,7 +139,11 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
     const accounting::MechanismEvent& event) {
   const std::string encoding = EncodeEvent(event);
   if (const auto it = session_.event_index.find(encoding); it != session_.event_index.end()) {
-    PricedEvent priced{.index = it->second, .unit_costs = &session_.events[it->second].unit_costs};
+    const SessionEvent& known = session_.events[it->second];
+    PricedEvent priced{.index = it->second,
+                       .unit_costs = &known.unit_costs,
+                       .tickets_left = 0,
+                       .samplers = known.samplers};
     if (priced.index < static_cast<int64_t>(session_.spec.plan.size())) {
       const auto taken = tickets_taken_.find(priced.index);
       priced.tickets_left =
@@ -161,17 +170,26 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
                                    .unit_costs = it->second.second});
     ++next_sequence_;
   }
-  return PricedEvent{.index = it->second.first, .unit_costs = &it->second.second};
+  return PricedEvent{.index = it->second.first,
+                     .unit_costs = &it->second.second,
+                     .tickets_left = 0,
+                     .samplers = SamplersOf(event)};
 }
 
 std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t count) const {
+  if (auto violation =
+          SamplerViolation(event.samplers, session_.provenance, conditions_.policies)) {
+    Refusal refusal{.reason = RefusalReason::kPolicyViolation};
+    refusal.remedy = *std::move(violation);
+    return refusal;
+  }
   if (session_.spec.mode == SessionMode::kDeclared) {
     if (count <= event.tickets_left) return std::nullopt;
     return Refusal{.reason = RefusalReason::kNotInPlan, .steps_that_fit = event.tickets_left};
   }
   for (size_t i = 0; i < gates_.size(); ++i) {
     const std::vector<Cost> costs = Times((*event.unit_costs)[i], count);
-    if (gates_[i].balance.Fits(costs)) continue;
+    if (gates_[i].Fits(costs)) continue;
     Refusal refusal = RefusalBy(gates_[i], costs);
     if (!NeverFits(gates_[i].balance.filter(), (*event.unit_costs)[i])) {
       refusal.reason = RefusalReason::kBudgetExhausted;  // `count` of them overflow, one may fit
@@ -186,7 +204,7 @@ std::optional<Refusal> ChargeDecider::Take(const PricedEvent& event, int64_t cou
   if (std::optional<Refusal> refusal = WhyNot(event, count)) return refusal;
   if (session_.spec.mode == SessionMode::kDeclared) tickets_taken_[event.index] += count;
   for (size_t i = 0; i < gates_.size(); ++i) {
-    gates_[i].balance.Add(Times((*event.unit_costs)[i], count));
+    gates_[i].Take(Times((*event.unit_costs)[i], count));
   }
   return std::nullopt;
 }
@@ -195,7 +213,7 @@ int64_t ChargeDecider::HowManyFit(const PricedEvent& event) const {
   if (session_.spec.mode == SessionMode::kDeclared) return event.tickets_left;
   int64_t result = kMaxStepsReported;
   for (size_t i = 0; i < gates_.size(); ++i) {
-    result = std::min(result, gates_[i].balance.HowManyFit((*event.unit_costs)[i], result));
+    result = std::min(result, gates_[i].HowManyFit((*event.unit_costs)[i], result));
   }
   return result;
 }
@@ -214,7 +232,8 @@ ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& 
   return ChargeRecord{.row = std::move(row),
                       .event = item.event,
                       .sequence = next_sequence_++,
-                      .time_micros = time_micros_};
+                      .time_micros = time_micros_,
+                      .hash = {}};
 }
 
 }  // namespace epsledger::core

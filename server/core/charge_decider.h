@@ -11,20 +11,33 @@
 #include "absl/status/statusor.h"
 #include "server/core/command.h"
 #include "server/core/entry.h"
+#include "server/core/gate.h"
 #include "server/core/ledger.h"
+#include "server/core/policy.h"
 
 namespace epsledger::core {
 
+// What one use of an event costs in each cell of a filter, rounded up.
+std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
+                            accounting::NeighboringRelation relation, const CellFilter& filter);
+
 // Why a charge of `costs` does not fit through `gate`. steps_that_fit is left 0.
 Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs);
+
+// What a charge meets on its way up.
+struct Conditions {
+  std::vector<Gate> gates;         // as Ledger::GatesOf(session)
+  std::optional<Refusal> blocked;  // the session or a budget takes no charges
+  std::vector<const Policy*> policies;
+};
 
 // Decides the items of one command on copies of the balances: items see what the ones before them
 // took, and the ledger itself is unchanged. Used once, then thrown away.
 class ChargeDecider {
  public:
-  // `gates` as Ledger::GatesOf(session); new entries are numbered from head_sequence + 1. Keeps a
-  // reference to `session`.
-  ChargeDecider(const SessionState& session, std::vector<Gate> gates, int64_t head_sequence,
+  // New entries are numbered from head_sequence + 1. Keeps a reference to `session` and to what
+  // `conditions` points at.
+  ChargeDecider(const SessionState& session, Conditions conditions, int64_t head_sequence,
                 int64_t time_micros);
 
   // The key of `item` was decided before: its outcome stands. ALREADY_EXISTS, naming the
@@ -48,6 +61,7 @@ class ChargeDecider {
     const std::vector<std::vector<Cost>>* unit_costs = nullptr;
     // With DECLARED: tickets left; 0 for an event outside the plan.
     int64_t tickets_left = 0;
+    std::vector<Sampler> samplers = {};
   };
 
   // Finds the event in the session, or prices it and makes an EventPriced entry.
@@ -60,6 +74,7 @@ class ChargeDecider {
                           std::optional<Refusal> refusal);
 
   const SessionState& session_;
+  Conditions conditions_;
   std::vector<Gate> gates_;
   int64_t next_sequence_;
   int64_t time_micros_;

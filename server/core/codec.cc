@@ -27,7 +27,7 @@ constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
 template <class E>
 constexpr uint8_t kLast = 0;
 template <>
-constexpr uint8_t kLast<accounting::CellQuantity> = 6;
+constexpr uint8_t kLast<accounting::CellQuantity> = 7;
 template <>
 constexpr uint8_t kLast<accounting::FilterRule> = 2;
 template <>
@@ -37,9 +37,15 @@ constexpr uint8_t kLast<accounting::NeighboringRelation> = 3;
 template <>
 constexpr uint8_t kLast<SessionMode> = 2;
 template <>
-constexpr uint8_t kLast<RefusalReason> = 7;
+constexpr uint8_t kLast<RefusalReason> = 9;
 template <>
 constexpr uint8_t kLast<ChargeDecision> = 2;
+template <>
+constexpr uint8_t kLast<BudgetPhase> = 4;
+template <>
+constexpr uint8_t kLast<Sampler> = 7;
+template <>
+constexpr uint8_t kLast<ClaimStatus> = 3;
 
 class Encoder {
  public:
@@ -52,6 +58,7 @@ class Encoder {
   }
 
   void Put(uint8_t value) { out_->push_back(static_cast<char>(value)); }
+  void Put(bool value) { Put(static_cast<uint8_t>(value)); }
   void Put(int64_t value) { PutBytes(static_cast<uint64_t>(value), 8); }
   // -0.0 is encoded as 0.0: one value, one encoding.
   void Put(double value) { PutBytes(std::bit_cast<uint64_t>(value == 0 ? 0.0 : value), 8); }
@@ -111,6 +118,11 @@ class Decoder {
   }
 
   void Get(uint8_t& value) { value = static_cast<uint8_t>(GetBytes(1)); }
+  void Get(bool& value) {
+    const uint64_t number = GetBytes(1);
+    if (number > 1) return Fail();
+    value = number == 1;
+  }
   void Get(int64_t& value) { value = static_cast<int64_t>(GetBytes(8)); }
   void Get(double& value) { value = std::bit_cast<double>(GetBytes(8)); }
   void Get(Cost& value) {

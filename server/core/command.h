@@ -16,14 +16,79 @@
 
 namespace epsledger::core {
 
-// What a budget is; immutable.
+// A key with its value, for people and programs.
+struct Label {
+  std::string key;
+  std::string value;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("key", s.key);
+    v("value", s.value);
+  }
+};
+
+// How a client says that it draws its batches. Numbers as in provenance.proto.
+enum class Sampler : uint8_t {
+  kPoisson = 1,
+  kTruncatedPoisson = 2,
+  kWithoutReplacement = 3,
+  kWithReplacement = 4,
+  kRandomAllocation = 5,
+  kFullBatch = 6,
+  kShuffled = 7,
+};
+
+// What a client says of itself; a claim.
+struct Provenance {
+  std::optional<Sampler> sampler;
+  double clip_norm = 0;  // 0: not said
+  std::string library;
+  std::string library_version;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("sampler", s.sampler);
+    v("clip_norm", s.clip_norm);
+    v("library", s.library);
+    v("library_version", s.library_version);
+  }
+};
+
+// What claims must meet in every session below a budget.
+struct Policy {
+  // Where not empty: sampled events are charged only by attempts that declare one of these.
+  std::vector<Sampler> allowed_samplers;
+  bool provenance_required = false;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("allowed_samplers", s.allowed_samplers);
+    v("provenance_required", s.provenance_required);
+  }
+};
+
+// The part of a budget that may change.
+struct BudgetDescription {
+  std::string display_name;
+  std::vector<Label> labels;             // in order of key
+  std::vector<double> alert_thresholds;  // rising, in (0, 1]
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("display_name", s.display_name);
+    v("labels", s.labels);
+    v("alert_thresholds", s.alert_thresholds);
+  }
+};
+
+// What a budget is. All but its description is immutable.
 struct BudgetSpec {
   std::string id;
   std::string parent_id;  // empty for a root
   Cap cap;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
   std::string privacy_unit;
-  std::string display_name;
+  // Set if the children hold disjoint populations: by which public function of a unit.
+  std::optional<std::string> partition_function;
+  std::optional<Policy> policy;
+  BudgetDescription description;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("id", s.id);
@@ -31,11 +96,30 @@ struct BudgetSpec {
     v("cap", s.cap);
     v("relation", s.relation);
     v("privacy_unit", s.privacy_unit);
-    v("display_name", s.display_name);
+    v("partition", s.partition_function);
+    v("policy", s.policy);
+    BudgetDescription::Fields(s.description, v);
   }
 };
 
 enum class SessionMode : uint8_t { kDeclared = 1, kAdaptive = 2 };
+
+// What a run's authors say of its privacy. Numbers as in session.proto.
+enum class ClaimStatus : uint8_t { kProven = 1, kNotProven = 2, kCounterexampleKnown = 3 };
+
+struct Claim {
+  ClaimStatus status = ClaimStatus::kProven;
+  double epsilon = 0;
+  double delta = 0;
+  std::string source;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("status", s.status);
+    v("epsilon", s.epsilon);
+    v("delta", s.delta);
+    v("source", s.source);
+  }
+};
 
 // What a session is; immutable.
 struct SessionSpec {
@@ -44,13 +128,16 @@ struct SessionSpec {
   SessionMode mode = SessionMode::kAdaptive;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
   // kAdaptive: unset only where the client said so (no_own_cap). kDeclared: unset, or an
-  // ApproximateDpCap that the composed plan must meet.
+  // ApproximateDpCap or TradeOffCurveCap that the composed plan must meet.
   std::optional<Cap> own_cap;
   // kDeclared: distinct events with their largest counts, and the delta at which the plan is
   // stated. Empty and 0 for kAdaptive.
   std::vector<accounting::CountedEvent> plan;
   double plan_delta = 0;
   std::string display_name;
+  std::string group;          // of one hyper-parameter search; may be empty
+  std::vector<Label> labels;  // in order of key
+  std::optional<Claim> claim;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("budget_id", s.budget_id);
@@ -61,6 +148,9 @@ struct SessionSpec {
     v("plan", s.plan);
     v("plan_delta", s.plan_delta);
     v("display_name", s.display_name);
+    v("group", s.group);
+    v("labels", s.labels);
+    v("claim", s.claim);
   }
 };
 
@@ -73,13 +163,45 @@ struct CreateBudget {
   BudgetSpec spec;
 };
 
+// Changes what is set.
+struct UpdateBudget {
+  std::string budget_id;
+  std::optional<std::string> display_name;
+  std::optional<std::vector<Label>> labels;
+  std::optional<std::vector<double>> alert_thresholds;
+};
+
+// Numbers as in budget.proto.
+enum class BudgetPhase : uint8_t { kActive = 1, kFrozen = 2, kClosed = 3, kSuperseded = 4 };
+
+// Freezes, thaws or closes. REQUIRES: phase is not kSuperseded.
+struct ChangeBudgetPhase {
+  std::string budget_id;
+  BudgetPhase phase = BudgetPhase::kFrozen;
+  std::string reason;
+};
+
+// Replaces a budget by a new one that starts with what the old one has spent.
+struct SupersedeBudget {
+  std::string budget_id;
+  std::string successor_id;
+  Cap cap;
+  std::string reason;
+};
+
 struct CreateSession {
   SessionSpec spec;
+};
+
+struct CloseSession {
+  SessionName session;
+  std::string reason;
 };
 
 struct OpenAttempt {
   SessionName session;
   std::string client_description;
+  Provenance provenance;
 };
 
 enum class BatchMode : uint8_t { kAllOrNothing = 1, kPerItem = 2 };
@@ -97,6 +219,22 @@ struct Charge {
   int64_t attempt = 0;
   BatchMode mode = BatchMode::kAllOrNothing;
   std::vector<ChargeItem> items;
+  // Set if the one item is a lease: until when, for people.
+  std::optional<int64_t> lease_expire_time_micros;
+};
+
+struct SettleLease {
+  SessionName session;
+  int64_t attempt = 0;
+  std::string lease_id;
+  int64_t used_count = 0;
+};
+
+// An entry that a client knows to be durable.
+struct SeenHead {
+  std::string root_budget_id;
+  int64_t sequence = 0;
+  std::string hash;  // empty: not said
 };
 
 struct Command {
@@ -104,8 +242,14 @@ struct Command {
   int64_t time_micros = 0;
   // Decide and answer, write nothing.
   bool validate_only = false;
-  std::variant<CreateBudget, CreateSession, OpenAttempt, Charge> body;
+  std::optional<SeenHead> last_seen;
+  std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
+               CloseSession, OpenAttempt, Charge, SettleLease>
+      body;
 };
+
+// The budget whose ledger decides on a command; for a new root budget the budget itself.
+const std::string& BudgetOf(const Command& command);
 
 }  // namespace epsledger::core
 

@@ -18,8 +18,30 @@ const char* Name(RefusalReason reason) {
       return "EVENT_NOT_CHARGEABLE";
     case RefusalReason::kBatchRefused:
       return "BATCH_REFUSED";
+    case RefusalReason::kPolicyViolation:
+      return "POLICY_VIOLATION";
+    case RefusalReason::kBudgetSuperseded:
+      return "BUDGET_SUPERSEDED";
   }
   return "UNKNOWN_REASON";
+}
+
+std::string SettlementId(const std::string& lease_id) { return lease_id + "/settled"; }
+
+std::optional<ChargeKey> KeyOf(const EntryBody& body) {
+  if (const auto* row = std::get_if<ChargeDecided>(&body)) {
+    return ChargeKey{row->session_number, row->attempt, row->charge_id};
+  }
+  if (const auto* row = std::get_if<LeaseSettled>(&body)) {
+    return ChargeKey{row->session_number, row->attempt, SettlementId(row->lease_id)};
+  }
+  return std::nullopt;
+}
+
+const BudgetSpec* NewBudgetOf(const EntryBody& body) {
+  if (const auto* created = std::get_if<BudgetCreated>(&body)) return &created->spec;
+  if (const auto* superseded = std::get_if<BudgetSuperseded>(&body)) return &superseded->successor;
+  return nullptr;
 }
 
 }  // namespace epsledger::core

@@ -27,6 +27,8 @@ enum class RefusalReason : uint8_t {
   kAttemptFenced = 5,
   kEventNotChargeable = 6,
   kBatchRefused = 7,
+  kPolicyViolation = 8,
+  kBudgetSuperseded = 9,
 };
 
 // "BUDGET_EXHAUSTED", ...
@@ -43,6 +45,7 @@ struct Refusal {
   Cost requested;
   // Single uses of the event that would still have fitted everywhere.
   int64_t steps_that_fit = 0;
+  std::string remedy;  // with kPolicyViolation: what the policy wants
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("reason", s.reason);
@@ -52,6 +55,7 @@ struct Refusal {
     v("spent", s.spent);
     v("requested", s.requested);
     v("steps_that_fit", s.steps_that_fit);
+    v("remedy", s.remedy);
   }
 };
 
@@ -113,11 +117,13 @@ struct AttemptOpened {
   int64_t session_number = 0;
   int64_t attempt = 0;
   std::string client_description;
+  Provenance provenance;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("session_number", s.session_number);
     v("attempt", s.attempt);
     v("client_description", s.client_description);
+    v("provenance", s.provenance);
   }
 };
 
@@ -162,8 +168,108 @@ struct ChargeDecided {
   }
 };
 
+struct BudgetUpdated {
+  static constexpr uint8_t kTag = 7;
+  std::string budget_id;
+  BudgetDescription description;  // the new one, whole
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("description", s.description);
+  }
+};
+
+struct BudgetPhaseChanged {
+  static constexpr uint8_t kTag = 8;
+  std::string budget_id;
+  BudgetPhase phase = BudgetPhase::kActive;
+  std::string reason;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("phase", s.phase);
+    v("reason", s.reason);
+  }
+};
+
+struct BudgetSuperseded {
+  static constexpr uint8_t kTag = 9;
+  std::string budget_id;
+  std::string reason;
+  BudgetSpec successor;
+  CellFilter filter;
+  // What the old budget has spent, in the cells of the successor.
+  std::vector<Cost> carried;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("reason", s.reason);
+    v("successor", s.successor);
+    v("filter", s.filter);
+    v("carried", s.carried);
+  }
+};
+
+struct SessionClosed {
+  static constexpr uint8_t kTag = 10;
+  int64_t session_number = 0;
+  std::string reason;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("reason", s.reason);
+  }
+};
+
+// The accepted charge before it is a lease.
+struct LeaseGranted {
+  static constexpr uint8_t kTag = 11;
+  int64_t session_number = 0;
+  int64_t attempt = 0;
+  std::string lease_id;
+  int64_t expire_time_micros = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("attempt", s.attempt);
+    v("lease_id", s.lease_id);
+    v("expire_time_micros", s.expire_time_micros);
+  }
+};
+
+struct LeaseSettled {
+  static constexpr uint8_t kTag = 12;
+  int64_t session_number = 0;
+  int64_t attempt = 0;
+  std::string lease_id;
+  int64_t used_count = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("attempt", s.attempt);
+    v("lease_id", s.lease_id);
+    v("used_count", s.used_count);
+  }
+};
+
 using EntryBody = std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened,
-                               EventPriced, ChargeDecided>;
+                               EventPriced, ChargeDecided, BudgetUpdated, BudgetPhaseChanged,
+                               BudgetSuperseded, SessionClosed, LeaseGranted, LeaseSettled>;
+
+// Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
+struct ChargeKey {
+  int64_t session_number = 0;
+  int64_t attempt = 0;
+  std::string charge_id;
+};
+
+// In place of a charge id, for a lease's LeaseSettled entry: no charge id has a slash.
+std::string SettlementId(const std::string& lease_id);
+
+// The key that an entry takes for ever, if it takes one.
+std::optional<ChargeKey> KeyOf(const EntryBody& body);
+// The budget that an entry creates, or nullptr.
+const BudgetSpec* NewBudgetOf(const EntryBody& body);
 
 using Hash = std::array<uint8_t, 32>;
 

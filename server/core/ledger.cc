@@ -13,57 +13,9 @@
 namespace epsledger::core {
 namespace {
 
-absl::Status NoSuchBudget(std::string_view id) {
-  return absl::NotFoundError(absl::StrFormat("budgets/%s: there is no such budget", id));
-}
-
 absl::Status NoSuchSession(const SessionName& name) {
   return absl::NotFoundError(absl::StrFormat("budgets/%s/sessions/%s: there is no such session",
                                              name.budget_id, name.session_id));
-}
-
-// The composition of a plan: an epsilon at `log_delta` by the tightest accountant that knows all
-// its events. The events were fixed in advance, so any accountant is valid (not only filters).
-absl::StatusOr<accounting::Guarantee> ComposePlan(const SessionSpec& spec, double delta) {
-  accounting::Question question;
-  question.accountant = accounting::Accountant::kBest;
-  question.relation = spec.relation;
-  question.events = spec.plan;
-  question.query = accounting::EpsilonAtDelta::FromDelta(delta);
-  absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
-  if (guarantee.ok() && !guarantee->upper.has_value()) {
-    return absl::InternalError("session.plan: no upper bound on its epsilon");
-  }
-  return guarantee;
-}
-
-// What a plan costs in each cell of a filter. Where the filter has room for delta, the plan enters
-// as one interactive (epsilon, plan_delta)-DP mechanism (Vadhan and Wang 2021; Lyu 2022); in every
-// other quantity as the sum over its events.
-std::vector<Cost> PlanCosts(const SessionSpec& spec, double epsilon, const CellFilter& filter) {
-  const bool counts_delta =
-      std::any_of(filter.cells.begin(), filter.cells.end(),
-                  // A cell without any room for delta is that of pure epsilon-DP.
-                  [](const Cell& cell) {
-                    return cell.quantity == accounting::CellQuantity::kDelta && !cell.cap.is_zero();
-                  });
-  std::vector<Cost> costs;
-  for (const Cell& cell : filter.cells) {
-    const accounting::FilterCell priced{.quantity = cell.quantity, .order = cell.order};
-    Cost cost;
-    if (counts_delta) {
-      cost = Cost::RoundUp(accounting::CostUpperBound(
-          accounting::ApproximateDp{.epsilon = epsilon, .delta = spec.plan_delta}, spec.relation,
-          priced));
-    } else {
-      for (const accounting::CountedEvent& item : spec.plan) {
-        cost = cost + Cost::RoundUp(accounting::CostUpperBound(*item.event, spec.relation, priced))
-                          .Times(item.count);
-      }
-    }
-    costs.push_back(cost);
-  }
-  return costs;
 }
 
 }  // namespace
@@ -110,154 +62,90 @@ std::vector<const BudgetState*> Ledger::PathToRoot(const BudgetState& budget) co
   return path;
 }
 
-std::vector<Gate> Ledger::GatesOf(const SessionState& session) const {
+std::vector<Gate> Ledger::GatesOf(const std::vector<const BudgetState*>& path) {
   std::vector<Gate> gates;
-  if (session.spec.mode == SessionMode::kDeclared) return gates;
-  if (session.own_balance.has_value()) {
-    gates.push_back({.budget_id = session.spec.budget_id,
-                     .session_id = session.spec.id,
-                     .balance = *session.own_balance});
-  }
-  for (const BudgetState* budget : PathToRoot(*FindBudget(session.spec.budget_id))) {
-    gates.push_back({.budget_id = budget->spec.id, .session_id = "", .balance = budget->balance});
+  for (size_t level = 0; level < path.size(); ++level) {
+    Gate gate{.budget_id = path[level]->spec.id, .session_id = "", .balance = path[level]->balance};
+    for (size_t i = 1; i <= level; ++i) {
+      if (!path[i]->spec.partition_function.has_value()) continue;
+      gate.partitions.push_back({.child_id = path[i - 1]->spec.id,
+                                 .two_largest = TwoPartsChange(path[i]->spec.relation),
+                                 .child_spent = path[i - 1]->contributions[level - i],
+                                 .totals = path[i]->totals[level - i]});
+    }
+    gates.push_back(std::move(gate));
   }
   return gates;
 }
 
+std::vector<Gate> Ledger::GatesOf(const SessionState& session) const {
+  if (session.spec.mode == SessionMode::kDeclared) return {};
+  std::vector<Gate> gates = GatesOf(PathToRoot(*FindBudget(session.spec.budget_id)));
+  if (session.own_balance.has_value()) {
+    gates.insert(gates.begin(), Gate{.budget_id = session.spec.budget_id,
+                                     .session_id = session.spec.id,
+                                     .balance = *session.own_balance});
+  }
+  return gates;
+}
+
+std::optional<Refusal> Ledger::BlockedBy(const BudgetState& budget) const {
+  for (const BudgetState* b : PathToRoot(budget)) {
+    if (b->phase == BudgetPhase::kActive) continue;
+    Refusal refusal{.reason = b->phase == BudgetPhase::kFrozen ? RefusalReason::kBudgetFrozen
+                              : b->phase == BudgetPhase::kClosed
+                                  ? RefusalReason::kClosed
+                                  : RefusalReason::kBudgetSuperseded};
+    refusal.limiting_budget_id = b->spec.id;
+    return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Ledger::BlockedBy(const SessionState& session) const {
+  if (session.closed) {
+    Refusal refusal{.reason = RefusalReason::kClosed};
+    refusal.limiting_budget_id = session.spec.budget_id;
+    refusal.limiting_session_id = session.spec.id;
+    return refusal;
+  }
+  return BlockedBy(*FindBudget(session.spec.budget_id));
+}
+
+absl::Status Ledger::CheckSeen(const SeenHead& seen) const {
+  const auto lost = [&](const char* what) {
+    return absl::DataLossError(absl::StrFormat(
+        "ledger of budgets/%s: a client saw entry %d, and %s: charges were lost, as from a ledger "
+        "restored from an old backup",
+        root_id_, seen.sequence, what));
+  };
+  if (seen.sequence > head_.sequence) {
+    return lost(absl::StrFormat("the newest here is %d", head_.sequence).c_str());
+  }
+  if (seen.hash.empty() || seen.sequence + kRecentHashes <= head_.sequence) return absl::OkStatus();
+  const Hash& here = recent_hashes_[seen.sequence % kRecentHashes];
+  if (seen.hash != std::string_view(reinterpret_cast<const char*>(here.data()), here.size())) {
+    return lost("another entry is in its place");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLookup lookup) const {
-  if (const auto* c = std::get_if<CreateBudget>(&command.body)) return Decide(*c);
-  if (const auto* c = std::get_if<CreateSession>(&command.body)) return Decide(*c);
-  if (const auto* c = std::get_if<OpenAttempt>(&command.body)) return Decide(*c);
-  return Decide(std::get<Charge>(command.body), command.time_micros, lookup);
+  if (const auto* c = std::get_if<Charge>(&command.body)) {
+    return DecideOn(*c, command.time_micros, lookup);
+  }
+  if (const auto* c = std::get_if<SettleLease>(&command.body)) return DecideOn(*c, lookup);
+  if (const auto* c = std::get_if<CreateBudget>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<UpdateBudget>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<ChangeBudgetPhase>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<SupersedeBudget>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<CreateSession>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<CloseSession>(&command.body)) return DecideOn(*c);
+  return DecideOn(std::get<OpenAttempt>(command.body));
 }
 
-absl::StatusOr<Ledger::Decision> Ledger::Decide(const CreateBudget& command) const {
-  const BudgetSpec& spec = command.spec;
-  if (const BudgetState* existing = FindBudget(spec.id)) {
-    const std::string difference = FirstDifference(existing->spec, spec);
-    if (difference.empty()) {
-      return Decision{BudgetOutcome{.budget_id = spec.id, .created = false}, {}};
-    }
-    return absl::AlreadyExistsError(absl::StrFormat(
-        "budgets/%s exists with another %s; cap, parent, relation and unit never change", spec.id,
-        difference));
-  }
-  if (spec.parent_id.empty()) {
-    if (!root_id_.empty()) {
-      return absl::InternalError("a ledger has one root budget");
-    }
-  } else {
-    const BudgetState* parent = FindBudget(spec.parent_id);
-    if (parent == nullptr) return NoSuchBudget(spec.parent_id);
-    if (parent->spec.relation != spec.relation) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("budget.neighboringRelation: got %s, want %s as in budgets/%s",
-                          accounting::Name(spec.relation), accounting::Name(parent->spec.relation),
-                          spec.parent_id));
-    }
-    if (parent->spec.privacy_unit != spec.privacy_unit) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("budget.privacyUnit: got \"%s\", want \"%s\" as in budgets/%s",
-                          spec.privacy_unit, parent->spec.privacy_unit, spec.parent_id));
-    }
-    if (PathToRoot(*parent).size() >= kMaxBudgetDepth) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("budget.parent: budgets/%s is %d levels deep already, the most there is",
-                          spec.parent_id, kMaxBudgetDepth));
-    }
-  }
-  absl::StatusOr<accounting::Filter> filter = FilterFor(spec.cap, "budget.cap");
-  if (!filter.ok()) return filter.status();
-  return Decision{BudgetOutcome{.budget_id = spec.id, .created = true},
-                  {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
-}
-
-absl::StatusOr<Ledger::Decision> Ledger::Decide(const CreateSession& command) const {
-  const SessionSpec& spec = command.spec;
-  const BudgetState* budget = FindBudget(spec.budget_id);
-  if (budget == nullptr) return NoSuchBudget(spec.budget_id);
-  const SessionName name{.budget_id = spec.budget_id, .session_id = spec.id};
-  if (const SessionState* existing = FindSession(name)) {
-    const std::string difference = FirstDifference(existing->spec, spec);
-    if (difference.empty()) {
-      return Decision{SessionOutcome{.session = name, .created = false, .refusal = {}}, {}};
-    }
-    return absl::AlreadyExistsError(absl::StrFormat("budgets/%s/sessions/%s exists with another %s",
-                                                    spec.budget_id, spec.id, difference));
-  }
-  if (budget->spec.relation != spec.relation) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "session.neighboringRelation: got %s, want %s as in budgets/%s",
-        accounting::Name(spec.relation), accounting::Name(budget->spec.relation), spec.budget_id));
-  }
-  SessionCreated created{.spec = spec,
-                         .session_number = static_cast<int64_t>(sessions_.size()) + 1,
-                         .own_filter = {},
-                         .plan_charge = {}};
-  if (spec.mode == SessionMode::kAdaptive) {
-    if (spec.own_cap.has_value()) {
-      absl::StatusOr<accounting::Filter> filter = FilterFor(*spec.own_cap, "session.ownCap");
-      if (!filter.ok()) return filter.status();
-      created.own_filter = CellFilter::From(*filter);
-    }
-    return Decision{SessionOutcome{.session = name, .created = true, .refusal = {}},
-                    {std::move(created)}};
-  }
-
-  std::map<std::string, size_t> planned;
-  for (size_t i = 0; i < spec.plan.size(); ++i) {
-    const auto [it, is_new] = planned.emplace(EncodeEvent(*spec.plan[i].event), i);
-    if (!is_new) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "session.plan.events[%d].event: got the event of events[%d] again, want distinct ones", i,
-          it->second));
-    }
-  }
-  absl::StatusOr<accounting::Guarantee> composed = ComposePlan(spec, spec.plan_delta);
-  if (!composed.ok()) return composed.status();
-  if (spec.own_cap.has_value()) {
-    const auto* cap = std::get_if<ApproximateDpCap>(&*spec.own_cap);
-    if (cap == nullptr) {
-      return absl::InvalidArgumentError(
-          "session.ownCap: want approximateDp, the only currency that a plan is composed in");
-    }
-    absl::StatusOr<accounting::Guarantee> at_cap = ComposePlan(spec, cap->delta);
-    if (!at_cap.ok()) return at_cap.status();
-    if (!(*at_cap->upper <= cap->epsilon)) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "session.plan: spends epsilon %.6g at delta %g, the session's own cap is %g",
-          *at_cap->upper, cap->delta, cap->epsilon));
-    }
-  }
-  PlanCharge charge{.epsilon = *composed->upper, .theorem = composed->theorem, .costs = {}};
-  for (const BudgetState* ancestor : PathToRoot(*budget)) {
-    std::vector<Cost> costs = PlanCosts(spec, charge.epsilon, ancestor->balance.filter());
-    if (!ancestor->balance.Fits(costs)) {
-      Refusal refusal = RefusalBy(
-          Gate{.budget_id = ancestor->spec.id, .session_id = "", .balance = ancestor->balance},
-          costs);
-      return Decision{SessionOutcome{.session = name, .created = false, .refusal = refusal},
-                      {SessionRefused{.spec = spec, .refusal = refusal}}};
-    }
-    charge.costs.push_back(std::move(costs));
-  }
-  created.plan_charge = std::move(charge);
-  return Decision{SessionOutcome{.session = name, .created = true, .refusal = {}},
-                  {std::move(created)}};
-}
-
-absl::StatusOr<Ledger::Decision> Ledger::Decide(const OpenAttempt& command) const {
-  const SessionState* session = FindSession(command.session);
-  if (session == nullptr) return NoSuchSession(command.session);
-  const int64_t attempt = session->current_attempt + 1;
-  return Decision{AttemptOutcome{.attempt = attempt},
-                  {AttemptOpened{.session_number = session->number,
-                                 .attempt = attempt,
-                                 .client_description = command.client_description}}};
-}
-
-absl::StatusOr<Ledger::Decision> Ledger::Decide(const Charge& command, int64_t time_micros,
-                                                ChargeLookup lookup) const {
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t time_micros,
+                                                  ChargeLookup lookup) const {
   const SessionState* session = FindSession(command.session);
   if (session == nullptr) return NoSuchSession(command.session);
   if (command.attempt < 1 || command.attempt > session->current_attempt) {
@@ -266,22 +154,121 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Charge& command, int64_t t
         command.session.budget_id, command.session.session_id, command.attempt,
         session->current_attempt));
   }
-  ChargeDecider decider(*session, GatesOf(*session), head_.sequence, time_micros);
+  ChargeDecider decider(*session, ConditionsOf(*session), head_.sequence, time_micros);
   for (const ChargeItem& item : command.items) {
     // The key first: its outcome is for ever, whatever has changed since (I5, I6).
-    absl::StatusOr<std::optional<Entry>> prior =
-        lookup(ChargeKey{session->number, command.attempt, item.charge_id});
+    absl::StatusOr<std::optional<ChargeRecord>> prior =
+        FindCharge({session->number, command.attempt, item.charge_id}, lookup);
     if (!prior.ok()) return prior.status();
     if (!prior->has_value()) continue;
-    absl::StatusOr<ChargeRecord> record = ToRecord(**prior);
-    if (!record.ok()) return record.status();
-    if (absl::Status status = decider.AddReplay(item, *std::move(record)); !status.ok()) {
-      return status;
-    }
+    absl::Status status = CheckSameKind(command, item, **prior, lookup);
+    if (status.ok()) status = decider.AddReplay(item, **std::move(prior));
+    if (!status.ok()) return status;
   }
   absl::StatusOr<std::vector<ChargeRecord>> records = decider.DecideRest(command);
   if (!records.ok()) return records.status();
-  return Decision{ChargeOutcome{.records = *std::move(records)}, decider.TakeEntries()};
+  Decision decision{ChargeOutcome{.records = *std::move(records)}, decider.TakeEntries()};
+  const ChargeRecord& first = std::get<ChargeOutcome>(decision.outcome).records[0];
+  const bool is_new = first.sequence > head_.sequence;
+  if (command.lease_expire_time_micros && is_new &&
+      first.row.decision == ChargeDecision::kAccepted) {
+    if (static_cast<int64_t>(session->open_leases.size()) >= kMaxOpenLeases) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "budgets/%s/sessions/%s has %d leases that are not settled, the most there "
+          "may be: settle some",
+          command.session.budget_id, command.session.session_id, kMaxOpenLeases));
+    }
+    decision.entries.push_back(
+        LeaseGranted{.session_number = session->number,
+                     .attempt = command.attempt,
+                     .lease_id = command.items[0].charge_id,
+                     .expire_time_micros = *command.lease_expire_time_micros});
+  }
+  return decision;
+}
+
+Conditions Ledger::ConditionsOf(const SessionState& session) const {
+  Conditions conditions{.gates = GatesOf(session), .blocked = BlockedBy(session), .policies = {}};
+  for (const BudgetState* budget : PathToRoot(*FindBudget(session.spec.budget_id))) {
+    if (budget->spec.policy.has_value()) conditions.policies.push_back(&*budget->spec.policy);
+  }
+  return conditions;
+}
+
+absl::StatusOr<std::optional<ChargeRecord>> Ledger::FindCharge(const ChargeKey& key,
+                                                               ChargeLookup lookup) const {
+  absl::StatusOr<std::optional<Entry>> entry = lookup(key);
+  if (!entry.ok()) return entry.status();
+  if (!entry->has_value()) return std::nullopt;
+  absl::StatusOr<ChargeRecord> record = ToRecord(**entry);
+  if (!record.ok()) return record.status();
+  return *std::move(record);
+}
+
+absl::StatusOr<bool> Ledger::IsLease(const SessionState& session, const ChargeKey& key,
+                                     ChargeLookup lookup) const {
+  const std::vector<OpenLease>& open = session.open_leases;
+  if (std::any_of(open.begin(), open.end(), [&](const OpenLease& lease) {
+        return lease.attempt == key.attempt && lease.id == key.charge_id;
+      })) {
+    return true;
+  }
+  const absl::StatusOr<std::optional<Entry>> settled =
+      lookup({key.session_number, key.attempt, SettlementId(key.charge_id)});
+  if (!settled.ok()) return settled.status();
+  return settled->has_value();
+}
+
+absl::Status Ledger::CheckSameKind(const Charge& command, const ChargeItem& item,
+                                   const ChargeRecord& stored, ChargeLookup lookup) const {
+  // A refused one was never a lease.
+  if (stored.row.decision != ChargeDecision::kAccepted) return absl::OkStatus();
+  const SessionState& session = *FindSession(stored.row.session_number);
+  const absl::StatusOr<bool> was_lease =
+      IsLease(session, {session.number, stored.row.attempt, item.charge_id}, lookup);
+  if (!was_lease.ok()) return was_lease.status();
+  if (*was_lease == command.lease_expire_time_micros.has_value()) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrFormat(
+      "charge id \"%s\" of attempt %d was used for a %s: a new step needs a new charge id",
+      item.charge_id, stored.row.attempt, *was_lease ? "lease" : "charge"));
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SettleLease& command,
+                                                  ChargeLookup lookup) const {
+  const SessionState* session = FindSession(command.session);
+  if (session == nullptr) return NoSuchSession(command.session);
+  const ChargeKey key{session->number, command.attempt, command.lease_id};
+  absl::StatusOr<std::optional<ChargeRecord>> charge = FindCharge(key, lookup);
+  if (!charge.ok()) return charge.status();
+  const std::string name =
+      absl::StrFormat("budgets/%s/sessions/%s/attempts/%d/leases/%s", command.session.budget_id,
+                      command.session.session_id, command.attempt, command.lease_id);
+  const absl::StatusOr<bool> is_lease =
+      charge->has_value() ? IsLease(*session, key, lookup) : absl::StatusOr<bool>(false);
+  if (!is_lease.ok()) return is_lease.status();
+  if (!*is_lease) return absl::NotFoundError(name + ": there is no such lease");
+  const int64_t granted = (*charge)->row.count;
+  if (command.used_count > granted) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "usedCount: got %d, want at most the %d that were granted", command.used_count, granted));
+  }
+  Decision decision{SettleOutcome{.charge = **std::move(charge), .used_count = command.used_count},
+                    {}};
+  const absl::StatusOr<std::optional<Entry>> settled =
+      lookup({session->number, command.attempt, SettlementId(command.lease_id)});
+  if (!settled.ok()) return settled.status();
+  if (settled->has_value()) {
+    const auto* row = std::get_if<LeaseSettled>(&(*settled)->body);
+    if (row == nullptr) return absl::DataLossError(name + ": its settlement is damaged");
+    if (row->used_count == command.used_count) return decision;
+    return absl::AlreadyExistsError(absl::StrFormat("%s was settled with usedCount %d, got %d",
+                                                    name, row->used_count, command.used_count));
+  }
+  decision.entries.push_back(LeaseSettled{.session_number = session->number,
+                                          .attempt = command.attempt,
+                                          .lease_id = command.lease_id,
+                                          .used_count = command.used_count});
+  return decision;
 }
 
 absl::StatusOr<Preview> Ledger::PreviewCharge(const SessionName& name,
@@ -289,7 +276,7 @@ absl::StatusOr<Preview> Ledger::PreviewCharge(const SessionName& name,
                                               int64_t count) const {
   const SessionState* session = FindSession(name);
   if (session == nullptr) return NoSuchSession(name);
-  ChargeDecider decider(*session, GatesOf(*session), head_.sequence, 0);
+  ChargeDecider decider(*session, ConditionsOf(*session), head_.sequence, 0);
   return decider.PreviewOne(event, count);
 }
 
@@ -304,7 +291,8 @@ absl::StatusOr<ChargeRecord> Ledger::ToRecord(const Entry& entry) const {
   return ChargeRecord{.row = *row,
                       .event = session->events[row->event_index].event,
                       .sequence = entry.sequence,
-                      .time_micros = entry.time_micros};
+                      .time_micros = entry.time_micros,
+                      .hash = entry.hash};
 }
 
 Entry Ledger::Seal(EntryBody body, int64_t time_micros) const {
@@ -318,12 +306,29 @@ absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup loo
                                         absl::FunctionRef<absl::Status(const Entry&)> store) {
   absl::StatusOr<Decision> decision = Decide(command, lookup);
   if (!decision.ok()) return decision.status();
-  if (command.validate_only) return std::move(decision->outcome);
+  auto* charged = std::get_if<ChargeOutcome>(&decision->outcome);
+  if (command.validate_only) {
+    if (charged != nullptr) {
+      for (ChargeRecord& record : charged->records) {
+        if (record.sequence > head_.sequence) record.sequence = 0;
+      }
+    }
+    return std::move(decision->outcome);
+  }
+  size_t record = 0;
   for (EntryBody& body : decision->entries) {
     const Entry entry = Seal(std::move(body), command.time_micros);
     if (absl::Status status = store(entry); !status.ok()) return status;
     if (absl::Status status = Apply(entry); !status.ok()) return status;
+    // Records are in the order of their entries, with replays between them.
+    while (charged != nullptr && record < charged->records.size()) {
+      ChargeRecord& next = charged->records[record];
+      if (next.sequence > entry.sequence) break;
+      if (next.sequence == entry.sequence) next.hash = entry.hash;
+      ++record;
+    }
   }
+  if (auto* opened = std::get_if<AttemptOutcome>(&decision->outcome)) opened->head = head_;
   return std::move(decision->outcome);
 }
 

@@ -17,13 +17,37 @@
 #include "server/core/balance.h"
 #include "server/core/command.h"
 #include "server/core/entry.h"
+#include "server/core/gate.h"
 
 namespace epsledger::core {
 
+struct Conditions;
+
+// Hashes that a ledger remembers, to compare with those that clients saw lately.
+inline constexpr int64_t kRecentHashes = 256;
+
+// Replacing a record moves it from one part of a partition to another.
+inline bool TwoPartsChange(accounting::NeighboringRelation relation) {
+  return relation == accounting::NeighboringRelation::kReplaceOne;
+}
+
 struct BudgetState {
-  BudgetSpec spec;
+  BudgetSpec spec;  // as created
   Balance balance;
   int64_t create_time_micros = 0;
+  BudgetDescription description;  // as it is now
+  BudgetPhase phase = BudgetPhase::kActive;
+  std::string phase_reason;
+  std::string superseded_by;
+  std::string supersedes;
+  // What the budget that it supersedes had spent, in the cells of this one; counted in `balance`.
+  std::vector<Cost> carried;
+  std::vector<std::string> child_ids;
+  // Below a partition: what this budget has added to its parent, to the parent of that, ...: one
+  // vector each, of the cells there. Empty elsewhere.
+  std::vector<std::vector<Cost>> contributions;
+  // Of a partition: what its children have spent in its own cells, in those of its parent, ...
+  std::vector<std::vector<PartitionTotal>> totals;
   // Charges of all sessions below, not counting plans.
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
@@ -36,6 +60,19 @@ struct SessionEvent {
   std::vector<std::vector<Cost>> unit_costs;
   // Uses charged so far.
   int64_t accepted_count = 0;
+  // As SamplersOf(event).
+  std::vector<Sampler> samplers;
+};
+
+// An accepted charge as a lease that is not settled.
+struct OpenLease {
+  int64_t attempt = 0;
+  std::string id;
+  int64_t event_index = 0;
+  int64_t count = 0;
+  int64_t expire_time_micros = 0;
+  int64_t sequence = 0;  // of its charge
+  Hash hash{};
 };
 
 struct SessionState {
@@ -46,6 +83,12 @@ struct SessionState {
   // kDeclared.
   std::optional<PlanCharge> plan_charge;
   int64_t current_attempt = 0;
+  Provenance provenance;  // of that attempt
+  bool closed = false;
+  std::string close_reason;
+  // The newest accepted charge, which may turn out to be a lease. Sequence 0 before the first.
+  OpenLease last_charge;
+  std::vector<OpenLease> open_leases;  // oldest first
   int64_t create_time_micros = 0;
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
@@ -62,8 +105,9 @@ struct SessionState {
 struct ChargeRecord {
   ChargeDecided row;
   accounting::MechanismEvent event;
-  int64_t sequence = 0;
+  int64_t sequence = 0;  // 0: of a charge that was only validated
   int64_t time_micros = 0;
+  Hash hash{};
 };
 
 // What became of a command. A refusal is an outcome, not an error.
@@ -78,30 +122,22 @@ struct SessionOutcome {
 };
 struct AttemptOutcome {
   int64_t attempt = 0;
+  LedgerHead head;  // the entry that opened it
 };
 struct ChargeOutcome {
   std::vector<ChargeRecord> records;  // one per item, in order
 };
-using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome>;
-
-// One filter that gates a charge, with a copy of its balance to decide on.
-struct Gate {
-  std::string budget_id;   // of a budget's cap, or
-  std::string session_id;  // of a session's own
-  Balance balance;
+struct SettleOutcome {
+  ChargeRecord charge;
+  int64_t used_count = 0;
 };
+using Outcome =
+    std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome, SettleOutcome>;
 
 // What a charge would do now.
 struct Preview {
   std::optional<Refusal> refusal;
   int64_t steps_that_fit = 0;
-};
-
-// Identifies a charge within one ledger.
-struct ChargeKey {
-  int64_t session_number = 0;
-  int64_t attempt = 0;
-  std::string charge_id;
 };
 
 // The stored row of a key, or nothing. The ledger asks before it decides: the outcome of a key is
@@ -138,6 +174,10 @@ class Ledger {
   // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.
   absl::StatusOr<Decision> Decide(const Command& command, ChargeLookup lookup) const;
 
+  // The head that a budget's ledger must have passed, of a client: DATA_LOSS if this ledger is
+  // behind it or holds another entry in its place, as far as it remembers hashes.
+  absl::Status CheckSeen(const SeenHead& seen) const;
+
   // Gives the next entry its sequence number, content and hash. Changes nothing.
   Entry Seal(EntryBody body, int64_t time_micros) const;
 
@@ -173,27 +213,63 @@ class Ledger {
   const std::string& root_id() const { return root_id_; }
 
  private:
-  absl::StatusOr<Decision> Decide(const CreateBudget& command) const;
-  absl::StatusOr<Decision> Decide(const CreateSession& command) const;
-  absl::StatusOr<Decision> Decide(const OpenAttempt& command) const;
-  absl::StatusOr<Decision> Decide(const Charge& command, int64_t time_micros,
-                                  ChargeLookup lookup) const;
+  absl::StatusOr<Decision> DecideOn(const CreateBudget& command) const;
+  absl::StatusOr<Decision> DecideOn(const UpdateBudget& command) const;
+  absl::StatusOr<Decision> DecideOn(const ChangeBudgetPhase& command) const;
+  absl::StatusOr<Decision> DecideOn(const SupersedeBudget& command) const;
+  absl::StatusOr<Decision> DecideOn(const CreateSession& command) const;
+  absl::StatusOr<Decision> DecideOn(const CloseSession& command) const;
+  absl::StatusOr<Decision> DecideOn(const OpenAttempt& command) const;
+  absl::StatusOr<Decision> DecideOn(const Charge& command, int64_t time_micros,
+                                    ChargeLookup lookup) const;
+  absl::StatusOr<Decision> DecideOn(const SettleLease& command, ChargeLookup lookup) const;
+
+  // OK if the two may be parent and child.
+  absl::Status CheckParent(const BudgetSpec& spec) const;
+  // What a new session there meets: a budget on the way up that is frozen or has ended.
+  std::optional<Refusal> BlockedBy(const BudgetState& budget) const;
+  std::optional<Refusal> BlockedBy(const SessionState& session) const;
+  // What a charge of the session meets on its way up.
+  Conditions ConditionsOf(const SessionState& session) const;
+  absl::StatusOr<std::optional<ChargeRecord>> FindCharge(const ChargeKey& key,
+                                                         ChargeLookup lookup) const;
+  // Whether an accepted charge is a lease, settled or not.
+  absl::StatusOr<bool> IsLease(const SessionState& session, const ChargeKey& key,
+                               ChargeLookup lookup) const;
+  // ALREADY_EXISTS if one is a lease and the other is not.
+  absl::Status CheckSameKind(const Charge& command, const ChargeItem& item,
+                             const ChargeRecord& stored, ChargeLookup lookup) const;
+  // What a budget's sessions and descendants have spent, in other cells: unit costs are priced
+  // anew.
+  std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap,
+                            const CellFilter& filter) const;
 
   // Each checks first and changes second: on an error nothing has changed.
-  absl::Status ApplyBody(const BudgetCreated& body, int64_t time_micros);
-  absl::Status ApplyBody(const SessionCreated& body, int64_t time_micros);
-  absl::Status ApplyBody(const SessionRefused& body, int64_t time_micros);
-  absl::Status ApplyBody(const AttemptOpened& body, int64_t time_micros);
-  absl::Status ApplyBody(const EventPriced& body, int64_t time_micros);
-  absl::Status ApplyBody(const ChargeDecided& body, int64_t time_micros);
+  absl::Status ApplyBody(const BudgetCreated& body, const Entry& entry);
+  absl::Status ApplyBody(const SessionCreated& body, const Entry& entry);
+  absl::Status ApplyBody(const SessionRefused& body, const Entry& entry);
+  absl::Status ApplyBody(const AttemptOpened& body, const Entry& entry);
+  absl::Status ApplyBody(const EventPriced& body, const Entry& entry);
+  absl::Status ApplyBody(const ChargeDecided& body, const Entry& entry);
+  absl::Status ApplyBody(const BudgetUpdated& body, const Entry& entry);
+  absl::Status ApplyBody(const BudgetPhaseChanged& body, const Entry& entry);
+  absl::Status ApplyBody(const BudgetSuperseded& body, const Entry& entry);
+  absl::Status ApplyBody(const SessionClosed& body, const Entry& entry);
+  absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
+  absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
 
   // From the budget itself up to the root.
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;
   std::vector<BudgetState*> MutablePathToRoot(std::string_view budget_id);
   SessionState* MutableSession(int64_t session_number);
-  std::vector<Balance*> MutableGatesOf(SessionState& session);
-  // The filters that gate the charges of an ADAPTIVE session, with their balances: its own first
-  // if it has one, then its budgets up to the root. None for a DECLARED one: its plan was charged.
+  BudgetState& AddBudget(const BudgetSpec& spec, const CellFilter& filter, int64_t time_micros);
+  // Counts `costs`, in the cells of path[level], of a charge that entered the tree at path[0].
+  static void Post(const std::vector<BudgetState*>& path, size_t level,
+                   const std::vector<Cost>& costs);
+  // The filters of the budgets from `path[0]` up to the root.
+  static std::vector<Gate> GatesOf(const std::vector<const BudgetState*>& path);
+  // The filters that gate the charges of an ADAPTIVE session: its own first if it has one, then
+  // its budgets up to the root. None for a DECLARED one: its plan was charged.
   std::vector<Gate> GatesOf(const SessionState& session) const;
 
   std::string root_id_;
@@ -203,6 +279,8 @@ class Ledger {
   // (budget id, session id) -> number.
   std::map<std::pair<std::string, std::string>, int64_t> session_numbers_;
   LedgerHead head_;
+  // Of the newest entries, by sequence modulo kRecentHashes.
+  std::vector<Hash> recent_hashes_;
 };
 
 }  // namespace epsledger::core

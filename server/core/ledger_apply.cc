@@ -1,6 +1,10 @@
 // The state of a ledger as the replay of its entries.
 
+#include <algorithm>
+#include <utility>
+
 #include "absl/strings/str_format.h"
+#include "server/core/charge_decider.h"
 #include "server/core/codec.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
@@ -12,23 +16,25 @@ absl::Status Contradiction(const char* what) {
   return absl::DataLossError(absl::StrFormat("ledger entry contradicts the ones before: %s", what));
 }
 
-// True if there is one cost for every cell of every balance.
-bool SameShape(const std::vector<std::vector<Cost>>& costs, const std::vector<Balance*>& balances) {
-  if (costs.size() != balances.size()) return false;
+// True if there is one cost for every cell of every gate.
+bool SameShape(const std::vector<std::vector<Cost>>& costs, const std::vector<Gate>& gates) {
+  if (costs.size() != gates.size()) return false;
   for (size_t i = 0; i < costs.size(); ++i) {
-    if (costs[i].size() != balances[i]->spent().size()) return false;
+    if (costs[i].size() != gates[i].balance.spent().size()) return false;
   }
   return true;
 }
 
 // Every cap is checked where it is charged (I1, I14): when a charge is made and when it is
 // replayed.
-bool AllFit(const std::vector<std::vector<Cost>>& costs, const std::vector<Balance*>& balances) {
+bool AllFit(const std::vector<std::vector<Cost>>& costs, const std::vector<Gate>& gates) {
   for (size_t i = 0; i < costs.size(); ++i) {
-    if (!balances[i]->Fits(costs[i])) return false;
+    if (!gates[i].Fits(costs[i])) return false;
   }
   return true;
 }
+
+bool IsPartition(const BudgetState& budget) { return budget.spec.partition_function.has_value(); }
 
 }  // namespace
 
@@ -43,9 +49,13 @@ absl::Status Ledger::Apply(const Entry& entry) {
         root_id_, entry.sequence));
   }
   absl::Status status =
-      std::visit([&](const auto& body) { return ApplyBody(body, entry.time_micros); }, entry.body);
-  if (status.ok()) head_ = {.sequence = entry.sequence, .hash = entry.hash};
-  return status;
+      std::visit([&](const auto& body) { return ApplyBody(body, entry); }, entry.body);
+  if (!status.ok()) return status;
+  head_ = {.sequence = entry.sequence, .hash = entry.hash};
+  const size_t place = entry.sequence % kRecentHashes;
+  if (recent_hashes_.size() <= place) recent_hashes_.resize(place + 1);
+  recent_hashes_[place] = entry.hash;
+  return absl::OkStatus();
 }
 
 std::vector<BudgetState*> Ledger::MutablePathToRoot(std::string_view budget_id) {
@@ -58,82 +68,181 @@ std::vector<BudgetState*> Ledger::MutablePathToRoot(std::string_view budget_id) 
   return path;
 }
 
-absl::Status Ledger::ApplyBody(const BudgetCreated& body, int64_t time_micros) {
+BudgetState& Ledger::AddBudget(const BudgetSpec& spec, const CellFilter& filter,
+                               int64_t time_micros) {
+  if (spec.parent_id.empty() && root_id_.empty()) root_id_ = spec.id;
+  BudgetState& budget = budgets_
+                            .emplace(spec.id, BudgetState{.spec = spec,
+                                                          .balance = Balance(filter),
+                                                          .create_time_micros = time_micros,
+                                                          .description = spec.description})
+                            .first->second;
+  const std::vector<BudgetState*> path = MutablePathToRoot(spec.id);
+  bool below_partition = false;
+  for (size_t i = 1; i < path.size(); ++i) below_partition |= IsPartition(*path[i]);
+  for (size_t i = 0; i < path.size(); ++i) {
+    const size_t cells = path[i]->balance.spent().size();
+    if (below_partition && i > 0) budget.contributions.emplace_back(cells);
+    if (IsPartition(budget)) budget.totals.emplace_back(cells);
+  }
+  if (path.size() > 1) path[1]->child_ids.push_back(spec.id);
+  return budget;
+}
+
+void Ledger::Post(const std::vector<BudgetState*>& path, size_t level,
+                  const std::vector<Cost>& costs) {
+  std::vector<Cost> added = costs;
+  for (size_t i = 0; i < level; ++i) {
+    BudgetState& child = *path[i];
+    BudgetState& parent = *path[i + 1];
+    if (!child.contributions.empty()) AddInPlace(added, &child.contributions[level - i - 1]);
+    if (!IsPartition(parent)) continue;
+    PartitionStep step{.child_id = child.spec.id,
+                       .two_largest = TwoPartsChange(parent.spec.relation),
+                       .child_spent = child.contributions[level - i - 1],
+                       .totals = std::move(parent.totals[level - i - 1])};
+    added = step.UpdateTotals();
+    parent.totals[level - i - 1] = std::move(step.totals);
+  }
+  path[level]->balance.Add(added);
+}
+
+absl::Status Ledger::ApplyBody(const BudgetCreated& body, const Entry& entry) {
   const BudgetSpec& spec = body.spec;
   if (spec.parent_id.empty() != root_id_.empty() || FindBudget(spec.id) != nullptr ||
       (!spec.parent_id.empty() && FindBudget(spec.parent_id) == nullptr) ||
       body.filter.cells.empty()) {
     return Contradiction("a budget is created twice, without its parent, or without a cap");
   }
-  if (spec.parent_id.empty()) root_id_ = spec.id;
-  budgets_.emplace(spec.id, BudgetState{.spec = spec,
-                                        .balance = Balance(body.filter),
-                                        .create_time_micros = time_micros});
+  AddBudget(spec, body.filter, entry.time_micros);
   return absl::OkStatus();
 }
 
-absl::Status Ledger::ApplyBody(const SessionCreated& body, int64_t time_micros) {
+absl::Status Ledger::ApplyBody(const BudgetUpdated& body, const Entry&) {
+  const auto it = budgets_.find(body.budget_id);
+  if (it == budgets_.end()) return Contradiction("a budget is updated that does not exist");
+  it->second.description = body.description;
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const BudgetPhaseChanged& body, const Entry&) {
+  const auto it = budgets_.find(body.budget_id);
+  if (it == budgets_.end() || body.phase == BudgetPhase::kSuperseded ||
+      it->second.phase == BudgetPhase::kClosed || it->second.phase == BudgetPhase::kSuperseded) {
+    return Contradiction("a budget that does not exist or has ended is frozen, thawed or closed");
+  }
+  it->second.phase = body.phase;
+  it->second.phase_reason = body.reason;
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const BudgetSuperseded& body, const Entry& entry) {
+  const auto it = budgets_.find(body.budget_id);
+  const BudgetSpec& spec = body.successor;
+  if (it == budgets_.end() || FindBudget(spec.id) != nullptr ||
+      spec.parent_id != it->second.spec.parent_id || it->second.phase == BudgetPhase::kClosed ||
+      it->second.phase == BudgetPhase::kSuperseded || body.filter.cells.empty() ||
+      body.carried.size() != body.filter.cells.size()) {
+    return Contradiction("a budget is superseded twice, or by a budget that exists already");
+  }
+  if (!Balance(body.filter).Fits(body.carried)) {
+    return Contradiction("a successor starts beyond its cap");
+  }
+  BudgetState& old = it->second;
+  BudgetState& successor = AddBudget(spec, body.filter, entry.time_micros);
+  successor.supersedes = body.budget_id;
+  successor.carried = body.carried;
+  successor.balance.Add(body.carried);
+  // Both hold the same population: above a partition the successor takes the place of the old one.
+  successor.contributions = old.contributions;
+  if (const auto parent = budgets_.find(spec.parent_id); parent != budgets_.end()) {
+    for (std::vector<PartitionTotal>& totals : parent->second.totals) {
+      for (PartitionTotal& total : totals) total.Rename(old.spec.id, spec.id);
+    }
+  }
+  old.phase = BudgetPhase::kSuperseded;
+  old.phase_reason = body.reason;
+  old.superseded_by = spec.id;
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const SessionCreated& body, const Entry& entry) {
   const SessionSpec& spec = body.spec;
   const std::vector<BudgetState*> path = MutablePathToRoot(spec.budget_id);
-  std::vector<Balance*> balances;
-  for (BudgetState* budget : path) balances.push_back(&budget->balance);
+  const std::vector<Gate> gates = GatesOf({path.begin(), path.end()});
   const bool declared = spec.mode == SessionMode::kDeclared;
   if (path.empty() || body.session_number != static_cast<int64_t>(sessions_.size()) + 1 ||
       session_numbers_.count({spec.budget_id, spec.id}) > 0 ||
       declared != body.plan_charge.has_value() ||
-      (declared && !SameShape(body.plan_charge->costs, balances))) {
+      (declared && !SameShape(body.plan_charge->costs, gates))) {
     return Contradiction("a session is created twice, without its budget, or without its plan");
   }
-  if (declared && !AllFit(body.plan_charge->costs, balances)) {
+  if (declared && !AllFit(body.plan_charge->costs, gates)) {
     return Contradiction("a plan is charged beyond a cap");
   }
   auto session = std::make_unique<SessionState>();
   session->spec = spec;
   session->number = body.session_number;
   session->plan_charge = body.plan_charge;
-  session->create_time_micros = time_micros;
+  session->create_time_micros = entry.time_micros;
   if (body.own_filter.has_value()) session->own_balance.emplace(*body.own_filter);
   for (const accounting::CountedEvent& planned : spec.plan) {
     session->event_index.emplace(EncodeEvent(*planned.event), session->events.size());
-    session->events.push_back({.event = *planned.event, .unit_costs = {}, .accepted_count = 0});
+    session->events.push_back({.event = *planned.event,
+                               .unit_costs = {},
+                               .accepted_count = 0,
+                               .samplers = SamplersOf(*planned.event)});
   }
   if (declared) {
-    for (size_t i = 0; i < path.size(); ++i) balances[i]->Add(body.plan_charge->costs[i]);
+    for (size_t i = 0; i < path.size(); ++i) Post(path, i, body.plan_charge->costs[i]);
   }
   session_numbers_[{spec.budget_id, spec.id}] = body.session_number;
   sessions_.push_back(std::move(session));
   return absl::OkStatus();
 }
 
-absl::Status Ledger::ApplyBody(const SessionRefused& body, int64_t) {
+absl::Status Ledger::ApplyBody(const SessionClosed& body, const Entry&) {
+  SessionState* session = MutableSession(body.session_number);
+  if (session == nullptr || session->closed) {
+    return Contradiction("a session is closed that does not exist or is closed already");
+  }
+  session->closed = true;
+  session->close_reason = body.reason;
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const SessionRefused& body, const Entry&) {
   if (FindBudget(body.spec.budget_id) == nullptr) {
     return Contradiction("a session is refused by a budget that does not exist");
   }
   return absl::OkStatus();
 }
 
-absl::Status Ledger::ApplyBody(const AttemptOpened& body, int64_t) {
+absl::Status Ledger::ApplyBody(const AttemptOpened& body, const Entry&) {
   SessionState* session = MutableSession(body.session_number);
-  if (session == nullptr || body.attempt != session->current_attempt + 1) {
+  if (session == nullptr || session->closed || body.attempt != session->current_attempt + 1) {
     return Contradiction("an attempt is opened out of order");
   }
   session->current_attempt = body.attempt;
+  session->provenance = body.provenance;
   return absl::OkStatus();
 }
 
-absl::Status Ledger::ApplyBody(const EventPriced& body, int64_t) {
+absl::Status Ledger::ApplyBody(const EventPriced& body, const Entry&) {
   SessionState* session = MutableSession(body.session_number);
   if (session == nullptr || body.event_index != static_cast<int64_t>(session->events.size()) ||
-      !SameShape(body.unit_costs, MutableGatesOf(*session)) ||
+      !SameShape(body.unit_costs, GatesOf(*session)) ||
       !session->event_index.emplace(EncodeEvent(*body.event), body.event_index).second) {
     return Contradiction("an event is priced out of order or for other budgets");
   }
-  session->events.push_back(
-      {.event = *body.event, .unit_costs = body.unit_costs, .accepted_count = 0});
+  session->events.push_back({.event = *body.event,
+                             .unit_costs = body.unit_costs,
+                             .accepted_count = 0,
+                             .samplers = SamplersOf(*body.event)});
   return absl::OkStatus();
 }
 
-absl::Status Ledger::ApplyBody(const ChargeDecided& body, int64_t) {
+absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
   SessionState* session = MutableSession(body.session_number);
   if (session == nullptr || body.attempt < 1 || body.attempt > session->current_attempt ||
       body.event_index < 0 || body.event_index >= static_cast<int64_t>(session->events.size()) ||
@@ -141,41 +250,72 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, int64_t) {
     return Contradiction("a charge names a session, attempt or event that does not exist");
   }
   const bool accepted = body.decision == ChargeDecision::kAccepted;
+  const std::vector<BudgetState*> path = MutablePathToRoot(session->spec.budget_id);
   if (accepted) {
+    if (body.attempt != session->current_attempt || BlockedBy(*session)) {
+      return Contradiction(
+          "a charge is accepted from a fenced attempt or by what takes no charges");
+    }
     SessionEvent& event = session->events[body.event_index];
     const bool in_plan = body.event_index < static_cast<int64_t>(session->spec.plan.size());
     if (session->spec.mode == SessionMode::kDeclared &&
         (!in_plan || body.count > session->TicketsLeft(body.event_index))) {
       return Contradiction("a DECLARED session draws a ticket that its plan does not have");
     }
-    const std::vector<Balance*> gates = MutableGatesOf(*session);
-    std::vector<std::vector<Cost>> costs = event.unit_costs;
-    for (std::vector<Cost>& of_gate : costs) {
-      for (Cost& cost : of_gate) cost = cost.Times(body.count);
+    std::vector<std::vector<Cost>> costs;
+    for (const std::vector<Cost>& unit_costs : event.unit_costs) {
+      costs.push_back(Times(unit_costs, body.count));
     }
-    if (!AllFit(costs, gates)) return Contradiction("a charge is accepted beyond a cap");
-    for (size_t i = 0; i < gates.size(); ++i) gates[i]->Add(costs[i]);
+    if (!AllFit(costs, GatesOf(*session))) {
+      return Contradiction("a charge is accepted beyond a cap");
+    }
+    const size_t own = session->own_balance.has_value() ? 1 : 0;
+    if (own == 1) session->own_balance->Add(costs[0]);
+    for (size_t i = own; i < costs.size(); ++i) Post(path, i - own, costs[i]);
     event.accepted_count += body.count;
+    session->last_charge = OpenLease{.attempt = body.attempt,
+                                     .id = body.charge_id,
+                                     .event_index = body.event_index,
+                                     .count = body.count,
+                                     .expire_time_micros = 0,
+                                     .sequence = entry.sequence,
+                                     .hash = entry.hash};
   }
   ++(accepted ? session->accepted_charge_count : session->refused_charge_count);
-  for (BudgetState* budget : MutablePathToRoot(session->spec.budget_id)) {
+  for (BudgetState* budget : path) {
     ++(accepted ? budget->accepted_charge_count : budget->refused_charge_count);
   }
   return absl::OkStatus();
 }
 
-SessionState* Ledger::MutableSession(int64_t session_number) {
-  return const_cast<SessionState*>(FindSession(session_number));
+absl::Status Ledger::ApplyBody(const LeaseGranted& body, const Entry& entry) {
+  SessionState* session = MutableSession(body.session_number);
+  if (session == nullptr || session->last_charge.attempt != body.attempt ||
+      session->last_charge.id != body.lease_id ||
+      session->last_charge.sequence + 1 != entry.sequence) {
+    return Contradiction("a lease is granted without its charge");
+  }
+  session->open_leases.push_back(session->last_charge);
+  session->open_leases.back().expire_time_micros = body.expire_time_micros;
+  return absl::OkStatus();
 }
 
-std::vector<Balance*> Ledger::MutableGatesOf(SessionState& session) {
-  std::vector<Balance*> gates;
-  if (session.spec.mode == SessionMode::kDeclared) return gates;
-  if (session.own_balance.has_value()) gates.push_back(&*session.own_balance);
-  for (BudgetState* budget : MutablePathToRoot(session.spec.budget_id)) {
-    gates.push_back(&budget->balance);
+absl::Status Ledger::ApplyBody(const LeaseSettled& body, const Entry&) {
+  SessionState* session = MutableSession(body.session_number);
+  if (session == nullptr) return Contradiction("a lease of no session is settled");
+  std::vector<OpenLease>& open = session->open_leases;
+  const auto lease = std::find_if(open.begin(), open.end(), [&](const OpenLease& candidate) {
+    return candidate.attempt == body.attempt && candidate.id == body.lease_id;
+  });
+  if (lease == open.end() || body.used_count < 0 || body.used_count > lease->count) {
+    return Contradiction("a lease is settled that is not open, or for more than was granted");
   }
-  return gates;
+  open.erase(lease);
+  return absl::OkStatus();
+}
+
+SessionState* Ledger::MutableSession(int64_t session_number) {
+  return const_cast<SessionState*>(FindSession(session_number));
 }
 
 }  // namespace epsledger::core

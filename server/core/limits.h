@@ -22,6 +22,16 @@ inline constexpr int64_t kMaxIdBytes = 63;
 inline constexpr int64_t kMaxChargeIdBytes = 64;
 inline constexpr int64_t kMaxPrivacyUnitBytes = 128;
 inline constexpr int64_t kMaxDisplayNameBytes = 256;
+inline constexpr int64_t kMaxReasonBytes = 256;
+inline constexpr int64_t kMaxLibraryBytes = 64;
+inline constexpr int64_t kMaxLabels = 64;
+inline constexpr int64_t kMaxLabelKeyBytes = 63;
+inline constexpr int64_t kMaxLabelValueBytes = 256;
+inline constexpr int64_t kMaxAlertThresholds = 16;
+// Every point of a cap costs one composition of the plan.
+inline constexpr int64_t kMaxCurvePoints = 100;
+// Open leases of one session: each is kept in memory until it is settled.
+inline constexpr int64_t kMaxOpenLeases = 10'000;
 // "Fits without end" is reported as this: exact as a double.
 inline constexpr int64_t kMaxStepsReported = int64_t{1} << 53;
 

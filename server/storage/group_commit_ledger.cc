@@ -33,16 +33,28 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 
   absl::StatusOr<std::optional<core::ChargeRecord>> FindCharge(
       const core::SessionName& name, int64_t attempt, std::string_view charge_id) override {
-    const Ledger* ledger = LedgerOf(name.budget_id);
-    const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
-    if (session == nullptr) return std::nullopt;
-    absl::StatusOr<std::optional<Entry>> entry = owner_.store_->FindCharge(
-        ledger->root_id(), {session->number, attempt, std::string(charge_id)});
+    absl::StatusOr<std::optional<Entry>> entry = FindKey(name, attempt, std::string(charge_id));
     if (!entry.ok()) return entry.status();
     if (!entry->has_value()) return std::nullopt;
-    absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(**entry);
+    absl::StatusOr<core::ChargeRecord> record = LedgerOf(name.budget_id)->ToRecord(**entry);
     if (!record.ok()) return record.status();
     return *std::move(record);
+  }
+
+  absl::StatusOr<std::optional<core::LeaseSettled>> FindSettlement(
+      const core::SessionName& name, int64_t attempt, std::string_view lease_id) override {
+    absl::StatusOr<std::optional<Entry>> entry =
+        FindKey(name, attempt, core::SettlementId(std::string(lease_id)));
+    if (!entry.ok()) return entry.status();
+    if (!entry->has_value()) return std::nullopt;
+    const auto* settled = std::get_if<core::LeaseSettled>(&(*entry)->body);
+    if (settled == nullptr) return absl::DataLossError("ledger: a settlement is damaged");
+    return *settled;
+  }
+
+  absl::StatusOr<std::vector<Entry>> ListEntries(const Ledger& ledger, int64_t after_sequence,
+                                                 int64_t limit) override {
+    return owner_.store_->ReadEntries(ledger.root_id(), after_sequence, limit);
   }
 
   absl::StatusOr<std::vector<core::ChargeRecord>> ListCharges(const core::SessionName& name,
@@ -64,6 +76,15 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
   }
 
  private:
+  absl::StatusOr<std::optional<Entry>> FindKey(const core::SessionName& name, int64_t attempt,
+                                               std::string charge_id) {
+    const Ledger* ledger = LedgerOf(name.budget_id);
+    const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
+    if (session == nullptr) return std::nullopt;
+    return owner_.store_->FindCharge(ledger->root_id(),
+                                     {session->number, attempt, std::move(charge_id)});
+  }
+
   GroupCommitLedger& owner_;
 };
 
@@ -93,9 +114,9 @@ absl::Status GroupCommitLedger::Recover() {
     if (ledger == nullptr) ledger = std::make_unique<Ledger>();
     if (absl::Status status = ledger->Apply(entry); !status.ok()) return status;
     ++recovered_entry_count_;
-    if (const auto* budget = std::get_if<core::BudgetCreated>(&entry.body)) {
+    if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
       ++recovered_budget_count_;
-      ledger_of_budget_[budget->spec.id] = ledger.get();
+      ledger_of_budget_[budget->id] = ledger.get();
     }
     return absl::OkStatus();
   });
@@ -215,20 +236,44 @@ Ledger* GroupCommitLedger::Route(const Command& command, std::unique_ptr<Ledger>
     *root_id = create->spec.id;
     return fresh->get();
   }
-  if (const auto* create = std::get_if<core::CreateSession>(&command.body)) {
-    return find(create->spec.budget_id);
+  return find(core::BudgetOf(command));
+}
+
+absl::Status GroupCommitLedger::CheckSeen(const Command& command) {
+  if (!command.last_seen.has_value()) return absl::OkStatus();
+  const core::SeenHead& seen = *command.last_seen;
+  const auto it = ledger_of_budget_.find(seen.root_budget_id);
+  const Ledger empty;
+  const bool known = it != ledger_of_budget_.end();
+  absl::Status status = (known ? *it->second : empty).CheckSeen(seen);
+  // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
+  if (!status.ok() && known) quarantined_.emplace(it->second->root_id(), status);
+  return status;
+}
+
+absl::Status GroupCommitLedger::CheckSuccessor(const Command& command) const {
+  const auto* supersede = std::get_if<core::SupersedeBudget>(&command.body);
+  if (supersede == nullptr) return absl::OkStatus();
+  const auto successor = ledger_of_budget_.find(supersede->successor_id);
+  const auto budget = ledger_of_budget_.find(supersede->budget_id);
+  if (successor == ledger_of_budget_.end() || budget == ledger_of_budget_.end() ||
+      successor->second == budget->second) {
+    return absl::OkStatus();
   }
-  if (const auto* open = std::get_if<core::OpenAttempt>(&command.body)) {
-    return find(open->session.budget_id);
-  }
-  return find(std::get<core::Charge>(command.body).session.budget_id);
+  return absl::AlreadyExistsError(
+      absl::StrFormat("budgets/%s exists already and is another budget", supersede->successor_id));
 }
 
 absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Command& command, bool* in_transaction,
                                                   absl::Status* store_status) {
+  if (absl::Status status = CheckSeen(command); !status.ok()) return status;
+  if (absl::Status status = CheckSuccessor(command); !status.ok()) return status;
   std::unique_ptr<Ledger> fresh;
   std::string root_id;
   Ledger* ledger = Route(command, &fresh, &root_id);
+  if (const auto behind = quarantined_.find(root_id); behind != quarantined_.end()) {
+    return behind->second;
+  }
   if (ledger == nullptr) {
     // An empty ledger says what is missing in the words of the others.
     ledger = (fresh = std::make_unique<Ledger>()).get();

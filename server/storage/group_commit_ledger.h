@@ -74,6 +74,11 @@ class GroupCommitLedger : public core::DurableLedger {
   // The ledger that a command is about; for a new root budget a fresh one.
   core::Ledger* Route(const core::Command& command, std::unique_ptr<core::Ledger>* fresh,
                       std::string* root_id);
+  // DATA_LOSS if a client has seen an entry that the ledger does not hold; that ledger is then
+  // read-only until the server is restarted.
+  absl::Status CheckSeen(const core::Command& command);
+  // Budget ids are unique over all ledgers.
+  absl::Status CheckSuccessor(const core::Command& command) const;
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Options options_;
@@ -84,6 +89,7 @@ class GroupCommitLedger : public core::DurableLedger {
   std::unique_ptr<LedgerStore> store_;
   std::map<std::string, std::unique_ptr<core::Ledger>, std::less<>> ledgers_;  // by root id
   std::map<std::string, core::Ledger*, std::less<>> ledger_of_budget_;
+  std::map<std::string, absl::Status, std::less<>> quarantined_;  // why, by root id
 
   mutable absl::Mutex mutex_;
   std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);

@@ -45,7 +45,12 @@ class LedgerStore {
 
   virtual absl::Status Commit() = 0;
 
-  // The ChargeDecided entry of a key, or nothing.
+  // The entries of one ledger with sequence > after_sequence in order, at most `limit`.
+  virtual absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
+                                                               int64_t after_sequence,
+                                                               int64_t limit) = 0;
+
+  // The entry that took a key (core::KeyOf), or nothing.
   virtual absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
                                                                 const core::ChargeKey& key) = 0;
 

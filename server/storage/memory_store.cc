@@ -1,5 +1,8 @@
 #include "server/storage/memory_store.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <utility>
 #include <variant>
 
@@ -27,14 +30,14 @@ absl::Status MemoryStore::Append(const std::string& root_id, const core::Entry& 
   if (entry.sequence != static_cast<int64_t>(ledger.entries.size()) + 1) {
     return absl::AbortedError("the sequence number is not the next one");
   }
-  if (const auto* row = std::get_if<core::ChargeDecided>(&entry.body)) {
-    const Key key(row->session_number, row->attempt, row->charge_id);
+  if (const std::optional<core::ChargeKey> taken = core::KeyOf(entry.body)) {
+    const Key key(taken->session_number, taken->attempt, taken->charge_id);
     if (!ledger.charge_sequences.emplace(key, entry.sequence).second) {
       return absl::AbortedError("the charge key is taken");
     }
   }
-  if (const auto* budget = std::get_if<core::BudgetCreated>(&entry.body)) {
-    if (!budget_ids_.insert(budget->spec.id).second) {
+  if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
+    if (!budget_ids_.insert(budget->id).second) {
       return absl::AbortedError("the budget id is taken");
     }
   }
@@ -47,6 +50,18 @@ absl::Status MemoryStore::Commit() {
   if (!in_transaction_) return absl::FailedPreconditionError("no transaction is open");
   in_transaction_ = false;
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<core::Entry>> MemoryStore::ReadEntries(const std::string& root_id,
+                                                                  int64_t after_sequence,
+                                                                  int64_t limit) {
+  const auto ledger = ledgers_.find(root_id);
+  if (ledger == ledgers_.end()) return std::vector<core::Entry>();
+  const std::vector<core::Entry>& entries = ledger->second.entries;
+  const int64_t size = static_cast<int64_t>(entries.size());
+  const int64_t first = std::clamp<int64_t>(after_sequence, 0, size);
+  const int64_t last = first + std::min(limit, size - first);
+  return std::vector<core::Entry>(entries.begin() + first, entries.begin() + last);
 }
 
 absl::StatusOr<std::optional<core::Entry>> MemoryStore::FindCharge(const std::string& root_id,

@@ -49,12 +49,13 @@ BEGIN SELECT RAISE(ABORT, 'entries are immutable'); END;
 CREATE TRIGGER entries_never_vanish BEFORE DELETE ON entries
 BEGIN SELECT RAISE(ABORT, 'entries are immutable'); END;
 
--- The idempotency key of every decided charge, accepted or refused, and where its row is.
+-- The idempotency key of every decided charge, accepted or refused, and where its row is; and of
+-- every settled lease, as its charge id and "/settled".
 CREATE TABLE charges (
   ledger_id      INTEGER NOT NULL,
   session_number INTEGER NOT NULL CHECK (session_number >= 1),
   attempt        INTEGER NOT NULL CHECK (attempt >= 1),
-  charge_id      TEXT NOT NULL CHECK (length(charge_id) BETWEEN 1 AND 64),
+  charge_id      TEXT NOT NULL CHECK (length(charge_id) BETWEEN 1 AND 72),
   sequence       INTEGER NOT NULL,
   PRIMARY KEY (ledger_id, session_number, attempt, charge_id),
   FOREIGN KEY (ledger_id, sequence) REFERENCES entries

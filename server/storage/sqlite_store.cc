@@ -110,12 +110,16 @@ absl::Status SqliteStore::Configure(const std::string& path) {
       {&insert_charge_,
        "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
        " VALUES (?1, ?2, ?3, ?4, ?5)"},
+      {&read_entries_,
+       "SELECT content, hash FROM entries WHERE ledger_id = ?1 AND sequence > ?2"
+       " ORDER BY sequence LIMIT ?3"},
       {&find_charge_,
        "SELECT e.content, e.hash FROM charges c JOIN entries e USING (ledger_id, sequence)"
        " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
       {&list_charges_,
        "SELECT e.content, e.hash FROM charges c JOIN entries e USING (ledger_id, sequence)"
        " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.sequence > ?3"
+       " AND instr(c.charge_id, '/') = 0"  // charges, not settlements
        " ORDER BY c.sequence LIMIT ?4"},
   };
   for (const auto& [statement, sql] : statements) {
@@ -205,20 +209,44 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
   BindBlob(insert_entry_.get(), 3, entry.hash.data(), entry.hash.size());
   BindBlob(insert_entry_.get(), 4, entry.content.data(), entry.content.size());
   if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
-  if (const auto* row = std::get_if<core::ChargeDecided>(&entry.body)) {
+  if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);
-    sqlite3_bind_int64(insert_charge_.get(), 2, row->session_number);
-    sqlite3_bind_int64(insert_charge_.get(), 3, row->attempt);
-    BindText(insert_charge_.get(), 4, row->charge_id);
+    sqlite3_bind_int64(insert_charge_.get(), 2, key->session_number);
+    sqlite3_bind_int64(insert_charge_.get(), 3, key->attempt);
+    BindText(insert_charge_.get(), 4, key->charge_id);
     sqlite3_bind_int64(insert_charge_.get(), 5, entry.sequence);
     return Run(insert_charge_.get());
   }
-  if (const auto* budget = std::get_if<core::BudgetCreated>(&entry.body)) {
-    BindText(insert_budget_.get(), 1, budget->spec.id);
+  if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
+    BindText(insert_budget_.get(), 1, budget->id);
     sqlite3_bind_int64(insert_budget_.get(), 2, ledger_id);
     return Run(insert_budget_.get());
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<core::Entry>> SqliteStore::ReadEntries(const std::string& root_id,
+                                                                  int64_t after_sequence,
+                                                                  int64_t limit) {
+  sqlite3_stmt* read = read_entries_.get();
+  const Reset reset(read);
+  sqlite3_bind_int64(read, 1, LedgerId(root_id));
+  sqlite3_bind_int64(read, 2, after_sequence);
+  sqlite3_bind_int64(read, 3, limit);
+  return CollectEntries(read, "reading entries");
+}
+
+absl::StatusOr<std::vector<core::Entry>> SqliteStore::CollectEntries(sqlite3_stmt* statement,
+                                                                     const char* doing) {
+  std::vector<core::Entry> result;
+  int step;
+  while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+    absl::StatusOr<core::Entry> entry = ColumnEntry(statement, 0, 1);
+    if (!entry.ok()) return entry.status();
+    result.push_back(*std::move(entry));
+  }
+  if (step != SQLITE_DONE) return Error(doing);
+  return result;
 }
 
 absl::StatusOr<std::optional<core::Entry>> SqliteStore::FindCharge(const std::string& root_id,
@@ -247,15 +275,7 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::str
   sqlite3_bind_int64(list, 2, session_number);
   sqlite3_bind_int64(list, 3, after_sequence);
   sqlite3_bind_int64(list, 4, limit);
-  std::vector<core::Entry> result;
-  int step;
-  while ((step = sqlite3_step(list)) == SQLITE_ROW) {
-    absl::StatusOr<core::Entry> entry = ColumnEntry(list, 0, 1);
-    if (!entry.ok()) return entry.status();
-    result.push_back(*std::move(entry));
-  }
-  if (step != SQLITE_DONE) return Error("listing charges");
-  return result;
+  return CollectEntries(list, "listing charges");
 }
 
 }  // namespace epsledger::storage

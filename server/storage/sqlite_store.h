@@ -27,6 +27,9 @@ class SqliteStore : public LedgerStore {
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
+  absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
+                                                       int64_t after_sequence,
+                                                       int64_t limit) override;
   absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
                                                         const core::ChargeKey& key) override;
   absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
@@ -48,6 +51,9 @@ class SqliteStore : public LedgerStore {
   absl::StatusOr<Statement> Prepare(const char* sql);
   // Steps a statement that returns no rows, and resets it.
   absl::Status Run(sqlite3_stmt* statement);
+  // The entries of a bound statement that selects content and hash.
+  absl::StatusOr<std::vector<core::Entry>> CollectEntries(sqlite3_stmt* statement,
+                                                          const char* doing);
   absl::Status Error(const char* doing) const;
   // The number of the ledger, or 0 if it is not stored yet.
   int64_t LedgerId(const std::string& root_id) const;
@@ -61,6 +67,7 @@ class SqliteStore : public LedgerStore {
   Statement insert_budget_;
   Statement insert_entry_;
   Statement insert_charge_;
+  Statement read_entries_;
   Statement find_charge_;
   Statement list_charges_;
   std::map<std::string, int64_t> ledger_ids_;

@@ -57,11 +57,7 @@ class LedgerHarness {
 
 inline BudgetSpec PureBudget(const std::string& id, double epsilon,
                              const std::string& parent = "") {
-  return {.id = id,
-          .parent_id = parent,
-          .cap = PureEpsilonCap{epsilon},
-          .privacy_unit = "person",
-          .display_name = ""};
+  return {.id = id, .parent_id = parent, .cap = PureEpsilonCap{epsilon}, .privacy_unit = "person"};
 }
 
 inline SessionSpec AdaptiveSession(const std::string& budget, const std::string& id,

@@ -47,9 +47,18 @@ struct RenyiCap {
   double divergence = 0;
 };
 
+// One DECLARED plan, (epsilon, delta)-DP at every point.
+struct TradeOffCurveCap {
+  struct Point {
+    double epsilon = 0;  // in [0, inf), rising
+    double delta = 0;    // in (0, 1), falling
+  };
+  std::vector<Point> points;
+};
+
 // monostate: not set, which the server refuses.
 using Cap = std::variant<std::monostate, PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap,
-                         RenyiCap>;
+                         RenyiCap, TradeOffCurveCap>;
 
 // One quantity of a cap's filter; the words of epsledger.v1.CellBalance.Quantity.
 enum class Quantity {
@@ -60,6 +69,7 @@ enum class Quantity {
   kRho = 4,
   kMuSquared = 5,
   kRenyiDivergence = 6,
+  kPlanCount = 7,
 };
 
 // cap and remaining are rounded down, spent is rounded up.

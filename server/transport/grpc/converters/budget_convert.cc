@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -60,7 +61,53 @@ struct CapWriter {
     message->mutable_renyi()->set_order(cap.order);
     message->mutable_renyi()->set_divergence(cap.divergence);
   }
+  void operator()(const core::TradeOffCurveCap& cap) const {
+    for (const core::TradeOffCurveCap::Point& point : cap.points) {
+      v1::TradeOffCurveCap::Point* out = message->mutable_trade_off_curve()->add_points();
+      out->set_epsilon(point.epsilon);
+      out->set_delta(point.delta);
+    }
+  }
 };
+
+core::TradeOffCurveCap ReadTradeOffCurve(const v1::TradeOffCurveCap& message) {
+  core::TradeOffCurveCap cap;
+  for (const v1::TradeOffCurveCap::Point& point : message.points()) {
+    cap.points.push_back({point.epsilon(), point.delta()});
+  }
+  return cap;
+}
+
+absl::StatusOr<core::Policy> ReadPolicy(const v1::Policy& message, const std::string& path) {
+  core::Policy policy;
+  policy.provenance_required = message.provenance_required();
+  for (int i = 0; i < message.allowed_samplers_size(); ++i) {
+    const absl::StatusOr<core::Sampler> sampler =
+        ReadSampler(message.allowed_samplers(i), absl::StrCat(path, ".allowedSamplers[", i, "]"));
+    if (!sampler.ok()) return sampler.status();
+    if (std::find(policy.allowed_samplers.begin(), policy.allowed_samplers.end(), *sampler) ==
+        policy.allowed_samplers.end()) {
+      policy.allowed_samplers.push_back(*sampler);
+    }
+  }
+  return policy;
+}
+
+void ToProto(const core::Policy& policy, v1::Policy* message) {
+  for (core::Sampler sampler : policy.allowed_samplers) {
+    message->add_allowed_samplers(static_cast<v1::Provenance::Sampler>(sampler));
+  }
+  message->set_provenance_required(policy.provenance_required);
+}
+
+void ToProto(const core::BudgetDescription& description, v1::Budget* message) {
+  message->set_display_name(description.display_name);
+  for (const core::Label& label : description.labels) {
+    (*message->mutable_labels())[label.key] = label.value;
+  }
+  message->mutable_alert_thresholds()->Add(description.alert_thresholds.begin(),
+                                           description.alert_thresholds.end());
+}
 
 // spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
 // touch it (the delta of a pure-epsilon cap), and all of it where it is one way among others.
@@ -90,11 +137,14 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
     case v1::Cap::kRenyi:
       cap = core::RenyiCap{message.renyi().order(), message.renyi().divergence()};
       break;
+    case v1::Cap::kTradeOffCurve:
+      cap = ReadTradeOffCurve(message.trade_off_curve());
+      break;
     case v1::Cap::CURRENCY_NOT_SET:
-      return absl::InvalidArgumentError(absl::StrCat(
-          path,
-          ": unset, want one of pureEpsilon, approximateDp, zcdp, gaussianDp, renyi; there "
-          "is no unlimited budget"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(path,
+                       ": unset, want one of pureEpsilon, approximateDp, zcdp, gaussianDp, renyi, "
+                       "tradeOffCurve; there is no unlimited budget"));
   }
   if (!cap.ok()) return cap;
   const absl::StatusOr<accounting::Filter> filter = core::FilterFor(*cap, path);
@@ -135,13 +185,113 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
   if (!relation.ok()) return relation.status();
   spec.relation = *relation;
   spec.privacy_unit = budget.privacy_unit();
-  spec.display_name = budget.display_name();
   status = CheckText("budget.privacyUnit", spec.privacy_unit, 1, core::kMaxPrivacyUnitBytes);
-  if (status.ok()) {
-    status = CheckText("budget.displayName", spec.display_name, 0, core::kMaxDisplayNameBytes);
-  }
   if (!status.ok()) return status;
+  if (budget.has_partition()) {
+    spec.partition_function = budget.partition().function();
+    status = CheckText("budget.partition.function", *spec.partition_function, 1,
+                       core::kMaxDisplayNameBytes);
+    if (!status.ok()) return status;
+  }
+  if (budget.has_policy()) {
+    absl::StatusOr<core::Policy> policy = ReadPolicy(budget.policy(), "budget.policy");
+    if (!policy.ok()) return policy.status();
+    spec.policy = *std::move(policy);
+  }
+  absl::StatusOr<core::BudgetDescription> description = ReadDescription(budget);
+  if (!description.ok()) return description.status();
+  spec.description = *std::move(description);
   return spec;
+}
+
+absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request) {
+  absl::StatusOr<std::string> id = ParseBudgetName("budget.name", request.budget().name());
+  if (!id.ok()) return id.status();
+  core::UpdateBudget update{.budget_id = *std::move(id)};
+  absl::StatusOr<core::BudgetDescription> description = ReadDescription(request.budget());
+  if (!description.ok()) return description.status();
+  for (const std::string& path : request.update_mask().paths()) {
+    if (path == "display_name") {
+      update.display_name = description->display_name;
+    } else if (path == "labels") {
+      update.labels = description->labels;
+    } else if (path == "alert_thresholds") {
+      update.alert_thresholds = description->alert_thresholds;
+    } else {
+      return accounting::OutOfDomain("updateMask", Shown(path),
+                                     "displayName, labels or alertThresholds: all else never "
+                                     "changes");
+    }
+  }
+  if (request.update_mask().paths().empty()) {
+    return accounting::OutOfDomain("updateMask", "no field",
+                                   "displayName, labels or alertThresholds");
+  }
+  return update;
+}
+
+absl::StatusOr<core::SupersedeBudget> FromProto(const v1::SupersedeBudgetRequest& request) {
+  absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+  if (!id.ok()) return id.status();
+  absl::Status status = CheckResourceId("successorId", request.successor_id());
+  if (status.ok()) status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
+  if (!status.ok()) return status;
+  absl::StatusOr<core::Cap> cap = FromProto(request.cap(), "cap");
+  if (!cap.ok()) return cap.status();
+  return core::SupersedeBudget{.budget_id = *std::move(id),
+                               .successor_id = request.successor_id(),
+                               .cap = *std::move(cap),
+                               .reason = request.reason()};
+}
+
+absl::StatusOr<core::BudgetDescription> ReadDescription(const v1::Budget& budget) {
+  core::BudgetDescription description;
+  description.display_name = budget.display_name();
+  absl::Status status =
+      CheckText("budget.displayName", budget.display_name(), 0, core::kMaxDisplayNameBytes);
+  if (!status.ok()) return status;
+  absl::StatusOr<std::vector<core::Label>> labels = ReadLabels(budget.labels(), "budget.labels");
+  if (!labels.ok()) return labels.status();
+  description.labels = *std::move(labels);
+  const std::string field = "budget.alertThresholds";
+  status =
+      accounting::CheckRange(field, budget.alert_thresholds_size(), 0, core::kMaxAlertThresholds);
+  if (!status.ok()) return status;
+  double before = 0;
+  for (const double threshold : budget.alert_thresholds()) {
+    if (!(threshold > before && threshold <= 1)) {
+      return accounting::OutOfDomain(field, accounting::FormatDouble(threshold),
+                                     "rising shares of the cap in (0, 1]");
+    }
+    description.alert_thresholds.push_back(before = threshold);
+  }
+  return description;
+}
+
+absl::StatusOr<std::vector<core::Label>> ReadLabels(
+    const google::protobuf::Map<std::string, std::string>& labels, const std::string& path) {
+  absl::Status status =
+      accounting::CheckRange(path, static_cast<int64_t>(labels.size()), 0, core::kMaxLabels);
+  if (!status.ok()) return status;
+  std::map<std::string, std::string> sorted(labels.begin(), labels.end());
+  std::vector<core::Label> result;
+  for (const auto& [key, value] : sorted) {
+    status = CheckLabelKey(path, key);
+    if (status.ok()) {
+      status =
+          CheckText(absl::StrCat(path, "[\"", key, "\"]"), value, 0, core::kMaxLabelValueBytes);
+    }
+    if (!status.ok()) return status;
+    result.push_back({key, value});
+  }
+  return result;
+}
+
+absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler,
+                                          const std::string& path) {
+  absl::Status status = convert::CheckEnum(sampler, v1::Provenance::Sampler_descriptor(), path);
+  if (!status.ok()) return status;
+  return static_cast<core::Sampler>(sampler);  // the same numbers
 }
 
 void ToProto(const core::BudgetSpec& spec, v1::Budget* message) {
@@ -150,12 +300,23 @@ void ToProto(const core::BudgetSpec& spec, v1::Budget* message) {
   ToProto(spec.cap, message->mutable_cap());
   message->set_neighboring_relation(convert::ToProto(spec.relation));
   message->set_privacy_unit(spec.privacy_unit);
-  message->set_display_name(spec.display_name);
+  if (spec.partition_function) {
+    message->mutable_partition()->set_function(*spec.partition_function);
+  }
+  if (spec.policy) ToProto(*spec.policy, message->mutable_policy());
+  ToProto(spec.description, message);
 }
 
 void ToProto(const core::BudgetState& state, v1::Budget* message) {
-  ToProto(state.spec, message);
-  message->set_state(v1::Budget::ACTIVE);
+  core::BudgetSpec now = state.spec;
+  now.description = state.description;
+  ToProto(now, message);
+  message->set_state(static_cast<v1::Budget::State>(state.phase));  // the same numbers
+  message->set_state_reason(state.phase_reason);
+  if (!state.superseded_by.empty()) {
+    message->set_superseded_by(FormatBudgetName(state.superseded_by));
+  }
+  if (!state.supersedes.empty()) message->set_supersedes(FormatBudgetName(state.supersedes));
   const core::CellFilter& filter = state.balance.filter();
   const bool all_cells = filter.rule == accounting::FilterRule::kAllCells;
   double fraction = all_cells ? 0 : 1;

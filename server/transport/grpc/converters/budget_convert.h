@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "epsledger/v1/budget.pb.h"
 #include "epsledger/v1/budget_service.pb.h"
+#include "epsledger/v1/provenance.pb.h"
+#include "google/protobuf/map.h"
 #include "google/protobuf/timestamp.pb.h"
 #include "server/core/balance.h"
 #include "server/core/cap.h"
@@ -24,6 +27,18 @@ void ToProto(const core::Cap& cap, v1::Cap* message);
 
 // What to create. INVALID_ARGUMENT names the field.
 absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& request);
+absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request);
+absl::StatusOr<core::SupersedeBudget> FromProto(const v1::SupersedeBudgetRequest& request);
+
+// The part of a budget that may change.
+absl::StatusOr<core::BudgetDescription> ReadDescription(const v1::Budget& budget);
+
+// Labels in order of key. INVALID_ARGUMENT names the key that is out of its domain.
+absl::StatusOr<std::vector<core::Label>> ReadLabels(
+    const google::protobuf::Map<std::string, std::string>& labels, const std::string& path);
+
+// INVALID_ARGUMENT for an unknown number and for SAMPLER_UNSPECIFIED.
+absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler, const std::string& path);
 
 // What was asked for, without what only a budget that exists has. For validate_only.
 void ToProto(const core::BudgetSpec& spec, v1::Budget* message);

@@ -1,7 +1,9 @@
 #include "server/transport/grpc/converters/charge_convert.h"
 
+#include <limits>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +42,61 @@ absl::StatusOr<core::Charge> FromProto(const v1::ChargeRequest& request) {
   core::Charge charge{.session = std::move(name->session), .attempt = name->attempt};
   charge.items.push_back(*std::move(item));
   return charge;
+}
+
+absl::StatusOr<core::Charge> FromProto(const v1::AcquireLeaseRequest& request, int64_t now_micros) {
+  absl::StatusOr<AttemptName> name = ParseAttemptName("attempt", request.attempt());
+  if (!name.ok()) return name.status();
+  absl::Status status = CheckChargeId("leaseId", request.lease_id());
+  if (!status.ok()) return status;
+  absl::StatusOr<accounting::MechanismEvent> event = convert::FromProto(request.event(), "event");
+  if (!event.ok()) return event.status();
+  status = accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount);
+  if (!status.ok()) return status;
+  const google::protobuf::Duration& time = request.time_to_live();
+  constexpr int64_t kMaxSeconds = int64_t{366} * 24 * 3600;
+  const bool positive = time.seconds() > 0 || (time.seconds() == 0 && time.nanos() > 0);
+  if (!positive || time.seconds() > kMaxSeconds || time.nanos() < 0 || time.nanos() > 999'999'999 ||
+      (time.seconds() == kMaxSeconds && time.nanos() > 0)) {
+    return accounting::OutOfDomain("timeToLive",
+                                   absl::StrCat(time.seconds(), " s and ", time.nanos(), " ns"),
+                                   "in (0, 366 days]");
+  }
+  core::Charge charge{.session = std::move(name->session), .attempt = name->attempt};
+  charge.items.push_back({request.lease_id(), *std::move(event), request.count()});
+  charge.lease_expire_time_micros = now_micros + time.seconds() * 1'000'000 + time.nanos() / 1'000;
+  return charge;
+}
+
+absl::StatusOr<core::SettleLease> FromProto(const v1::SettleLeaseRequest& request) {
+  absl::StatusOr<ChargeName> name = ParseLeaseName("name", request.name());
+  if (!name.ok()) return name.status();
+  absl::Status status =
+      accounting::CheckRange("usedCount", request.used_count(), 0, accounting::kMaxEventCount);
+  if (!status.ok()) return status;
+  return core::SettleLease{.session = std::move(name->attempt.session),
+                           .attempt = name->attempt.attempt,
+                           .lease_id = std::move(name->charge_id),
+                           .used_count = request.used_count()};
+}
+
+absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead& head,
+                                                           bool is_set) {
+  if (!is_set) return std::nullopt;
+  const std::string field = "lastSeenHead";
+  absl::StatusOr<std::string> id = ParseBudgetName(field + ".rootBudget", head.root_budget());
+  if (!id.ok()) return id.status();
+  absl::Status status = accounting::CheckRange(field + ".sequence", head.sequence(), 1,
+                                               std::numeric_limits<int64_t>::max());
+  if (!status.ok()) return status;
+  if (!head.hash().empty() && head.hash().size() != std::tuple_size_v<core::Hash>) {
+    return accounting::OutOfDomain(field + ".hash", absl::StrCat(head.hash().size(), " bytes"),
+                                   "32 bytes, or none");
+  }
+  if (!head.merkle_root().empty()) {
+    return accounting::OutOfDomain(field + ".merkleRoot", "a value", "unset");
+  }
+  return core::SeenHead{*std::move(id), head.sequence(), head.hash()};
 }
 
 absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request) {
@@ -84,6 +141,7 @@ void ToProto(const core::Refusal& refusal, v1::Refusal* message) {
     message->set_requested(refusal.requested.ToDoubleUp());
   }
   message->set_steps_that_fit(refusal.steps_that_fit);
+  message->set_remedy(refusal.remedy);
 }
 
 void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
@@ -96,7 +154,31 @@ void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
                             : v1::Charge::REFUSED);
   if (record.row.refusal) ToProto(*record.row.refusal, message->mutable_refusal());
   message->set_sequence(record.sequence);
+  if (record.sequence > 0) message->set_hash(record.hash.data(), record.hash.size());
   ToProto(record.time_micros, message->mutable_create_time());
+}
+
+void ToProto(const core::SessionName& session, const core::OpenLease& lease,
+             const accounting::MechanismEvent& event, v1::Lease* message) {
+  message->set_name(FormatLeaseName({session, lease.attempt}, lease.id));
+  convert::ToProto(event, message->mutable_event());
+  message->set_granted_count(lease.count);
+  ToProto(lease.expire_time_micros, message->mutable_expire_time());
+  message->set_sequence(lease.sequence);
+  message->set_hash(lease.hash.data(), lease.hash.size());
+}
+
+void ToProto(const core::SessionName& session, const core::ChargeRecord& charge,
+             std::optional<int64_t> used_count, v1::Lease* message) {
+  message->set_name(FormatLeaseName({session, charge.row.attempt}, charge.row.charge_id));
+  convert::ToProto(charge.event, message->mutable_event());
+  message->set_granted_count(charge.row.count);
+  message->set_sequence(charge.sequence);
+  if (charge.sequence > 0) message->set_hash(charge.hash.data(), charge.hash.size());
+  if (!used_count) return;
+  message->set_settled(true);
+  message->set_used_count(*used_count);
+  message->set_wasted_count(charge.row.count - *used_count);
 }
 
 }  // namespace epsledger::transport

@@ -3,6 +3,8 @@
 
 // Charges and refusals from and to their messages.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -20,11 +22,25 @@ namespace epsledger::transport {
 absl::StatusOr<core::Charge> FromProto(const v1::ChargeRequest& request);
 absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request);
 
+// A charge of one item that is a lease.
+absl::StatusOr<core::Charge> FromProto(const v1::AcquireLeaseRequest& request, int64_t now_micros);
+absl::StatusOr<core::SettleLease> FromProto(const v1::SettleLeaseRequest& request);
+
+// The head that a client says it saw; nothing if it says none.
+absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead& head, bool is_set);
+
 void ToProto(const core::Refusal& refusal, v1::Refusal* message);
 
 // A decided charge of the session. REQUIRES: it is one of that session.
 void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
              v1::Charge* message);
+
+// An open lease.
+void ToProto(const core::SessionName& session, const core::OpenLease& lease,
+             const accounting::MechanismEvent& event, v1::Lease* message);
+// A lease as its charge, settled if `used_count` is set; without the time that it expires.
+void ToProto(const core::SessionName& session, const core::ChargeRecord& charge,
+             std::optional<int64_t> used_count, v1::Lease* message);
 
 }  // namespace epsledger::transport
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -64,6 +65,17 @@ int64_t AttemptNumber(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? number : 0;
 }
 
+std::optional<ChargeName> ReadKey(std::string_view name, std::string_view collection) {
+  const auto segments = Segments(name, {"budgets", "sessions", "attempts", collection});
+  const int64_t attempt = segments ? AttemptNumber((*segments)[2]) : 0;
+  if (attempt == 0 || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1]) ||
+      !IsChargeId((*segments)[3])) {
+    return std::nullopt;
+  }
+  return ChargeName{{{std::string((*segments)[0]), std::string((*segments)[1])}, attempt},
+                    std::string((*segments)[3])};
+}
+
 absl::Status WrongName(const std::string& field, std::string_view got, const char* want) {
   return accounting::OutOfDomain(field, Shown(got), want);
 }
@@ -76,6 +88,15 @@ absl::Status CheckResourceId(const std::string& field, std::string_view id) {
 
 absl::Status CheckChargeId(const std::string& field, std::string_view id) {
   return IsChargeId(id) ? absl::OkStatus() : WrongName(field, id, kChargeIdRule);
+}
+
+absl::Status CheckLabelKey(const std::string& field, std::string_view key) {
+  const bool good = !key.empty() && static_cast<int64_t>(key.size()) <= core::kMaxLabelKeyBytes &&
+                    IsLowerOrDigit(key[0]) && std::all_of(key.begin(), key.end(), [](char c) {
+                      return IsLowerOrDigit(c) || c == '.' || c == '_' || c == '/' || c == '-';
+                    });
+  return good ? absl::OkStatus()
+              : WrongName(field, key, "keys of [a-z0-9] followed by up to 62 of [a-z0-9._/-]");
 }
 
 absl::StatusOr<std::string> ParseBudgetName(const std::string& field, std::string_view name) {
@@ -108,16 +129,23 @@ absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::stri
 }
 
 absl::StatusOr<ChargeName> ParseChargeName(const std::string& field, std::string_view name) {
-  const auto segments = Segments(name, {"budgets", "sessions", "attempts", "charges"});
-  const int64_t attempt = segments ? AttemptNumber((*segments)[2]) : 0;
-  if (attempt == 0 || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1]) ||
-      !IsChargeId((*segments)[3])) {
+  std::optional<ChargeName> charge = ReadKey(name, "charges");
+  if (!charge) {
     return WrongName(field, name,
                      "budgets/{budget}/sessions/{session}/attempts/{attempt}/charges/{charge}, "
                      "ids as in epsledger/v1/charge.proto");
   }
-  return ChargeName{{{std::string((*segments)[0]), std::string((*segments)[1])}, attempt},
-                    std::string((*segments)[3])};
+  return *std::move(charge);
+}
+
+absl::StatusOr<ChargeName> ParseLeaseName(const std::string& field, std::string_view name) {
+  std::optional<ChargeName> lease = ReadKey(name, "leases");
+  if (!lease) {
+    return WrongName(field, name,
+                     "budgets/{budget}/sessions/{session}/attempts/{attempt}/leases/{lease}, ids "
+                     "as in epsledger/v1/charge.proto");
+  }
+  return *std::move(lease);
 }
 
 std::string FormatBudgetName(std::string_view budget_id) {
@@ -134,6 +162,10 @@ std::string FormatAttemptName(const AttemptName& name) {
 
 std::string FormatChargeName(const AttemptName& attempt, std::string_view charge_id) {
   return absl::StrCat(FormatAttemptName(attempt), "/charges/", std::string(charge_id));
+}
+
+std::string FormatLeaseName(const AttemptName& attempt, std::string_view lease_id) {
+  return absl::StrCat(FormatAttemptName(attempt), "/leases/", std::string(lease_id));
 }
 
 }  // namespace epsledger::transport

@@ -26,6 +26,8 @@ struct ChargeName {
 // OK if `id` is [a-z0-9] followed by up to 62 of [a-z0-9._-]. Otherwise INVALID_ARGUMENT
 // "budgetId: got \"Adult\", want [a-z0-9] followed by up to 62 of [a-z0-9._-]".
 absl::Status CheckResourceId(const std::string& field, std::string_view id);
+// OK if `key` is [a-z0-9] followed by up to 62 of [a-z0-9._/-].
+absl::Status CheckLabelKey(const std::string& field, std::string_view key);
 // OK if `id` is 1 to 64 of [A-Za-z0-9._:-].
 absl::Status CheckChargeId(const std::string& field, std::string_view id);
 
@@ -35,11 +37,15 @@ absl::StatusOr<std::string> ParseBudgetName(const std::string& field, std::strin
 absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field, std::string_view name);
 absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::string_view name);
 absl::StatusOr<ChargeName> ParseChargeName(const std::string& field, std::string_view name);
+// "budgets/{budget}/sessions/{session}/attempts/{attempt}/leases/{lease}"; the lease's id is that
+// of its charge.
+absl::StatusOr<ChargeName> ParseLeaseName(const std::string& field, std::string_view name);
 
 std::string FormatBudgetName(std::string_view budget_id);
 std::string FormatSessionName(const core::SessionName& name);
 std::string FormatAttemptName(const AttemptName& name);
 std::string FormatChargeName(const AttemptName& attempt, std::string_view charge_id);
+std::string FormatLeaseName(const AttemptName& attempt, std::string_view lease_id);
 
 }  // namespace epsledger::transport
 

@@ -11,6 +11,7 @@
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
+#include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/output_only.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/status/shown_text.h"
@@ -48,9 +49,10 @@ absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
   if (session.has_own_cap()) {
     absl::StatusOr<core::Cap> cap = FromProto(session.own_cap(), "session.ownCap");
     if (!cap.ok()) return cap.status();
-    if (!std::holds_alternative<core::ApproximateDpCap>(*cap)) {
+    if (!std::holds_alternative<core::ApproximateDpCap>(*cap) &&
+        !std::holds_alternative<core::TradeOffCurveCap>(*cap)) {
       return OutOfDomain("session.ownCap", "another currency",
-                         "approximateDp, in which a plan is composed");
+                         "approximateDp or tradeOffCurve, in which a plan is composed");
     }
     spec->own_cap = *std::move(cap);
   }
@@ -68,7 +70,60 @@ absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
                                    accounting::kOpenProbability);
 }
 
+absl::StatusOr<core::Claim> ReadClaim(const v1::Claim& message) {
+  absl::Status status =
+      convert::CheckEnum(message.status(), v1::Claim::Status_descriptor(), "session.claim.status");
+  if (status.ok()) {
+    status = accounting::CheckInterval("session.claim.epsilon", message.epsilon(),
+                                       accounting::kNonNegative);
+  }
+  if (status.ok() && !(message.delta() >= 0 && message.delta() < 1)) {
+    status =
+        OutOfDomain("session.claim.delta", accounting::FormatDouble(message.delta()), "in [0, 1)");
+  }
+  if (status.ok()) {
+    status = CheckText("session.claim.source", message.source(), 0, core::kMaxDisplayNameBytes);
+  }
+  if (!status.ok()) return status;
+  return core::Claim{.status = static_cast<core::ClaimStatus>(message.status()),
+                     .epsilon = message.epsilon(),
+                     .delta = message.delta(),
+                     .source = message.source()};
+}
+
 }  // namespace
+
+absl::StatusOr<core::Provenance> FromProto(const v1::Provenance& message, const std::string& path) {
+  core::Provenance provenance;
+  if (message.sampler() != v1::Provenance::SAMPLER_UNSPECIFIED) {
+    const absl::StatusOr<core::Sampler> sampler = ReadSampler(message.sampler(), path + ".sampler");
+    if (!sampler.ok()) return sampler.status();
+    provenance.sampler = *sampler;
+  }
+  absl::Status status =
+      accounting::CheckInterval(path + ".clipNorm", message.clip_norm(), accounting::kNonNegative);
+  if (status.ok()) {
+    status = CheckText(path + ".library", message.library(), 0, core::kMaxLibraryBytes);
+  }
+  if (status.ok()) {
+    status =
+        CheckText(path + ".libraryVersion", message.library_version(), 0, core::kMaxLibraryBytes);
+  }
+  if (!status.ok()) return status;
+  provenance.clip_norm = message.clip_norm();
+  provenance.library = message.library();
+  provenance.library_version = message.library_version();
+  return provenance;
+}
+
+void ToProto(const core::Provenance& provenance, v1::Provenance* message) {
+  if (provenance.sampler) {
+    message->set_sampler(static_cast<v1::Provenance::Sampler>(*provenance.sampler));
+  }
+  message->set_clip_norm(provenance.clip_norm);
+  message->set_library(provenance.library);
+  message->set_library_version(provenance.library_version);
+}
 
 absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request) {
   core::SessionSpec spec;
@@ -98,6 +153,19 @@ absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& requ
   spec.display_name = session.display_name();
   status = CheckText("session.displayName", spec.display_name, 0, core::kMaxDisplayNameBytes);
   if (!status.ok()) return status;
+  spec.group = session.group();
+  if (!spec.group.empty()) {
+    status = CheckResourceId("session.group", spec.group);
+    if (!status.ok()) return status;
+  }
+  absl::StatusOr<std::vector<core::Label>> labels = ReadLabels(session.labels(), "session.labels");
+  if (!labels.ok()) return labels.status();
+  spec.labels = *std::move(labels);
+  if (session.has_claim()) {
+    absl::StatusOr<core::Claim> claim = ReadClaim(session.claim());
+    if (!claim.ok()) return claim.status();
+    spec.claim = *std::move(claim);
+  }
   status = spec.mode == core::SessionMode::kAdaptive ? ReadAdaptive(session, &spec)
                                                      : ReadDeclared(session, &spec);
   if (!status.ok()) return status;
@@ -118,11 +186,28 @@ void ToProto(const core::SessionSpec& spec, v1::Session* message) {
   }
   message->set_plan_delta(spec.plan_delta);
   message->set_display_name(spec.display_name);
+  message->set_group(spec.group);
+  for (const core::Label& label : spec.labels) {
+    (*message->mutable_labels())[label.key] = label.value;
+  }
+  if (spec.claim) {
+    v1::Claim* claim = message->mutable_claim();
+    claim->set_status(static_cast<v1::Claim::Status>(spec.claim->status));
+    claim->set_epsilon(spec.claim->epsilon);
+    claim->set_delta(spec.claim->delta);
+    claim->set_source(spec.claim->source);
+  }
 }
 
 void ToProto(const core::SessionState& state, v1::Session* message) {
   ToProto(state.spec, message);
-  message->set_state(v1::Session::ACTIVE);
+  message->set_state(state.closed ? v1::Session::CLOSED : v1::Session::ACTIVE);
+  message->set_state_reason(state.close_reason);
+  if (state.current_attempt > 0) ToProto(state.provenance, message->mutable_provenance());
+  const core::SessionName name{state.spec.budget_id, state.spec.id};
+  for (const core::OpenLease& lease : state.open_leases) {
+    ToProto(name, lease, state.events[lease.event_index].event, message->add_open_leases());
+  }
   message->set_current_attempt(state.current_attempt);
   for (const accounting::CountedEvent& event : HistoryOf(state)) {
     convert::ToProto(event, message->add_history());

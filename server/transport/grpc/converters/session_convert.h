@@ -15,8 +15,13 @@
 namespace epsledger::transport {
 
 // What to create. INVALID_ARGUMENT names the field. ADAPTIVE: exactly one of own_cap and
-// no_own_cap, no plan. DECLARED: a plan and its delta, own_cap only as approximate_dp.
+// no_own_cap, no plan. DECLARED: a plan and its delta, own_cap only as approximate_dp or
+// trade_off_curve.
 absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request);
+
+// What an attempt says of itself. INVALID_ARGUMENT names the field.
+absl::StatusOr<core::Provenance> FromProto(const v1::Provenance& message, const std::string& path);
+void ToProto(const core::Provenance& provenance, v1::Provenance* message);
 
 // What was asked for, without what only a session that exists has. For validate_only.
 void ToProto(const core::SessionSpec& spec, v1::Session* message);

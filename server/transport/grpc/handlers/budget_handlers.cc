@@ -1,17 +1,24 @@
 #include "server/transport/grpc/handlers/budget_handlers.h"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "accounting/event/domain.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.pb.h"
+#include "proto/convert/accountant_readings.h"
 #include "server/core/ledger.h"
+#include "server/core/limits.h"
 #include "server/transport/grpc/calls/not_in_this_version.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/converters/session_convert.h"
 #include "server/transport/grpc/limits.h"
+#include "server/transport/grpc/status/shown_text.h"
 
 namespace epsledger::transport {
 namespace {
@@ -24,12 +31,16 @@ template <class Base>
 using Raw1 = v1::BudgetService::WithRawCallbackMethod_CreateBudget<
     v1::BudgetService::WithRawCallbackMethod_GetBudget<
         v1::BudgetService::WithRawCallbackMethod_ListBudgets<
-            v1::BudgetService::WithRawCallbackMethod_FreezeBudget<Base>>>>;
+            v1::BudgetService::WithRawCallbackMethod_UpdateBudget<Base>>>>;
 template <class Base>
-using Raw2 = v1::BudgetService::WithRawCallbackMethod_CloseBudget<
-    v1::BudgetService::WithRawCallbackMethod_SupersedeBudget<
-        v1::BudgetService::WithRawCallbackMethod_GetBudgetTree<
-            v1::BudgetService::WithRawCallbackMethod_WatchBudget<Base>>>>;
+using Raw2 = v1::BudgetService::WithRawCallbackMethod_FreezeBudget<
+    v1::BudgetService::WithRawCallbackMethod_ThawBudget<
+        v1::BudgetService::WithRawCallbackMethod_CloseBudget<
+            v1::BudgetService::WithRawCallbackMethod_SupersedeBudget<Base>>>>;
+template <class Base>
+using Raw3 = v1::BudgetService::WithRawCallbackMethod_GetBudgetTree<
+    v1::BudgetService::WithRawCallbackMethod_GetBudgetGuarantees<
+        v1::BudgetService::WithRawCallbackMethod_WatchBudget<Base>>>;
 
 constexpr char kBudgetList[] = "budgets";
 
@@ -43,7 +54,35 @@ absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, con
   return absl::OkStatus();
 }
 
-class BudgetHandlers final : public Raw1<Raw2<v1::BudgetService::Service>> {
+// The budget and its descendants, parents first.
+void AddTree(const core::Ledger& ledger, const core::BudgetState& budget,
+             google::protobuf::RepeatedPtrField<v1::Budget>* budgets) {
+  ToProto(budget, budgets->Add());
+  for (const std::string& child_id : budget.child_ids) {
+    AddTree(ledger, *ledger.FindBudget(child_id), budgets);
+  }
+}
+
+// The histories of all sessions at or below the budget, of one group if it is not empty.
+void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
+                  const std::string& group, std::vector<accounting::CountedEvent>* history,
+                  int64_t* session_count) {
+  for (const core::SessionState* session :
+       ledger.SessionsOf(budget.spec.id, "", std::numeric_limits<int64_t>::max())) {
+    if (!group.empty() && session->spec.group != group) continue;
+    ++*session_count;
+    std::vector<accounting::CountedEvent> own = HistoryOf(*session);
+    history->insert(history->end(), own.begin(), own.end());
+  }
+  for (const std::string& child_id : budget.child_ids) {
+    AddHistories(ledger, *ledger.FindBudget(child_id), group, history, session_count);
+  }
+  if (!budget.supersedes.empty() && budget.spec.parent_id.empty()) {
+    AddHistories(ledger, *ledger.FindBudget(budget.supersedes), group, history, session_count);
+  }
+}
+
+class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>> {
  public:
   explicit BudgetHandlers(HandlerContext context) : context_(std::move(context)) {}
 
@@ -56,7 +95,8 @@ class BudgetHandlers final : public Raw1<Raw2<v1::BudgetService::Service>> {
           v1::Budget preview;
           if (request.validate_only()) ToProto(*spec, &preview);
           SubmitNow<core::BudgetOutcome>(
-              context_.ledger, core::CreateBudget{*std::move(spec)}, request.validate_only(), call,
+              context_.ledger, core::CreateBudget{*std::move(spec)}, {request.validate_only()},
+              call,
               [&ledger = context_.ledger, call, validate_only = request.validate_only(),
                preview = std::move(preview)](const core::BudgetOutcome& outcome) {
                 if (validate_only && outcome.created) {
@@ -100,25 +140,141 @@ class BudgetHandlers final : public Raw1<Raw2<v1::BudgetService::Service>> {
         });
   }
 
-  Unary* FreezeBudget(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "FreezeBudget will refuse charges until thawed");
+  Unary* UpdateBudget(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::UpdateBudgetRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::UpdateBudgetRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::UpdateBudget> update = FromProto(request);
+          if (!update.ok()) return update.status();
+          SubmitAndAnswer(*std::move(update), request.validate_only(), call);
+          return absl::OkStatus();
+        });
   }
-  Unary* CloseBudget(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "CloseBudget will end a budget for good");
+
+  Unary* FreezeBudget(Context* context, const Bytes* bytes, Bytes* response) override {
+    return ChangePhase<v1::FreezeBudgetRequest>(core::BudgetPhase::kFrozen, context, bytes,
+                                                response);
   }
-  Unary* SupersedeBudget(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(
-        context, "SupersedeBudget will replace a budget by a larger one, whose old guarantee ends");
+  Unary* ThawBudget(Context* context, const Bytes* bytes, Bytes* response) override {
+    return ChangePhase<v1::ThawBudgetRequest>(core::BudgetPhase::kActive, context, bytes, response);
   }
-  Unary* GetBudgetTree(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context,
-                                 "GetBudgetTree will return a budget with its descendants");
+  Unary* CloseBudget(Context* context, const Bytes* bytes, Bytes* response) override {
+    return ChangePhase<v1::CloseBudgetRequest>(core::BudgetPhase::kClosed, context, bytes,
+                                               response);
   }
+
+  Unary* SupersedeBudget(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::SupersedeBudgetRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::SupersedeBudgetRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::SupersedeBudget> supersede = FromProto(request);
+          if (!supersede.ok()) return supersede.status();
+          SubmitAndAnswer(*std::move(supersede), request.validate_only(), call);
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* GetBudgetTree(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetBudgetTreeRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetBudgetTreeRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+          if (!id.ok()) return id.status();
+          ReadState(context_.ledger, call,
+                    [call, id = *std::move(id)](core::LedgerReader& reader) -> absl::Status {
+                      const core::Ledger* ledger = reader.LedgerOf(id);
+                      if (ledger == nullptr) return NoSuchBudget(id);
+                      v1::GetBudgetTreeResponse message;
+                      AddTree(*ledger, *ledger->FindBudget(id), message.mutable_budgets());
+                      call->Succeed(message);
+                      return absl::OkStatus();
+                    });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* GetBudgetGuarantees(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetBudgetGuaranteesRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetBudgetGuaranteesRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+          if (!id.ok()) return id.status();
+          absl::Status status =
+              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
+          if (status.ok() && !request.group().empty()) {
+            status = CheckResourceId("group", request.group());
+          }
+          if (!status.ok()) return status;
+          ReadState(context_.ledger, call,
+                    [call, id = *std::move(id), delta = request.delta(), group = request.group(),
+                     computations = context_.computations](core::LedgerReader& reader) {
+                      return ComputeGuarantees(reader, id, delta, group, *computations, call);
+                    });
+          return absl::OkStatus();
+        });
+  }
+
   grpc::ServerWriteReactor<Bytes>* WatchBudget(Context*, const Bytes*) override {
     return StreamNotInThisVersion("WatchBudget will stream every change of a budget, once each");
   }
 
  private:
+  // Freezing, thawing and closing differ in their last word only.
+  template <class Request>
+  Unary* ChangePhase(core::BudgetPhase phase, Context* context, const Bytes* bytes,
+                     Bytes* response) {
+    return Handle<Request>(
+        context_.open_calls, context, bytes, response,
+        [this, phase](const Request& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+          if (!id.ok()) return id.status();
+          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
+          if (!status.ok()) return status;
+          SubmitAndAnswer(core::ChangeBudgetPhase{*std::move(id), phase, request.reason()},
+                          request.validate_only(), call);
+          return absl::OkStatus();
+        });
+  }
+
+  // Answers with the budget as it then is; with validate_only, as it still is.
+  template <class Body>
+  void SubmitAndAnswer(Body body, bool validate_only, const Call& call) {
+    const std::string before = body.budget_id;
+    SubmitNow<core::BudgetOutcome>(
+        context_.ledger, std::move(body), {validate_only}, call,
+        [&ledger = context_.ledger, call, validate_only,
+         before](const core::BudgetOutcome& outcome) {
+          const std::string& id = validate_only ? before : outcome.budget_id;
+          ReadState(ledger, call, [call, id](core::LedgerReader& reader) {
+            return AnswerBudget(reader, id, call);
+          });
+        });
+  }
+
+  // Copies the histories on the ledger's thread; the mathematics is done on another.
+  static absl::Status ComputeGuarantees(core::LedgerReader& reader, const std::string& id,
+                                        double delta, const std::string& group,
+                                        ComputationPool& computations, const Call& call) {
+    const core::Ledger* ledger = reader.LedgerOf(id);
+    if (ledger == nullptr) return NoSuchBudget(id);
+    const core::BudgetState& budget = *ledger->FindBudget(id);
+    std::vector<accounting::CountedEvent> history;
+    v1::GetBudgetGuaranteesResponse message;
+    int64_t session_count = 0;
+    AddHistories(*ledger, budget, group, &history, &session_count);
+    message.set_session_count(session_count);
+    message.set_sequence(ledger->head().sequence);
+    return computations.Submit([call, history = std::move(history), relation = budget.spec.relation,
+                                delta, message]() mutable {
+      if (call->Abandoned()) return;
+      for (v1::AccountantReading& reading :
+           convert::ReadEveryAccountant(history, relation, delta)) {
+        *message.add_readings() = std::move(reading);
+      }
+      call->Succeed(message);
+    });
+  }
+
   static absl::Status AnswerList(core::LedgerReader& reader, const std::string& after, int64_t size,
                                  const Call& call) {
     const std::vector<std::string> ids = reader.BudgetIds(after, size + 1);

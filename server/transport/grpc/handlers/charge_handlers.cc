@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/validation.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
@@ -97,6 +99,45 @@ absl::Status AnswerPreview(core::LedgerReader& reader, const core::SessionName& 
   return absl::OkStatus();
 }
 
+template <class Request>
+absl::StatusOr<SubmitOptions> OptionsOf(const Request& request) {
+  absl::StatusOr<std::optional<core::SeenHead>> seen =
+      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head());
+  if (!seen.ok()) return seen.status();
+  return SubmitOptions{.validate_only = request.validate_only(), .last_seen = *std::move(seen)};
+}
+
+// Answers with what a lease's charge came to: refused, open, or settled already.
+void AnswerLease(core::DurableLedger& ledger, const core::SessionName& session,
+                 const core::ChargeRecord& charge, const Call& call) {
+  if (charge.row.decision != core::ChargeDecision::kAccepted) {
+    v1::Charge refused;
+    ToProto(session, charge, &refused);
+    call->Fail(RefusedCharge(refused));
+    return;
+  }
+  ReadState(ledger, call, [call, session, charge](core::LedgerReader& reader) -> absl::Status {
+    const int64_t attempt = charge.row.attempt;
+    const std::string& id = charge.row.charge_id;
+    v1::Lease message;
+    const core::SessionState& state = *reader.LedgerOf(session.budget_id)->FindSession(session);
+    for (const core::OpenLease& lease : state.open_leases) {
+      if (lease.attempt != attempt || lease.id != id) continue;
+      ToProto(session, lease, charge.event, &message);
+      call->Succeed(message);
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<std::optional<core::LeaseSettled>> settled =
+        reader.FindSettlement(session, attempt, id);
+    if (!settled.ok()) return settled.status();
+    std::optional<int64_t> used_count;
+    if (settled->has_value()) used_count = (*settled)->used_count;
+    ToProto(session, charge, used_count, &message);
+    call->Succeed(message);
+    return absl::OkStatus();
+  });
+}
+
 class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
  public:
   explicit ChargeHandlers(HandlerContext context) : context_(std::move(context)) {}
@@ -107,9 +148,11 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
         [this](const v1::ChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request);
           if (!charge.ok()) return charge.status();
+          absl::StatusOr<SubmitOptions> options = OptionsOf(request);
+          if (!options.ok()) return options.status();
           core::SessionName session = charge->session;
           SubmitNow<core::ChargeOutcome>(
-              context_.ledger, *std::move(charge), false, call,
+              context_.ledger, *std::move(charge), *std::move(options), call,
               [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
                 v1::Charge message;
                 ToProto(session, outcome.records[0], &message);
@@ -129,9 +172,11 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
         [this](const v1::BatchChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request);
           if (!charge.ok()) return charge.status();
+          absl::StatusOr<SubmitOptions> options = OptionsOf(request);
+          if (!options.ok()) return options.status();
           core::SessionName session = charge->session;
           SubmitNow<core::ChargeOutcome>(
-              context_.ledger, *std::move(charge), false, call,
+              context_.ledger, *std::move(charge), *std::move(options), call,
               [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
                 v1::BatchChargeResponse message;
                 for (const core::ChargeRecord& record : outcome.records) {
@@ -206,13 +251,40 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
   grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context*) override {
     return BidiNotInThisVersion("StreamCharges will charge over one stream; use BatchCharge");
   }
-  Unary* AcquireLease(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context,
-                                 "AcquireLease will charge a block of steps up front; charge a "
-                                 "count of steps instead");
+  Unary* AcquireLease(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::AcquireLeaseRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::AcquireLeaseRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::Charge> charge = FromProto(request, absl::ToUnixMicros(absl::Now()));
+          if (!charge.ok()) return charge.status();
+          absl::StatusOr<SubmitOptions> options = OptionsOf(request);
+          if (!options.ok()) return options.status();
+          core::SessionName session = charge->session;
+          SubmitNow<core::ChargeOutcome>(
+              context_.ledger, *std::move(charge), *std::move(options), call,
+              [&ledger = context_.ledger, call, session](const core::ChargeOutcome& outcome) {
+                AnswerLease(ledger, session, outcome.records[0], call);
+              });
+          return absl::OkStatus();
+        });
   }
-  Unary* SettleLease(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "SettleLease will record what of a lease was used");
+
+  Unary* SettleLease(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::SettleLeaseRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::SettleLeaseRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::SettleLease> settle = FromProto(request);
+          if (!settle.ok()) return settle.status();
+          core::SessionName session = settle->session;
+          SubmitNow<core::SettleOutcome>(context_.ledger, *std::move(settle), {}, call,
+                                         [call, session](const core::SettleOutcome& outcome) {
+                                           v1::Lease message;
+                                           ToProto(session, outcome.charge, outcome.used_count,
+                                                   &message);
+                                           call->Succeed(message);
+                                         });
+          return absl::OkStatus();
+        });
   }
 
  private:

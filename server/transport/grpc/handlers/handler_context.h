@@ -7,6 +7,7 @@
 // not parse would be answered UNIMPLEMENTED without a word.
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -37,14 +38,20 @@ inline absl::Status NoSuchSession(const core::SessionName& name) {
   return absl::NotFoundError(FormatSessionName(name) + ": there is no such session");
 }
 
+struct SubmitOptions {
+  bool validate_only = false;
+  std::optional<core::SeenHead> last_seen = {};
+};
+
 // Submits a command that happens now. `reply`, void(const Outcome&), is called on a thread of the
 // ledger with the durable outcome, the Outcome alternative that belongs to the command; an error
 // is answered here.
 template <class Outcome, class Body, class Reply>
-void SubmitNow(core::DurableLedger& ledger, Body body, bool validate_only, const Call& call,
+void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, const Call& call,
                Reply reply) {
   core::Command command{.time_micros = absl::ToUnixMicros(absl::Now()),
-                        .validate_only = validate_only,
+                        .validate_only = options.validate_only,
+                        .last_seen = std::move(options.last_seen),
                         .body = std::move(body)};
   ledger.Submit(std::move(command),
                 [call, reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {

@@ -1,5 +1,9 @@
 #include "server/transport/grpc/handlers/session_handlers.h"
 
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +12,8 @@
 #include "epsledger/v1/session_service.grpc.pb.h"
 #include "epsledger/v1/session_service.pb.h"
 #include "proto/convert/accountant_readings.h"
+#include "proto/convert/curves.h"
+#include "proto/convert/mechanism_convert.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/calls/not_in_this_version.h"
@@ -33,8 +39,12 @@ using Raw1 = v1::SessionService::WithRawCallbackMethod_CreateSession<
             v1::SessionService::WithRawCallbackMethod_OpenAttempt<Base>>>>;
 template <class Base>
 using Raw2 = v1::SessionService::WithRawCallbackMethod_GetSessionGuarantees<
-    v1::SessionService::WithRawCallbackMethod_CloseSession<
-        v1::SessionService::WithRawCallbackMethod_WatchSession<Base>>>;
+    v1::SessionService::WithRawCallbackMethod_GetSessionHistory<
+        v1::SessionService::WithRawCallbackMethod_GetSessionPrivacyProfile<
+            v1::SessionService::WithRawCallbackMethod_GetSessionTradeOffCurve<Base>>>>;
+template <class Base>
+using Raw3 = v1::SessionService::WithRawCallbackMethod_CloseSession<
+    v1::SessionService::WithRawCallbackMethod_WatchSession<Base>>;
 
 const core::SessionState* FindSession(core::LedgerReader& reader, const core::SessionName& name) {
   const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
@@ -52,12 +62,16 @@ absl::Status AnswerSession(core::LedgerReader& reader, const core::SessionName& 
 }
 
 absl::Status AnswerList(core::LedgerReader& reader, const std::string& budget_id,
-                        const std::string& list, const std::string& after, int64_t size,
-                        const Call& call) {
+                        const std::string& group, const std::string& list, const std::string& after,
+                        int64_t size, const Call& call) {
   const core::Ledger* ledger = reader.LedgerOf(budget_id);
   if (ledger == nullptr) return NoSuchBudget(budget_id);
-  const std::vector<const core::SessionState*> sessions =
-      ledger->SessionsOf(budget_id, after, size + 1);
+  std::vector<const core::SessionState*> sessions;
+  for (const core::SessionState* session : ledger->SessionsOf(
+           budget_id, after, group.empty() ? size + 1 : std::numeric_limits<int64_t>::max())) {
+    if (group.empty() || session->spec.group == group) sessions.push_back(session);
+    if (static_cast<int64_t>(sessions.size()) > size) break;
+  }
   v1::ListSessionsResponse response;
   size_t bytes = 0;
   for (size_t i = 0; i < sessions.size(); ++i) {
@@ -72,7 +86,7 @@ absl::Status AnswerList(core::LedgerReader& reader, const std::string& budget_id
   return absl::OkStatus();
 }
 
-class SessionHandlers final : public Raw1<Raw2<v1::SessionService::Service>> {
+class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>>> {
  public:
   explicit SessionHandlers(HandlerContext context) : context_(std::move(context)) {}
 
@@ -85,7 +99,8 @@ class SessionHandlers final : public Raw1<Raw2<v1::SessionService::Service>> {
           v1::Session preview;
           if (request.validate_only()) ToProto(*spec, &preview);
           SubmitNow<core::SessionOutcome>(
-              context_.ledger, core::CreateSession{*std::move(spec)}, request.validate_only(), call,
+              context_.ledger, core::CreateSession{*std::move(spec)}, {request.validate_only()},
+              call,
               [&ledger = context_.ledger, call, validate_only = request.validate_only(),
                preview = std::move(preview)](const core::SessionOutcome& outcome) {
                 if (outcome.refusal) {
@@ -127,13 +142,17 @@ class SessionHandlers final : public Raw1<Raw2<v1::SessionService::Service>> {
           if (!budget_id.ok()) return budget_id.status();
           const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
           if (!size.ok()) return size.status();
-          const std::string list = request.parent() + "/sessions";
+          if (!request.group().empty()) {
+            absl::Status status = CheckResourceId("group", request.group());
+            if (!status.ok()) return status;
+          }
+          const std::string list = request.parent() + "/sessions?" + request.group();
           absl::StatusOr<std::string> after = ReadPageToken(list, request.page_token());
           if (!after.ok()) return after.status();
           ReadState(context_.ledger, call,
-                    [call, list, budget_id = *std::move(budget_id), size = *size,
-                     after = *std::move(after)](core::LedgerReader& reader) {
-                      return AnswerList(reader, budget_id, list, after, size, call);
+                    [call, list, budget_id = *std::move(budget_id), group = request.group(),
+                     size = *size, after = *std::move(after)](core::LedgerReader& reader) {
+                      return AnswerList(reader, budget_id, group, list, after, size, call);
                     });
           return absl::OkStatus();
         });
@@ -149,13 +168,23 @@ class SessionHandlers final : public Raw1<Raw2<v1::SessionService::Service>> {
           absl::Status status =
               CheckText("clientDescription", description, 0, core::kMaxDisplayNameBytes);
           if (!status.ok()) return status;
+          const absl::StatusOr<core::Provenance> provenance =
+              FromProto(request.provenance(), "provenance");
+          if (!provenance.ok()) return provenance.status();
+          absl::StatusOr<std::optional<core::SeenHead>> seen =
+              ReadSeenHead(request.last_seen_head(), request.has_last_seen_head());
+          if (!seen.ok()) return seen.status();
+          v1::Attempt message;
+          message.set_client_description(description);
+          ToProto(*provenance, message.mutable_provenance());
           SubmitNow<core::AttemptOutcome>(
-              context_.ledger, core::OpenAttempt{*name, description}, false, call,
-              [call, name = *name, description](const core::AttemptOutcome& outcome) {
-                v1::Attempt message;
+              context_.ledger, core::OpenAttempt{*name, description, *provenance},
+              {.last_seen = *std::move(seen)}, call,
+              [call, name = *name, message](const core::AttemptOutcome& outcome) mutable {
                 message.set_name(FormatAttemptName({name, outcome.attempt}));
                 message.set_number(outcome.attempt);
-                message.set_client_description(description);
+                message.set_sequence(outcome.head.sequence);
+                message.set_hash(outcome.head.hash.data(), outcome.head.hash.size());
                 call->Succeed(message);
               });
           return absl::OkStatus();
@@ -180,32 +209,180 @@ class SessionHandlers final : public Raw1<Raw2<v1::SessionService::Service>> {
         });
   }
 
-  Unary* CloseSession(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "CloseSession will end a session for good");
+  Unary* GetSessionHistory(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetSessionHistoryRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetSessionHistoryRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
+          if (!name.ok()) return name.status();
+          absl::Status status = accounting::CheckRange("atSequence", request.at_sequence(), 0,
+                                                       std::numeric_limits<int64_t>::max());
+          if (!status.ok()) return status;
+          ReadPastHistory(context_.ledger, call,
+                          {.name = *std::move(name), .at_sequence = request.at_sequence()});
+          return absl::OkStatus();
+        });
   }
+
+  Unary* GetSessionPrivacyProfile(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetSessionPrivacyProfileRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetSessionPrivacyProfileRequest& request,
+               const Call& call) -> absl::Status {
+          v1::GetPrivacyProfileRequest curve;
+          curve.set_accountant(request.accountant());
+          *curve.mutable_epsilons() = request.epsilons();
+          if (request.has_epsilon_range()) {
+            *curve.mutable_epsilon_range() = request.epsilon_range();
+          }
+          return AnswerCurve(request.name(), curve, call, convert::PrivacyProfile);
+        });
+  }
+
+  Unary* GetSessionTradeOffCurve(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetSessionTradeOffCurveRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetSessionTradeOffCurveRequest& request,
+               const Call& call) -> absl::Status {
+          v1::GetTradeOffCurveRequest curve;
+          curve.set_accountant(request.accountant());
+          *curve.mutable_type_one_errors() = request.type_one_errors();
+          if (request.has_type_one_error_range()) {
+            *curve.mutable_type_one_error_range() = request.type_one_error_range();
+          }
+          return AnswerCurve(request.name(), curve, call, convert::TradeOffCurve);
+        });
+  }
+
+  Unary* CloseSession(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::CloseSessionRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::CloseSessionRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
+          if (!name.ok()) return name.status();
+          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
+          if (!status.ok()) return status;
+          SubmitNow<core::SessionOutcome>(
+              context_.ledger, core::CloseSession{*std::move(name), request.reason()},
+              {request.validate_only()}, call,
+              [&ledger = context_.ledger, call](const core::SessionOutcome& outcome) {
+                ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
+                  return AnswerSession(reader, name, call);
+                });
+              });
+          return absl::OkStatus();
+        });
+  }
+
   grpc::ServerWriteReactor<Bytes>* WatchSession(Context*, const Bytes*) override {
     return StreamNotInThisVersion("WatchSession will stream every change of a session, once each");
   }
 
  private:
+  // A history as it was at an entry, read in pages so that no charge waits for long.
+  struct PastHistory {
+    core::SessionName name;
+    int64_t at_sequence = 0;
+    int64_t after_sequence = 0;
+    std::map<int64_t, int64_t> counts = {};  // of accepted charges, by event index
+  };
+
+  static void ReadPastHistory(core::DurableLedger& ledger, const Call& call, PastHistory past) {
+    ReadState(ledger, call,
+              [&ledger, call, past = std::move(past)](core::LedgerReader& reader) mutable {
+                return ReadPage(ledger, reader, call, std::move(past));
+              });
+  }
+
+  static absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
+                               const Call& call, PastHistory past) {
+    const core::SessionState* session = FindSession(reader, past.name);
+    if (session == nullptr) return NoSuchSession(past.name);
+    const int64_t newest = reader.LedgerOf(past.name.budget_id)->head().sequence;
+    if (past.at_sequence == 0 || past.at_sequence >= newest) {
+      v1::GetSessionHistoryResponse response;
+      for (const accounting::CountedEvent& event : HistoryOf(*session)) {
+        convert::ToProto(event, response.add_history());
+      }
+      response.set_sequence(newest);
+      call->Succeed(response);
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<std::vector<core::ChargeRecord>> page =
+        reader.ListCharges(past.name, past.after_sequence, core::kMaxPageSize);
+    if (!page.ok()) return page.status();
+    for (const core::ChargeRecord& record : *page) {
+      past.after_sequence = record.sequence;
+      if (record.sequence > past.at_sequence) break;
+      if (record.row.decision == core::ChargeDecision::kAccepted) {
+        past.counts[record.row.event_index] += record.row.count;
+      }
+    }
+    if (static_cast<int64_t>(page->size()) == core::kMaxPageSize &&
+        past.after_sequence < past.at_sequence && !call->Abandoned()) {
+      ReadPastHistory(ledger, call, std::move(past));
+      return absl::OkStatus();
+    }
+    v1::GetSessionHistoryResponse response;
+    for (const auto& [event_index, count] : past.counts) {
+      convert::ToProto(accounting::CountedEvent{session->events[event_index].event, count},
+                       response.add_history());
+    }
+    response.set_sequence(past.at_sequence);
+    call->Succeed(response);
+    return absl::OkStatus();
+  }
+
+  // Asks `draw` for a curve of the history charged so far, with the points of `request`.
+  template <class Request, class Draw>
+  absl::Status AnswerCurve(const std::string& session_name, const Request& request,
+                           const Call& call, Draw draw) {
+    absl::StatusOr<core::SessionName> name = ParseSessionName("name", session_name);
+    if (!name.ok()) return name.status();
+    absl::StatusOr<convert::CurveQuestion> curve = convert::ToQuestion(request);
+    if (!curve.ok()) return curve.status();
+    ReadState(context_.ledger, call,
+              [call, name = *std::move(name), curve = *std::move(curve), draw,
+               computations = context_.computations](core::LedgerReader& reader) mutable {
+                const core::SessionState* session = FindSession(reader, name);
+                if (session == nullptr) return NoSuchSession(name);
+                curve.question.events = HistoryOf(*session);
+                curve.question.relation = session->spec.relation;
+                return computations->Submit([call, curve = std::move(curve), draw] {
+                  const auto response = draw(curve, [&call] { return call->Abandoned(); });
+                  if (response.ok()) {
+                    call->Succeed(*response);
+                  } else {
+                    call->Fail(response.status());
+                  }
+                });
+              });
+    return absl::OkStatus();
+  }
+
   // Copies the history on the ledger's thread; the mathematics is done on another.
   static absl::Status ComputeGuarantees(core::LedgerReader& reader, const core::SessionName& name,
                                         double delta, ComputationPool& computations,
                                         const Call& call) {
     const core::SessionState* session = FindSession(reader, name);
     if (session == nullptr) return NoSuchSession(name);
-    const int64_t sequence = reader.LedgerOf(name.budget_id)->head().sequence;
-    return computations.Submit(
-        [call, history = HistoryOf(*session), relation = session->spec.relation, delta, sequence] {
-          if (call->Abandoned()) return;
-          v1::GetSessionGuaranteesResponse response;
-          for (v1::AccountantReading& reading :
-               convert::ReadEveryAccountant(history, relation, delta)) {
-            *response.add_readings() = std::move(reading);
-          }
-          response.set_sequence(sequence);
-          call->Succeed(response);
-        });
+    const core::Ledger& ledger = *reader.LedgerOf(name.budget_id);
+    v1::GetSessionGuaranteesResponse response;
+    response.set_sequence(ledger.head().sequence);
+    if (session->last_charge.sequence > 0) {
+      const absl::StatusOr<core::Preview> preview =
+          ledger.PreviewCharge(name, session->events[session->last_charge.event_index].event, 1);
+      if (preview.ok()) response.set_steps_that_fit(preview->steps_that_fit);
+    }
+    return computations.Submit([call, history = HistoryOf(*session),
+                                relation = session->spec.relation, delta, response]() mutable {
+      if (call->Abandoned()) return;
+      for (v1::AccountantReading& reading :
+           convert::ReadEveryAccountant(history, relation, delta)) {
+        *response.add_readings() = std::move(reading);
+      }
+      call->Succeed(response);
+    });
   }
 
   const HandlerContext context_;

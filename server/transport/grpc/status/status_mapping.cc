@@ -110,6 +110,8 @@ std::string QuantityInWords(const v1::CellBalance& cell) {
       return "squared mu";
     case v1::CellBalance::RENYI_DIVERGENCE:
       return absl::StrFormat("Renyi divergence at order %g", cell.order());
+    case v1::CellBalance::PLAN_COUNT:
+      return "plans that meet its trade-off curve";
     default:
       return "an unknown quantity";
   }
@@ -164,6 +166,10 @@ std::string Sentence(const v1::Refusal& refusal) {
     case v1::Refusal::EVENT_NOT_CHARGEABLE:
       return absl::StrFormat("the event has no finite cost in the currency of %s (%s)", where,
                              QuantityInWords(refusal.cell()));
+    case v1::Refusal::POLICY_VIOLATION:
+      return absl::StrCat("a policy forbids it: ", refusal.remedy());
+    case v1::Refusal::BUDGET_SUPERSEDED:
+      return absl::StrFormat("%s was superseded; open a session under its successor", where);
     case v1::Refusal::BATCH_REFUSED:
       return "another item of the all-or-nothing batch was refused";
     default:

@@ -1,0 +1,176 @@
+// Deciding on budgets: creating, describing, freezing, closing and superseding them.
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "server/core/charge_decider.h"
+#include "server/core/codec.h"
+#include "server/core/ledger.h"
+#include "server/core/limits.h"
+#include "server/core/plan.h"
+
+namespace epsledger::core {
+namespace {
+
+absl::Status NoSuchBudget(std::string_view id) {
+  return absl::NotFoundError(absl::StrFormat("budgets/%s: there is no such budget", id));
+}
+
+absl::Status Ended(const BudgetState& budget) {
+  const char* how = budget.phase == BudgetPhase::kClosed ? "is closed" : "was superseded";
+  return absl::FailedPreconditionError(
+      absl::StrFormat("budgets/%s %s for good (%s)", budget.spec.id, how, budget.phase_reason));
+}
+
+bool HasEnded(const BudgetState& budget) {
+  return budget.phase == BudgetPhase::kClosed || budget.phase == BudgetPhase::kSuperseded;
+}
+
+}  // namespace
+
+absl::Status Ledger::CheckParent(const BudgetSpec& spec) const {
+  const BudgetState* parent = FindBudget(spec.parent_id);
+  if (parent == nullptr) return NoSuchBudget(spec.parent_id);
+  if (HasEnded(*parent)) return Ended(*parent);
+  if (parent->spec.relation != spec.relation) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "budget.neighboringRelation: got %s, want %s as in budgets/%s",
+        accounting::Name(spec.relation), accounting::Name(parent->spec.relation), spec.parent_id));
+  }
+  if (parent->spec.privacy_unit != spec.privacy_unit) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("budget.privacyUnit: got \"%s\", want \"%s\" as in budgets/%s",
+                        spec.privacy_unit, parent->spec.privacy_unit, spec.parent_id));
+  }
+  if (PathToRoot(*parent).size() >= kMaxBudgetDepth) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("budget.parent: budgets/%s is %d levels deep already, the most there is",
+                        spec.parent_id, kMaxBudgetDepth));
+  }
+  if (std::holds_alternative<TradeOffCurveCap>(parent->spec.cap)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "budget.parent: the cap of budgets/%s is a trade-off curve, which holds one DECLARED "
+        "session and no other budget",
+        spec.parent_id));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command) const {
+  const BudgetSpec& spec = command.spec;
+  if (const BudgetState* existing = FindBudget(spec.id)) {
+    const std::string difference = FirstDifference(existing->spec, spec);
+    if (difference.empty()) {
+      return Decision{BudgetOutcome{.budget_id = spec.id, .created = false}, {}};
+    }
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "budgets/%s exists with another %s; cap, parent, relation and unit never change", spec.id,
+        difference));
+  }
+  if (spec.parent_id.empty()) {
+    if (!root_id_.empty()) return absl::InternalError("a ledger has one root budget");
+  } else if (absl::Status status = CheckParent(spec); !status.ok()) {
+    return status;
+  }
+  if (std::holds_alternative<TradeOffCurveCap>(spec.cap) && spec.partition_function.has_value()) {
+    return absl::InvalidArgumentError(
+        "budget.partition: got one, want none beside a trade-off curve, which holds one session");
+  }
+  absl::StatusOr<accounting::Filter> filter = FilterFor(spec.cap, "budget.cap");
+  if (!filter.ok()) return filter.status();
+  return Decision{BudgetOutcome{.budget_id = spec.id, .created = true},
+                  {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const UpdateBudget& command) const {
+  const BudgetState* budget = FindBudget(command.budget_id);
+  if (budget == nullptr) return NoSuchBudget(command.budget_id);
+  BudgetDescription description = budget->description;
+  if (command.display_name) description.display_name = *command.display_name;
+  if (command.labels) description.labels = *command.labels;
+  if (command.alert_thresholds) description.alert_thresholds = *command.alert_thresholds;
+  return Decision{BudgetOutcome{.budget_id = command.budget_id, .created = false},
+                  {BudgetUpdated{.budget_id = command.budget_id, .description = description}}};
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChangeBudgetPhase& command) const {
+  const BudgetState* budget = FindBudget(command.budget_id);
+  if (budget == nullptr) return NoSuchBudget(command.budget_id);
+  Decision decision{BudgetOutcome{.budget_id = command.budget_id, .created = false}, {}};
+  if (budget->phase == command.phase) return decision;
+  if (HasEnded(*budget)) return Ended(*budget);
+  decision.entries.push_back(BudgetPhaseChanged{
+      .budget_id = command.budget_id, .phase = command.phase, .reason = command.reason});
+  return decision;
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command) const {
+  const BudgetState* budget = FindBudget(command.budget_id);
+  if (budget == nullptr) return NoSuchBudget(command.budget_id);
+  BudgetSpec successor = budget->spec;
+  successor.id = command.successor_id;
+  successor.cap = command.cap;
+  successor.description = budget->description;
+  if (const BudgetState* existing = FindBudget(command.successor_id)) {
+    successor.description = existing->spec.description;
+    if (existing->supersedes == command.budget_id &&
+        FirstDifference(existing->spec, successor).empty()) {
+      return Decision{BudgetOutcome{.budget_id = command.successor_id, .created = false}, {}};
+    }
+    return absl::AlreadyExistsError(
+        absl::StrFormat("budgets/%s exists already and is another budget", command.successor_id));
+  }
+  if (HasEnded(*budget)) return Ended(*budget);
+  if (!successor.parent_id.empty()) {
+    if (absl::Status status = CheckParent(successor); !status.ok()) return status;
+  }
+  if (std::holds_alternative<TradeOffCurveCap>(command.cap)) {
+    return absl::InvalidArgumentError(
+        "cap: got a trade-off curve, want a currency in which what was spent can be counted");
+  }
+  absl::StatusOr<accounting::Filter> filter = FilterFor(command.cap, "cap");
+  if (!filter.ok()) return filter.status();
+  CellFilter cells = CellFilter::From(*filter);
+  std::vector<Cost> carried = SpentIn(*budget, command.cap, cells);
+  if (!Balance(cells).Fits(carried)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "cap: what budgets/%s has spent already does not fit under %s, or has no finite cost in "
+        "its currency",
+        command.budget_id, Describe(command.cap)));
+  }
+  return Decision{BudgetOutcome{.budget_id = command.successor_id, .created = true},
+                  {BudgetSuperseded{.budget_id = command.budget_id,
+                                    .reason = command.reason,
+                                    .successor = std::move(successor),
+                                    .filter = std::move(cells),
+                                    .carried = std::move(carried)}}};
+}
+
+std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
+                                  const CellFilter& filter) const {
+  std::vector<Cost> spent(filter.cells.size());
+  if (!budget.supersedes.empty()) {
+    AddInPlace(SpentIn(*FindBudget(budget.supersedes), cap, filter), &spent);
+  }
+  for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
+    if (session->plan_charge.has_value()) {
+      AddInPlace(PlanCosts(session->spec, session->plan_charge->epsilon, cap, filter), &spent);
+      continue;
+    }
+    for (const SessionEvent& event : session->events) {
+      if (event.accepted_count == 0) continue;
+      AddInPlace(
+          Times(UnitCosts(event.event, session->spec.relation, filter), event.accepted_count),
+          &spent);
+    }
+  }
+  // The children of a partition count in full: what it saves may be lost here, never the reverse.
+  for (const std::string& child_id : budget.child_ids) {
+    const BudgetState& child = *FindBudget(child_id);
+    // A superseded child is in its successor.
+    if (child.superseded_by.empty()) AddInPlace(SpentIn(child, cap, filter), &spent);
+  }
+  return spent;
+}
+
+}  // namespace epsledger::core

@@ -1,0 +1,26 @@
+#include "server/core/command.h"
+
+namespace epsledger::core {
+namespace {
+
+struct BudgetFinder {
+  const std::string& operator()(const CreateBudget& c) const {
+    return c.spec.parent_id.empty() ? c.spec.id : c.spec.parent_id;
+  }
+  const std::string& operator()(const UpdateBudget& c) const { return c.budget_id; }
+  const std::string& operator()(const ChangeBudgetPhase& c) const { return c.budget_id; }
+  const std::string& operator()(const SupersedeBudget& c) const { return c.budget_id; }
+  const std::string& operator()(const CreateSession& c) const { return c.spec.budget_id; }
+  const std::string& operator()(const CloseSession& c) const { return c.session.budget_id; }
+  const std::string& operator()(const OpenAttempt& c) const { return c.session.budget_id; }
+  const std::string& operator()(const Charge& c) const { return c.session.budget_id; }
+  const std::string& operator()(const SettleLease& c) const { return c.session.budget_id; }
+};
+
+}  // namespace
+
+const std::string& BudgetOf(const Command& command) {
+  return std::visit(BudgetFinder{}, command.body);
+}
+
+}  // namespace epsledger::core

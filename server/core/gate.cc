@@ -1,0 +1,95 @@
+#include "server/core/gate.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace epsledger::core {
+namespace {
+
+// b - a for b >= a; what has become infinite stays so.
+Cost Growth(Cost a, Cost b) { return b.is_infinite() ? Cost::Infinite() : b.MinusOrZero(a); }
+
+}  // namespace
+
+void PartitionTotal::Update(const std::string& child, Cost amount) {
+  if (child == first_.id) {
+    first_.amount = amount;
+  } else if (child == second_.id) {
+    second_.amount = amount;
+  } else if (amount > second_.amount) {
+    second_ = {child, amount};
+  }
+  if (second_.amount > first_.amount) std::swap(first_, second_);
+}
+
+void PartitionTotal::Rename(const std::string& child, const std::string& successor) {
+  if (first_.id == child) first_.id = successor;
+  if (second_.id == child) second_.id = successor;
+}
+
+Cost PartitionTotal::Total(bool two_largest) const {
+  return two_largest ? first_.amount + second_.amount : first_.amount;
+}
+
+std::vector<Cost> PartitionStep::Increment(const std::vector<Cost>& costs) const {
+  return PartitionStep(*this).Take(costs);
+}
+
+std::vector<Cost> PartitionStep::Take(const std::vector<Cost>& costs) {
+  AddInPlace(costs, &child_spent);
+  return UpdateTotals();
+}
+
+std::vector<Cost> PartitionStep::UpdateTotals() {
+  std::vector<Cost> growth;
+  growth.reserve(totals.size());
+  for (size_t i = 0; i < totals.size(); ++i) {
+    const Cost before = totals[i].Total(two_largest);
+    totals[i].Update(child_id, child_spent[i]);
+    growth.push_back(Growth(before, totals[i].Total(two_largest)));
+  }
+  return growth;
+}
+
+bool Gate::Fits(const std::vector<Cost>& costs) const {
+  return partitions.empty() ? balance.Fits(costs) : balance.Fits(Increment(costs));
+}
+
+int64_t Gate::HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) const {
+  if (partitions.empty()) return balance.HowManyFit(unit_costs, limit);
+  // Growth is not linear in the count, but it never falls.
+  if (Fits(Times(unit_costs, limit))) return limit;
+  int64_t fits = 0;
+  int64_t too_many = limit;
+  while (too_many - fits > 1) {
+    const int64_t middle = fits + (too_many - fits) / 2;
+    (Fits(Times(unit_costs, middle)) ? fits : too_many) = middle;
+  }
+  return fits;
+}
+
+std::vector<Cost> Gate::Increment(const std::vector<Cost>& costs) const {
+  std::vector<Cost> increment = costs;
+  for (const PartitionStep& step : partitions) increment = step.Increment(increment);
+  return increment;
+}
+
+void Gate::Take(const std::vector<Cost>& costs) {
+  if (partitions.empty()) return balance.Add(costs);
+  std::vector<Cost> increment = costs;
+  for (PartitionStep& step : partitions) increment = step.Take(increment);
+  balance.Add(increment);
+}
+
+void AddInPlace(const std::vector<Cost>& costs, std::vector<Cost>* sum) {
+  for (size_t i = 0; i < sum->size(); ++i) (*sum)[i] = (*sum)[i] + costs[i];
+}
+
+std::vector<Cost> Times(const std::vector<Cost>& unit_costs, int64_t count) {
+  std::vector<Cost> costs;
+  costs.reserve(unit_costs.size());
+  for (Cost cost : unit_costs) costs.push_back(cost.Times(count));
+  return costs;
+}
+
+}  // namespace epsledger::core

@@ -1,0 +1,98 @@
+#include "server/core/policy.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "accounting/event/history.h"
+
+namespace epsledger::core {
+namespace {
+
+bool Contains(const std::vector<Sampler>& samplers, Sampler sampler) {
+  return std::find(samplers.begin(), samplers.end(), sampler) != samplers.end();
+}
+
+std::optional<Sampler> SamplerOf(const accounting::MechanismEvent& event) {
+  if (event.As<accounting::PoissonSampled>() != nullptr) return Sampler::kPoisson;
+  if (event.As<accounting::TruncatedPoissonSampled>() != nullptr) return Sampler::kTruncatedPoisson;
+  if (event.As<accounting::SampledWithoutReplacement>() != nullptr) {
+    return Sampler::kWithoutReplacement;
+  }
+  if (event.As<accounting::SampledWithReplacement>() != nullptr) return Sampler::kWithReplacement;
+  if (event.As<accounting::RandomAllocation>() != nullptr) return Sampler::kRandomAllocation;
+  const auto* banded = event.As<accounting::BandedMatrixFactorization>();
+  if (banded != nullptr && banded->sampling_probability < 1) return Sampler::kPoisson;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Sampler> SamplersOf(const accounting::MechanismEvent& event) {
+  std::vector<Sampler> samplers;
+  for (const accounting::Use& use : accounting::Flatten(event)) {
+    const std::optional<Sampler> sampler = SamplerOf(*use.event);
+    if (sampler.has_value() && !Contains(samplers, *sampler)) samplers.push_back(*sampler);
+  }
+  return samplers;
+}
+
+std::optional<std::string> MissingProvenance(const Policy& policy, const Provenance& provenance) {
+  if (!policy.provenance_required) return std::nullopt;
+  if (!provenance.sampler.has_value()) {
+    return "provenance.sampler: got SAMPLER_UNSPECIFIED, want how the batches are drawn";
+  }
+  if (!(provenance.clip_norm > 0)) {
+    return "provenance.clipNorm: got 0, want the largest contribution of one record, in (0, inf)";
+  }
+  if (provenance.library.empty()) return "provenance.library: got \"\", want the library's name";
+  if (provenance.library_version.empty()) {
+    return "provenance.libraryVersion: got \"\", want the library's version";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> SamplerViolation(const std::vector<Sampler>& samplers,
+                                            const Provenance& provenance,
+                                            const std::vector<const Policy*>& policies) {
+  for (Sampler sampler : samplers) {
+    if (provenance.sampler.has_value() && *provenance.sampler != sampler) {
+      return absl::StrFormat(
+          "the event is proved for %s batches and the attempt says that it draws %s ones; charge "
+          "the event without sampling, or draw %s batches",
+          Name(sampler), Name(*provenance.sampler), Name(sampler));
+    }
+    for (const Policy* policy : policies) {
+      if (policy->allowed_samplers.empty()) continue;
+      if (!provenance.sampler.has_value()) {
+        return "the attempt must say how it draws its batches (provenance.sampler) before it "
+               "charges a sampled event";
+      }
+      if (!Contains(policy->allowed_samplers, sampler)) {
+        return absl::StrFormat("%s batches are not allowed here", Name(sampler));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+const char* Name(Sampler sampler) {
+  switch (sampler) {
+    case Sampler::kPoisson:
+      return "POISSON";
+    case Sampler::kTruncatedPoisson:
+      return "TRUNCATED_POISSON";
+    case Sampler::kWithoutReplacement:
+      return "WITHOUT_REPLACEMENT";
+    case Sampler::kWithReplacement:
+      return "WITH_REPLACEMENT";
+    case Sampler::kRandomAllocation:
+      return "RANDOM_ALLOCATION";
+    case Sampler::kFullBatch:
+      return "FULL_BATCH";
+    case Sampler::kShuffled:
+      return "SHUFFLED";
+  }
+  return "UNKNOWN_SAMPLER";
+}
+
+}  // namespace epsledger::core

@@ -1,0 +1,140 @@
+// Deciding on sessions and their attempts.
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "server/core/charge_decider.h"
+#include "server/core/codec.h"
+#include "server/core/ledger.h"
+#include "server/core/plan.h"
+
+namespace epsledger::core {
+namespace {
+
+absl::Status NoSuchSession(const SessionName& name) {
+  return absl::NotFoundError(absl::StrFormat("budgets/%s/sessions/%s: there is no such session",
+                                             name.budget_id, name.session_id));
+}
+
+absl::Status CheckDistinct(const std::vector<accounting::CountedEvent>& plan) {
+  std::map<std::string, size_t> planned;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const auto [it, is_new] = planned.emplace(EncodeEvent(*plan[i].event), i);
+    if (!is_new) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "session.plan.events[%d].event: got the event of events[%d] again, want distinct ones", i,
+          it->second));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) const {
+  const SessionSpec& spec = command.spec;
+  const SessionName name{.budget_id = spec.budget_id, .session_id = spec.id};
+  const BudgetState* budget = FindBudget(spec.budget_id);
+  if (budget == nullptr) {
+    return absl::NotFoundError(
+        absl::StrFormat("budgets/%s: there is no such budget", spec.budget_id));
+  }
+  if (const SessionState* existing = FindSession(name)) {
+    const std::string difference = FirstDifference(existing->spec, spec);
+    if (difference.empty()) {
+      return Decision{SessionOutcome{.session = name, .created = false, .refusal = {}}, {}};
+    }
+    return absl::AlreadyExistsError(absl::StrFormat("budgets/%s/sessions/%s exists with another %s",
+                                                    spec.budget_id, spec.id, difference));
+  }
+  if (budget->spec.relation != spec.relation) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "session.neighboringRelation: got %s, want %s as in budgets/%s",
+        accounting::Name(spec.relation), accounting::Name(budget->spec.relation), spec.budget_id));
+  }
+  const bool declared = spec.mode == SessionMode::kDeclared;
+  if (!declared && std::holds_alternative<TradeOffCurveCap>(budget->spec.cap)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "session.mode: got ADAPTIVE, want DECLARED: the cap of budgets/%s is a trade-off curve, "
+        "which no filter keeps",
+        spec.budget_id));
+  }
+  const auto refuse = [&](Refusal refusal) {
+    return Decision{SessionOutcome{.session = name, .created = false, .refusal = refusal},
+                    {SessionRefused{.spec = spec, .refusal = refusal}}};
+  };
+  if (std::optional<Refusal> blocked = BlockedBy(*budget)) return refuse(*std::move(blocked));
+
+  SessionCreated created{.spec = spec,
+                         .session_number = static_cast<int64_t>(sessions_.size()) + 1,
+                         .own_filter = {},
+                         .plan_charge = {}};
+  Decision decision{SessionOutcome{.session = name, .created = true, .refusal = {}}, {}};
+  if (!declared) {
+    if (spec.own_cap.has_value()) {
+      if (std::holds_alternative<TradeOffCurveCap>(*spec.own_cap)) {
+        return absl::InvalidArgumentError(
+            "session.ownCap: got tradeOffCurve, want a currency with a filter: an ADAPTIVE session "
+            "cannot be held to a trade-off curve");
+      }
+      absl::StatusOr<accounting::Filter> filter = FilterFor(*spec.own_cap, "session.ownCap");
+      if (!filter.ok()) return filter.status();
+      created.own_filter = CellFilter::From(*filter);
+    }
+    decision.entries.push_back(std::move(created));
+    return decision;
+  }
+
+  if (absl::Status status = CheckDistinct(spec.plan); !status.ok()) return status;
+  absl::StatusOr<accounting::Guarantee> composed = ComposePlan(spec, spec.plan_delta);
+  if (!composed.ok()) return composed.status();
+  if (absl::Status status = CheckOwnCap(spec); !status.ok()) return status;
+  PlanCharge charge{.epsilon = *composed->upper, .theorem = composed->theorem, .costs = {}};
+  for (const Gate& gate : GatesOf(PathToRoot(*budget))) {
+    std::vector<Cost> costs = PlanCosts(spec, charge.epsilon, FindBudget(gate.budget_id)->spec.cap,
+                                        gate.balance.filter());
+    if (!gate.Fits(costs)) return refuse(RefusalBy(gate, costs));
+    charge.costs.push_back(std::move(costs));
+  }
+  created.plan_charge = std::move(charge);
+  decision.entries.push_back(std::move(created));
+  return decision;
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CloseSession& command) const {
+  const SessionState* session = FindSession(command.session);
+  if (session == nullptr) return NoSuchSession(command.session);
+  Decision decision{SessionOutcome{.session = command.session, .created = false, .refusal = {}},
+                    {}};
+  if (!session->closed) {
+    decision.entries.push_back(
+        SessionClosed{.session_number = session->number, .reason = command.reason});
+  }
+  return decision;
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const OpenAttempt& command) const {
+  const SessionState* session = FindSession(command.session);
+  if (session == nullptr) return NoSuchSession(command.session);
+  if (session->closed) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("budgets/%s/sessions/%s is closed for good (%s)", command.session.budget_id,
+                        command.session.session_id, session->close_reason));
+  }
+  for (const BudgetState* budget : PathToRoot(*FindBudget(session->spec.budget_id))) {
+    if (!budget->spec.policy.has_value()) continue;
+    if (const auto missing = MissingProvenance(*budget->spec.policy, command.provenance)) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%s (the policy of budgets/%s)", *missing, budget->spec.id));
+    }
+  }
+  const int64_t attempt = session->current_attempt + 1;
+  return Decision{AttemptOutcome{.attempt = attempt, .head = {}},
+                  {AttemptOpened{.session_number = session->number,
+                                 .attempt = attempt,
+                                 .client_description = command.client_description,
+                                 .provenance = command.provenance}}};
+}
+
+}  // namespace epsledger::core

@@ -31,6 +31,8 @@ struct Ratio {
     const double gap = kCutWidth * kCutWidth;
     return cut == kInf || drift < cut ? drift : std::max(cut, (cut + gap * drift) / (1 + gap));
   }
+  // Nor, for negative powers, before: the slope of log g falls to the left.
+  double FirstHump(double power) const { return power < 0 ? power * At(W(0)).slope / s : 0; }
   double W(double t) const { return t / s - 0.5 / (s * s); }
   double LogG(double w) const { return At(w).log_g; }
   // log g, and its slope in w: q e^w / g, which grows with w from 0 to 1. Both to a few ulp.
@@ -177,7 +179,7 @@ double RoughLogMoment(const SampledGaussianPair& pair, double order) {
   constexpr double kFar = 60;
   const bool far = last_hump > kFar;
   if (far && r.cut != kInf) return kInf;
-  const double low = -6;
+  const double low = r.FirstHump(power) - 6;
   const double high = far ? 20 : std::max(6.0, last_hump + 6);
   const double step = r.cut == kInf ? std::clamp(0.5 * r.s, 0.1, 0.5) : 0.1;
   const int count = static_cast<int>((high - low) / step) + 1;
@@ -326,7 +328,7 @@ FrequencyDecay::FrequencyDecay(const SampledGaussianPair& pair, double tilt,
   const Ratio r{pair.sampling_probability, pair.noise, pair.cut};
   const double power = Power(pair.adjacency, tilt);
   // The part of the line that carries the mass, found on a rough grid.
-  const double low = -7;
+  const double low = r.FirstHump(power) - 7;
   const double high = std::max(0.0, r.LastHump(std::max(0.0, power / r.s))) + 7;
   constexpr double kRoughStep = 0.5;
   std::vector<double> rough;

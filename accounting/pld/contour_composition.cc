@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "accounting/numeric/log_space.h"
@@ -52,9 +53,9 @@ struct ContourComposition::Line {
   // log bounds on |phi| over each octave's half, from (count - 1) * step on, and beyond the last.
   std::vector<std::vector<double>> log_decay;
   std::vector<double> band_start;
-  std::vector<double> orders;
-  std::vector<std::vector<double>> log_order_moment;  // upper bounds, by pair and order
-  double log_set_aside = -kInf;                       // at least the mass that the cuts set aside
+  double order = 0;                      // of the moment that bounds the aliases
+  std::vector<double> log_order_moment;  // upper bounds, by pair
+  double log_set_aside = -kInf;          // at least the mass that the cuts set aside
   TiltedSum sum;
 };
 
@@ -66,9 +67,59 @@ void ContourComposition::Add(size_t index, double more) {
   if (line_ != nullptr) Recompose();
 }
 
+// For small sampling probabilities log M is about (c + c^2) v / 2 with v = q^2 (e^{1/s^2} - 1):
+// where q and v differ by less than sqrt(e) one pair stands for many, so often that v is the same.
+// Where to look, not a bound.
+void ContourComposition::Represent() {
+  struct Group {
+    double weight = 0;
+    double log_q = 0;
+    double log_s = 0;
+    double cut = 0;
+  };
+  const auto log_v = [](double log_q, double s) {
+    const double x = 1 / (s * s);
+    return 2 * log_q + (x > 37 ? x : std::log(std::expm1(x)));
+  };
+  constexpr double kCell = 0.5;
+  std::map<std::pair<double, double>, Group> groups;
+  for (const CountedPair& p : pairs_) {
+    const double log_q = std::log(p.pair.sampling_probability);
+    const double v = log_v(log_q, p.pair.noise);
+    const double cell = std::floor(v / kCell);
+    Group& group = groups[{std::floor(log_q / kCell), cell}];
+    const double weight = p.count * std::exp(v - cell * kCell);
+    group.weight += weight;
+    group.log_q += weight * log_q;
+    group.log_s += weight * std::log(p.pair.noise);
+    group.cut += weight * p.pair.cut;
+  }
+  representatives_.clear();
+  for (const auto& [cell, group] : groups) {
+    const double log_q = group.log_q / group.weight;
+    const double s = std::exp(group.log_s / group.weight);
+    representatives_.push_back(
+        {{std::exp(log_q), s, pairs_[0].pair.adjacency, group.cut / group.weight},
+         group.weight * std::exp(cell.second * kCell - log_v(log_q, s))});
+  }
+}
+
+// Makes RoughMoment right at the saddle.
+void ContourComposition::AdjustRepresentatives() {
+  if (representatives_.size() == pairs_.size()) return;
+  const auto sum_over = [this](const std::vector<CountedPair>& pairs) {
+    double sum = 0;
+    for (const CountedPair& p : pairs) sum += p.count * RoughLogMoment(p.pair, saddle_);
+    return sum;
+  };
+  const double factor = sum_over(pairs_) / sum_over(representatives_);
+  if (!(factor > 0.5 && factor < 2)) return;
+  for (CountedPair& p : representatives_) p.count *= factor;
+}
+
 double ContourComposition::RoughMoment(double order) const {
   double sum = 0.5 * order * (order + 1) * mu_.upper * mu_.upper;
-  for (const CountedPair& p : pairs_) sum += p.count * RoughLogMoment(p.pair, order);
+  for (const CountedPair& p : representatives_) sum += p.count * RoughLogMoment(p.pair, order);
   return sum;
 }
 
@@ -111,47 +162,58 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
   line->tilt = tilt;
   line->step = 2 * kPi / (1.05 * period);
 
-  // Upper bounds on the moments that bound the aliases.
-  line->orders = {orders[shown_by]};
-  if (shown_by + 1 < orders.size()) line->orders.push_back(orders[shown_by + 1]);
-  // How small a node must be to be left out, relative to what is looked for.
-  const double log_scale = RoughMoment(tilt);
-  const double log_wanted = log_delta + tilt * epsilon - log_scale + std::log(kShare * relative);
+  const auto parts = static_cast<double>(pairs_.size());
+
+  // Upper bounds on the moments that bound the aliases, to a thousandth in all.
+  line->order = orders[shown_by];
   for (const CountedPair& p : pairs_) {
-    std::vector<double> moments;
-    for (const double order : line->orders) {
-      const TiltedLoss loss(p.pair, order, 0, 1e-9 / p.count, kLargestPointCount);
-      moments.push_back(loss.valid() ? loss.log_moment() + loss.log_moment_error() : kInf);
-    }
-    line->log_order_moment.push_back(std::move(moments));
+    const double tolerance = std::clamp(1e-3 / (p.count * parts), 1e-13, 1e-6);
+    const TiltedLoss loss(p.pair, line->order, 0, tolerance, kLargestPointCount);
+    line->log_order_moment.push_back(loss.valid() ? loss.log_moment() + loss.log_moment_error()
+                                                  : kInf);
   }
 
-  // Half octaves of frequency, outwards until what is left is small enough.
+  const int cells = pairs_.size() > 16 ? 64 : 128;
   std::vector<FrequencyDecay> decays;
+  std::vector<double> assumed;  // of each log moment, at most this
+  double log_scale = 0.5 * tilt * (tilt + 1) * mu_.upper * mu_.upper;
   for (const CountedPair& p : pairs_) {
-    decays.emplace_back(p.pair, tilt, RoughLogMoment(p.pair, tilt) + 1e-4);
+    const double rough = RoughLogMoment(p.pair, tilt);
+    log_scale += p.count * rough;
+    assumed.push_back(rough + 1e-4);
+    decays.emplace_back(p.pair, tilt, assumed.back(), cells);
   }
+  // How small a node must be to be left out, relative to what is looked for.
+  const double log_wanted = log_delta + tilt * epsilon - log_scale + std::log(kShare * relative);
+  // Half octaves of frequency, outwards until what is left is small enough.
   std::vector<double> starts;
   std::vector<double> log_bounds;  // on the product, in the half octave that begins there
-  double start = 8 * line->step;
+  double start = 4 * line->step;
   const double gaussian = 0.5 * mu_.lower * mu_.lower;
+  const auto log_of_tail = [](double log_bound, double from) {  // the integral of 1/y^2, first term
+    return log_bound - std::log(from) + std::log(2.0);
+  };
   for (int band = 0; band < 64; ++band, start *= std::sqrt(2.0)) {
-    double log_near = -gaussian * start * start;
-    double log_beyond = log_near;
-    std::vector<double> logs;
+    double log_bound = -gaussian * start * start;
     for (size_t i = 0; i < pairs_.size(); ++i) {
-      log_near += pairs_[i].count * std::log(decays[i].BoundNear(start));
-      log_beyond += pairs_[i].count * std::log(decays[i].BoundBeyond(start));
+      log_bound += pairs_[i].count * std::log(decays[i].BoundNear(start));
+    }
+    // Beyond, where that can be small or these bounds are at their end.
+    const bool at_end = !log_bounds.empty() && log_bound > log_bounds.back();
+    double log_beyond = kInf;
+    if (at_end || log_of_tail(log_bound, start) < log_wanted - 2) {
+      log_beyond = -gaussian * start * start;
+      for (size_t i = 0; i < pairs_.size(); ++i) {
+        log_beyond += pairs_[i].count * std::log(decays[i].BoundBeyond(start));
+      }
     }
     starts.push_back(start);
-    log_bounds.push_back(log_near);
-    // Beyond: the integral of 1/y^2 and its first term.
-    const double log_rest = log_beyond - std::log(start) + std::log(2.0);
-    if (log_rest < log_wanted - 2) break;
+    log_bounds.push_back(std::min(log_bound, log_beyond));
+    if (log_of_tail(log_beyond, start) < log_wanted - 2) break;
   }
   // From the far end inwards while the bands stay small.
   size_t first = starts.size() - 1;
-  while (first > 0 && log_bounds[first - 1] - std::log(starts[first - 1]) + std::log(2.0) <
+  while (first > 0 && log_of_tail(log_bounds[first - 1], starts[first - 1]) <
                           log_wanted - 2 - std::log(static_cast<double>(starts.size()))) {
     --first;
   }
@@ -167,8 +229,7 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
     const CountedPair& p = pairs_[i];
     // Each node errs by this times the count; the nodes' weights sum to about 1 / tilt.
     const double tolerance =
-        std::clamp(0.1 * tilt * std::exp(log_wanted) / p.count / static_cast<double>(pairs_.size()),
-                   1e-25, 1e-9);
+        std::clamp(0.1 * tilt * std::exp(log_wanted) / p.count / parts, 1e-25, 1e-9);
     const TiltedLoss loss(p.pair, tilt, top, tolerance, kLargestPointCount);
     if (!loss.valid()) return false;
     if (static_cast<double>(loss.size()) * line->count > work_limit_) return false;
@@ -192,12 +253,14 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
     line->log_phi.push_back(std::move(phi));
     line->relative_error.push_back(std::move(errors));
     // The decay again, now against the certified moment.
-    const FrequencyDecay decay(p.pair, tilt, line->log_moment.back().upper);
+    const double certified = line->log_moment.back().upper;
+    if (certified > assumed[i]) decays[i] = FrequencyDecay(p.pair, tilt, certified, cells);
     std::vector<double> logs;
     for (size_t b = 0; b < line->band_start.size(); ++b) {
+      const double beyond = decays[i].BoundBeyond(line->band_start[b]);
       const bool last = b + 1 == line->band_start.size();
-      logs.push_back(std::log(last ? decay.BoundBeyond(line->band_start[b])
-                                   : decay.BoundNear(line->band_start[b])));
+      logs.push_back(
+          std::log(last ? beyond : std::min(beyond, decays[i].BoundNear(line->band_start[b]))));
     }
     line->log_decay.push_back(std::move(logs));
   }
@@ -248,14 +311,11 @@ void ContourComposition::Recompose() {
   }
   sum.log_scale_error +=
       static_cast<double>(pairs_.size()) * 2 * kUnitRoundoff * std::abs(sum.log_scale);
-  for (size_t m = 0; m < line.orders.size(); ++m) {
-    const double order = line.orders[m];
-    double log_moment = RoundUp(order * (order + 1) * (half_mu + half_mu_error), 4);
-    for (size_t i = 0; i < pairs_.size(); ++i) {
-      log_moment += pairs_[i].count * line.log_order_moment[i][m];
-    }
-    sum.moments.push_back({order, RoundUp(log_moment, 4 + static_cast<double>(pairs_.size()))});
+  double log_moment = RoundUp(line.order * (line.order + 1) * (half_mu + half_mu_error), 4);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    log_moment += pairs_[i].count * line.log_order_moment[i];
   }
+  sum.moments.push_back({line.order, RoundUp(log_moment, 4 + static_cast<double>(pairs_.size()))});
 
   const double norm = line.step / (2 * kPi);
   double error = 0;
@@ -398,6 +458,7 @@ Bounds ContourComposition::EpsilonAsCut(double log_delta, const Precision& preci
       return best;
     }
   }
+  Represent();
   const Minimum rough = MinimizeFrom(
       [&](double log_order) {
         const double c = std::exp(log_order);
@@ -406,6 +467,7 @@ Bounds ContourComposition::EpsilonAsCut(double log_delta, const Precision& preci
       std::log(saddle_), 0.5, std::log(1e-6), std::log(1e7), 0.05, 40);
   if (!std::isfinite(rough.value)) return best;
   saddle_ = std::exp(rough.at);
+  AdjustRepresentatives();
   double near = std::clamp((SaddlePointLogDelta(0) - log_delta) / saddle_, 0.0, rough.value);
   double share = 1;
   for (int round = 0; round < 3; ++round) {
@@ -463,6 +525,7 @@ Bounds ContourComposition::LogDeltaAsCut(double epsilon, const Precision& precis
     read();
     if (narrow_enough()) return best;
   }
+  Represent();
   const Minimum rough = MinimizeFrom(
       [&](double log_order) {
         const double c = std::exp(log_order);
@@ -472,6 +535,7 @@ Bounds ContourComposition::LogDeltaAsCut(double epsilon, const Precision& precis
       std::log(saddle_), 0.5, std::log(1e-6), std::log(1e7), 0.05, 40);
   if (!std::isfinite(rough.value)) return best;
   saddle_ = std::exp(rough.at);
+  AdjustRepresentatives();
   double log_delta = std::min({rough.value, SaddlePointLogDelta(epsilon), -1e-6});
   for (int round = 0; round < 3; ++round) {
     const double relative = std::clamp(precision.relative_width, 1e-11, 0.1);

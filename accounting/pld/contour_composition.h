@@ -46,6 +46,9 @@ class ContourComposition {
   // phi of each pair at the nodes of one line.
   struct Line;
 
+  // Gathers alike pairs into one each, for RoughMoment.
+  void Represent();
+  void AdjustRepresentatives();
   double RoughMoment(double order) const;
   double SaddlePointLogDelta(double epsilon) const;
   // True if a line was built on which delta near (epsilon, log_delta) is known to `relative`.
@@ -60,6 +63,7 @@ class ContourComposition {
   Bounds LogDeltaAsCut(double epsilon, const Precision& precision);
 
   std::vector<CountedPair> pairs_;
+  std::vector<CountedPair> representatives_;
   Bounds mu_;
   double saddle_ = 2;
   double last_epsilon_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/normal.h"
@@ -30,8 +31,20 @@ struct Ratio {
     const double gap = kCutWidth * kCutWidth;
     return cut == kInf || drift < cut ? drift : std::max(cut, (cut + gap * drift) / (1 + gap));
   }
+  // Nor, for negative powers, before: the slope of log g falls to the left.
+  double FirstHump(double power) const { return power < 0 ? power * At(W(0)).slope / s : 0; }
   double W(double t) const { return t / s - 0.5 / (s * s); }
-  double LogG(double w) const { return w < 700 ? std::log1p(q * std::expm1(w)) : std::log(q) + w; }
+  double LogG(double w) const { return At(w).log_g; }
+  // log g, and its slope in w: q e^w / g, which grows with w from 0 to 1. Both to a few ulp.
+  struct Value {
+    double log_g;
+    double slope;
+  };
+  Value At(double w) const {
+    if (w >= 700) return {std::log(q) + w, 1};
+    const double grown = std::expm1(w);
+    return {std::log1p(q * grown), q * (w < -1 ? std::exp(w) : grown + 1) / (1 + q * grown)};
+  }
 };
 
 // The exponent of g under the integral at tilt c, and how losses follow from log g.
@@ -65,48 +78,82 @@ Range FindRange(const Ratio& r, double power, double log_target) {
   const auto log_right = [&](double t) {
     return LogIntegrand(r, power, t) + std::log(1 + 1 / (r.Fall(t) - drift));
   };
-  while (log_right(range.high) > log_target) range.high += 0.125;
+  while (log_right(range.high) > log_target) range.high += 0.25;
   range.log_outside = 0.7 + std::max(log_left(range.low), log_right(range.high));
   return range;
 }
 
-// log of an upper bound on the integral of |phi g^beta| along Im t = +-v, |Im beta| = y, Re beta =
-// power: |g(t + iv)| lies between g(t) cos(v/2s) and g(t), and arg g grows with t, from 0 towards
-// v/s. Cell by cell, each factor at its worst end.
-double LogShiftedIntegral(const Ratio& r, double power, const Range& range, double turn, double y,
-                          const std::vector<double>& edges, const std::vector<double>& log_g) {
-  const double sine = std::sin(turn);
-  const double cosine = std::cos(turn);
-  const auto angle = [&](double w) {
-    if (w > 600) return turn;
-    const double grown = r.q * std::exp(w);
-    return std::atan2(grown * sine, 1 - r.q + grown * cosine);
-  };
-  const double v = turn * r.s;
-  double largest = -kInf;
-  std::vector<double> logs(edges.size() - 1);
-  for (size_t i = 0; i + 1 < edges.size(); ++i) {
-    const double nearest = edges[i] > 0 ? edges[i] : edges[i + 1] < 0 ? edges[i + 1] : 0;
-    logs[i] = power * (power > 0 ? log_g[i + 1] : log_g[i]) + y * angle(r.W(edges[i + 1])) -
-              0.5 * nearest * nearest - kLogSqrtTwoPi + r.LogShare(edges[i]) +
-              std::log(edges[i + 1] - edges[i]);
-    largest = std::max(largest, logs[i]);
+// The integral of |phi g^beta| along Im t = +-v, Re beta = power and |Im beta| = y: |g(t + iv)|
+// lies between g(t) cos(v/2s) and g(t), and arg g grows with t, from 0 towards v/s.
+class ShiftedIntegral {
+ public:
+  ShiftedIntegral(const Ratio& r, double power, const Range& range)
+      : r_(r), power_(power), log_outside_(range.log_outside) {
+    const double cell = std::max(r.cut == kInf ? std::clamp(0.25 * r.s, 0.1, 0.4) : 0.05,
+                                 (range.high - range.low) / 2000);
+    const auto count = static_cast<size_t>(std::ceil((range.high - range.low) / cell));
+    logs_.reserve(count);
+    grown_.reserve(count);
+    double left = range.low;
+    Ratio::Value at_left = r.At(r.W(left));
+    for (size_t i = 1; i <= count; ++i) {
+      const double right = range.low + cell * static_cast<double>(i);
+      const double w = r.W(right);
+      const Ratio::Value at_right = r.At(w);
+      // log g is convex: below its chord, above its tangent. -t^2/2 is below its tangent at the
+      // middle, and the share falls. What is linear is largest at an end.
+      const double width = right - left;
+      const double middle = 0.5 * (left + right);
+      const double tangent = 0.5 * middle * width;
+      const double log_g_end =
+          power > 0 ? at_right.log_g : at_left.log_g + at_left.slope / r.s * width;
+      logs_.push_back(std::max(power * at_left.log_g + tangent, power * log_g_end - tangent) -
+                      0.5 * middle * middle - kLogSqrtTwoPi + r.LogShare(left) + std::log(width));
+      largest_ = std::max(largest_, logs_.back());
+      grown_.push_back(w > 600 ? kInf : r.q * std::exp(w));
+      left = right;
+      at_left = at_right;
+    }
   }
-  // Outside the range the angle is at most `turn`.
-  const double outside = range.log_outside + y * turn;
-  largest = std::max(largest, outside);
-  double sum = std::exp(outside - largest);
-  for (const double log : logs) sum += std::exp(log - largest);
-  const double worst = power < 0 ? power * std::log(std::cos(0.5 * turn)) : 0;
-  const double turned = r.cut == kInf ? 0 : 0.5 * v * v / (kCutWidth * kCutWidth);
-  return largest + std::log(sum) + 0.5 * v * v + turned + worst + 1e-6;
-}
 
-// The sum in 64-bit mantissas: for all counts here its error is below one rounding of a double.
+  // log of an upper bound, v = turn s. Cell by cell, the angle at its right end.
+  double LogBound(double turn, double y) const {
+    const double sine = std::sin(turn);
+    const double cosine = std::cos(turn);
+    // Outside the range the angle is at most `turn`.
+    const double largest = std::max(largest_, log_outside_) + y * turn;
+    double sum = std::exp(log_outside_ + y * turn - largest);
+    for (size_t i = 0; i < logs_.size(); ++i) {
+      const double angle = y == 0 ? 0
+                           : grown_[i] == kInf
+                               ? turn
+                               : std::atan2(grown_[i] * sine, 1 - r_.q + grown_[i] * cosine);
+      sum += std::exp(logs_[i] + y * angle - largest);
+    }
+    if (!(sum > 0)) return kInf;
+    const double v = turn * r_.s;
+    const double worst = power_ < 0 ? power_ * std::log(std::cos(0.5 * turn)) : 0;
+    const double turned = r_.cut == kInf ? 0 : 0.5 * v * v / (kCutWidth * kCutWidth);
+    return largest + std::log(sum) + 0.5 * v * v + turned + worst + 1e-6;
+  }
+
+ private:
+  const Ratio r_;
+  const double power_;
+  const double log_outside_;
+  double largest_ = -kInf;
+  std::vector<double> logs_;   // of the bound on each cell at v = 0
+  std::vector<double> grown_;  // q e^w at its right end
+};
+
+// The sum in 64-bit mantissas, four at a time: off by 2 roundings of the sum of the sizes, and what
+// is left is for all counts here below one.
 double WideSum(const double* x, size_t n) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   long double total = 0;
-  for (size_t i = 0; i < n; ++i) total += x[i];
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) total += (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]);
+  for (; i < n; ++i) total += x[i];
   return static_cast<double>(total);
 }
 
@@ -132,9 +179,9 @@ double RoughLogMoment(const SampledGaussianPair& pair, double order) {
   constexpr double kFar = 60;
   const bool far = last_hump > kFar;
   if (far && r.cut != kInf) return kInf;
-  const double low = -6.5;
-  const double high = far ? 20 : std::max(6.5, last_hump + 6.5);
-  const double step = std::min(r.cut == kInf ? 0.25 : 0.1, (high - low) / 60);
+  const double low = r.FirstHump(power) - 6;
+  const double high = far ? 20 : std::max(6.0, last_hump + 6);
+  const double step = r.cut == kInf ? std::clamp(0.5 * r.s, 0.1, 0.5) : 0.1;
   const int count = static_cast<int>((high - low) / step) + 1;
   std::vector<double> logs(static_cast<size_t>(count));
   double largest = -kInf;
@@ -161,26 +208,19 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
 
   // The widest step whose aliases are small enough: the farther the line is shifted the faster they
   // fall, and the larger the integral on it.
-  const double cell = std::max(r.cut == kInf ? 0.1 : 0.05, (range.high - range.low) / 2000);
-  std::vector<double> edges;
-  std::vector<double> log_g;
-  for (double t = range.low; t < range.high; t += cell) edges.push_back(t);
-  edges.push_back(range.high);
-  log_g.reserve(edges.size());
-  for (const double t : edges) log_g.push_back(r.LogG(r.W(t)));
+  const ShiftedIntegral shifted(r, power, range);
   double step = 0;
   double log_alias = kInf;
   double turn = std::min(3.0, 8.0 / r.s);
   for (int i = 0; i < 24; ++i, turn *= 0.7) {
-    const double log_integral =
-        LogShiftedIntegral(r, power, range, turn, largest_frequency, edges, log_g);
+    const double log_integral = shifted.LogBound(turn, largest_frequency);
     const double decay = log_integral + 1 - rough - log_tolerance;  // the wanted 2 pi v / h
     const double candidate = 2 * kPi * turn * r.s / std::max(decay, 1.0);
     if (candidate > step) {
       step = candidate;
       // 2 N / (e^{2 pi v / h} - 1), [TW14] Thm 5.1.
       log_alias = log_integral + std::log(2.0) - 2 * kPi * turn * r.s / step + 0.5;
-    } else if (step > 0 && candidate < 0.5 * step) {
+    } else if (step > 0 && candidate < 0.9 * step) {
       break;
     }
   }
@@ -194,14 +234,13 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
   for (size_t i = 0; i < count; ++i) {
     const double t = range.low + step * static_cast<double>(i);
     const double w = r.W(t);
-    const double log_ratio = r.LogG(w);
+    const auto [log_ratio, slope] = r.At(w);
     const double log_share = r.LogShare(t);
     const double exponent = power * log_ratio - 0.5 * t * t - kLogSqrtTwoPi + log_share - rough;
     losses_[i] = sign * log_ratio;
     weights_[i] = step * std::exp(exponent);
     // t itself is what it is: the rule may stand anywhere. w errs by 3 ulp of its parts, log g by
-    // that times its slope in w, which is at most 1 and about q e^w where that is small.
-    const double slope = w > 300 ? 1.0 : std::min(1.0, r.q * std::exp(w) / (1 - r.q));
+    // that times its slope in w.
     const double log_ratio_error =
         kUnitRoundoff *
         (6 * slope * (std::abs(t / r.s) + 0.5 / (r.s * r.s)) + 6 * std::abs(log_ratio) + 4 * slope);
@@ -234,14 +273,15 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
   log_moment_error_ =
       1.02 * (missing + weight_error) + kUnitRoundoff * (4 + 8 + 4 * std::abs(rough));
   quadrature_error_ = 2.1 * missing;
+  // Rounding may cost a tenth of what the rule costs.
+  afresh_ = static_cast<int>(std::clamp(0.1 * tolerance / (8 * kUnitRoundoff), 4.0, 64.0));
   valid_ = true;
 }
 
 std::vector<std::complex<double>> TiltedLoss::CharacteristicFunctionMinusOne(double step,
                                                                              int count) const {
   // u = e^{i k step L} - 1 by repeated rotation, u' = u + u (r - 1) + (r - 1) with r = e^{i step
-  // L}, afresh every 4 steps. Everything is relative to |u|, which is small where the mass is.
-  constexpr int kAfresh = 4;
+  // L}, afresh every few steps. Everything is relative to |u|, which is small where the mass is.
   const size_t n = losses_.size();
   std::vector<double> re(n);
   std::vector<double> im(n);
@@ -254,7 +294,7 @@ std::vector<std::complex<double>> TiltedLoss::CharacteristicFunctionMinusOne(dou
   }
   std::vector<std::complex<double>> phi(static_cast<size_t>(count));
   for (int k = 0; k < count; ++k) {
-    if (k % kAfresh == 0) {
+    if (k % afresh_ == 0) {
       for (size_t i = 0; i < n; ++i) {
         const double angle = step * static_cast<double>(k) * losses_[i];
         const double half = std::sin(0.5 * angle);
@@ -275,78 +315,137 @@ std::vector<std::complex<double>> TiltedLoss::CharacteristicFunctionMinusOne(dou
 }
 
 double TiltedLoss::Error(double frequency) const {
-  // Of each |u| <= min(2, |y L|): four steps of 8 roundings, of sizes up to |u|; the sums; 3 ulp
-  // of the angle. And the errors of L and of the weights.
+  // Of each |u| <= min(2, |y L|): so many steps of 8 roundings, of sizes up to |u|; the sums. 8
+  // roundings of the angle and of the turn. And the errors of L and of the weights.
   const double size = std::min(2.0, frequency * mean_loss_);
   return quadrature_error_ + frequency * (phase_error_ + 2.1 * weight_error_) +
-         size * kUnitRoundoff * (4 * 8 + 8 + 4);
+         kUnitRoundoff * (size * (afresh_ * 8 + 12) + 8 * frequency * mean_loss_);
 }
 
 FrequencyDecay::FrequencyDecay(const SampledGaussianPair& pair, double tilt,
-                               double log_moment_upper) {
-  constexpr int kCells = 128;
+                               double log_moment_upper, int cell_count) {
   constexpr double kIgnored = 1e-5;  // density, relative to its largest, that need not be counted
   const Ratio r{pair.sampling_probability, pair.noise, pair.cut};
   const double power = Power(pair.adjacency, tilt);
-  const double drift = std::max(0.0, power / r.s);
   // The part of the line that carries the mass, found on a rough grid.
-  double largest = -kInf;
-  const double low = -7;
-  const double high = std::max(0.0, r.LastHump(drift)) + 7;
-  const double rough_step = (high - low) / 400;
-  for (double t = low; t <= high; t += rough_step) {
-    largest = std::max(largest, LogIntegrand(r, power, t));
-  }
+  const double low = r.FirstHump(power) - 7;
+  const double high = std::max(0.0, r.LastHump(std::max(0.0, power / r.s))) + 7;
+  constexpr double kRoughStep = 0.5;
+  std::vector<double> rough;
+  for (double t = low; t <= high; t += kRoughStep) rough.push_back(LogIntegrand(r, power, t));
+  const double counted = *std::max_element(rough.begin(), rough.end()) + std::log(kIgnored);
   double first = kInf;
   double last = -kInf;
-  for (double t = low; t <= high; t += rough_step) {
-    if (LogIntegrand(r, power, t) > largest + std::log(kIgnored)) {
+  for (size_t i = 0; i < rough.size(); ++i) {
+    if (rough[i] > counted) {
+      const double t = low + kRoughStep * static_cast<double>(i);
       first = std::min(first, t);
       last = std::max(last, t);
     }
   }
   if (!(last > first)) return;
-  const double width = (last - first) / kCells;
-  for (int i = 0; i < kCells; ++i) {
-    const double a = first + width * i;
-    const double b = first + width * (i + 1);
-    const double log_g_a = r.LogG(r.W(a));
-    const double log_g_b = r.LogG(r.W(b));
-    // phi is smallest at the end farther from 0, g^power at one end as well.
-    const double farthest = std::max(std::abs(a), std::abs(b));
-    const double log_smallest = (power > 0 ? power * log_g_a : power * log_g_b) -
-                                0.5 * farthest * farthest - kLogSqrtTwoPi + r.LogShare(b) -
-                                log_moment_upper - 1e-12;
-    // d log g / dt = (1 - (1-q)/g)/s grows with t.
-    const double steepest = -std::expm1(std::log1p(-r.q) - log_g_b) / r.s;
-    const double density = std::exp(log_smallest) / steepest * (1 - 1e-9);
-    const double loss_a = Sign(pair.adjacency) * log_g_a;
-    const double loss_b = Sign(pair.adjacency) * log_g_b;
-    cells_.push_back({std::min(loss_a, loss_b), std::max(loss_a, loss_b), density});
+  std::vector<Cell> cells;
+  cells.reserve(static_cast<size_t>(cell_count));
+  const double width = (last - first) / cell_count;
+  const double sign = Sign(pair.adjacency);
+  double a = first;
+  Ratio::Value at_a = r.At(r.W(a));
+  double rest_a = -0.5 * a * a + r.LogShare(a);
+  for (int i = 1; i <= cell_count; ++i) {
+    const double b = first + width * i;
+    const Ratio::Value at_b = r.At(r.W(b));
+    const double rest_b = -0.5 * b * b + r.LogShare(b);
+    // -t^2/2 and log share are concave, log g is convex and above its tangents: what is concave is
+    // smallest at an end.
+    double smallest = std::min(power * at_a.log_g + rest_a, power * at_b.log_g + rest_b);
+    if (power > 0) {
+      const double rise = (b - a) / r.s;
+      smallest = std::max(
+          std::min(power * at_a.log_g + rest_a, power * (at_a.log_g + at_a.slope * rise) + rest_b),
+          std::min(power * (at_b.log_g - at_b.slope * rise) + rest_a, power * at_b.log_g + rest_b));
+    }
+    // d log g / dt = slope / s grows with t.
+    const double density = std::exp(smallest - kLogSqrtTwoPi - log_moment_upper - 1e-12) /
+                           (at_b.slope / r.s) * (1 - 1e-9);
+    // Losses err by some ulp, and far to the left they hardly differ.
+    const double slip = 8 * kUnitRoundoff * std::max(std::abs(at_a.log_g), std::abs(at_b.log_g));
+    Cell cell{std::min(sign * at_a.log_g, sign * at_b.log_g) + slip,
+              std::max(sign * at_a.log_g, sign * at_b.log_g) - slip, density};
+    if (!(cell.high > cell.low) || !std::isfinite(density)) cell = {cell.low, cell.low, 0};
+    cells.push_back(cell);
+    a = b;
+    at_a = at_b;
+    rest_a = rest_b;
   }
-  std::sort(cells_.begin(), cells_.end(),
-            [](const Cell& x, const Cell& y) { return x.low < y.low; });
+  if (sign < 0) std::reverse(cells.begin(), cells.end());
+  FillWindows(cells);
+  FillComponents(std::move(cells));
+}
+
+void FrequencyDecay::FillWindows(const std::vector<Cell>& cells) {
+  size_t begin = 0;
+  size_t end = cells.size();
+  while (end - begin >= 4) {
+    // The moments of uniform laws on the cells, about the mean.
+    double mass = 0;
+    double mean = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const double one = cells[i].density * (cells[i].high - cells[i].low);
+      mass += one;
+      mean += one * 0.5 * (cells[i].low + cells[i].high);
+    }
+    if (!(mass > 0)) return;
+    mean /= mass;
+    double m1 = 0;
+    double m2 = 0;
+    double m3 = 0;
+    double m4 = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const double one = cells[i].density * (cells[i].high - cells[i].low);
+      const double a = cells[i].low - mean;
+      const double b = cells[i].high - mean;
+      const double aa = a * a;
+      const double bb = b * b;
+      m1 += one * (a + b) / 2;
+      m2 += one * (aa + a * b + bb) / 3;
+      m3 += one * (a + b) * (aa + bb) / 4;
+      m4 += one * (aa * aa + a * b * (aa + a * b + bb) + bb * bb) / 5;
+    }
+    windows_.push_back({2 * (mass * m2 - m1 * m1), 2 * (mass * m4 - 4 * m1 * m3 + 3 * m2 * m2)});
+    // On to the middle half.
+    const double reach = 0.25 * (cells[end - 1].high - cells[begin].low);
+    while (begin < end && cells[begin].low < mean - reach) ++begin;
+    while (end > begin && cells[end - 1].high > mean + reach) --end;
+  }
+}
+
+void FrequencyDecay::FillComponents(std::vector<Cell> cells) {
+  while (cells.size() > 1) {
+    std::vector<Cell> merged;
+    for (size_t i = 0; i + 1 < cells.size(); i += 2) {
+      merged.push_back(
+          {cells[i].low, cells[i + 1].high, std::min(cells[i].density, cells[i + 1].density)});
+    }
+    double widest = 0;
+    for (const Cell& cell : cells) widest = std::max(widest, cell.high - cell.low);
+    widest_.push_back(widest);
+    components_.push_back(std::move(cells));
+    cells = std::move(merged);
+  }
 }
 
 double FrequencyDecay::BoundNear(double low) const {
-  // |phi(y)|^2 = E[cos(y D)] = 1 - 2 E[sin^2(y D / 2)], D = L - L'. For y in [low, sqrt(2) low] and
-  // D <= pi / (sqrt(2) low) the sine grows with y, and sin^2 x >= x^2 (1 - x^2 / 3).
-  const double reach = kPi / (std::sqrt(2.0) * low);
-  double sum = 0;
-  for (size_t i = 0; i < cells_.size(); ++i) {
-    const double mass = cells_[i].density * (cells_[i].high - cells_[i].low);
-    if (mass < 1e-7) continue;
-    for (size_t j = i + 2; j < cells_.size(); ++j) {
-      if (cells_[j].high - cells_[i].low > reach) break;
-      const double gap = cells_[j].low - cells_[i].high;
-      if (gap <= 0) continue;
-      const double x = 0.5 * low * gap;
-      sum += mass * cells_[j].density * (cells_[j].high - cells_[j].low) * x * x * (1 - x * x / 3);
-    }
+  // |phi(y)|^2 = E[cos(y D)] = 1 - 2 E[sin^2(y D / 2)], D = L - L', and sin^2 x >= x^2 - x^4 / 3. A
+  // convex function of y^2 is largest at an end.
+  const auto at = [](const Window& window, double y_squared) {
+    return y_squared *
+           (0.5 * (1 - 1e-9) * window.square - y_squared / 24 * (1 + 1e-9) * window.fourth_power);
+  };
+  double missing = 0;  // of 1
+  for (const Window& window : windows_) {
+    missing = std::max(missing, std::min(at(window, low * low), at(window, 2 * low * low)));
   }
-  // Each unordered pair counts twice.
-  const double squared = 1 - 4 * sum * (1 - 1e-9);
-  return std::min(std::sqrt(std::max(squared, 1e-12)) * (1 + 1e-9), BoundBeyond(low));
+  return std::min(1.0, std::sqrt(std::max(1 - missing, 1e-12)) * (1 + 4 * kUnitRoundoff));
 }
 
 double FrequencyDecay::BoundBeyond(double low) const {
@@ -357,13 +456,14 @@ double FrequencyDecay::BoundBeyond(double low) const {
     return std::min(0.37, 1 / x);
   };
   double best = 1;
-  for (size_t merged = 1; merged <= cells_.size() / 2; merged *= 2) {
+  for (size_t level = 0; level < components_.size(); ++level) {
+    const std::vector<Cell>& cells = components_[level];
+    // Far below one turn a component pays as its width cubed: larger ones serve better.
+    if (level + 2 < components_.size() && 0.5 * low * widest_[level] < 0.2) continue;
     double bound = 1;
-    for (size_t i = 0; i + merged <= cells_.size(); i += merged) {
-      double density = kInf;
-      for (size_t j = i; j < i + merged; ++j) density = std::min(density, cells_[j].density);
-      const double width = cells_[i + merged - 1].high - cells_[i].low;
-      bound -= density * width * (1 - envelope(0.5 * low * width));
+    for (const Cell& cell : cells) {
+      const double width = cell.high - cell.low;
+      bound -= cell.density * width * (1 - envelope(0.5 * low * width));
     }
     best = std::min(best, bound + 1e-9);
   }

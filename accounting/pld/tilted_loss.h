@@ -26,7 +26,7 @@ inline constexpr double kCutWidth = 0.15;
 // Returns m >= P[what the cut sets aside], rounded up; 0 without a cut.
 double CutMass(const SampledGaussianPair& pair);
 
-// log M(order) for a real order > 0, to about 1e-6: where to look, not a bound. 3 us.
+// log M(order) for a real order > 0, to about 1e-6: where to look, not a bound. 1 us.
 double RoughLogMoment(const SampledGaussianPair& pair, double order);
 
 // The law of L under the measure tilted by e^{tilt L}, by the trapezoid rule in t, with every error
@@ -60,6 +60,7 @@ class TiltedLoss {
   double phase_error_ = 0;       // of phi, for each unit of frequency
   double mean_loss_ = 0;         // of |L|
   double weight_error_ = 0;      // mean of |L| times a weight's relative error
+  int afresh_ = 4;               // rotations before the next sine
   std::vector<double> losses_;
   std::vector<double> weights_;  // sum to 1
 };
@@ -68,7 +69,9 @@ class TiltedLoss {
 // the density of the tilted loss (README, "Frequencies that are not evaluated").
 class FrequencyDecay {
  public:
-  FrequencyDecay(const SampledGaussianPair& pair, double tilt, double log_moment_upper);
+  // More cells show more of the mass, which few uses need. log M(tilt) <= log_moment_upper.
+  FrequencyDecay(const SampledGaussianPair& pair, double tilt, double log_moment_upper,
+                 int cell_count = 128);
 
   // b >= |phi(y)| for every y in [low, sqrt(2) low].
   double BoundNear(double low) const;
@@ -76,14 +79,25 @@ class FrequencyDecay {
   double BoundBeyond(double low) const;
 
  private:
-  // Tilted mass of at least `mass` between the losses `low` and `high`, at a density of at least
-  // `density` throughout.
+  // Losses between `low` and `high`, at a density of at least `density` throughout.
   struct Cell {
     double low;
     double high;
     double density;
   };
-  std::vector<Cell> cells_;
+  // E[D^2] and E[D^4], D = L - L', over two draws from the cells of a window; smaller windows,
+  // whose fourth power weighs less, serve higher frequencies.
+  struct Window {
+    double square;
+    double fourth_power;
+  };
+  // REQUIRES: cells in order and without gaps.
+  void FillWindows(const std::vector<Cell>& cells);
+  void FillComponents(std::vector<Cell> cells);
+
+  std::vector<Window> windows_;
+  std::vector<std::vector<Cell>> components_;  // the cells, and each time two merged
+  std::vector<double> widest_;                 // of each of these
 };
 
 }  // namespace epsledger::accounting

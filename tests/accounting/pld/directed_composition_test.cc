@@ -140,6 +140,84 @@ TEST(ContourCompositionTest, AgreesWithTheLatticeAtOneInAGoogol) {
   EXPECT_LT(a.upper - a.lower, 1e-3 * a.upper);
 }
 
+std::vector<CountedPair> ManyPairs(Adjacency adjacency, bool same_noise, double count) {
+  std::vector<CountedPair> pairs;
+  for (int i = 0; i < 1000; ++i) {
+    const double share = i / 1000.0;
+    const double q = same_noise ? 0.004 * std::pow(5.0, share) : 0.01;
+    pairs.push_back({{q, same_noise ? 0.9 : 1 + share, adjacency}, count});
+  }
+  return pairs;
+}
+
+// A smaller noise multiplier, or a larger sampling probability, is never more private: histories
+// whose events are rounded to one side, ten of a kind each, bound the one of a thousand kinds.
+TEST(ContourCompositionTest, AThousandDistinctEventsLieBetweenHistoriesOfAHundred) {
+  for (const Adjacency adjacency : kBoth) {
+    for (const bool same_noise : {false, true}) {
+      const std::vector<CountedPair> pairs = ManyPairs(adjacency, same_noise, 10);
+      std::vector<CountedPair> worse;
+      std::vector<CountedPair> better;
+      for (size_t i = 0; i < pairs.size(); i += 10) {
+        const CountedPair& first = pairs[i];
+        const CountedPair& last = pairs[i + 9];
+        worse.push_back({same_noise ? last.pair : first.pair, 100});
+        better.push_back({same_noise ? first.pair : last.pair, 100});
+      }
+      for (const double log_delta : {-7.0, -11.5, -23.0}) {
+        const auto epsilon_of = [&](const std::vector<CountedPair>& of) {
+          return ContourComposition(of, Bounds{0, 0}).Epsilon(log_delta, Precision{});
+        };
+        const Bounds epsilon = epsilon_of(pairs);
+        EXPECT_LE(epsilon.upper - epsilon.lower, 1e-3 * epsilon.upper) << log_delta;
+        EXPECT_LE(epsilon.lower, epsilon_of(worse).upper) << log_delta;
+        EXPECT_GE(epsilon.upper, epsilon_of(better).lower) << log_delta;
+        EXPECT_LE(epsilon_of(worse).upper, 1.05 * epsilon_of(better).lower) << log_delta;
+      }
+    }
+  }
+}
+
+// Sorted into a thousand kinds or into one, the same uses are the same composition.
+TEST(ContourCompositionTest, KindsThatHardlyDifferComposeAsOneKind) {
+  for (const Adjacency adjacency : kBoth) {
+    std::vector<CountedPair> pairs;
+    for (int i = 0; i < 1000; ++i) {
+      pairs.push_back({{0.01 * (1 + 1e-12 * i), 1 + 1e-12 * i, adjacency}, 10});
+    }
+    const ContourComposition one({{{0.01, 1, adjacency}, 10'000}}, Bounds{0, 0});
+    for (const double log_delta : {-0.7, -11.5, -69.0}) {
+      const Bounds a = ContourComposition(pairs, Bounds{0, 0}).Epsilon(log_delta, Precision{});
+      const Bounds b = ContourComposition(one).Epsilon(log_delta, Precision{});
+      EXPECT_LE(a.lower, b.upper * (1 + 1e-7)) << log_delta;
+      EXPECT_LE(b.lower, a.upper * (1 + 1e-7)) << log_delta;
+      EXPECT_LE(a.upper - a.lower, 1e-3 * a.upper) << log_delta;
+    }
+  }
+}
+
+TEST(ContourCompositionTest, ManyKindsAgreeWithTheLattice) {
+  for (const Adjacency adjacency : kBoth) {
+    std::vector<CountedPair> pairs;
+    std::vector<CountedProfile> profiles;
+    for (int i = 0; i < 40; ++i) {
+      const double q = 0.02 + 0.002 * ((7 * i) % 40);
+      const double noise = 1.2 + 0.02 * i;
+      pairs.push_back({{q, noise, adjacency}, 5});
+      const DirectedProfiles both = ProfilesFor(PoissonSampled{q, MechanismEvent(Gaussian{noise})});
+      profiles.push_back({adjacency == Adjacency::kRemove ? both.remove : both.add, 5});
+    }
+    ContourComposition contour(pairs, Bounds{0, 0});
+    DirectedComposition lattice(profiles);
+    const Bounds a = contour.Epsilon(-11.5, Precision{});
+    const Bounds b = lattice.Epsilon(-11.5, Precision{});
+    EXPECT_LE(a.lower, b.upper);
+    EXPECT_LE(b.lower, a.upper);
+    EXPECT_LE(a.upper - a.lower, 1e-3 * a.upper);
+    EXPECT_LE(b.upper - b.lower, 1e-3 * b.upper);
+  }
+}
+
 TEST(DirectedCompositionTest, OneMoreStepEqualsStartingWithOneMore) {
   const SampledGaussianRow row{.02, 1.1, 500, true, 1e-6, 0, 0, 0};
   SampledGaussianRow longer = row;

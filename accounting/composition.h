@@ -32,6 +32,9 @@ class Composition {
   // must be about both directions.
   virtual absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const;
 
+  // True if every answer is read off the privacy loss distribution: PLD answers the same.
+  virtual bool is_privacy_loss() const { return false; }
+
   Accountant accountant() const { return accountant_; }
 
  protected:

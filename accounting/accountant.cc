@@ -26,6 +26,9 @@ constexpr Accountant kCompeting[] = {
     Accountant::kGaussian, Accountant::kBasic, Accountant::kTradeOff, Accountant::kOptimal,
     Accountant::kPld,      Accountant::kRenyi, Accountant::kZcdp,     Accountant::kAdvanced};
 
+// A calibration asks some 30 times what an answer may cost.
+constexpr double kSearchWork = CompositionOptions{}.max_work / 8;
+
 // One query put to one composed history.
 struct AskComposition {
   const Composition& composition;
@@ -165,8 +168,8 @@ class Compositions {
  public:
   // Borrows `history`, whose query and accountant are not looked at. REQUIRES: Validate(history) is
   // OK.
-  explicit Compositions(const Question& history)
-      : history_(history), setting_(SettingOf(history_)) {
+  explicit Compositions(const Question& history, double max_work = CompositionOptions{}.max_work)
+      : history_(history), setting_(SettingOf(history_)), max_work_(max_work) {
     for (const CountedEvent& e : history_.events) {
       claimed_ = claimed_ || ContainsUnverifiedClaim(*e.event);
       revealed_ = revealed_ || ContainsNonPrivate(*e.event);
@@ -189,7 +192,7 @@ class Compositions {
       question.accountant = accountant;
       question.query = query;
       return AnswerCalibration(question, [](const Question& other) {
-        return Compositions(other).Ask(other.accountant, other.query);
+        return Compositions(other, kSearchWork).Ask(other.accountant, other.query);
       });
     } else if (const auto* central_limit = std::get_if<CentralLimit>(&query)) {
       answer =
@@ -222,7 +225,8 @@ class Compositions {
         .emplace(key, Compose(accountant, opened_, setting,
                               {.group_size = history_.group_size,
                                .advanced_delta_slack = history_.advanced_delta_slack,
-                               .relative_width = history_.relative_width}))
+                               .relative_width = history_.relative_width,
+                               .max_work = max_work_}))
         .first->second;
   }
 
@@ -284,6 +288,7 @@ class Compositions {
 
   const Question& history_;
   const Setting setting_;
+  const double max_work_;
   bool claimed_ = false;
   bool revealed_ = false;
   std::vector<Use> uses_;  // borrow the events of history_

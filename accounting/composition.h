@@ -57,6 +57,8 @@ struct CompositionOptions {
   std::optional<double> advanced_delta_slack;
   // Wanted (upper - lower) / upper of a two-sided accountant.
   double relative_width = 1e-3;
+  // What PLD may spend on one answer, as Precision::max_work counts it.
+  double max_work = 0x1p21;
 };
 
 // UNIMPLEMENTED "the CLT accountant does not know groups: <reason>".

@@ -405,6 +405,10 @@ DirectedComposition::Extent DirectedComposition::ExtentOf(double log_tail) const
   return extent;
 }
 
+double DirectedComposition::Allowed(const Precision& precision) const {
+  return precision.max_work * (1 + static_cast<double>(profiles_.size()) / 128);
+}
+
 // One use alone may take as many points as the composition, and all of them what is left of the
 // work.
 double DirectedComposition::SmallestInterval(const Extent& extent, const Precision& precision,
@@ -459,7 +463,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     if (narrow_enough()) return best;
   }
   const Extent extent = ExtentOf(log_tail);
-  const double allowed = work_ + precision.max_work;
+  const double allowed = work_ + Allowed(precision);
   double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
   for (int round = 0; round < kRounds; ++round) {
     const double smallest = SmallestInterval(extent, precision, allowed - work_);
@@ -518,10 +522,10 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   const double log_share = std::log(kTailShare * precision.relative_width);
   double log_tail = level_ == nullptr ? log_share - 20 : level_->log_tail;
   Extent extent = ExtentOf(log_tail);
-  const double allowed = work_ + precision.max_work;
+  const double allowed = work_ + Allowed(precision);
   double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
   if (level_ == nullptr) {
-    interval = std::max(interval, SmallestInterval(extent, precision, precision.max_work));
+    interval = std::max(interval, SmallestInterval(extent, precision, allowed - work_));
   }
   for (int round = 0; round < kRounds; ++round) {
     if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {

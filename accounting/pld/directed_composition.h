@@ -76,6 +76,7 @@ class DirectedComposition {
   double IntervalNear(double interval) const;
   double InitialInterval(const Extent& extent) const;
   Extent ExtentOf(double log_tail) const;
+  double Allowed(const Precision& precision) const;
   double SmallestInterval(const Extent& extent, const Precision& precision, double work) const;
   double NextInterval(double too_wide, bool resolved) const;
   // Returns the smallest value of the objective and leaves its place in saddle_.

@@ -34,10 +34,11 @@ constexpr double kMargin = 0.05;
 // A trade-off function is read off many deltas: each to this, or to this share.
 constexpr double kCurveDeltaWidth = 1e-8;
 constexpr double kCurveRelativeWidth = 1e-5;
-// What one of them may take, and all of them together: a second or so.
 constexpr int64_t kCurvePoints = int64_t{1} << 18;
-constexpr double kSampleWork = 0x1p19;
-constexpr double kCurveWork = 0x1p21;
+// What one of them may take of the work that all of them may.
+constexpr double kSampleShare = 0.25;
+// The width of a curve beside the one that was asked for: both errors of a test are to be known.
+constexpr double kCurveShare = 0.14;
 
 // The pair of a Poisson-sampled plain Gaussian, whose noise is a double without any rounding.
 std::optional<SampledGaussianPair> PairOf(const MechanismEvent& event, const Setting& setting,
@@ -114,6 +115,7 @@ class PldComposed final : public Composition {
         renyi_(std::move(renyi)),
         responses_(std::move(responses)) {
     precision_.relative_width = options.relative_width;
+    precision_.max_work = options.max_work;
     for (const DirectedComposition& direction : directions_) {
       largest_loss_ = std::max(largest_loss_, direction.SumOfLargestLosses());
       finite_loss_ = std::max(finite_loss_, direction.SumOfFiniteLosses());
@@ -166,7 +168,12 @@ class PldComposed final : public Composition {
   }
 
   absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
-    if (curve_ == nullptr) curve_ = TradeOff(SamplingOptions{});
+    if (curve_ == nullptr) {
+      SamplingOptions sampling;
+      sampling.relative_width =
+          std::clamp(kCurveShare * precision_.relative_width, sampling.relative_width, 1e-2);
+      curve_ = TradeOff(sampling);
+    }
     Guarantee answer = Answer(kTradeOffTheorem);
     const Bounds f = curve_->At(type_one_error);
     // The lower end is the safe side of a type II error, and what a one-sided profile bounds.
@@ -236,10 +243,11 @@ class PldComposed final : public Composition {
       for (const DirectedComposition& direction : directions) sum += direction.work();
       return sum;
     };
-    const double allowed = work() + kCurveWork;
+    const double allowed = work() + precision.max_work;
+    const double largest = kSampleShare * precision.max_work;
     return SampleProfile(
         [&](double epsilon) {
-          precision.max_work = std::min(kSampleWork, allowed - work());
+          precision.max_work = std::min(largest, allowed - work());
           const Bounds log_delta = LargestLogDelta(directions, epsilon, precision);
           return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 1),
                         std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 1))};

@@ -15,7 +15,8 @@ struct Precision {
   // Lattice points of the composed distribution; about 100 bytes each while it is made.
   int64_t max_points = int64_t{1} << 20;
   // Points discretised, each weighed by PrivacyProfile::Cost, and transformed for one question; a
-  // million take a third of a second. 0: what has been built for other questions must do.
+  // million take a third of a second. For each 128 different profiles as much again. 0: what has
+  // been built for other questions must do.
   double max_work = 0x1p21;
 };
 

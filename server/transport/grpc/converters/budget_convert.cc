@@ -109,6 +109,25 @@ void ToProto(const core::BudgetDescription& description, v1::Budget* message) {
                                            description.alert_thresholds.end());
 }
 
+// An update that names more than may change means something else than we would do.
+absl::Status CheckOnlyDescriptionSet(const v1::Budget& budget) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  budget.GetReflection()->ListFields(budget, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    switch (field->number()) {
+      case v1::Budget::kNameFieldNumber:
+      case v1::Budget::kDisplayNameFieldNumber:
+      case v1::Budget::kLabelsFieldNumber:
+      case v1::Budget::kAlertThresholdsFieldNumber:
+        continue;
+      default:
+        return accounting::OutOfDomain(absl::StrCat("budget.", field->json_name()), "a value",
+                                       "unset: it never changes");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
 // touch it (the delta of a pure-epsilon cap), and all of it where it is one way among others.
 double SpentFraction(const v1::CellBalance& cell, bool all_cells) {
@@ -207,6 +226,8 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
 absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request) {
   absl::StatusOr<std::string> id = ParseBudgetName("budget.name", request.budget().name());
   if (!id.ok()) return id.status();
+  absl::Status status = CheckOnlyDescriptionSet(request.budget());
+  if (!status.ok()) return status;
   core::UpdateBudget update{.budget_id = *std::move(id)};
   absl::StatusOr<core::BudgetDescription> description = ReadDescription(request.budget());
   if (!description.ok()) return description.status();

@@ -59,7 +59,7 @@ const std::map<std::string, std::string>& GoodRequests() {
       {"SessionService.OpenAttempt",
        "session: 'budgets/b/sessions/other' client_description: 'test'"},
       {"SessionService.GetSessionGuarantees", "name: 'budgets/b/sessions/s' delta: 1e-5"},
-      {"SessionService.GetSessionHistory", "name: 'budgets/b/sessions/s' at_sequence: 1"},
+      {"SessionService.GetSessionHistory", "name: 'budgets/b/sessions/s'"},
       {"SessionService.GetSessionPrivacyProfile",
        "name: 'budgets/b/sessions/s' accountant: RENYI epsilons: [1, 2]"},
       {"SessionService.GetSessionTradeOffCurve",
@@ -76,7 +76,7 @@ const std::map<std::string, std::string>& GoodRequests() {
        "9 } " +
            event},
       {"ChargeService.SettleLease",
-       "name: 'budgets/b/sessions/s/attempts/1/leases/l' used_count: 1"},
+       "name: 'budgets/b/sessions/s/attempts/1/leases/l'"},
       {"ChargeService.PreviewCharge", "session: 'budgets/b/sessions/s' count: 1 " + event},
       {"ChargeService.GetCharge", "name: 'budgets/b/sessions/s/attempts/1/charges/c'"},
       {"ChargeService.ListCharges", "parent: 'budgets/b/sessions/s' page_size: 3"},

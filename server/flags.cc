@@ -13,6 +13,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_LISTEN")
       ->delimiter(',')
       ->capture_default_str();
+  app.add_option("--http-listen", flags.http_addresses,
+                 "Addresses for /metrics, /healthz and /readyz: host:port (port 0 takes any free "
+                 "one). None by default; plaintext, so only where this machine alone can reach it")
+      ->envname("EPSLEDGERD_HTTP_LISTEN")
+      ->delimiter(',');
+  app.add_flag("--json-log", flags.json_log, "Write the log as one JSON object a line")
+      ->envname("EPSLEDGERD_JSON_LOG");
   app.add_option("--address-file", flags.address_file,
                  "Written with the addresses, one a line, once the server is ready")
       ->envname("EPSLEDGERD_ADDRESS_FILE");

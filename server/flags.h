@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
@@ -20,6 +21,9 @@ struct Flags {
   std::string address_file;
   std::string log_level = "info";
   transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
+  std::vector<std::string> http_addresses;
+  // Lines of JSON rather than of text.
+  bool json_log = false;
 };
 
 // Fills `flags`. Nothing if the program should go on; otherwise what it should exit with, after

@@ -208,6 +208,7 @@ class Ledger {
   // The sessions of one budget in order of id, after `after_id`, at most `limit`.
   std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
                                               int64_t limit) const;
+  int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
   const LedgerHead& head() const { return head_; }
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }

@@ -75,8 +75,7 @@ const std::map<std::string, std::string>& GoodRequests() {
        "attempt: 'budgets/b/sessions/s/attempts/1' lease_id: 'l' count: 1 time_to_live { seconds: "
        "9 } " +
            event},
-      {"ChargeService.SettleLease",
-       "name: 'budgets/b/sessions/s/attempts/1/leases/l'"},
+      {"ChargeService.SettleLease", "name: 'budgets/b/sessions/s/attempts/1/leases/l'"},
       {"ChargeService.PreviewCharge", "session: 'budgets/b/sessions/s' count: 1 " + event},
       {"ChargeService.GetCharge", "name: 'budgets/b/sessions/s/attempts/1/charges/c'"},
       {"ChargeService.ListCharges", "parent: 'budgets/b/sessions/s' page_size: 3"},

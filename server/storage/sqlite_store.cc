@@ -49,18 +49,19 @@ absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, in
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path,
+                                                               const Options& options) {
   std::unique_ptr<SqliteStore> store(new SqliteStore());
-  if (absl::Status status = store->Configure(path); !status.ok()) return status;
+  if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
   return store;
 }
 
-absl::Status SqliteStore::Configure(const std::string& path) {
+absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(
       path.c_str(), &database,
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-      nullptr);
+      options.vfs);
   database_.reset(database);
   if (opened != SQLITE_OK) {
     return absl::FailedPreconditionError(
@@ -68,6 +69,12 @@ absl::Status SqliteStore::Configure(const std::string& path) {
                         database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
   // Exclusive: a second server on the same data would decide on a stale state.
+  //
+  // The checkpoint writes what the log holds anew, and syncs it. Of what a process before this one
+  // wrote, the log may show transactions that are in the cache of the operating system only: it was
+  // killed before its sync, or its sync failed, and then a later sync of the same file succeeds
+  // without writing them. Replays of their keys are answered without a commit, so they must be
+  // durable before anything is answered (I7).
   struct Setting {
     const char* pragma;
     const char* want;
@@ -78,6 +85,7 @@ absl::Status SqliteStore::Configure(const std::string& path) {
       {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
       {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
       {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
+      {"PRAGMA wal_checkpoint(TRUNCATE)", "0"},
   };
   for (const Setting& setting : settings) {
     std::string got;
@@ -98,6 +106,8 @@ absl::Status SqliteStore::Configure(const std::string& path) {
                           sqlite3_errmsg(database), setting.want));
     }
   }
+  checkpoint_pages_ = options.checkpoint_pages;
+  sqlite3_wal_hook(database, CheckpointIfDue, this);
   if (absl::Status status = MigrateSqliteSchema(database); !status.ok()) return status;
 
   const std::pair<Statement*, const char*> statements[] = {
@@ -135,6 +145,12 @@ absl::Status SqliteStore::Configure(const std::string& path) {
     ledger_ids_[ColumnBytes(ledgers->get(), 0)] = sqlite3_column_int64(ledgers->get(), 1);
   }
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
+}
+
+// In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
+int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
+  if (pages < static_cast<SqliteStore*>(self)->checkpoint_pages_) return SQLITE_OK;
+  return sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
 }
 
 absl::Status SqliteStore::Error(const char* doing) const {
@@ -198,6 +214,11 @@ absl::StatusOr<int64_t> SqliteStore::CreateLedger(const std::string& root_id) {
 }
 
 absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& entry) {
+  // Some errors, of reads too, make SQLite roll back on its own; from then on every statement would
+  // be a transaction of its own, and an entry could be stored without its key.
+  if (sqlite3_get_autocommit(database_.get()) != 0) {
+    return absl::UnavailableError("ledger database: the transaction was rolled back");
+  }
   int64_t ledger_id = LedgerId(root_id);
   if (ledger_id == 0) {
     absl::StatusOr<int64_t> created = CreateLedger(root_id);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
+#include "server/storage/failpoint.h"
 #include "server/storage/sqlite_schema.h"
 
 namespace epsledger::storage {
@@ -108,6 +109,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   }
   checkpoint_pages_ = options.checkpoint_pages;
   sqlite3_wal_hook(database, CheckpointIfDue, this);
+  PassFailpointsInFiles(database);
   if (absl::Status status = MigrateSqliteSchema(database); !status.ok()) return status;
 
   const std::pair<Statement*, const char*> statements[] = {
@@ -150,7 +152,11 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
 // In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
 int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
   if (pages < static_cast<SqliteStore*>(self)->checkpoint_pages_) return SQLITE_OK;
-  return sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  Failpoint("checkpoint.before");
+  const int result =
+      sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  Failpoint("checkpoint.after");
+  return result;
 }
 
 absl::Status SqliteStore::Error(const char* doing) const {
@@ -196,9 +202,19 @@ absl::Status SqliteStore::ReadAll(
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the entries");
 }
 
-absl::Status SqliteStore::Begin() { return Run(begin_.get()); }
+absl::Status SqliteStore::Begin() {
+  Failpoint("begin.before");
+  absl::Status status = Run(begin_.get());
+  Failpoint("begin.after");
+  return status;
+}
 
-absl::Status SqliteStore::Commit() { return Run(commit_.get()); }
+absl::Status SqliteStore::Commit() {
+  Failpoint("commit.before");
+  absl::Status status = Run(commit_.get());
+  Failpoint("commit.after");
+  return status;
+}
 
 int64_t SqliteStore::LedgerId(const std::string& root_id) const {
   const auto it = ledger_ids_.find(root_id);
@@ -219,29 +235,36 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
   if (sqlite3_get_autocommit(database_.get()) != 0) {
     return absl::UnavailableError("ledger database: the transaction was rolled back");
   }
+  Failpoint("append.before");
   int64_t ledger_id = LedgerId(root_id);
   if (ledger_id == 0) {
     absl::StatusOr<int64_t> created = CreateLedger(root_id);
     if (!created.ok()) return created.status();
     ledger_id = *created;
+    Failpoint("append.after_ledger");
   }
   sqlite3_bind_int64(insert_entry_.get(), 1, ledger_id);
   sqlite3_bind_int64(insert_entry_.get(), 2, entry.sequence);
   BindBlob(insert_entry_.get(), 3, entry.hash.data(), entry.hash.size());
   BindBlob(insert_entry_.get(), 4, entry.content.data(), entry.content.size());
   if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
+  Failpoint("append.after_entry");
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);
     sqlite3_bind_int64(insert_charge_.get(), 2, key->session_number);
     sqlite3_bind_int64(insert_charge_.get(), 3, key->attempt);
     BindText(insert_charge_.get(), 4, key->charge_id);
     sqlite3_bind_int64(insert_charge_.get(), 5, entry.sequence);
-    return Run(insert_charge_.get());
+    absl::Status status = Run(insert_charge_.get());
+    Failpoint("append.after_charge");
+    return status;
   }
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
     BindText(insert_budget_.get(), 1, budget->id);
     sqlite3_bind_int64(insert_budget_.get(), 2, ledger_id);
-    return Run(insert_budget_.get());
+    absl::Status status = Run(insert_budget_.get());
+    Failpoint("append.after_budget");
+    return status;
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/storage/failpoint.h"
 
 namespace epsledger::storage {
 
@@ -105,21 +106,27 @@ GroupCommitLedger::~GroupCommitLedger() {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
   }
+  Failpoint("drain.before");
   thread_.join();
+  Failpoint("drain.after");
 }
 
 absl::Status GroupCommitLedger::Recover() {
-  return store_->ReadAll([this](const std::string& root_id, Entry entry) {
+  Failpoint("recovery.before");
+  absl::Status recovered = store_->ReadAll([this](const std::string& root_id, Entry entry) {
     std::unique_ptr<Ledger>& ledger = ledgers_[root_id];
     if (ledger == nullptr) ledger = std::make_unique<Ledger>();
     if (absl::Status status = ledger->Apply(entry); !status.ok()) return status;
     ++recovered_entry_count_;
+    Failpoint("recovery.entry");
     if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
       ++recovered_budget_count_;
       ledger_of_budget_[budget->id] = ledger.get();
     }
     return absl::OkStatus();
   });
+  Failpoint("recovery.after");
+  return recovered;
 }
 
 void GroupCommitLedger::Submit(Command command, Reply reply) {
@@ -183,12 +190,15 @@ void GroupCommitLedger::Loop() {
 }
 
 void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<ReadFunction> reads) {
+  Failpoint("batch.before");
   absl::Status failure = Health();
   std::vector<absl::StatusOr<Outcome>> outcomes;
   bool in_transaction = false;
   for (const Write& write : writes) {
     if (!failure.ok()) break;
+    Failpoint("command.before");
     outcomes.push_back(Decide(write.command, &in_transaction, &failure));
+    Failpoint("command.after");
   }
   if (failure.ok() && in_transaction) failure = store_->Commit();
   if (!failure.ok()) {
@@ -196,14 +206,17 @@ void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<ReadFunc
     failure = Health();
   }
   for (size_t i = 0; i < writes.size(); ++i) {
+    Failpoint("reply.before");
     if (failure.ok()) {
       std::move(writes[i].reply)(std::move(outcomes[i]));
     } else {
       std::move(writes[i].reply)(failure);
     }
+    Failpoint("reply.after");
   }
   Reader reader(*this);
   for (ReadFunction& read : reads) {
+    Failpoint("read.before");
     if (failure.ok()) {
       std::move(read)(&reader);
     } else {

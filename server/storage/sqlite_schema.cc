@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/storage/failpoint.h"
 
 namespace epsledger::storage {
 namespace {
@@ -107,14 +108,17 @@ absl::Status MigrateSqliteSchema(sqlite3* database) {
         kNewestVersion));
   }
   for (int v = version; v < kNewestVersion; ++v) {
-    if (absl::Status status = Execute(
-            database,
-            absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
-                         "; PRAGMA application_id = ", kApplicationId, "; COMMIT;"));
-        !status.ok()) {
+    Failpoint("schema.before_step");
+    absl::Status status = Execute(
+        database, absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
+                               "; PRAGMA application_id = ", kApplicationId));
+    Failpoint("schema.before_commit");
+    if (status.ok()) status = Execute(database, "COMMIT");
+    if (!status.ok()) {
       sqlite3_exec(database, "ROLLBACK", nullptr, nullptr, nullptr);
       return status;
     }
+    Failpoint("schema.after_step");
   }
   return absl::OkStatus();
 }

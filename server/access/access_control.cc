@@ -132,7 +132,7 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
 }
 
 absl::Status AccessControl::Deny(const Refusal& refusal, std::string_view method) {
-  denials_.Add({.tenant = refusal.who.tenant.name,
+  denials_->Add({.tenant = refusal.who.tenant.name,
                 .principal = refusal.who.principal,
                 .method = std::string(method),
                 .reason = refusal.reason});
@@ -169,17 +169,18 @@ absl::StatusOr<Caller> AccessControl::Admit(const Credentials& credentials,
   return caller;
 }
 
-void AccessControl::Record(std::vector<core::DenialCount> denials, absl::Time now) {
-  if (denials.empty()) return;
+void AccessControl::Record(std::vector<core::DenialCount> due, absl::Time now) {
+  if (due.empty()) return;
   core::Command command{
       .time_micros = absl::ToUnixMicros(now),
-      .body = core::AccessCommand{core::RecordDenials{.denials = std::move(denials)}}};
-  // A store that fails says so through Health; the denials themselves were answered.
-  ledger_.Submit(core::Tenant(), std::move(command), [](absl::StatusOr<core::Outcome>) {});
+      .body = core::AccessCommand{core::RecordDenials{.denials = std::move(due)}}};
+  // A store that fails says so through Health; the callers were answered.
+  ledger_.Submit(core::Tenant(), std::move(command),
+                 [denials = denials_](absl::StatusOr<core::Outcome>) { denials->Recorded(); });
 }
 
-void AccessControl::RecordDueDenials(absl::Time now) { Record(denials_.TakeDue(now), now); }
+void AccessControl::RecordDueDenials(absl::Time now) { Record(denials_->TakeDue(now), now); }
 
-void AccessControl::RecordAllDenials() { Record(denials_.TakeAll(), absl::Now()); }
+void AccessControl::RecordAllDenials() { Record(denials_->TakeAll(), absl::Now()); }
 
 }  // namespace epsledger::access

@@ -1,12 +1,12 @@
 #ifndef EPSLEDGER_SERVER_ACCESS_ACCESS_CONTROL_H_
 #define EPSLEDGER_SERVER_ACCESS_ACCESS_CONTROL_H_
 
-#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -70,8 +70,9 @@ class AccessControl {
   // The same for methods that are open to every caller who is known.
   absl::StatusOr<Caller> AdmitAnyRole(const Credentials& credentials, std::string_view method);
 
-  // Denials that are not recorded yet.
-  std::vector<core::DenialCount> PendingDenials() const { return denials_.Pending(); }
+  // What was denied and is not recorded yet. Asked for in a read of the ledger, these and those in the
+  // ledger are together each exactly once.
+  std::shared_ptr<const DenialCounts> denials() const { return denials_; }
   // Records what is due of them (DenialCounts). To be called a few times a second.
   void RecordDueDenials(absl::Time now);
   // Records all. At the end.
@@ -87,11 +88,12 @@ class AccessControl {
   // The caller, or why there is none.
   std::optional<Refusal> Authenticate(const Credentials& credentials, Caller* caller) const;
   absl::Status Deny(const Refusal& refusal, std::string_view method);
-  void Record(std::vector<core::DenialCount> denials, absl::Time now);
+  void Record(std::vector<core::DenialCount> due, absl::Time now);
 
   core::DurableLedger& ledger_;
   const AccessOptions options_;
-  DenialCounts denials_;
+  // Shared with what the ledger has yet to answer.
+  const std::shared_ptr<DenialCounts> denials_ = std::make_shared<DenialCounts>();
 };
 
 }  // namespace epsledger::access

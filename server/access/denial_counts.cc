@@ -16,36 +16,43 @@ void DenialCounts::Add(const core::DenialCount& key) {
 
 std::vector<core::DenialCount> DenialCounts::TakeDue(absl::Time now) {
   absl::MutexLock lock(&mutex_);
-  if (counts_.empty() || now - recorded_ < kRecordingInterval) return {};
-  const double earned = absl::ToDoubleSeconds(now - recorded_) * kEntryCreditPerSecond;
+  if (!taken_.empty() || counts_.empty() || now - taken_time_ < kRecordingInterval) return {};
+  const double earned = absl::ToDoubleSeconds(now - taken_time_) * kEntryCreditPerSecond;
   const double credit = std::min(credit_ + earned, kMaxEntryCredit);
   if (static_cast<double>(counts_.size()) > credit) return {};
-  std::vector<core::DenialCount> due = Listed();
-  credit_ = credit - static_cast<double>(due.size());
-  recorded_ = now;
-  counts_.clear();
-  return due;
+  credit_ = credit - static_cast<double>(counts_.size());
+  taken_time_ = now;
+  return taken_ = Take();
 }
 
 std::vector<core::DenialCount> DenialCounts::TakeAll() {
   absl::MutexLock lock(&mutex_);
-  std::vector<core::DenialCount> all = Listed();
-  counts_.clear();
-  return all;
+  return Take();
+}
+
+void DenialCounts::Recorded() {
+  absl::MutexLock lock(&mutex_);
+  taken_.clear();
 }
 
 std::vector<core::DenialCount> DenialCounts::Pending() const {
   absl::MutexLock lock(&mutex_);
-  return Listed();
-}
-
-std::vector<core::DenialCount> DenialCounts::Listed() const {
-  std::vector<core::DenialCount> list;
+  std::vector<core::DenialCount> pending = taken_;
   for (const auto& [key, count] : counts_) {
     const auto& [tenant, principal, method, reason] = key;
-    list.push_back({tenant, principal, method, reason, count});
+    pending.push_back({tenant, principal, method, reason, count});
   }
-  return list;
+  return pending;
+}
+
+std::vector<core::DenialCount> DenialCounts::Take() {
+  std::vector<core::DenialCount> taken;
+  for (const auto& [key, count] : counts_) {
+    const auto& [tenant, principal, method, reason] = key;
+    taken.push_back({tenant, principal, method, reason, count});
+  }
+  counts_.clear();
+  return taken;
 }
 
 }  // namespace epsledger::access

@@ -30,22 +30,26 @@ class DenialCounts {
   // One more of that tenant, principal, method and reason.
   void Add(const core::DenialCount& key) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // What is due for recording at `now`; it is counted from 0 again. Empty if it is not time yet.
+  // What is due for recording at `now`; it is counted from 0 again, and pending until Recorded.
+  // Empty if it is not time yet, or what was taken before is not recorded.
   std::vector<core::DenialCount> TakeDue(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
   // All of it, due or not.
   std::vector<core::DenialCount> TakeAll() ABSL_LOCKS_EXCLUDED(mutex_);
+  // What was taken is in the ledger.
+  void Recorded() ABSL_LOCKS_EXCLUDED(mutex_);
   // What is not recorded yet.
   std::vector<core::DenialCount> Pending() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-  std::vector<core::DenialCount> Listed() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<core::DenialCount> Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable absl::Mutex mutex_;
   std::map<Key, int64_t> counts_ ABSL_GUARDED_BY(mutex_);
-  absl::Time recorded_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
-  double credit_ ABSL_GUARDED_BY(mutex_) = 0;  // at recorded_
+  std::vector<core::DenialCount> taken_ ABSL_GUARDED_BY(mutex_);
+  absl::Time taken_time_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  double credit_ ABSL_GUARDED_BY(mutex_) = 0;  // at taken_time_
 };
 
 }  // namespace epsledger::access

@@ -51,7 +51,7 @@ bool IsOnThisMachine(const std::string& peer) {
 }
 
 bool IsEncrypted(const grpc::AuthContext& context) {
-  for (const grpc::string_ref type :
+  for (const grpc::string_ref& type :
        context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
     if (type == GRPC_SSL_TRANSPORT_SECURITY_TYPE || type == GRPC_TLS_TRANSPORT_SECURITY_TYPE) {
       return true;

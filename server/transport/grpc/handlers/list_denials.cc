@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,10 +21,10 @@ namespace {
 
 constexpr char kDenialList[] = "denials";
 
-void AddPending(const HandlerContext& context, const std::string& tenant, int64_t size,
+void AddPending(const access::DenialCounts& denials, const std::string& tenant, int64_t size,
                 v1::ListDenialsResponse* response) {
   const int64_t now = absl::ToUnixMicros(absl::Now());
-  for (const core::DenialCount& denial : context.access.PendingDenials()) {
+  for (const core::DenialCount& denial : denials.Pending()) {
     if (denial.tenant != tenant || response->denials_size() == size) continue;
     ToProto(denial, now, response->add_denials());
   }
@@ -63,11 +64,12 @@ absl::Status ListDenials(const HandlerContext& context, const v1::ListDenialsReq
   if (!token.ok()) return token.status();
   int64_t before = 0;  // of an empty token: the newest
   std::from_chars(token->data(), token->data() + token->size(), before);
-  v1::ListDenialsResponse response;
-  if (before == 0) AddPending(context, call->caller().tenant.name, *size, &response);
   ReadState(context.ledger, call,
-            [call, before, size = *size, response](core::LedgerReader& reader) {
-              return AnswerPage(reader, before, size, call, response);
+            [denials = context.access.denials(), call, before,
+             size = *size](core::LedgerReader& reader) {
+              v1::ListDenialsResponse response;
+              if (before == 0) AddPending(*denials, call->caller().tenant.name, size, &response);
+              return AnswerPage(reader, before, size, call, std::move(response));
             });
   return absl::OkStatus();
 }

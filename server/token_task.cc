@@ -18,11 +18,9 @@ namespace {
 
 absl::StatusOr<core::Token> Submit(core::DurableLedger& ledger, core::AccessCommand access) {
   auto promise = std::make_shared<std::promise<absl::StatusOr<core::Outcome>>>();
-  ledger.Submit(core::Tenant(),
-                {.time_micros = absl::ToUnixMicros(absl::Now()), .body = std::move(access)},
-                [promise](absl::StatusOr<core::Outcome> outcome) {
-                  promise->set_value(std::move(outcome));
-                });
+  ledger.Submit(
+      core::Tenant(), {.time_micros = absl::ToUnixMicros(absl::Now()), .body = std::move(access)},
+      [promise](absl::StatusOr<core::Outcome> outcome) { promise->set_value(std::move(outcome)); });
   absl::StatusOr<core::Outcome> outcome = promise->get_future().get();
   if (!outcome.ok()) return outcome.status();
   return std::get<core::AccessOutcome>(*std::move(outcome)).token;
@@ -47,9 +45,9 @@ absl::Status List(const TokenFlags& flags, core::DurableLedger& ledger, std::ost
   const absl::Time now = absl::Now();
   for (const auto& [hash, token] : *ledger.Tokens()) {
     if (token.spec.tenant != flags.tenant) continue;
-    const char* state = token.revoked                   ? "REVOKED"
+    const char* state = token.revoked                  ? "REVOKED"
                         : access::IsActive(token, now) ? "ACTIVE"
-                                                        : "EXPIRED";
+                                                       : "EXPIRED";
     out << "tokens/" << token.spec.id << " " << access::Name(token.spec.role) << " " << state
         << " until "
         << absl::FormatTime(absl::FromUnixMicros(token.spec.expire_time_micros),

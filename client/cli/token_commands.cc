@@ -61,9 +61,8 @@ void List(Invocation& invocation) {
     request.set_page_token(page->next_page_token());
     pages.push_back(std::move(page));
   } while (!request.page_token().empty());
-  invocation.Print({.messages = {tokens.begin(), tokens.end()},
-                    .is_list = true,
-                    .table = TokenTable(tokens)});
+  invocation.Print(
+      {.messages = {tokens.begin(), tokens.end()}, .is_list = true, .table = TokenTable(tokens)});
 }
 
 void Revoke(Invocation& invocation, const std::string& name) {

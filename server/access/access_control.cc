@@ -133,9 +133,9 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
 
 absl::Status AccessControl::Deny(const Refusal& refusal, std::string_view method) {
   denials_->Add({.tenant = refusal.who.tenant.name,
-                .principal = refusal.who.principal,
-                .method = std::string(method),
-                .reason = refusal.reason});
+                 .principal = refusal.who.principal,
+                 .method = std::string(method),
+                 .reason = refusal.reason});
   return refusal.status;
 }
 
@@ -155,16 +155,17 @@ absl::StatusOr<Caller> AccessControl::Admit(const Credentials& credentials,
   const absl::string_view name(method.data(), method.size());
   const std::optional<core::Role> least = LeastRoleFor(method);
   if (!least.has_value()) {
-    return Deny({absl::PermissionDeniedError(absl::StrCat(name, " has no role and is open to none")),
-                 "METHOD_WITHOUT_ROLE", *caller},
-                method);
+    return Deny(
+        {absl::PermissionDeniedError(absl::StrCat(name, " has no role and is open to none")),
+         "METHOD_WITHOUT_ROLE", *caller},
+        method);
   }
   if (caller->role < *least) {
-    return Deny({absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(*least),
-                                                          "; ", caller->principal, " is ",
-                                                          Name(caller->role))),
-                 "ROLE_TOO_SMALL", *caller},
-                method);
+    return Deny(
+        {absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(*least), "; ",
+                                                  caller->principal, " is ", Name(caller->role))),
+         "ROLE_TOO_SMALL", *caller},
+        method);
   }
   return caller;
 }

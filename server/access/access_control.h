@@ -70,8 +70,8 @@ class AccessControl {
   // The same for methods that are open to every caller who is known.
   absl::StatusOr<Caller> AdmitAnyRole(const Credentials& credentials, std::string_view method);
 
-  // What was denied and is not recorded yet. Asked for in a read of the ledger, these and those in the
-  // ledger are together each exactly once.
+  // What was denied and is not recorded yet. Asked for in a read of the ledger, these and those in
+  // the ledger are together each exactly once.
   std::shared_ptr<const DenialCounts> denials() const { return denials_; }
   // Records what is due of them (DenialCounts). To be called a few times a second.
   void RecordDueDenials(absl::Time now);

@@ -36,9 +36,8 @@ std::optional<std::string> OnlyEntry(const X509_NAME* subject, int kind) {
 
 bool IsPrincipalName(const std::string& name) {
   return !name.empty() && static_cast<int64_t>(name.size()) <= core::kMaxDisplayNameBytes &&
-         std::none_of(name.begin(), name.end(), [](char c) {
-           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-         });
+         std::none_of(name.begin(), name.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 }  // namespace
@@ -66,9 +65,8 @@ bool IsTenantName(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
   };
   return static_cast<int64_t>(name.size()) <= core::kMaxIdBytes && lower_or_digit(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
-           return lower_or_digit(c) || c == '.' || c == '_' || c == '-';
-         });
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return lower_or_digit(c) || c == '.' || c == '_' || c == '-'; });
 }
 
 }  // namespace epsledger::access

@@ -101,8 +101,7 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
         tokens_.count(spec.secret_hash) > 0) {
       return Contradiction(entry, "makes a token that cannot be or is there already");
     }
-    tokens_.emplace(spec.secret_hash,
-                    Token{.spec = spec, .create_time_micros = entry.time_micros});
+    tokens_.emplace(spec.secret_hash, Token{.spec = spec, .create_time_micros = entry.time_micros});
     hash_of_token_.emplace(spec.id, spec.secret_hash);
   } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
     const auto hash = hash_of_token_.find(revoked->token_id);

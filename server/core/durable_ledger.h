@@ -68,8 +68,8 @@ class DurableLedger {
   // Keep replies short: they run between commits.
   virtual void Submit(Tenant tenant, Command command, Reply reply) = 0;
 
-  // Calls `read` exactly once with the durable state of the tenant, on a thread of the ledger, between commits.
-  // Copy out what you need and return.
+  // Calls `read` exactly once with the durable state of the tenant, on a thread of the ledger,
+  // between commits. Copy out what you need and return.
   virtual void Read(Tenant tenant, ReadFunction read) = 0;
 
   // Every token there ever was, as durable now: a change is in it before its reply is called. Never

@@ -281,10 +281,10 @@ struct CallsDenied {
   }
 };
 
-using EntryBody = std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened,
-                               EventPriced, ChargeDecided, BudgetUpdated, BudgetPhaseChanged,
-                               BudgetSuperseded, SessionClosed, LeaseGranted, LeaseSettled,
-                               TokenCreated, TokenRevoked, CallsDenied>;
+using EntryBody =
+    std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
+                 ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
+                 LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

@@ -134,8 +134,8 @@ absl::Status GroupCommitLedger::Recover() {
       const std::string tenant(core::TenantNameOf(root_id));
       // A ledger that was moved to another name is not what its name says.
       if (core::StoredId(tenant, ledger->root_id()) != root_id) {
-        return absl::DataLossError(absl::StrFormat("the ledger %s is stored as that of %s",
-                                                   ledger->root_id(), root_id));
+        return absl::DataLossError(
+            absl::StrFormat("the ledger %s is stored as that of %s", ledger->root_id(), root_id));
       }
       ledger_of_budget_[tenant][budget->id] = ledger.get();
     }

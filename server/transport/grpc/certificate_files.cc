@@ -99,9 +99,9 @@ class FetchedCredentials final : public grpc::ServerCredentials {
 
 absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files) {
   TlsMaterial material;
-  for (const auto& [path, text] : {std::pair(&files.certificate, &material.certificate),
-                                   std::pair(&files.key, &material.key),
-                                   std::pair(&files.client_ca, &material.client_ca)}) {
+  for (const auto& [path, text] :
+       {std::pair(&files.certificate, &material.certificate), std::pair(&files.key, &material.key),
+        std::pair(&files.client_ca, &material.client_ca)}) {
     if (path == &files.client_ca && path->empty()) continue;
     absl::StatusOr<std::string> pem = ReadPem(*path);
     if (!pem.ok()) return pem.status();

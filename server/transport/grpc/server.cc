@@ -24,8 +24,8 @@ namespace epsledger::transport {
 namespace {
 
 constexpr const char* kServiceNames[] = {
-    "epsledger.v1.BudgetService", "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
-    "epsledger.v1.AccountingService", "epsledger.v1.AuditService", "epsledger.v1.AccessService"};
+    "epsledger.v1.BudgetService",     "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
+    "epsledger.v1.AccountingService", "epsledger.v1.AuditService",   "epsledger.v1.AccessService"};
 
 // One core is left to gRPC and the ledger; but one slow computation must not hold up all others.
 size_t ComputationThreads() {
@@ -49,11 +49,11 @@ absl::Status CheckOptions(const ServerOptions& options) {
   }
   for (const std::string& address : options.addresses) {
     if (!options.insecure_plaintext && !IsLocalAddress(address)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          address,
-          " can be reached from other machines and would speak plaintext, in which "
-          "anybody on the way can read and change charges: give a TLS certificate and "
-          "key, listen on 127.0.0.1 or a unix socket, or say --insecure-plaintext"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(address,
+                       " can be reached from other machines and would speak plaintext, in which "
+                       "anybody on the way can read and change charges: give a TLS certificate and "
+                       "key, listen on 127.0.0.1 or a unix socket, or say --insecure-plaintext"));
     }
   }
   return absl::OkStatus();

@@ -43,9 +43,9 @@ struct ServerOptions {
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
 bool IsLocalAddress(const std::string& address);
 
-// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and reflection. Access
-// control (server/access) is on if others can reach one of its addresses, if it is required, or if
-// there ever was a token. Thread-safe.
+// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and
+// reflection. Access control (server/access) is on if others can reach one of its addresses, if it
+// is required, or if there ever was a token. Thread-safe.
 class Server {
  public:
   // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address

@@ -62,13 +62,14 @@ class WaitingClient {
   auto Read(Function read) {
     using Result = decltype(read(*static_cast<core::LedgerReader*>(nullptr)));
     auto promise = std::make_shared<std::promise<absl::StatusOr<Result>>>();
-    ledger_.Read(tenant_, [promise, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) {
-      if (reader.ok()) {
-        promise->set_value(read(**reader));
-      } else {
-        promise->set_value(reader.status());
-      }
-    });
+    ledger_.Read(tenant_,
+                 [promise, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) {
+                   if (reader.ok()) {
+                     promise->set_value(read(**reader));
+                   } else {
+                     promise->set_value(reader.status());
+                   }
+                 });
     return promise->get_future().get();
   }
   core::LedgerHead Head(const std::string& budget) {

@@ -31,9 +31,9 @@ using ::testing::Not;
 std::vector<const MethodDescriptor*> AllMethods() {
   // The descriptors of a message keep those of its file in the program.
   const std::vector<const google::protobuf::Descriptor*> one_of_each = {
-      v1::GetCallerRequest::descriptor(), v1::ComputeRequest::descriptor(),
+      v1::GetCallerRequest::descriptor(),   v1::ComputeRequest::descriptor(),
       v1::ListDenialsRequest::descriptor(), v1::GetBudgetRequest::descriptor(),
-      v1::ChargeRequest::descriptor(), v1::GetServerInfoRequest::descriptor(),
+      v1::ChargeRequest::descriptor(),      v1::GetServerInfoRequest::descriptor(),
       v1::GetSessionRequest::descriptor()};
   std::vector<const MethodDescriptor*> methods;
   for (const auto* message : one_of_each) {
@@ -68,8 +68,7 @@ class Caller {
       queue.Next(&tag, &ok);
       return ok;
     };
-    const std::string path =
-        absl::StrCat("/", method.service()->full_name(), "/", method.name());
+    const std::string path = absl::StrCat("/", method.service()->full_name(), "/", method.name());
     auto stream = stub.PrepareCall(&context, path, &queue);
     stream->StartCall(nullptr);
     wait();
@@ -125,13 +124,12 @@ class Authorisation : public ::testing::Test {
                         absl::Duration life = absl::Hours(1)) {
     const absl::Time now = absl::Now();
     // Made as of then, so that it may have expired by now.
-    auto made = access::DraftToken(core::Tenant{tenant}, role, "of a test", now + absl::Hours(1),
-                                   now);
+    auto made =
+        access::DraftToken(core::Tenant{tenant}, role, "of a test", now + absl::Hours(1), now);
     EXPECT_TRUE(made.ok()) << made.status();
     made->token.spec.expire_time_micros = absl::ToUnixMicros(now + life);
-    const auto outcome =
-        WaitingClient(*server_.ledger)
-            .Run(core::AccessCommand{core::CreateToken{made->token.spec}});
+    const auto outcome = WaitingClient(*server_.ledger)
+                             .Run(core::AccessCommand{core::CreateToken{made->token.spec}});
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     last_token_id_ = made->token.spec.id;
     return "Bearer " + made->secret;
@@ -222,8 +220,7 @@ TEST_F(Authorisation, EveryMethodAnswersEveryKindOfCallerAsItsRoleSays) {
   const std::string admin = MakeToken("acme", core::Role::kAdmin);
   int answers = 0;
   for (const MethodDescriptor* method : AllMethods()) {
-    const bool exists =
-        As(admin).Call(*method, "").error_code() != grpc::StatusCode::UNIMPLEMENTED;
+    const bool exists = As(admin).Call(*method, "").error_code() != grpc::StatusCode::UNIMPLEMENTED;
     const int least = static_cast<int>(access::LeastRoleFor(method->full_name()).value());
     for (const Row& row : rows) {
       const grpc::Status status = As(row.authorization).Call(*method, "");
@@ -238,8 +235,7 @@ TEST_F(Authorisation, EveryMethodAnswersEveryKindOfCallerAsItsRoleSays) {
       } else if (row.rank < least) {
         EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED) << label;
         EXPECT_THAT(status.error_message(), HasSubstr(method->full_name())) << label;
-        EXPECT_THAT(status.error_message(),
-                    HasSubstr(access::Name(static_cast<core::Role>(least))))
+        EXPECT_THAT(status.error_message(), HasSubstr(access::Name(static_cast<core::Role>(least))))
             << label;
       } else {
         EXPECT_NE(status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << label;
@@ -295,7 +291,8 @@ TEST_F(Authorisation, AnotherTenantsResourcesDoNotExist) {
     const auto of = [&](const Caller& caller, const std::string& budget) {
       const grpc::Status status =
           caller
-              .Call<v1::Caller>(method, absl::StrReplaceAll(text, {{"budgets/B", "budgets/" + budget}}))
+              .Call<v1::Caller>(method,
+                                absl::StrReplaceAll(text, {{"budgets/B", "budgets/" + budget}}))
               .status;
       return absl::StrCat(status.error_code(), " ",
                           absl::StrReplaceAll(status.error_message(), {{budget, "B"}}));
@@ -309,10 +306,10 @@ TEST_F(Authorisation, AnotherTenantsResourcesDoNotExist) {
   const auto budget = acme.Call<v1::Budget>("BudgetService.GetBudget", "name: 'budgets/secret'");
   EXPECT_EQ(budget.response.state(), v1::Budget::ACTIVE);
   EXPECT_EQ(budget.response.accepted_charge_count(), 0);
-  EXPECT_EQ(acme.Call<v1::ListSessionsResponse>("SessionService.ListSessions",
-                                                "parent: 'budgets/secret'")
-                .response.sessions_size(),
-            1);
+  EXPECT_EQ(
+      acme.Call<v1::ListSessionsResponse>("SessionService.ListSessions", "parent: 'budgets/secret'")
+          .response.sessions_size(),
+      1);
 }
 
 TEST_F(Authorisation, TenantsUseTheSameNamesApart) {

@@ -43,8 +43,8 @@ std::map<const Descriptor*, std::string> MethodsByRequest() {
 }
 
 bool IsOnThisMachine(const std::string& peer) {
-  for (const char* local : {"unix:", "unix-abstract:", "ipv4:127.", "ipv6:[::1]:",
-                            "ipv6:%5B::1%5D:"}) {
+  for (const char* local :
+       {"unix:", "unix-abstract:", "ipv4:127.", "ipv6:[::1]:", "ipv6:%5B::1%5D:"}) {
     if (absl::StartsWith(peer, local)) return true;
   }
   return false;

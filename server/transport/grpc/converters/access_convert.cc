@@ -73,7 +73,7 @@ void ToProto(const core::Token& token, absl::Time now, v1::Token* message) {
   message->set_description(token.spec.description);
   ToProto(token.create_time_micros, message->mutable_create_time());
   ToProto(token.spec.expire_time_micros, message->mutable_expire_time());
-  message->set_state(token.revoked                 ? v1::Token::REVOKED
+  message->set_state(token.revoked                  ? v1::Token::REVOKED
                      : access::IsActive(token, now) ? v1::Token::ACTIVE
                                                     : v1::Token::EXPIRED);
 }

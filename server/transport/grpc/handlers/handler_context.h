@@ -46,9 +46,9 @@ struct SubmitOptions {
   std::optional<core::SeenHead> last_seen = {};
 };
 
-// Submits a command that happens now, on the ledgers of the caller's tenant. `reply`, void(const Outcome&), is called on a thread of the
-// ledger with the durable outcome, the Outcome alternative that belongs to the command; an error
-// is answered here.
+// Submits a command that happens now, on the ledgers of the caller's tenant. `reply`, void(const
+// Outcome&), is called on a thread of the ledger with the durable outcome, the Outcome alternative
+// that belongs to the command; an error is answered here.
 template <class Outcome, class Body, class Reply>
 void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, const Call& call,
                Reply reply) {
@@ -66,14 +66,16 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                 });
 }
 
-// Reads the durable state of the caller's tenant. `read`, absl::Status(core::LedgerReader&), is called on a thread of the
-// ledger: it copies out what it needs and answers, or returns the error to answer.
+// Reads the durable state of the caller's tenant. `read`, absl::Status(core::LedgerReader&), is
+// called on a thread of the ledger: it copies out what it needs and answers, or returns the error
+// to answer.
 template <class ReadFunction>
 void ReadState(core::DurableLedger& ledger, const Call& call, ReadFunction read) {
-  ledger.Read(call->caller().tenant, [call, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) mutable {
-    absl::Status status = reader.ok() ? read(**reader) : reader.status();
-    if (!status.ok()) call->Fail(status);
-  });
+  ledger.Read(call->caller().tenant,
+              [call, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) mutable {
+                absl::Status status = reader.ok() ? read(**reader) : reader.status();
+                if (!status.ok()) call->Fail(status);
+              });
 }
 
 }  // namespace epsledger::transport

@@ -64,13 +64,13 @@ absl::Status ListDenials(const HandlerContext& context, const v1::ListDenialsReq
   if (!token.ok()) return token.status();
   int64_t before = 0;  // of an empty token: the newest
   std::from_chars(token->data(), token->data() + token->size(), before);
-  ReadState(context.ledger, call,
-            [denials = context.access.denials(), call, before,
-             size = *size](core::LedgerReader& reader) {
-              v1::ListDenialsResponse response;
-              if (before == 0) AddPending(*denials, call->caller().tenant.name, size, &response);
-              return AnswerPage(reader, before, size, call, std::move(response));
-            });
+  ReadState(
+      context.ledger, call,
+      [denials = context.access.denials(), call, before, size = *size](core::LedgerReader& reader) {
+        v1::ListDenialsResponse response;
+        if (before == 0) AddPending(*denials, call->caller().tenant.name, size, &response);
+        return AnswerPage(reader, before, size, call, std::move(response));
+      });
   return absl::OkStatus();
 }
 

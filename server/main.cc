@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "server/metrics/observed_ledger.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/sqlite_store.h"
+#include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
 #include "server/transport/http/http_server.h"
@@ -33,6 +35,7 @@ namespace {
 
 using epsledger::Flags;
 using epsledger::ReadFlags;
+using epsledger::TokenTask;
 using epsledger::metrics::ObservedLedger;
 using epsledger::storage::GroupCommitLedger;
 using epsledger::storage::SqliteStore;
@@ -53,6 +56,16 @@ absl::Status WriteAddressFile(const std::string& path, const std::vector<std::st
   std::filesystem::rename(unfinished, path, error);
   if (error) return absl::UnavailableError(path + ": cannot be written: " + error.message());
   return absl::OkStatus();
+}
+
+void WarnOfWhatIsOff(const Flags& flags) {
+  if (flags.server.insecure_no_access_control) {
+    spdlog::warn(
+        "--insecure-no-access-control: everybody who reaches the server may do everything");
+  }
+  if (flags.server.insecure_plaintext) {
+    spdlog::warn("--insecure-plaintext: whoever is on the way can read and change calls");
+  }
 }
 
 absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string& data_dir) {
@@ -85,6 +98,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
 
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
+  WarnOfWhatIsOff(flags);
   auto ledger = OpenLedger(flags.data_dir);
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
@@ -113,6 +127,19 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   return absl::OkStatus();
 }
 
+// The tokens of a data directory, without a server.
+absl::Status ManageTokens(const Flags& flags) {
+  auto ledger = OpenLedger(flags.data_dir);
+  if (!ledger.ok()) return ledger.status();
+  return epsledger::RunTokenTask(flags, **ledger, std::cout);
+}
+
+absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {
+  if (flags.healthcheck) return ProbeHealth(flags.probe);
+  if (flags.token_task != TokenTask::kNone) return ManageTokens(flags);
+  return Serve(flags, stop_signals);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,8 +161,7 @@ int main(int argc, char** argv) {
   }
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
 
-  const absl::Status status =
-      flags.healthcheck ? ProbeHealth(flags.probe) : Serve(flags, stop_signals);
+  const absl::Status status = Run(flags, stop_signals);
   if (status.ok()) return 0;
   const std::string message(status.message());
   std::fprintf(stderr, "epsledgerd: %s\n", message.c_str());

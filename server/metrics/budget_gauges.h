@@ -11,7 +11,7 @@ namespace epsledger::metrics {
 // Budgets that get gauges of their own; operators alert on a few hundred, not on a million.
 inline constexpr int64_t kMaxBudgetGauges = 10'000;
 
-// What the budgets hold now, the first kMaxBudgetGauges by id:
+// What the budgets of all tenants hold now, at most kMaxBudgetGauges of them:
 //   epsledger_budget_spent_ratio{tenant, budget}   in [0, 1], rounded up
 //   epsledger_budget_alerts{tenant, budget}        alert thresholds that are passed
 //   epsledger_budgets, epsledger_sessions, epsledger_ledger_entries

@@ -17,9 +17,10 @@ namespace {
 using core::RefusalReason;
 
 // The commands by their place in core::Command::body.
-constexpr const char* kCommands[] = {"create_budget",    "update_budget",  "change_budget_phase",
-                                     "supersede_budget", "create_session", "close_session",
-                                     "open_attempt",     "charge",         "settle_lease"};
+constexpr const char* kCommands[] = {
+    "create_budget",  "update_budget", "change_budget_phase", "supersede_budget",
+    "create_session", "close_session", "open_attempt",        "charge",
+    "settle_lease",   "access"};
 static_assert(std::size(kCommands) == std::variant_size_v<decltype(core::Command::body)>);
 
 constexpr RefusalReason kReasons[] = {
@@ -107,11 +108,11 @@ ObservedLedger::ObservedLedger(core::DurableLedger& ledger,
                                std::shared_ptr<prometheus::Registry> registry)
     : ledger_(ledger), instruments_(std::make_shared<Instruments>(std::move(registry))) {}
 
-void ObservedLedger::Submit(core::Command command, Reply reply) {
+void ObservedLedger::Submit(core::Tenant tenant, core::Command command, Reply reply) {
   const size_t kind = command.body.index();
   const absl::Time start = absl::Now();
   instruments_->in_flight->Increment();
-  ledger_.Submit(std::move(command),
+  ledger_.Submit(std::move(tenant), std::move(command),
                  [instruments = instruments_, kind, start,
                   reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
                    instruments->in_flight->Decrement();
@@ -125,7 +126,11 @@ void ObservedLedger::Submit(core::Command command, Reply reply) {
                  });
 }
 
-void ObservedLedger::Read(ReadFunction read) { ledger_.Read(std::move(read)); }
+void ObservedLedger::Read(core::Tenant tenant, ReadFunction read) {
+  ledger_.Read(std::move(tenant), std::move(read));
+}
+
+std::shared_ptr<const core::TokenTable> ObservedLedger::Tokens() const { return ledger_.Tokens(); }
 
 absl::Status ObservedLedger::Health() const { return ledger_.Health(); }
 

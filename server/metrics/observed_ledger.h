@@ -16,8 +16,9 @@ class ObservedLedger : public core::DurableLedger {
   // REQUIRES: `ledger` outlives this. Replies may come after this has gone.
   ObservedLedger(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry);
 
-  void Submit(core::Command command, Reply reply) override;
-  void Read(ReadFunction read) override;
+  void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
+  void Read(core::Tenant tenant, ReadFunction read) override;
+  std::shared_ptr<const core::TokenTable> Tokens() const override;
   absl::Status Health() const override;
 
  private:

@@ -22,7 +22,7 @@ CREATE TABLE ledgers (
   root_budget TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Budget ids are unique in the whole server, not only in their tree.
+-- Budget ids are unique in a tenant, not only in their tree: ids are "id" or "tenant/id".
 CREATE TABLE budgets (
   budget_id TEXT PRIMARY KEY,
   ledger_id INTEGER NOT NULL REFERENCES ledgers

@@ -260,7 +260,8 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
     return status;
   }
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
-    BindText(insert_budget_.get(), 1, budget->id);
+    const std::string stored_id = core::StoredId(core::TenantNameOf(root_id), budget->id);
+    BindText(insert_budget_.get(), 1, stored_id);
     sqlite3_bind_int64(insert_budget_.get(), 2, ledger_id);
     absl::Status status = Run(insert_budget_.get());
     Failpoint("append.after_budget");

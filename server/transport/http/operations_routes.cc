@@ -14,8 +14,8 @@ constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 
 void AnswerMetrics(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
                    HttpReply reply) {
-  ledger.Read([registry = std::move(registry),
-               reply = std::move(reply)](absl::StatusOr<core::LedgerReader*> reader) mutable {
+  ledger.Read(core::Tenant{}, [registry = std::move(registry), reply = std::move(reply)](
+                                  absl::StatusOr<core::LedgerReader*> reader) mutable {
     // A ledger that has stopped still has counters to show.
     std::vector<prometheus::MetricFamily> families = registry->Collect();
     if (reader.ok()) {

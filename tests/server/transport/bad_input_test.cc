@@ -97,6 +97,7 @@ const std::map<std::string, std::string>& GoodRequests() {
        "type_one_error_range { first: 0.01 last: 0.5 count: 2 logarithmic: true } events { count: "
        "1 event { gaussian { noise_multiplier: 4 } } }"},
       {"AuditService.GetLedgerHead", "budget: 'budgets/b'"},
+      {"AuditService.ListDenials", "page_size: 3"},
   };
   return requests;
 }

@@ -157,7 +157,8 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
 
   const auto charge = [&](const std::string& id) {
     absl::Notification done;
-    observed.Submit({.body = core::Charge{.session = {"b", "s"},
+    observed.Submit({},
+                    {.body = core::Charge{.session = {"b", "s"},
                                           .attempt = 1,
                                           .items = {{id, accounting::PureDp{0.75}, 1}}}},
                     [&](const absl::StatusOr<core::Outcome>&) { done.Notify(); });

@@ -3,6 +3,7 @@
 
 #include <list>
 #include <memory>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -13,6 +14,8 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
+#include "server/access/caller.h"
+#include "server/transport/grpc/calls/admission.h"
 
 namespace epsledger::transport {
 
@@ -24,12 +27,15 @@ class UnaryCall;
 // a stop of the server would wait for ever for a call that nobody answers.
 class OpenCalls {
  public:
-  OpenCalls() = default;
+  // REQUIRES: `admission`, through which calls come in, outlives this.
+  explicit OpenCalls(const Admission& admission) : admission_(admission) {}
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
   // Answers every call that arrived before `time` with `status`.
   void FailArrivedBefore(absl::Time time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const Admission& admission() const { return admission_; }
 
  private:
   friend class UnaryCall;
@@ -38,6 +44,7 @@ class OpenCalls {
   void Add(const std::shared_ptr<UnaryCall>& call) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(UnaryCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  const Admission& admission_;
   absl::Mutex mutex_;
   List calls_ ABSL_GUARDED_BY(mutex_);
 };
@@ -72,6 +79,10 @@ class UnaryCall {
 
   absl::Time arrival_time() const { return arrival_time_; }
 
+  // Who calls. REQUIRES of the first: nobody else has the call yet.
+  void set_caller(access::Caller caller) { caller_ = std::move(caller); }
+  const access::Caller& caller() const { return caller_; }
+
  private:
   friend class OpenCalls;
 
@@ -82,6 +93,7 @@ class UnaryCall {
 
   OpenCalls& open_calls_;
   const absl::Time arrival_time_;
+  access::Caller caller_;
   grpc::ByteBuffer* const response_;    // of who took the reactor
   OpenCalls::List::iterator position_;  // of open_calls_, under its mutex
   absl::Mutex mutex_;
@@ -96,16 +108,23 @@ using Call = std::shared_ptr<UnaryCall>;
 // know: it might have changed what is asked. Events check theirs when they are converted.
 absl::Status ReadRequest(const grpc::ByteBuffer& bytes, google::protobuf::Message* request);
 
-// The body of every method: reads the request and hands it to `handler`, absl::Status(const
-// Request&, Call). An error is the answer; OK means that the handler has answered or will.
+// The body of every method: admits the caller, reads the request and hands it to `handler`,
+// absl::Status(const Request&, Call). An error is the answer; OK means that the handler has
+// answered or will.
 template <class Request, class Handler>
 grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* response,
                                  const Handler& handler) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   const Call call = UnaryCall::Start(open_calls, context, reactor, response);
+  absl::StatusOr<access::Caller> caller =
+      open_calls.admission().Admit(*context, *Request::descriptor());
+  absl::Status status = caller.status();
   Request request;
-  absl::Status status = ReadRequest(*bytes, &request);
+  if (status.ok()) {
+    call->set_caller(*std::move(caller));
+    status = ReadRequest(*bytes, &request);
+  }
   if (status.ok()) status = handler(request, call);
   if (!status.ok()) call->Fail(status);
   return reactor;

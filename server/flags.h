@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "server/ledger_commands.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
 
@@ -15,6 +16,8 @@ struct Flags {
   // `epsledgerd healthcheck`: ask a server how it is instead of being one.
   bool healthcheck = false;
   transport::HealthProbeOptions probe{.address = "127.0.0.1:50551"};
+  // `epsledgerd ledger`: work on ledgers that no server holds.
+  LedgerCommand ledger_command;
 
   std::string data_dir;
   std::string address_file;

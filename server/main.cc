@@ -66,7 +66,10 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string&
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   auto ledger = OpenLedger(flags.data_dir);
   if (!ledger.ok()) return ledger.status();
-  auto server = Server::Start(flags.server, **ledger);
+  epsledger::transport::ServerOptions options = flags.server;
+  options.statement_key_file = flags.data_dir + "/statement.key";
+  options.storage = "sqlite";
+  auto server = Server::Start(options, **ledger);
   if (!server.ok()) return server.status();
   if (!flags.address_file.empty()) {
     absl::Status status = WriteAddressFile(flags.address_file, (*server)->addresses());
@@ -100,8 +103,10 @@ int main(int argc, char** argv) {
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
 
-  const absl::Status status =
-      flags.healthcheck ? ProbeHealth(flags.probe) : Serve(flags, stop_signals);
+  const bool on_ledgers = flags.ledger_command.verb != epsledger::LedgerCommand::Verb::kNone;
+  const absl::Status status = flags.healthcheck ? ProbeHealth(flags.probe)
+                              : on_ledgers      ? RunLedgerCommand(flags.ledger_command)
+                                                : Serve(flags, stop_signals);
   if (status.ok()) return 0;
   const std::string message(status.message());
   std::fprintf(stderr, "epsledgerd: %s\n", message.c_str());

@@ -1,0 +1,123 @@
+#include "server/statement/statement.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "accounting/accountant.h"
+
+namespace epsledger::statement {
+namespace {
+
+using accounting::Accountant;
+
+Reading Ask(Accountant accountant, accounting::Question& question) {
+  question.accountant = accountant;
+  Reading reading{.accountant = accountant};
+  absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
+  if (guarantee.ok()) {
+    reading.guarantee = *std::move(guarantee);
+  } else {
+    reading.reason_unavailable = std::string(guarantee.status().message());
+  }
+  return reading;
+}
+
+// `value` with six digits, `up` or down.
+std::string Shown(double value, bool up) {
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  const auto format = [](double number) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.6g", number);
+    return std::string(text);
+  };
+  std::string text = format(value);
+  const double shown = std::strtod(text.c_str(), nullptr);
+  if (up ? shown >= value : shown <= value) return text;
+  const double unit = std::pow(10, std::floor(std::log10(std::fabs(value))) - 5);
+  return format(up ? value + unit : value - unit);
+}
+
+}  // namespace
+
+absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
+                                  std::string server_version, absl::FunctionRef<bool()> abandoned) {
+  accounting::Question question;
+  question.relation = facts.relation;
+  question.events = facts.events;
+  question.query = accounting::EpsilonAtDelta::FromDelta(delta);
+  Statement statement{.facts = std::move(facts),
+                      .delta = delta,
+                      .time = std::move(time),
+                      .server_version = std::move(server_version)};
+  for (const Accountant accountant :
+       {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
+        Accountant::kMoments, Accountant::kZcdp, Accountant::kGaussian, Accountant::kPld,
+        Accountant::kTradeOff, Accountant::kClt}) {
+    if (abandoned()) return absl::CancelledError("nobody waits for the statement any more");
+    statement.readings.push_back(Ask(accountant, question));
+  }
+  statement.best = Ask(Accountant::kBest, question);
+  return statement;
+}
+
+std::string Coverage(Facts::Kind kind) {
+  switch (kind) {
+    case Facts::Kind::kBudget:
+      return "Everything that is ever charged to this budget together, whatever each step was made "
+             "to "
+             "depend on: the filter stops before its cap is exceeded.";
+    case Facts::Kind::kDeclaredSession:
+      return "The whole plan that the session committed to before it started, also if it stops "
+             "early: its parameters were fixed in advance.";
+    case Facts::Kind::kAdaptiveSession:
+      return "What the session was charged up to the ledger head below, if the parameters of its "
+             "steps did not depend on their outputs. If they did, what holds are the caps below, "
+             "by "
+             "the theorems of their filters.";
+  }
+  return "";
+}
+
+std::string SamplingCaveat() {
+  return "The ledger accounts for what clients claim. It cannot see their code: whether batches "
+         "were "
+         "drawn as claimed, contributions clipped, or noise drawn and of good quality.";
+}
+
+std::vector<std::string> NotCovered() {
+  return {
+      "Evaluation on private data: accuracy, loss curves, early stopping, unless charged.",
+      "Hyper-parameter search, unless its runs, or a repeat_and_select event, were charged.",
+      "Side channels: timing, memory, logs, files beside the released output.",
+      "The floating-point arithmetic of the noise, which is not the real numbers of the theorem.",
+      "Other releases about the same people that were not charged to this ledger."};
+}
+
+std::vector<std::string> Warnings(const Statement& statement) {
+  std::vector<std::string> warnings;
+  const Facts& facts = statement.facts;
+  for (const CapAccount& cap : facts.caps) {
+    if (!cap.is_void()) continue;
+    warnings.push_back(absl::StrCat("The guarantee of ", cap.name,
+                                    " is void: it was superseded by ", cap.superseded_by, "."));
+  }
+  if (facts.claim.has_value() && facts.claim->status != core::ClaimStatus::kProven) {
+    warnings.push_back(facts.claim->status == core::ClaimStatus::kNotProven
+                           ? "As published; the claimed guarantee is not proven."
+                           : "As published; a counterexample to the claimed guarantee is known.");
+  }
+  if (statement.best.guarantee.has_value() && statement.best.guarantee->contains_unverified_claim) {
+    warnings.push_back("The charges hold an unverified claim: the epsilon is only as good as it.");
+  }
+  return warnings;
+}
+
+std::string ShownRoundedUp(double value) { return Shown(value, true); }
+std::string ShownRoundedDown(double value) { return Shown(value, false); }
+
+}  // namespace epsledger::statement

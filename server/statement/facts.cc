@@ -109,7 +109,12 @@ void ReadBudget(const core::Ledger& ledger, const core::BudgetState& budget, dou
   facts->state_reason = budget.phase_reason;
   facts->accepted_charge_count = budget.accepted_charge_count;
   facts->refused_charge_count = budget.refused_charge_count;
-  facts->events = {CountedEvent{std::visit(CapAsEvent{delta}, budget.spec.cap), 1}};
+  const MechanismEvent cap = std::visit(CapAsEvent{delta}, budget.spec.cap);
+  facts->events = {CountedEvent{cap, 1}};
+  if (const auto* kept = cap.As<accounting::ApproximateDp>()) facts->kept_by_filter = *kept;
+  if (const auto* pure = cap.As<accounting::PureDp>()) {
+    facts->kept_by_filter = accounting::ApproximateDp{.epsilon = pure->epsilon};
+  }
   AddBudgetsFrom(ledger, &budget, facts);
 }
 

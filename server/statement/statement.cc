@@ -1,5 +1,6 @@
 #include "server/statement/statement.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/accountant.h"
+#include "accounting/event/domain.h"
 
 namespace epsledger::statement {
 namespace {
@@ -17,14 +19,32 @@ using accounting::Accountant;
 
 Reading Ask(Accountant accountant, accounting::Question& question) {
   question.accountant = accountant;
-  Reading reading{.accountant = accountant};
+  Reading reading{.by = std::string(accounting::Name(accountant))};
   absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
   if (guarantee.ok()) {
+    if (accountant == Accountant::kBest) {
+      reading.by = std::string(accounting::Name(guarantee->accountant));
+    }
     reading.guarantee = *std::move(guarantee);
   } else {
     reading.reason_unavailable = std::string(guarantee.status().message());
   }
   return reading;
+}
+
+// What a filter keeps, where that says something at `delta`.
+std::optional<Reading> AskFilter(const Facts& facts, double delta) {
+  if (!facts.kept_by_filter.has_value() || facts.kept_by_filter->delta > delta) return std::nullopt;
+  Reading reading{.by = "FILTER"};
+  reading.guarantee = accounting::Guarantee{.kind = accounting::GuaranteeKind::kUpperBound,
+                                            .theorem = facts.caps.front().theorem,
+                                            .upper = facts.kept_by_filter->epsilon};
+  return reading;
+}
+
+double UpperOf(const Reading& reading) {
+  const bool known = reading.guarantee.has_value() && reading.guarantee->upper.has_value();
+  return known ? *reading.guarantee->upper : accounting::kInfinity;
 }
 
 // `value` with six digits, `up` or down.
@@ -54,6 +74,8 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
                       .delta = delta,
                       .time = std::move(time),
                       .server_version = std::move(server_version)};
+  const std::optional<Reading> filter = AskFilter(statement.facts, delta);
+  if (filter.has_value()) statement.readings.push_back(*filter);
   for (const Accountant accountant :
        {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
         Accountant::kMoments, Accountant::kZcdp, Accountant::kGaussian, Accountant::kPld,
@@ -62,6 +84,7 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
     statement.readings.push_back(Ask(accountant, question));
   }
   statement.best = Ask(Accountant::kBest, question);
+  if (filter.has_value() && UpperOf(*filter) <= UpperOf(statement.best)) statement.best = *filter;
   return statement;
 }
 
@@ -115,6 +138,29 @@ std::vector<std::string> Warnings(const Statement& statement) {
     warnings.push_back("The charges hold an unverified claim: the epsilon is only as good as it.");
   }
   return warnings;
+}
+
+std::vector<std::string> SpentLines(const CapAccount& cap) {
+  const auto line = [](const CapAccount::Cell& cell) {
+    return absl::StrCat(
+        cell.quantity,
+        cell.order > 0 ? " at order " + accounting::FormatDouble(cell.order) : std::string(), ": ",
+        ShownRoundedUp(cell.spent), " of ", ShownRoundedDown(cell.cap));
+  };
+  std::vector<std::string> lines;
+  if (cap.all_cells_must_fit) {
+    for (const CapAccount::Cell& cell : cap.cells) lines.push_back(line(cell));
+    return lines;
+  }
+  const auto widest = std::min_element(
+      cap.cells.begin(), cap.cells.end(),
+      [](const auto& a, const auto& b) { return a.spent * b.cap < b.spent * a.cap; });
+  if (widest == cap.cells.end()) return lines;
+  const auto with_room = std::count_if(cap.cells.begin(), cap.cells.end(),
+                                       [](const auto& cell) { return cell.spent <= cell.cap; });
+  lines.push_back(line(*widest));
+  lines.push_back(absl::StrCat("one of ", cap.cells.size(), " must hold, ", with_room, " do"));
+  return lines;
 }
 
 std::string ShownRoundedUp(double value) { return Shown(value, true); }

@@ -51,6 +51,9 @@ struct Facts {
   // What the epsilon is of: of a budget its cap, of a DECLARED session its whole plan, of an
   // ADAPTIVE one what it was charged.
   std::vector<accounting::CountedEvent> events;
+  // Of a budget whose cap is in (epsilon, delta) or pure epsilon: what its filter keeps, as it is.
+  // The accountants round delta before they look at it, and see nothing at the cap's own.
+  std::optional<accounting::ApproximateDp> kept_by_filter;
   // What was charged so far, one line each; of a session.
   std::vector<std::string> history;
   // The resource's own cap first, then of every budget above.
@@ -70,9 +73,9 @@ struct Facts {
 absl::StatusOr<Facts> ReadFacts(const core::Ledger& ledger, const std::string& budget_id,
                                 const std::string& session_id, double delta);
 
-// What one accountant says.
+// What one accountant says, or the filter of a budget ("FILTER").
 struct Reading {
-  accounting::Accountant accountant = accounting::Accountant::kBest;
+  std::string by;
   std::optional<accounting::Guarantee> guarantee;
   std::string reason_unavailable;  // without a guarantee
 };
@@ -82,7 +85,7 @@ struct Statement {
   double delta = 0;
   // The smallest proven upper bound; +inf if there is none.
   Reading best;
-  std::vector<Reading> readings;  // of every accountant, the approximations included
+  std::vector<Reading> readings;  // of everybody, the approximations included
   std::string time;               // RFC 3339, UTC
   std::string server_version;
 };
@@ -100,6 +103,10 @@ std::string SamplingCaveat();
 std::vector<std::string> NotCovered();
 // Why the epsilon is not a guarantee of what was released, one sentence each; most often none.
 std::vector<std::string> Warnings(const Statement& statement);
+
+// What is spent of a cap, one line each: of a filter that needs room in one cell only, the cell
+// with the most room, and how many have any.
+std::vector<std::string> SpentLines(const CapAccount& cap);
 
 // "3.00001": at most six digits, never below `value`; "infinity".
 std::string ShownRoundedUp(double value);

@@ -39,6 +39,9 @@ th,td{padding:.22rem .7rem .22rem 0;vertical-align:top;overflow-wrap:anywhere}
 td{border-bottom:1px solid #e3e6ea}
 tr{break-inside:avoid}
 .n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+.answers td:first-child{white-space:nowrap}
+.caps td:first-child{width:11rem}.caps td:last-child{width:14rem}
+td small{color:#57606a}
 .facts td:first-child{width:11rem;color:#57606a}
 .mute td{color:#767e87}
 ul{margin:.2rem 0;padding-left:1.1rem}
@@ -110,9 +113,7 @@ std::string Headline(const Statement& statement) {
       "<small>upper bound, rounded up</small></div><div>&delta; = ",
       Escaped(accounting::FormatDouble(statement.delta)), "</div></div>\n<table class=facts>");
   if (proven) {
-    absl::StrAppend(&html,
-                    Fact("Accountant", std::string(accounting::Name(best.guarantee->accountant))),
-                    Fact("Theorem", best.guarantee->theorem));
+    absl::StrAppend(&html, Fact("Accountant", best.by), Fact("Theorem", best.guarantee->theorem));
   } else {
     absl::StrAppend(&html, Fact("No bound because", best.reason_unavailable));
   }
@@ -128,7 +129,7 @@ std::string Headline(const Statement& statement) {
 }
 
 std::string AccountantRow(const Reading& reading) {
-  const std::string name = Element("td", "", std::string(accounting::Name(reading.accountant)));
+  const std::string name = Element("td", "", reading.by);
   if (!reading.guarantee.has_value() || !reading.guarantee->upper.has_value()) {
     return absl::StrCat("<tr class=mute>", name, "<td class=n>&ndash;</td>",
                         Element("td", "", reading.reason_unavailable), "</tr>\n");
@@ -142,25 +143,12 @@ std::string AccountantRow(const Reading& reading) {
 }
 
 std::string CapRows(const CapAccount& cap) {
-  const size_t rows = cap.cells.size();
-  std::string html;
-  for (size_t i = 0; i < rows; ++i) {
-    const CapAccount::Cell& cell = cap.cells[i];
-    absl::StrAppend(&html, "<tr>");
-    if (i == 0) {
-      absl::StrAppend(&html, "<td rowspan=", rows, ">", Escaped(cap.name), "<br>", Escaped(cap.cap),
-                      cap.phase.empty() ? "" : "<br>", Escaped(cap.phase),
-                      cap.is_void() ? " <strong>void</strong>" : "", "</td><td rowspan=", rows, ">",
-                      Escaped(cap.theorem),
-                      cap.all_cells_must_fit ? "" : "<br>One of the rows must fit.", "</td>");
-    }
-    const std::string order =
-        cell.order > 0 ? absl::StrCat(" at order ", accounting::FormatDouble(cell.order)) : "";
-    absl::StrAppend(&html, Element("td", "", cell.quantity + order),
-                    Element("td", "class=n", ShownRoundedUp(cell.spent)),
-                    Element("td", "class=n", ShownRoundedDown(cell.cap)), "</tr>\n");
-  }
-  return html;
+  std::string html =
+      absl::StrCat("<tr><td>", Element("strong", "", cap.name), cap.phase.empty() ? "" : "<br>",
+                   Escaped(cap.phase), cap.is_void() ? ", <strong>void</strong>" : "", "</td><td>",
+                   Escaped(cap.cap), "<br>", Element("small", "", cap.theorem), "</td><td>");
+  for (const std::string& line : SpentLines(cap)) absl::StrAppend(&html, Escaped(line), "<br>");
+  return html + "</td></tr>\n";
 }
 
 std::string Claims(const Facts& facts) {
@@ -205,11 +193,11 @@ std::string ToHtml(const Statement& statement) {
     absl::StrAppend(&html, Element("p", "class=warning", warning), "\n");
   }
   absl::StrAppend(&html, Headline(statement), "<h2>Epsilon at this delta, by every accountant</h2>",
-                  "<table><tr><th>Accountant<th class=n>Epsilon<th>Theorem</tr>\n");
+                  "<table class=answers><tr><th>Accountant<th class=n>Epsilon<th>Theorem</tr>\n");
   for (const Reading& reading : statement.readings) absl::StrAppend(&html, AccountantRow(reading));
   absl::StrAppend(&html,
-                  "</table>\n<h2>Caps and what is spent</h2><table><tr><th>Cap<th>Why stopping "
-                  "there keeps it<th>Quantity<th class=n>Spent<th class=n>Cap</tr>\n");
+                  "</table>\n<h2>Caps and what is spent</h2><table "
+                  "class=caps><tr><th>Of<th>Cap, and why stopping there keeps it<th>Spent</tr>\n");
   for (const CapAccount& cap : facts.caps) absl::StrAppend(&html, CapRows(cap));
   absl::StrAppend(&html, "</table>\n");
   absl::StrAppend(&html, "<p>", facts.accepted_charge_count, " charges accepted, ",

@@ -114,11 +114,10 @@ const char* Name(core::ClaimStatus status) {
 }
 
 void Write(const Reading& reading, JsonWriter& json) {
-  json.Begin('{').Key("accountant").Text(std::string(accounting::Name(reading.accountant)));
+  json.Begin('{').Key("by").Text(reading.by);
   if (reading.guarantee.has_value()) {
     const accounting::Guarantee& guarantee = *reading.guarantee;
     const bool bound = guarantee.kind == accounting::GuaranteeKind::kUpperBound;
-    json.Key("answeredBy").Text(std::string(accounting::Name(guarantee.accountant)));
     json.Key("kind").Text(bound ? "UPPER_BOUND" : "APPROXIMATION");
     if (guarantee.upper.has_value()) json.Key("epsilon").Number(*guarantee.upper);
     if (guarantee.upper.has_value()) json.Key("shown").Text(ShownRoundedUp(*guarantee.upper));

@@ -27,7 +27,7 @@ std::string Line(std::string_view label, std::string_view value) {
 }
 
 std::string Row(const Reading& reading) {
-  const std::string name(accounting::Name(reading.accountant));
+  const std::string& name = reading.by;
   if (!reading.guarantee.has_value() || !reading.guarantee->upper.has_value()) {
     return Line("  " + name, "no answer: " + OneLine(reading.reason_unavailable));
   }
@@ -42,13 +42,9 @@ std::string CapLines(const CapAccount& cap) {
   std::string text = Line("  " + cap.name, absl::StrCat(cap.cap, cap.phase.empty() ? "" : ", ",
                                                         cap.phase, cap.is_void() ? ", VOID" : ""));
   absl::StrAppend(&text, "    ", cap.theorem, "\n");
-  for (const CapAccount::Cell& cell : cap.cells) {
-    absl::StrAppend(&text, "    ", cell.quantity,
-                    cell.order > 0 ? " at order " + accounting::FormatDouble(cell.order) : "",
-                    ": spent ", ShownRoundedUp(cell.spent), " of ", ShownRoundedDown(cell.cap),
-                    "\n");
+  for (const std::string& line : SpentLines(cap)) {
+    absl::StrAppend(&text, "    ", line, "\n");
   }
-  if (!cap.all_cells_must_fit) absl::StrAppend(&text, "    (one of these must fit)\n");
   return text;
 }
 
@@ -85,13 +81,12 @@ std::string ToText(const Statement& statement) {
   const std::vector<std::string> warnings = Warnings(statement);
   if (!warnings.empty()) absl::StrAppend(&text, "WARNINGS\n", Bullets(warnings), "\n");
   if (statement.best.guarantee.has_value() && statement.best.guarantee->upper.has_value()) {
-    absl::StrAppend(
-        &text,
-        Line("epsilon", absl::StrCat(ShownRoundedUp(*statement.best.guarantee->upper),
-                                     " (upper bound, rounded up)")),
-        Line("at delta", accounting::FormatDouble(statement.delta)),
-        Line("accountant", std::string(accounting::Name(statement.best.guarantee->accountant))),
-        Line("theorem", statement.best.guarantee->theorem));
+    absl::StrAppend(&text,
+                    Line("epsilon", absl::StrCat(ShownRoundedUp(*statement.best.guarantee->upper),
+                                                 " (upper bound, rounded up)")),
+                    Line("at delta", accounting::FormatDouble(statement.delta)),
+                    Line("accountant", statement.best.by),
+                    Line("theorem", statement.best.guarantee->theorem));
   } else {
     absl::StrAppend(
         &text, Line("epsilon", "none is proven: " + OneLine(statement.best.reason_unavailable)),

@@ -23,7 +23,7 @@ using Stub = v1::AuditService::Stub;
 
 class AuditRpc : public ::testing::Test {
  protected:
-  AuditRpc() { server_.client.MakeSession("pure_dp { epsilon: 50 }"); }
+  AuditRpc() { server_.client.MakeSession("pure_epsilon { epsilon: 50 }"); }
   TestClient& client() { return server_.client; }
 
   void ChargeSome(int from, int to) {
@@ -165,9 +165,13 @@ TEST_F(AuditRpc, ExportIsTheWholeLedgerOrItsRest) {
     for (size_t i = 0; i < entries.size(); ++i) {
       EXPECT_EQ(entries[i].sequence(), after + static_cast<int64_t>(i) + 1);
       EXPECT_TRUE(cli::IsValid(entries[i]));
-      if (i > 0) EXPECT_EQ(entries[i].previous_hash(), entries[i - 1].hash());
+      if (i > 0) {
+        EXPECT_EQ(entries[i].previous_hash(), entries[i - 1].hash());
+      }
     }
-    if (!entries.empty()) EXPECT_EQ(entries.back().hash(), head.hash());
+    if (!entries.empty()) {
+      EXPECT_EQ(entries.back().hash(), head.hash());
+    }
   }
   std::vector<v1::AuditEntry> none;
   EXPECT_EQ(Export(0, &none, "budgets/none").error_code(), grpc::StatusCode::NOT_FOUND);

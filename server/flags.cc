@@ -87,6 +87,34 @@ void AddToken(CLI::App& app, Flags& flags) {
       ->required();
 }
 
+void AddLedger(CLI::App& app, LedgerCommand& flags) {
+  using Verb = LedgerCommand::Verb;
+  CLI::App* ledger = app.add_subcommand("ledger", "Works on ledgers that no server holds");
+  ledger->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, Verb verb) {
+    CLI::App* command = ledger->add_subcommand(name, help);
+    command->callback([&flags, verb] { flags.verb = verb; });
+    return command;
+  };
+  CLI::App* verify =
+      add("verify",
+          "Replays an export file, or every ledger of a data directory, and names the first "
+          "entry that is wrong",
+          Verb::kVerify);
+  verify->add_option("file", flags.file, "An export file");
+  verify->add_option("--data-dir", flags.data_dir, "Of a server that is stopped");
+
+  CLI::App* import =
+      add("import", "Makes a new data directory from an export file, verifying it", Verb::kImport);
+  import->add_option("file", flags.file, "An export file")->required();
+  import->add_option("--data-dir", flags.data_dir, "That holds no ledger yet")->required();
+
+  CLI::App* to_file = add("export", "Writes a ledger to a file that checks itself", Verb::kExport);
+  to_file->add_option("budget", flags.budget, "The root budget")->required();
+  to_file->add_option("file", flags.file, "What to write")->required();
+  to_file->add_option("--data-dir", flags.data_dir, "Of a server that is stopped")->required();
+}
+
 }  // namespace
 
 std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
@@ -94,6 +122,7 @@ std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
   AddFlags(app, *flags);
   const CLI::App* healthcheck = AddHealthcheck(app, *flags);
   AddToken(app, *flags);
+  AddLedger(app, flags->ledger_command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/ledger_commands.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
 
@@ -31,6 +32,8 @@ struct Flags {
   // `epsledgerd healthcheck`: ask a server how it is instead of being one.
   bool healthcheck = false;
   transport::HealthProbeOptions probe{.address = "127.0.0.1:50551"};
+  // `epsledgerd ledger`: work on ledgers that no server holds.
+  LedgerCommand ledger_command;
 
   std::string data_dir;
   std::string address_file;

@@ -103,7 +103,10 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
-  auto server = Server::Start(flags.server, observed);
+  epsledger::transport::ServerOptions options = flags.server;
+  options.statement_key_file = flags.data_dir + "/statement.key";
+  options.storage = "sqlite";
+  auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
   auto http = StartHttp(flags, observed, registry);
   if (!http.ok()) return http.status();
@@ -137,6 +140,9 @@ absl::Status ManageTokens(const Flags& flags) {
 absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {
   if (flags.healthcheck) return ProbeHealth(flags.probe);
   if (flags.token_task != TokenTask::kNone) return ManageTokens(flags);
+  if (flags.ledger_command.verb != epsledger::LedgerCommand::Verb::kNone) {
+    return RunLedgerCommand(flags.ledger_command);
+  }
   return Serve(flags, stop_signals);
 }
 

@@ -14,6 +14,8 @@ namespace epsledger::cli {
 void AddBudgetCommands(CLI::App& app, Invocation& invocation);
 void AddSessionCommands(CLI::App& app, Invocation& invocation);
 void AddChargeCommands(CLI::App& app, Invocation& invocation);
+void AddLedgerCommands(CLI::App& app, Invocation& invocation);
+void AddStatementCommands(CLI::App& app, Invocation& invocation);
 void AddComputeCommand(CLI::App& app, Invocation& invocation);
 void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddCalibrateCommand(CLI::App& app, Invocation& invocation);

@@ -68,6 +68,8 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);
   AddChargeCommands(app, invocation);
+  AddLedgerCommands(app, invocation);
+  AddStatementCommands(app, invocation);
   AddComputeCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddCalibrateCommand(app, invocation);

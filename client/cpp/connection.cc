@@ -155,7 +155,8 @@ Connection::Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptio
       access_(v1::AccessService::NewStub(channel)),
       budgets_(v1::BudgetService::NewStub(channel)),
       sessions_(v1::SessionService::NewStub(channel)),
-      charges_(v1::ChargeService::NewStub(channel)) {}
+      charges_(v1::ChargeService::NewStub(channel)),
+      audit_(v1::AuditService::NewStub(channel)) {}
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions& options) {
   if (options.address.empty()) {

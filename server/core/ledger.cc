@@ -24,6 +24,14 @@ int64_t SessionState::TicketsLeft(int64_t index) const {
   return spec.plan[index].count - events[index].accepted_count;
 }
 
+std::vector<accounting::CountedEvent> HistoryOf(const SessionState& state) {
+  std::vector<accounting::CountedEvent> history;
+  for (const SessionEvent& event : state.events) {
+    if (event.accepted_count > 0) history.push_back({event.event, event.accepted_count});
+  }
+  return history;
+}
+
 const BudgetState* Ledger::FindBudget(std::string_view budget_id) const {
   const auto it = budgets_.find(budget_id);
   return it == budgets_.end() ? nullptr : &it->second;

@@ -18,6 +18,7 @@
 #include "server/core/command.h"
 #include "server/core/entry.h"
 #include "server/core/gate.h"
+#include "server/core/merkle.h"
 
 namespace epsledger::core {
 
@@ -100,6 +101,9 @@ struct SessionState {
   // Uses of the planned event that are left. REQUIRES: kDeclared, index < spec.plan.size().
   int64_t TicketsLeft(int64_t index) const;
 };
+
+// What was charged so far, run-length encoded, in the order of first use.
+std::vector<accounting::CountedEvent> HistoryOf(const SessionState& state);
 
 // A decided charge with everything an answer needs.
 struct ChargeRecord {
@@ -208,8 +212,10 @@ class Ledger {
   // The sessions of one budget in order of id, after `after_id`, at most `limit`.
   std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
                                               int64_t limit) const;
-  int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
   const LedgerHead& head() const { return head_; }
+  // Over the contents of all entries; merkle().size() is the head's sequence number.
+  const MerkleFrontier& merkle() const { return merkle_; }
+  int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }
 
@@ -284,6 +290,7 @@ class Ledger {
   // (budget id, session id) -> number.
   std::map<std::pair<std::string, std::string>, int64_t> session_numbers_;
   LedgerHead head_;
+  MerkleFrontier merkle_;
   // Of the newest entries, by sequence modulo kRecentHashes.
   std::vector<Hash> recent_hashes_;
 };

@@ -52,6 +52,7 @@ absl::Status Ledger::Apply(const Entry& entry) {
       std::visit([&](const auto& body) { return ApplyBody(body, entry); }, entry.body);
   if (!status.ok()) return status;
   head_ = {.sequence = entry.sequence, .hash = entry.hash};
+  merkle_.Append(MerkleLeaf(entry.content));
   const size_t place = entry.sequence % kRecentHashes;
   if (recent_hashes_.size() <= place) recent_hashes_.resize(place + 1);
   recent_hashes_[place] = entry.hash;

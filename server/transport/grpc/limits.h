@@ -54,6 +54,10 @@ inline constexpr absl::Duration kRetryDelay = absl::Milliseconds(200);
 // milliseconds to seconds. Beyond that UNAVAILABLE.
 inline constexpr size_t kMaxQueuedComputations = 256;
 
+// Entries that are read between two commits, for proofs, verification and export: about a
+// millisecond. An export holds as many in memory, most of 100 bytes, the largest of a megabyte.
+inline constexpr int64_t kEntriesPerRead = 100;
+
 }  // namespace epsledger::transport
 
 #endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_

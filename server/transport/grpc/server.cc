@@ -11,11 +11,13 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "server/statement/signing_key.h"
 #include "server/transport/grpc/handlers/access_handlers.h"
 #include "server/transport/grpc/handlers/accounting_handlers.h"
 #include "server/transport/grpc/handlers/audit_handlers.h"
 #include "server/transport/grpc/handlers/budget_handlers.h"
 #include "server/transport/grpc/handlers/charge_handlers.h"
+#include "server/transport/grpc/handlers/server_handlers.h"
 #include "server/transport/grpc/handlers/session_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -25,7 +27,8 @@ namespace {
 
 constexpr const char* kServiceNames[] = {
     "epsledger.v1.BudgetService",     "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
-    "epsledger.v1.AccountingService", "epsledger.v1.AuditService",   "epsledger.v1.AccessService"};
+    "epsledger.v1.AccountingService", "epsledger.v1.AuditService",   "epsledger.v1.AccessService",
+    "epsledger.v1.ServerService"};
 
 // One core is left to gRPC and the ledger; but one slow computation must not hold up all others.
 size_t ComputationThreads() {
@@ -145,6 +148,15 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Server::Credentials(
 }
 
 absl::Status Server::Listen(const ServerOptions& options) {
+  absl::StatusOr<statement::SigningKey> key =
+      options.statement_key_file.empty()
+          ? statement::SigningKey::Generate()
+          : statement::SigningKey::LoadOrCreate(options.statement_key_file);
+  if (!key.ok()) return key.status();
+  ServerFacts facts{.version = EPSLEDGER_VERSION,
+                    .storage = options.storage,
+                    .start_time = absl::Now(),
+                    .statement_public_key = key->public_key()};
   // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
   google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
@@ -156,7 +168,9 @@ absl::Status Server::Listen(const ServerOptions& options) {
   services_.push_back(MakeSessionService(context));
   services_.push_back(MakeChargeService(context));
   services_.push_back(MakeAccountingService(context));
-  services_.push_back(MakeAuditService(context));
+  services_.push_back(MakeAuditService(
+      context, std::make_shared<const statement::SigningKey>(*std::move(key)), EPSLEDGER_VERSION));
+  services_.push_back(MakeServerService(context, std::move(facts)));
 
   grpc::ServerBuilder builder;
   SetLimits(&builder);

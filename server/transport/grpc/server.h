@@ -38,6 +38,11 @@ struct ServerOptions {
   bool require_tokens = false;
   // Everybody may do everything.
   bool insecure_no_access_control = false;
+  // Where the key is that signs privacy statements; made if it is missing. Empty: a key that ends
+  // with the server.
+  std::string statement_key_file;
+  // What ServerInfo says of where the ledgers are kept.
+  std::string storage = "memory";
 };
 
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
@@ -50,7 +55,8 @@ class Server {
  public:
   // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address
   // that others can reach, a certificate without its key); UNAVAILABLE for an address that cannot
-  // be listened on; NOT_FOUND for a file that cannot be read.
+  // be listened on; NOT_FOUND for a file that cannot be read; FAILED_PRECONDITION for a statement
+  // key that others may read.
   // REQUIRES: `ledger` outlives the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        core::DurableLedger& ledger);

@@ -148,8 +148,11 @@ grpc_ssl_certificate_config_reload_status CertificateFiles::Fetch(
   files->fetched_ = true;
   const TlsMaterial& material = files->material_;
   const grpc_ssl_pem_key_cert_pair pair = {material.key.c_str(), material.certificate.c_str()};
-  *config = grpc_ssl_server_certificate_config_create(
-      material.client_ca.empty() ? nullptr : material.client_ca.c_str(), &pair, 1);
+  // gRPC aborts without authorities also where it asks no client for a certificate and so verifies
+  // none: any certificate does.
+  const std::string& authorities =
+      files->files_.client_ca.empty() ? material.certificate : material.client_ca;
+  *config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
   return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
 }
 

@@ -109,7 +109,9 @@ class Caller {
     Reply<Response> reply;
     std::string answer;
     reply.status = Call(*descriptor, request->SerializeAsString(), &answer);
-    if (reply.ok()) EXPECT_TRUE(reply.response.ParseFromString(answer));
+    if (reply.ok()) {
+      EXPECT_TRUE(reply.response.ParseFromString(answer));
+    }
     return reply;
   }
 
@@ -144,11 +146,11 @@ class Authorisation : public ::testing::Test {
   }
 
   void MakeBudget(const Caller& admin, const std::string& id) {
-    const auto made = admin.Call<v1::Budget>(
-        "BudgetService.CreateBudget",
-        "budget_id: '" + id +
-            "' budget { cap { pure_dp { epsilon: 8 } } neighboring_relation: ADD_OR_REMOVE_ONE "
-            "privacy_unit: 'person' }");
+    const auto made = admin.Call<v1::Budget>("BudgetService.CreateBudget",
+                                             "budget_id: '" + id +
+                                                 "' budget { cap { pure_epsilon { epsilon: 8 } } "
+                                                 "neighboring_relation: ADD_OR_REMOVE_ONE "
+                                                 "privacy_unit: 'person' }");
     EXPECT_TRUE(made.ok()) << made.status.error_message();
   }
   void MakeSession(const Caller& trainer, const std::string& budget) {
@@ -262,9 +264,9 @@ TEST_F(Authorisation, AnotherTenantsResourcesDoNotExist) {
       {"BudgetService.ThawBudget", "name: 'budgets/B' reason: 'x'"},
       {"BudgetService.CloseBudget", "name: 'budgets/B' reason: 'x'"},
       {"BudgetService.SupersedeBudget",
-       "name: 'budgets/B' successor_id: 'new' cap { pure_dp { epsilon: 9 } } reason: 'x'"},
+       "name: 'budgets/B' successor_id: 'new' cap { pure_epsilon { epsilon: 9 } } reason: 'x'"},
       {"BudgetService.CreateBudget",
-       "budget_id: 'child' budget { parent: 'budgets/B' cap { pure_dp { epsilon: 1 } } "
+       "budget_id: 'child' budget { parent: 'budgets/B' cap { pure_epsilon { epsilon: 1 } } "
        "neighboring_relation: ADD_OR_REMOVE_ONE privacy_unit: 'person' }"},
       {"SessionService.CreateSession",
        "parent: 'budgets/B' session_id: 'mine' session { neighboring_relation: ADD_OR_REMOVE_ONE "

@@ -34,7 +34,7 @@ class Certificates : public ::testing::Test {
     return text.str();
   }
   void Run(const std::string& command) const {
-    ASSERT_EQ(std::system(("cd " + folder_ + " && " + command + " >log 2>&1").c_str()), 0)
+    ASSERT_EQ(std::system(("cd " + folder_ + " && (" + command + ") >log 2>&1").c_str()), 0)
         << command << "\n"
         << Contents(Path("log"));
   }

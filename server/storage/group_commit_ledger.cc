@@ -75,6 +75,11 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     return records;
   }
 
+  void NotifyOfNextCommit(const Ledger& ledger,
+                          std::weak_ptr<core::CommitListener> listener) override {
+    owner_.listeners_.Add(ledger, std::move(listener));
+  }
+
  private:
   absl::StatusOr<std::optional<Entry>> FindKey(const core::SessionName& name, int64_t attempt,
                                                std::string charge_id) {
@@ -202,6 +207,7 @@ void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<ReadFunc
       std::move(writes[i].reply)(failure);
     }
   }
+  if (in_transaction) listeners_.Notify();
   Reader reader(*this);
   for (ReadFunction& read : reads) {
     if (failure.ok()) {

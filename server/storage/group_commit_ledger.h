@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/core/durable_ledger.h"
 #include "server/core/ledger.h"
+#include "server/storage/commit_listeners.h"
 #include "server/storage/ledger_store.h"
 
 namespace epsledger::storage {
@@ -65,7 +66,7 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status Recover();
   void Enqueue(Item item) ABSL_LOCKS_EXCLUDED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Decides and commits the writes; then calls all replies, then the reads.
+  // Decides and commits the writes; then calls all replies, the listeners, then the reads.
   void RunBatch(std::vector<Write> writes, std::vector<ReadFunction> reads)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
@@ -90,6 +91,7 @@ class GroupCommitLedger : public core::DurableLedger {
   std::map<std::string, std::unique_ptr<core::Ledger>, std::less<>> ledgers_;  // by root id
   std::map<std::string, core::Ledger*, std::less<>> ledger_of_budget_;
   std::map<std::string, absl::Status, std::less<>> quarantined_;  // why, by root id
+  CommitListeners listeners_;
 
   mutable absl::Mutex mutex_;
   std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);

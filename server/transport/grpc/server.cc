@@ -135,6 +135,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 
 Server::Server(core::DurableLedger& ledger)
     : ledger_(ledger),
+      open_streams_(std::make_shared<OpenCalls>(kMaxOpenStreams)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
 
@@ -154,7 +155,8 @@ absl::Status Server::Listen(const ServerOptions& options) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
-  const HandlerContext context{ledger_, open_calls_, computations_};
+  const HandlerContext context{ledger_, open_calls_, open_streams_,
+                               std::make_shared<WatchTurns>(kMaxWatchReads), computations_};
   services_.push_back(MakeBudgetService(context));
   services_.push_back(MakeSessionService(context));
   services_.push_back(MakeChargeService(context));
@@ -215,8 +217,14 @@ void Server::KeepHouse() {
     }
     const absl::Time now = absl::Now();
     open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
+    open_streams_->FailArrivedBefore(now - kMaxStreamAge, StreamTooOld());
+    open_streams_->KeepHouse(now);
     if (draining) {
-      if (now >= give_up) open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      open_streams_->Drain();
+      if (now >= give_up) {
+        open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+        open_streams_->FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      }
       continue;
     }
     const bool healthy = ledger_.Health().ok();

@@ -61,6 +61,8 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);
   AddChargeCommands(app, invocation);
+  AddLeaseCommands(app, invocation);
+  AddWatchCommands(app, invocation);
   AddComputeCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddCalibrateCommand(app, invocation);

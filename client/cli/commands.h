@@ -18,6 +18,7 @@ void AddComputeCommand(CLI::App& app, Invocation& invocation);
 void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddCalibrateCommand(CLI::App& app, Invocation& invocation);
 void AddCurveCommand(CLI::App& app, Invocation& invocation);
+void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
 // The verbs of `budget` that change one, and those of `session` that read what it spends.

@@ -11,6 +11,7 @@
 #include "client/cpp/retry.h"
 #include "client/cpp/rpc_status.h"
 #include "epsledger/client.h"
+#include "epsledger/v1/access_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
@@ -52,6 +53,7 @@ class Connection {
   }
 
   const RetryOptions& retry() const { return retry_; }
+  v1::AccessService::StubInterface& access() { return *access_; }
   v1::BudgetService::StubInterface& budgets() { return *budgets_; }
   v1::SessionService::StubInterface& sessions() { return *sessions_; }
   v1::ChargeService::StubInterface& charges() { return *charges_; }
@@ -60,6 +62,7 @@ class Connection {
   Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry);
 
   RetryOptions retry_;
+  std::unique_ptr<v1::AccessService::StubInterface> access_;
   std::unique_ptr<v1::BudgetService::StubInterface> budgets_;
   std::unique_ptr<v1::SessionService::StubInterface> sessions_;
   std::unique_ptr<v1::ChargeService::StubInterface> charges_;

@@ -131,8 +131,8 @@ struct SettleOutcome {
   ChargeRecord charge;
   int64_t used_count = 0;
 };
-using Outcome =
-    std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome, SettleOutcome>;
+using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome,
+                             SettleOutcome, AccessOutcome>;
 
 // What a charge would do now.
 struct Preview {
@@ -208,6 +208,7 @@ class Ledger {
   // The sessions of one budget in order of id, after `after_id`, at most `limit`.
   std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
                                               int64_t limit) const;
+  int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
   const LedgerHead& head() const { return head_; }
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }
@@ -257,6 +258,10 @@ class Ledger {
   absl::Status ApplyBody(const SessionClosed& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
+  // DATA_LOSS: entries of the ledger of access.
+  absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
+  absl::Status ApplyBody(const TokenRevoked& body, const Entry& entry);
+  absl::Status ApplyBody(const CallsDenied& body, const Entry& entry);
 
   // From the budget itself up to the root.
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;

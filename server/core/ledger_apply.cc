@@ -318,4 +318,14 @@ SessionState* Ledger::MutableSession(int64_t session_number) {
   return const_cast<SessionState*>(FindSession(session_number));
 }
 
+absl::Status Ledger::ApplyBody(const TokenCreated&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+absl::Status Ledger::ApplyBody(const TokenRevoked&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+absl::Status Ledger::ApplyBody(const CallsDenied&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+
 }  // namespace epsledger::core

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/storage/failpoint.h"
 
 namespace epsledger::storage {
 namespace {
@@ -21,7 +22,7 @@ CREATE TABLE ledgers (
   root_budget TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Budget ids are unique in the whole server, not only in their tree.
+-- Budget ids are unique in a tenant, not only in their tree: ids are "id" or "tenant/id".
 CREATE TABLE budgets (
   budget_id TEXT PRIMARY KEY,
   ledger_id INTEGER NOT NULL REFERENCES ledgers
@@ -107,14 +108,17 @@ absl::Status MigrateSqliteSchema(sqlite3* database) {
         kNewestVersion));
   }
   for (int v = version; v < kNewestVersion; ++v) {
-    if (absl::Status status = Execute(
-            database,
-            absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
-                         "; PRAGMA application_id = ", kApplicationId, "; COMMIT;"));
-        !status.ok()) {
+    Failpoint("schema.before_step");
+    absl::Status status = Execute(
+        database, absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
+                               "; PRAGMA application_id = ", kApplicationId));
+    Failpoint("schema.before_commit");
+    if (status.ok()) status = Execute(database, "COMMIT");
+    if (!status.ok()) {
       sqlite3_exec(database, "ROLLBACK", nullptr, nullptr, nullptr);
       return status;
     }
+    Failpoint("schema.after_step");
   }
   return absl::OkStatus();
 }

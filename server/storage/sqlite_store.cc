@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
+#include "server/storage/failpoint.h"
 #include "server/storage/sqlite_schema.h"
 
 namespace epsledger::storage {
@@ -49,18 +50,19 @@ absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, in
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path,
+                                                               const Options& options) {
   std::unique_ptr<SqliteStore> store(new SqliteStore());
-  if (absl::Status status = store->Configure(path); !status.ok()) return status;
+  if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
   return store;
 }
 
-absl::Status SqliteStore::Configure(const std::string& path) {
+absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(
       path.c_str(), &database,
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-      nullptr);
+      options.vfs);
   database_.reset(database);
   if (opened != SQLITE_OK) {
     return absl::FailedPreconditionError(
@@ -68,6 +70,12 @@ absl::Status SqliteStore::Configure(const std::string& path) {
                         database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
   // Exclusive: a second server on the same data would decide on a stale state.
+  //
+  // The checkpoint writes what the log holds anew, and syncs it. Of what a process before this one
+  // wrote, the log may show transactions that are in the cache of the operating system only: it was
+  // killed before its sync, or its sync failed, and then a later sync of the same file succeeds
+  // without writing them. Replays of their keys are answered without a commit, so they must be
+  // durable before anything is answered (I7).
   struct Setting {
     const char* pragma;
     const char* want;
@@ -78,6 +86,7 @@ absl::Status SqliteStore::Configure(const std::string& path) {
       {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
       {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
       {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
+      {"PRAGMA wal_checkpoint(TRUNCATE)", "0"},
   };
   for (const Setting& setting : settings) {
     std::string got;
@@ -98,6 +107,9 @@ absl::Status SqliteStore::Configure(const std::string& path) {
                           sqlite3_errmsg(database), setting.want));
     }
   }
+  checkpoint_pages_ = options.checkpoint_pages;
+  sqlite3_wal_hook(database, CheckpointIfDue, this);
+  PassFailpointsInFiles(database);
   if (absl::Status status = MigrateSqliteSchema(database); !status.ok()) return status;
 
   const std::pair<Statement*, const char*> statements[] = {
@@ -135,6 +147,16 @@ absl::Status SqliteStore::Configure(const std::string& path) {
     ledger_ids_[ColumnBytes(ledgers->get(), 0)] = sqlite3_column_int64(ledgers->get(), 1);
   }
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
+}
+
+// In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
+int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
+  if (pages < static_cast<SqliteStore*>(self)->checkpoint_pages_) return SQLITE_OK;
+  Failpoint("checkpoint.before");
+  const int result =
+      sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  Failpoint("checkpoint.after");
+  return result;
 }
 
 absl::Status SqliteStore::Error(const char* doing) const {
@@ -180,9 +202,19 @@ absl::Status SqliteStore::ReadAll(
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the entries");
 }
 
-absl::Status SqliteStore::Begin() { return Run(begin_.get()); }
+absl::Status SqliteStore::Begin() {
+  Failpoint("begin.before");
+  absl::Status status = Run(begin_.get());
+  Failpoint("begin.after");
+  return status;
+}
 
-absl::Status SqliteStore::Commit() { return Run(commit_.get()); }
+absl::Status SqliteStore::Commit() {
+  Failpoint("commit.before");
+  absl::Status status = Run(commit_.get());
+  Failpoint("commit.after");
+  return status;
+}
 
 int64_t SqliteStore::LedgerId(const std::string& root_id) const {
   const auto it = ledger_ids_.find(root_id);
@@ -198,29 +230,42 @@ absl::StatusOr<int64_t> SqliteStore::CreateLedger(const std::string& root_id) {
 }
 
 absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& entry) {
+  // Some errors, of reads too, make SQLite roll back on its own; from then on every statement would
+  // be a transaction of its own, and an entry could be stored without its key.
+  if (sqlite3_get_autocommit(database_.get()) != 0) {
+    return absl::UnavailableError("ledger database: the transaction was rolled back");
+  }
+  Failpoint("append.before");
   int64_t ledger_id = LedgerId(root_id);
   if (ledger_id == 0) {
     absl::StatusOr<int64_t> created = CreateLedger(root_id);
     if (!created.ok()) return created.status();
     ledger_id = *created;
+    Failpoint("append.after_ledger");
   }
   sqlite3_bind_int64(insert_entry_.get(), 1, ledger_id);
   sqlite3_bind_int64(insert_entry_.get(), 2, entry.sequence);
   BindBlob(insert_entry_.get(), 3, entry.hash.data(), entry.hash.size());
   BindBlob(insert_entry_.get(), 4, entry.content.data(), entry.content.size());
   if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
+  Failpoint("append.after_entry");
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);
     sqlite3_bind_int64(insert_charge_.get(), 2, key->session_number);
     sqlite3_bind_int64(insert_charge_.get(), 3, key->attempt);
     BindText(insert_charge_.get(), 4, key->charge_id);
     sqlite3_bind_int64(insert_charge_.get(), 5, entry.sequence);
-    return Run(insert_charge_.get());
+    absl::Status status = Run(insert_charge_.get());
+    Failpoint("append.after_charge");
+    return status;
   }
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
-    BindText(insert_budget_.get(), 1, budget->id);
+    const std::string stored_id = core::StoredId(core::TenantNameOf(root_id), budget->id);
+    BindText(insert_budget_.get(), 1, stored_id);
     sqlite3_bind_int64(insert_budget_.get(), 2, ledger_id);
-    return Run(insert_budget_.get());
+    absl::Status status = Run(insert_budget_.get());
+    Failpoint("append.after_budget");
+    return status;
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@ namespace epsledger::istdp {
 // records are read.
 struct CommandLine {
   ClientOptions client;
+  std::string token_file;
   std::string budget;
   std::string session;  // made up and unique if not given
 

@@ -63,6 +63,8 @@ inline constexpr size_t kWatchPageBytes = 256 << 10;
 // Watches that read between two commits. The others wait for their turn, so that charges are held
 // up by so many pages at most, however many watch.
 inline constexpr int kMaxWatchReads = 4;
+// How often the caller of an open stream is looked up again.
+inline constexpr absl::Duration kReadmissionInterval = absl::Seconds(1);
 // How often a watch tells of nothing but its position.
 inline constexpr absl::Duration kBookmarkInterval = absl::Seconds(1);
 

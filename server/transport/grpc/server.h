@@ -12,30 +12,40 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "grpcpp/impl/service_type.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
+#include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/certificate_files.h"
 
 namespace epsledger::transport {
 
 struct ServerOptions {
   // "127.0.0.1:50551", "[::1]:0" (any port), "unix:/run/epsledger.sock". At least one.
   std::vector<std::string> addresses;
-  // PEM files. Certificate and key together, or neither: then only plaintext.
+  // PEM files, read again when they change. Certificate and key together, or neither: then only
+  // plaintext.
   std::string tls_certificate_file;
   std::string tls_key_file;
-  // With it, clients must show a certificate that it signed.
+  // With it, clients must show a certificate that it signed; its subject may say who they are.
   std::string tls_client_ca_file;
   // Takes plaintext on addresses that others can reach too.
   bool insecure_plaintext = false;
+  // Access control is on also where only this machine can reach the server and there is no token.
+  bool require_tokens = false;
+  // Everybody may do everything.
+  bool insecure_no_access_control = false;
 };
 
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
 bool IsLocalAddress(const std::string& address);
 
-// The gRPC server: the five services, health (following DurableLedger::Health) and reflection.
-// Thread-safe.
+// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and
+// reflection. Access control (server/access) is on if others can reach one of its addresses, if it
+// is required, or if there ever was a token. Thread-safe.
 class Server {
  public:
   // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address
@@ -57,15 +67,22 @@ class Server {
   void Drain(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  explicit Server(core::DurableLedger& ledger);
+  Server(const ServerOptions& options, core::DurableLedger& ledger);
   absl::Status Listen(const ServerOptions& options);
+  // Of one address: each follows its files for itself.
+  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(
+      const ServerOptions& options);
   // Answers what was held too long and tells the health service how the ledger is.
   void KeepHouse() ABSL_LOCKS_EXCLUDED(mutex_);
 
   core::DurableLedger& ledger_;
+  access::AccessControl access_;
+  const Admission admission_;
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
+  // Asked at every handshake, until the server is gone.
+  std::vector<std::unique_ptr<CertificateFiles>> certificates_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::vector<std::string> addresses_;
   std::unique_ptr<grpc::Server> server_;

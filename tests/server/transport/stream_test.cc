@@ -65,8 +65,8 @@ class HeldLedger : public core::DurableLedger {
   explicit HeldLedger(core::DurableLedger& ledger) : ledger_(ledger) {}
   ~HeldLedger() override { LetGo(); }
 
-  void Submit(core::Command command, Reply reply) override {
-    ledger_.Submit(std::move(command),
+  void Submit(core::Tenant tenant, core::Command command, Reply reply) override {
+    ledger_.Submit(std::move(tenant), std::move(command),
                    [this, reply = std::move(reply)](absl::StatusOr<core::Outcome> o) mutable {
                      {
                        absl::MutexLock lock(&mutex_);
@@ -78,7 +78,10 @@ class HeldLedger : public core::DurableLedger {
                      std::move(reply)(std::move(o));
                    });
   }
-  void Read(ReadFunction read) override { ledger_.Read(std::move(read)); }
+  void Read(core::Tenant tenant, ReadFunction read) override {
+    ledger_.Read(std::move(tenant), std::move(read));
+  }
+  std::shared_ptr<const core::TokenTable> Tokens() const override { return ledger_.Tokens(); }
   absl::Status Health() const override { return ledger_.Health(); }
 
   void Hold() {

@@ -309,13 +309,14 @@ TEST(Watch, MoreStreamsThanTheLimitAreUnavailableUntilOthersEnd) {
 class CountingLedger : public core::DurableLedger {
  public:
   explicit CountingLedger(core::DurableLedger& ledger) : ledger_(ledger) {}
-  void Submit(core::Command command, Reply reply) override {
-    ledger_.Submit(std::move(command), std::move(reply));
+  void Submit(core::Tenant tenant, core::Command command, Reply reply) override {
+    ledger_.Submit(std::move(tenant), std::move(command), std::move(reply));
   }
-  void Read(ReadFunction read) override {
+  void Read(core::Tenant tenant, ReadFunction read) override {
     ++reads_;
-    ledger_.Read(std::move(read));
+    ledger_.Read(std::move(tenant), std::move(read));
   }
+  std::shared_ptr<const core::TokenTable> Tokens() const override { return ledger_.Tokens(); }
   absl::Status Health() const override { return ledger_.Health(); }
   int reads() const { return reads_; }
 

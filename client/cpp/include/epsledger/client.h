@@ -43,8 +43,15 @@ struct ClientOptions {
   // Without TLS only loopback addresses and unix sockets are allowed, unless this is set: whoever
   // can change the answers on the way can turn a refusal into a permit.
   bool allow_insecure = false;
+  // Who calls: the secret of a token ("epsl_..."), sent with every call; empty: none. Never sent
+  // without TLS to an address that is not local, whatever allow_insecure says.
+  std::string token;
   RetryOptions retry;
 };
+
+// The token in a file that holds nothing else but white space. NOT_FOUND if it cannot be read,
+// INVALID_ARGUMENT if it holds none.
+absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
 
 // A connection to an epsledger server. Thread-safe. Sessions may outlive it.
 class Client {

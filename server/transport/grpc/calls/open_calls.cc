@@ -16,11 +16,6 @@ void OpenCalls::Remove(OpenCall& call) {
   calls_.erase(call.position_);
 }
 
-size_t OpenCalls::size() {
-  absl::MutexLock lock(&mutex_);
-  return calls_.size();
-}
-
 std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(absl::Time time) {
   std::vector<std::shared_ptr<OpenCall>> arrived;
   bool in_time = false;

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "grpcpp/support/status.h"
+#include "server/transport/grpc/calls/admission.h"
 
 namespace epsledger::transport {
 
@@ -42,7 +43,9 @@ class OpenCall {
 // stop of the server would wait for ever for a call that nobody ends.
 class OpenCalls {
  public:
-  explicit OpenCalls(size_t limit = std::numeric_limits<size_t>::max()) : limit_(limit) {}
+  // REQUIRES: `admission`, through which calls come in, outlives all that do.
+  explicit OpenCalls(const Admission& admission, size_t limit = std::numeric_limits<size_t>::max())
+      : admission_(admission), limit_(limit) {}
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
@@ -56,11 +59,12 @@ class OpenCalls {
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
   void KeepHouse(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  size_t size() ABSL_LOCKS_EXCLUDED(mutex_);
+  const Admission& admission() const { return admission_; }
 
  private:
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(absl::Time time) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  const Admission& admission_;
   const size_t limit_;
   absl::Mutex mutex_;
   std::list<std::weak_ptr<OpenCall>> calls_ ABSL_GUARDED_BY(mutex_);

@@ -2,10 +2,12 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STREAM_CALL_H_
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -13,6 +15,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
+#include "server/access/caller.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -27,6 +30,9 @@ namespace epsledger::transport {
 // long as they like: an answer of the ledger may come long after the end. A client that takes no
 // message for kMaxWriteDuration is told SLOW_READER; one that does not take that either, for as
 // long again, is cut off.
+//
+// The caller is admitted before anything is read, and again every kReadmissionInterval: what
+// expires or is revoked ends soon.
 //
 // Thread-safe. gRPC's functions are called under the mutex: none of them calls back on the same
 // thread before it returns.
@@ -50,6 +56,11 @@ class StreamCall : public Reactor,
         return;
       }
       if (writing_ && now - write_time_ > kMaxWriteDuration) return End(SlowReader());
+      if (now - admission_time_ > kReadmissionInterval) {
+        admission_time_ = now;
+        const absl::StatusOr<access::Caller> caller = Admit();
+        if (!caller.ok()) return End(ToGrpcStatus(caller.status()));
+      }
     }
     Continue();
   }
@@ -57,22 +68,36 @@ class StreamCall : public Reactor,
  protected:
   using Bytes = grpc::ByteBuffer;
 
-  // REQUIRES: `context` is that of the call, which lives until OnDone.
-  StreamCall(std::shared_ptr<OpenCalls> open_streams, grpc::CallbackServerContext* context)
-      : open_streams_(std::move(open_streams)), context_(*context) {}
+  // `method` is the full name. REQUIRES: `context` is that of the call, which lives until OnDone.
+  StreamCall(std::shared_ptr<OpenCalls> open_streams, grpc::CallbackServerContext* context,
+             std::string method)
+      : open_streams_(std::move(open_streams)), context_(*context), method_(std::move(method)) {}
 
-  // Puts the stream into gRPC's hands: from then on its callbacks come. UNAVAILABLE, and the stream
-  // ends with that, if too many are open.
+  // Puts the stream into gRPC's hands: from then on its callbacks come. An error, with which the
+  // stream ends, if the caller is not admitted (Admission), or UNAVAILABLE if too many are open.
   absl::Status Open() ABSL_LOCKS_EXCLUDED(mutex_) {
     const bool added = open_streams_->Add(this->shared_from_this());
     absl::MutexLock lock(&mutex_);
     self_ = this->shared_from_this();
     added_ = added;
-    if (added) return absl::OkStatus();
-    absl::Status status = TooManyStreams();
-    End(ToGrpcStatus(status));
+    absl::StatusOr<access::Caller> caller = Admit();
+    absl::Status status = caller.status();
+    if (status.ok() && !added) status = TooManyStreams();
+    if (status.ok()) {
+      caller_ = *std::move(caller);
+      admission_time_ = absl::Now();
+    } else {
+      End(ToGrpcStatus(status));
+    }
     return status;
   }
+
+  // Who calls, if they still may. REQUIRES: called by gRPC, or before OnDone.
+  absl::StatusOr<access::Caller> Admit() const {
+    return open_streams_->admission().Admit(context_, method_);
+  }
+  // REQUIRES: Open was OK.
+  const core::Tenant& tenant() const { return caller_.tenant; }
 
   // Does the next thing there is to do, if any: called after every write, and at times.
   virtual void Continue() ABSL_LOCKS_EXCLUDED(mutex_) = 0;
@@ -123,10 +148,13 @@ class StreamCall : public Reactor,
  private:
   const std::shared_ptr<OpenCalls> open_streams_;
   grpc::CallbackServerContext& context_;
-  bool added_ = false;  // before any callback of gRPC
+  const std::string method_;
+  access::Caller caller_;  // of Open; before any callback of gRPC
+  bool added_ = false;     // before any callback of gRPC
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   Bytes message_ ABSL_GUARDED_BY(mutex_);  // gRPC's while writing_
   absl::Time write_time_ ABSL_GUARDED_BY(mutex_);
+  absl::Time admission_time_ ABSL_GUARDED_BY(mutex_);
   absl::Time end_time_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<OpenCall> self_ ABSL_GUARDED_BY(mutex_);
 };

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_UNARY_CALL_H_
 
 #include <memory>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -11,6 +12,8 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
+#include "server/access/caller.h"
+#include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/open_calls.h"
 
 namespace epsledger::transport {
@@ -43,6 +46,10 @@ class UnaryCall final : public OpenCall {
   // deadline passed. Work that nobody wants need not begin; what the ledger has is not undone.
   bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Who calls. REQUIRES of the first: nobody else has the call yet.
+  void set_caller(access::Caller caller) { caller_ = std::move(caller); }
+  const access::Caller& caller() const { return caller_; }
+
  private:
   UnaryCall(OpenCalls& open_calls, grpc::CallbackServerContext* context,
             grpc::ServerUnaryReactor* reactor, grpc::ByteBuffer* response);
@@ -50,6 +57,7 @@ class UnaryCall final : public OpenCall {
   grpc::ServerUnaryReactor* TakeReactor() ABSL_LOCKS_EXCLUDED(mutex_);
 
   OpenCalls& open_calls_;
+  access::Caller caller_;
   grpc::ByteBuffer* const response_;  // of who took the reactor
   absl::Mutex mutex_;
   grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_);
@@ -66,16 +74,23 @@ absl::Status ReadRequest(const grpc::ByteBuffer& bytes, google::protobuf::Messag
 // A message of a stream as gRPC wants it.
 grpc::ByteBuffer ToBytes(const google::protobuf::Message& message);
 
-// The body of every unary method: reads the request and hands it to `handler`, absl::Status(const
-// Request&, Call). An error is the answer; OK means that the handler has answered or will.
+// The body of every unary method: admits the caller, reads the request and hands it to `handler`,
+// absl::Status(const Request&, Call). An error is the answer; OK means that the handler has
+// answered or will.
 template <class Request, class Handler>
 grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* response,
                                  const Handler& handler) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   const Call call = UnaryCall::Start(open_calls, context, reactor, response);
+  absl::StatusOr<access::Caller> caller =
+      open_calls.admission().Admit(*context, *Request::descriptor());
+  absl::Status status = caller.status();
   Request request;
-  absl::Status status = ReadRequest(*bytes, &request);
+  if (status.ok()) {
+    call->set_caller(*std::move(caller));
+    status = ReadRequest(*bytes, &request);
+  }
   if (status.ok()) status = handler(request, call);
   if (!status.ok()) call->Fail(status);
   return reactor;

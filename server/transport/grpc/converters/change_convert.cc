@@ -58,6 +58,10 @@ class ChangeOf {
   }
 
   absl::StatusOr<bool> operator()(const core::EventPriced&) { return false; }
+  // Of the ledger of access, which nobody watches.
+  absl::StatusOr<bool> operator()(const core::TokenCreated&) { return false; }
+  absl::StatusOr<bool> operator()(const core::TokenRevoked&) { return false; }
+  absl::StatusOr<bool> operator()(const core::CallsDenied&) { return false; }
 
   absl::StatusOr<bool> operator()(const core::ChargeDecided& body) {
     const core::SessionState* session = WatchedSession(body.session_number);

@@ -8,6 +8,7 @@
 #include "server/core/ledger.h"
 #include "server/transport/grpc/calls/not_in_this_version.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/handlers/list_denials.h"
 
 namespace epsledger::transport {
 namespace {
@@ -24,7 +25,8 @@ using Raw1 = v1::AuditService::WithRawCallbackMethod_GetLedgerHead<
 template <class Base>
 using Raw2 = v1::AuditService::WithRawCallbackMethod_VerifyLedger<
     v1::AuditService::WithRawCallbackMethod_ExportLedger<
-        v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<Base>>>;
+        v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<
+            v1::AuditService::WithRawCallbackMethod_ListDenials<Base>>>>;
 
 class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
  public:
@@ -71,6 +73,13 @@ class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
   Unary* GetPrivacyStatement(Context* context, const Bytes*, Bytes*) override {
     return UnaryNotInThisVersion(
         context, "GetPrivacyStatement will return a signed account of what a budget guarantees");
+  }
+  Unary* ListDenials(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ListDenialsRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ListDenialsRequest& request, const Call& call) {
+          return transport::ListDenials(context_, request, call);
+        });
   }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.AuditService: the head; the others are not in this version.
+// epsledger.v1.AuditService: the head and denials; the others are not in this version.
 std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context);
 
 }  // namespace epsledger::transport

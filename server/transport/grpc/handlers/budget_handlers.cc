@@ -220,7 +220,7 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
     absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
     if (status.ok()) status = id.status();
     return Watch::Start(
-        context_, context,
+        context_, context, "epsledger.v1.BudgetService.WatchBudget",
         status.ok() ? absl::StatusOr<Watched>(Watched{.budget_id = *std::move(id)}) : status,
         request.after_sequence());
   }

@@ -52,7 +52,8 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ChargeStream::Start
 }
 
 ChargeStream::ChargeStream(const HandlerContext& context, grpc::CallbackServerContext* call)
-    : StreamCall(context.open_streams, call), ledger_(context.ledger) {}
+    : StreamCall(context.open_streams, call, "epsledger.v1.ChargeService.StreamCharges"),
+      ledger_(context.ledger) {}
 
 void ChargeStream::Drain() {
   {
@@ -90,17 +91,23 @@ void ChargeStream::Submit(const grpc::ByteBuffer& bytes, int64_t number) {
     absl::MutexLock lock(&mutex_);
     if (ended_) return;
   }
+  // Every request is a charge, for which a caller must be allowed as for any other.
+  if (const absl::StatusOr<access::Caller> caller = Admit(); !caller.ok()) {
+    return Fail(ToGrpcStatus(caller.status()));
+  }
   absl::StatusOr<core::Command> command = ReadCommand(bytes);
   if (!command.ok()) return Answer(number, ErrorResult(command.status()));
   const core::SessionName session = std::get<core::Charge>(command->body).session;
   std::shared_ptr<ChargeStream> self =
       std::static_pointer_cast<ChargeStream>(this->shared_from_this());
-  ledger_.Submit(*std::move(command), [self = std::move(self), number,
-                                       session](const absl::StatusOr<core::Outcome>& outcome) {
-    self->Answer(number, outcome.ok()
-                             ? ResultOf(session, std::get<core::ChargeOutcome>(*outcome).records[0])
-                             : ErrorResult(outcome.status()));
-  });
+  ledger_.Submit(
+      tenant(), *std::move(command),
+      [self = std::move(self), number, session](const absl::StatusOr<core::Outcome>& outcome) {
+        self->Answer(number,
+                     outcome.ok()
+                         ? ResultOf(session, std::get<core::ChargeOutcome>(*outcome).records[0])
+                         : ErrorResult(outcome.status()));
+      });
 }
 
 void ChargeStream::Answer(int64_t number, const v1::ChargeResult& result) {

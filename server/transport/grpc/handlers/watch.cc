@@ -16,10 +16,11 @@ namespace epsledger::transport {
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch::Start(const HandlerContext& context,
                                                          grpc::CallbackServerContext* call,
+                                                         std::string method,
                                                          const absl::StatusOr<Watched>& watched,
                                                          int64_t after_sequence) {
-  const std::shared_ptr<Watch> watch(
-      new Watch(context, call, watched.ok() ? *watched : Watched(), after_sequence));
+  const std::shared_ptr<Watch> watch(new Watch(
+      context, call, std::move(method), watched.ok() ? *watched : Watched(), after_sequence));
   absl::Status status = watch->Open();
   if (status.ok()) status = watched.status();
   if (status.ok()) {
@@ -34,9 +35,9 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch::Start(const HandlerContext& c
   return watch.get();
 }
 
-Watch::Watch(const HandlerContext& context, grpc::CallbackServerContext* call, Watched watched,
-             int64_t after_sequence)
-    : StreamCall(context.open_streams, call),
+Watch::Watch(const HandlerContext& context, grpc::CallbackServerContext* call, std::string method,
+             Watched watched, int64_t after_sequence)
+    : StreamCall(context.open_streams, call, std::move(method)),
       ledger_(context.ledger),
       turns_(context.watch_turns),
       watched_(std::move(watched)),
@@ -87,8 +88,8 @@ void Watch::AskForPage() {
     ended = ended_;
   }
   if (ended) return turns_->GiveBack();
-  ledger_.Read([self = std::static_pointer_cast<Watch>(shared_from_this())](
-                   absl::StatusOr<core::LedgerReader*> reader) {
+  ledger_.Read(tenant(), [self = std::static_pointer_cast<Watch>(shared_from_this())](
+                             absl::StatusOr<core::LedgerReader*> reader) {
     const absl::Status status = reader.ok() ? self->ReadPage(**reader) : reader.status();
     self->turns_->GiveBack();
     if (status.ok()) {

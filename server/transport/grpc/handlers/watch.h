@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -27,12 +28,15 @@ namespace epsledger::transport {
 class Watch final : public StreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>,
                     public core::CommitListener {
  public:
-  // The reactor to give to gRPC. `watched` is an error if the request was one. The stream ends with
+  // The reactor to give to gRPC. `method` is its full name, `watched` an error if the request was
+  // one. The stream ends with
+  //   UNAUTHENTICATED, PERMISSION_DENIED  as Admission
   //   INVALID_ARGUMENT  after_sequence is negative
   //   NOT_FOUND         there is no such budget or session
   //   DATA_LOSS         the ledger is behind after_sequence: it has lost what the client saw
   static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(const HandlerContext& context,
                                                            grpc::CallbackServerContext* call,
+                                                           std::string method,
                                                            const absl::StatusOr<Watched>& watched,
                                                            int64_t after_sequence);
 
@@ -40,8 +44,8 @@ class Watch final : public StreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>
   void OnCommit() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  Watch(const HandlerContext& context, grpc::CallbackServerContext* call, Watched watched,
-        int64_t after_sequence);
+  Watch(const HandlerContext& context, grpc::CallbackServerContext* call, std::string method,
+        Watched watched, int64_t after_sequence);
 
   void Continue() override ABSL_LOCKS_EXCLUDED(mutex_);
   // At its turn: asks the ledger for a page.

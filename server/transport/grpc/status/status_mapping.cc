@@ -67,6 +67,10 @@ const char* ReasonOf(absl::StatusCode code) {
       return "TRY_AGAIN";
     case absl::StatusCode::kDataLoss:
       return "LEDGER_DAMAGED";
+    case absl::StatusCode::kUnauthenticated:
+      return "CALLER_UNKNOWN";
+    case absl::StatusCode::kPermissionDenied:
+      return "ROLE_TOO_SMALL";
     case absl::StatusCode::kUnimplemented:
       return "NOT_IN_THIS_VERSION";
     default:

@@ -70,6 +70,8 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddChargeCommands(app, invocation);
   AddLedgerCommands(app, invocation);
   AddStatementCommands(app, invocation);
+  AddLeaseCommands(app, invocation);
+  AddWatchCommands(app, invocation);
   AddComputeCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddCalibrateCommand(app, invocation);

@@ -21,6 +21,14 @@
 
 namespace epsledger::core {
 
+// Somebody who waits for more.
+class CommitListener {
+ public:
+  virtual ~CommitListener() = default;
+  // On a thread of the ledger, between commits: be short.
+  virtual void OnCommit() = 0;
+};
+
 // A consistent view of what is durable for one tenant, valid during one call of Read.
 class LedgerReader {
  public:
@@ -45,6 +53,11 @@ class LedgerReader {
   virtual absl::StatusOr<std::vector<ChargeRecord>> ListCharges(const SessionName& session,
                                                                 int64_t after_sequence,
                                                                 int64_t limit) = 0;
+
+  // Calls `listener` once, after the first commit that adds to what this view shows of the ledger,
+  // or one that fails: nothing comes in between unseen. A listener that has gone by then is
+  // forgotten.
+  virtual void NotifyOfNextCommit(const Ledger& ledger, std::weak_ptr<CommitListener> listener) = 0;
   // Every ledger of every tenant, for those who run the server.
   struct TenantLedger {
     std::string tenant;

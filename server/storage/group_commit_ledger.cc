@@ -77,6 +77,11 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     return records;
   }
 
+  void NotifyOfNextCommit(const Ledger& ledger,
+                          std::weak_ptr<core::CommitListener> listener) override {
+    owner_.listeners_.Add(ledger, std::move(listener));
+  }
+
   std::vector<TenantLedger> AllLedgers() const override {
     std::vector<TenantLedger> all;
     for (const auto& [root_id, ledger] : owner_.ledgers_) {
@@ -267,6 +272,7 @@ void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<TenantRe
     }
     Failpoint("reply.after");
   }
+  if (in_transaction) listeners_.Notify();
   for (TenantRead& read : reads) {
     Failpoint("read.before");
     if (failure.ok()) {

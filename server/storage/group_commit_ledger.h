@@ -19,6 +19,7 @@
 #include "server/core/durable_ledger.h"
 #include "server/core/ledger.h"
 #include "server/core/tenant.h"
+#include "server/storage/commit_listeners.h"
 #include "server/storage/ledger_store.h"
 
 namespace epsledger::storage {
@@ -75,7 +76,7 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status Recover();
   void Enqueue(Item item) ABSL_LOCKS_EXCLUDED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Decides and commits the writes; then calls all replies, then the reads.
+  // Decides and commits the writes; then calls all replies, the listeners, then the reads.
   void RunBatch(std::vector<Write> writes, std::vector<TenantRead> reads)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
@@ -113,6 +114,7 @@ class GroupCommitLedger : public core::DurableLedger {
   std::map<std::string, LedgerOfBudget, std::less<>> ledger_of_budget_;        // by tenant
   std::map<std::string, absl::Status, std::less<>> quarantined_;               // why, by root id
   core::AccessLedger access_;
+  CommitListeners listeners_;
 
   mutable absl::Mutex mutex_;
   std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);

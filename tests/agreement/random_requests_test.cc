@@ -42,7 +42,7 @@ namespace {
 constexpr uint64_t kRequests = 10'000;
 constexpr double kLargestSeconds = 600;
 #else
-constexpr uint64_t kRequests = 10'000;
+constexpr uint64_t kRequests = 3'000;
 constexpr double kLargestSeconds = 120;
 #endif
 // Slower requests are printed, to be made faster; slower than kLargestSeconds is a hang.

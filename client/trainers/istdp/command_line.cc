@@ -88,6 +88,12 @@ void AddPrivacyFlags(CLI::App& app, CommandLine& options) {
   app.add_flag("--declared", options.declared,
                "commit to --steps steps before the first one, paid in full at the start")
       ->group(group);
+  app.add_option("--lease", options.lease,
+                 "take steps from leases of so many: one question to the ledger for all of them; "
+                 "what is not used at the end is wasted")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(group);
   const std::map<std::string, NeighboringRelation> relations = {
       {"add-or-remove-one", NeighboringRelation::kAddOrRemoveOne},
       {"replace-one", NeighboringRelation::kReplaceOne},

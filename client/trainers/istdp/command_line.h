@@ -30,6 +30,7 @@ struct CommandLine {
   std::optional<double> epsilon;
   std::optional<double> delta;
   bool declared = false;
+  std::int64_t lease = 0;  // steps of one lease; 0: one charge a step
   NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
 
   double lambda = 5e-4;

@@ -127,6 +127,7 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
                        .insecure_off = options.insecure_no_access_control}),
       admission_(access_, !options.tls_client_ca_file.empty()),
       open_calls_(admission_),
+      open_streams_(std::make_shared<OpenCalls>(admission_, kMaxOpenStreams)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
 
@@ -162,7 +163,9 @@ absl::Status Server::Listen(const ServerOptions& options) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
-  const HandlerContext context{ledger_, open_calls_, computations_, access_};
+  const HandlerContext context{ledger_,       open_calls_,
+                               open_streams_, std::make_shared<WatchTurns>(kMaxWatchReads),
+                               computations_, access_};
   services_.push_back(MakeAccessService(context));
   services_.push_back(MakeBudgetService(context));
   services_.push_back(MakeSessionService(context));
@@ -230,8 +233,14 @@ void Server::KeepHouse() {
     const absl::Time now = absl::Now();
     access_.RecordDueDenials(now);
     open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
+    open_streams_->FailArrivedBefore(now - kMaxStreamAge, StreamTooOld());
+    open_streams_->KeepHouse(now);
     if (draining) {
-      if (now >= give_up) open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      open_streams_->Drain();
+      if (now >= give_up) {
+        open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+        open_streams_->FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      }
       continue;
     }
     const bool healthy = ledger_.Health().ok();

@@ -66,9 +66,10 @@ class Server {
   // Where it listens, the chosen port in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
-  // Says NOT_SERVING, takes no new calls, and waits for those that are open. Those that are still
-  // open after `patience` are answered UNAVAILABLE: what they submitted counts as charged. Returns
-  // when none is left. Repeating it does nothing.
+  // Says NOT_SERVING, takes no new calls, and waits for those that are open; streams take no more
+  // requests, watches end at once. Those that are still open after `patience` are answered
+  // UNAVAILABLE: what they submitted counts as charged. Returns when none is left. Repeating it
+  // does nothing.
   void Drain(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -84,6 +85,7 @@ class Server {
   access::AccessControl access_;
   const Admission admission_;
   OpenCalls open_calls_;
+  const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
   // Asked at every handshake, until the server is gone.
   std::vector<std::unique_ptr<CertificateFiles>> certificates_;

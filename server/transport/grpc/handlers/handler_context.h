@@ -18,7 +18,9 @@
 #include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/calls/watch_turns.h"
 #include "server/transport/grpc/converters/resource_names.h"
 
 namespace epsledger::transport {
@@ -28,6 +30,9 @@ namespace epsledger::transport {
 struct HandlerContext {
   core::DurableLedger& ledger;
   OpenCalls& open_calls;
+  // Shared with the streams: gRPC lets go of the last after the server has gone.
+  std::shared_ptr<OpenCalls> open_streams;
+  std::shared_ptr<WatchTurns> watch_turns;
   // Shared with what the ledger has yet to answer: that may be after the server has gone.
   std::shared_ptr<ComputationPool> computations;
   access::AccessControl& access;

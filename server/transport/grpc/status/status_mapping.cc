@@ -234,4 +234,29 @@ grpc::Status Stopping() {
       "key to learn it"));
 }
 
+absl::Status TooManyStreams() {
+  return absl::UnavailableError(
+      absl::StrCat(kMaxOpenStreams, " streams are open already; try again"));
+}
+
+grpc::Status StreamTooOld() {
+  return ToGrpcStatus(absl::UnavailableError(
+      absl::StrCat("streams end after ", absl::ToInt64Minutes(kMaxStreamAge),
+                   " minutes: open another, which goes on where this one ended; charges that it "
+                   "did not answer are unknown: repeat them with their keys")));
+}
+
+grpc::Status SlowReader() {
+  return Error(grpc::StatusCode::DEADLINE_EXCEEDED,
+               absl::StrCat("the client took no message for ",
+                            absl::ToInt64Seconds(kMaxWriteDuration),
+                            " s: read faster, and go on where this stream ended"),
+               "SLOW_READER")
+      .Build();
+}
+
+grpc::Status ClientGone() {
+  return grpc::Status(grpc::StatusCode::CANCELLED, "the client has gone");
+}
+
 }  // namespace epsledger::transport

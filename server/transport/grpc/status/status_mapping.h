@@ -57,6 +57,18 @@ grpc::Status HeldTooLong();
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
 
+// UNAVAILABLE: more streams are open already than this server takes.
+absl::Status TooManyStreams();
+
+// UNAVAILABLE: a stream as old as streams get. Another goes on where it ended.
+grpc::Status StreamTooOld();
+
+// DEADLINE_EXCEEDED: the client took no message of its stream for kMaxWriteDuration.
+grpc::Status SlowReader();
+
+// CANCELLED: the client cancelled, or its deadline passed, or it has gone.
+grpc::Status ClientGone();
+
 }  // namespace epsledger::transport
 
 #endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_STATUS_STATUS_MAPPING_H_

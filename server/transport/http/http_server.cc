@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
@@ -76,10 +79,15 @@ absl::StatusOr<HostPort> ReadAddress(const std::string& address) {
 
 struct HttpServer::Loop {
   explicit Loop(HttpHandler h) : handler(std::move(h)) {}
+
   asio::io_context context{1};
   const HttpHandler handler;
   std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
-  size_t connections = 0;
+
+  absl::Mutex mutex;
+  // From then on nothing is posted, so that what was posted runs before the thread ends.
+  bool closed ABSL_GUARDED_BY(mutex) = false;
+  std::set<beast::tcp_stream*> open ABSL_GUARDED_BY(mutex);
 };
 
 namespace {
@@ -89,10 +97,14 @@ template <class Loop>
 class Connection : public std::enable_shared_from_this<Connection<Loop>> {
  public:
   Connection(tcp::socket socket, std::shared_ptr<Loop> loop)
-      : stream_(std::move(socket)), loop_(std::move(loop)) {
-    ++loop_->connections;
+      : loop_(std::move(loop)), stream_(std::move(socket)) {
+    absl::MutexLock lock(&loop_->mutex);
+    loop_->open.insert(&stream_);
   }
-  ~Connection() { --loop_->connections; }
+  ~Connection() {
+    absl::MutexLock lock(&loop_->mutex);
+    loop_->open.erase(&stream_);
+  }
 
   void Read() {
     parser_.emplace();
@@ -138,11 +150,14 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
       std::shared_ptr<Connection> connection;
       bool last;
       void Give(HttpResponse response) {
-        std::shared_ptr<Connection> to = std::exchange(connection, nullptr);
+        const std::shared_ptr<Connection> to = std::exchange(connection, nullptr);
         if (to == nullptr) return;
-        asio::io_context& context = to->loop_->context;
-        asio::post(context, [to = std::move(to), response = std::move(response),
-                             l = last]() mutable { to->Write(std::move(response), l); });
+        const std::shared_ptr<Loop> loop = to->loop_;
+        absl::MutexLock lock(&loop->mutex);
+        if (loop->closed) return;  // and the connection goes, with `to`, after the lock
+        asio::post(loop->context, [to, response = std::move(response), l = last]() mutable {
+          to->Write(std::move(response), l);
+        });
       }
       ~Answer() { Give({500, {}, "the request was lost inside the server\n"}); }
     };
@@ -175,8 +190,8 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
         });
   }
 
+  const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
   beast::tcp_stream stream_;
-  const std::shared_ptr<Loop> loop_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   bool head_ = false;
@@ -184,11 +199,17 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
 };
 
 template <class Loop>
+size_t CountOf(Loop& loop) {
+  absl::MutexLock lock(&loop.mutex);
+  return loop.open.size();
+}
+
+template <class Loop>
 void Accept(std::shared_ptr<Loop> loop, tcp::acceptor& acceptor) {
   acceptor.async_accept([loop, &acceptor](beast::error_code error, tcp::socket socket) {
-    if (error == asio::error::operation_aborted) return;
+    if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
     // One connection too many is closed at once, rather than left to wait without a word.
-    if (!error && loop->connections < kMaxConnections) {
+    if (!error && CountOf(*loop) < kMaxConnections) {
       std::make_shared<Connection<Loop>>(std::move(socket), loop)->Read();
     }
     Accept(loop, acceptor);
@@ -234,9 +255,21 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
 HttpServer::HttpServer(HttpHandler handler) : loop_(std::make_shared<Loop>(std::move(handler))) {}
 
 HttpServer::~HttpServer() {
-  loop_->context.stop();
-  if (thread_.joinable()) thread_.join();
-  loop_->acceptors.clear();
+  {
+    absl::MutexLock lock(&loop_->mutex);
+    loop_->closed = true;
+    asio::post(loop_->context, [loop = loop_] {
+      for (const auto& acceptor : loop->acceptors) acceptor->close();
+      absl::MutexLock closing(&loop->mutex);
+      // What waits on them is called back with an error and lets go.
+      for (beast::tcp_stream* stream : loop->open) stream->close();
+    });
+  }
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    loop_->context.run();  // Start failed before there was a thread
+  }
 }
 
 }  // namespace epsledger::transport

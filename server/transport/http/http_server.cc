@@ -147,6 +147,10 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
   // Works from any thread, and after the server has gone.
   HttpReply ReplyOnce(bool last) {
     struct Answer {
+      Answer(std::shared_ptr<Connection> c, bool l) : connection(std::move(c)), last(l) {}
+      Answer(const Answer&) = delete;
+      Answer& operator=(const Answer&) = delete;
+
       std::shared_ptr<Connection> connection;
       bool last;
       void Give(HttpResponse response) {

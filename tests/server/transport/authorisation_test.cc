@@ -290,7 +290,9 @@ TEST_F(Authorisation, AnotherTenantsResourcesDoNotExist) {
       {"AuditService.GetLedgerHead", "budget: 'budgets/B'"},
   };
   for (const auto& [method, text] : requests) {
-    const auto of = [&](const Caller& caller, const std::string& budget) {
+    // clang 14 does not capture structured bindings by themselves.
+    const auto of = [&, &method = method, &text = text](const Caller& caller,
+                                                        const std::string& budget) {
       const grpc::Status status =
           caller
               .Call<v1::Caller>(method,

@@ -1,5 +1,6 @@
 #include "server/storage/sqlite_store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -69,43 +70,25 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         absl::StrFormat("%s: cannot be opened: %s", path,
                         database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
+  CheckpointOnClose(false);  // before RewriteLog
   // Exclusive: a second server on the same data would decide on a stale state.
-  //
-  // The checkpoint writes what the log holds anew, and syncs it. Of what a process before this one
-  // wrote, the log may show transactions that are in the cache of the operating system only: it was
-  // killed before its sync, or its sync failed, and then a later sync of the same file succeeds
-  // without writing them. Replays of their keys are answered without a commit, so they must be
-  // durable before anything is answered (I7).
-  struct Setting {
-    const char* pragma;
-    const char* want;
-  };
   const Setting settings[] = {
       {"PRAGMA locking_mode = EXCLUSIVE", "exclusive"},
       {"PRAGMA journal_mode = WAL", "wal"},
       {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
       {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
       {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
-      {"PRAGMA wal_checkpoint(TRUNCATE)", "0"},
   };
   for (const Setting& setting : settings) {
-    std::string got;
-    const int result = sqlite3_exec(
-        database, setting.pragma,
-        [](void* out, int, char** columns, char**) {
-          *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
-          return 0;
-        },
-        &got, nullptr);
-    if ((result & 0xff) == SQLITE_BUSY) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
-    }
-    if (result != SQLITE_OK || got != setting.want) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
-                          sqlite3_errmsg(database), setting.want));
-    }
+    if (absl::Status status = Set(path, setting); !status.ok()) return status;
+  }
+  // Of what a process before this one wrote, the log may show transactions that are in the cache of
+  // the operating system only: it was killed before its sync, or its sync failed, and then a later
+  // sync of the same file succeeds without writing them. Replays of their keys are answered without
+  // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
+  if (absl::Status status = RewriteLog(); !status.ok()) return status;
+  if (absl::Status status = Set(path, {"PRAGMA wal_checkpoint(TRUNCATE)", "0"}); !status.ok()) {
+    return status;
   }
   checkpoint_pages_ = options.checkpoint_pages;
   sqlite3_wal_hook(database, CheckpointIfDue, this);
@@ -149,6 +132,57 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
 }
 
+absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
+  std::string got;
+  const int result = sqlite3_exec(
+      database_.get(), setting.pragma,
+      [](void* out, int, char** columns, char**) {
+        *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
+        return 0;
+      },
+      &got, nullptr);
+  if (result == SQLITE_OK && got == setting.want) return absl::OkStatus();
+  CheckpointOnClose(false);
+  if ((result & 0xff) == SQLITE_BUSY) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
+                      sqlite3_errmsg(database_.get()), setting.want));
+}
+
+absl::Status SqliteStore::RewriteLog() {
+  // Opens the log, under the exclusive lock.
+  if (sqlite3_exec(database_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr) !=
+      SQLITE_OK) {
+    return Error("opening the write-ahead log");
+  }
+  const auto failed = [](int code) {
+    return absl::UnavailableError(absl::StrFormat(
+        "ledger database: rewriting the write-ahead log: %s (%d)", sqlite3_errstr(code), code));
+  };
+  sqlite3_file* log = nullptr;
+  const int found =
+      sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (found != SQLITE_OK) return failed(found);
+  if (log == nullptr || log->pMethods == nullptr) return failed(SQLITE_CANTOPEN);
+  sqlite3_int64 size = 0;
+  if (const int code = log->pMethods->xFileSize(log, &size); code != SQLITE_OK) return failed(code);
+  std::vector<char> chunk(1 << 16);
+  for (sqlite3_int64 offset = 0; offset < size;) {
+    const int length = static_cast<int>(std::min<sqlite3_int64>(size - offset, chunk.size()));
+    int code = log->pMethods->xRead(log, chunk.data(), length, offset);
+    if (code == SQLITE_OK) code = log->pMethods->xWrite(log, chunk.data(), length, offset);
+    if (code != SQLITE_OK) return failed(code);
+    offset += length;
+  }
+  const int synced = size == 0 ? SQLITE_OK : log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (synced != SQLITE_OK) return failed(synced);
+  CheckpointOnClose(true);
+  return absl::OkStatus();
+}
+
 // In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
 int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
   if (pages < static_cast<SqliteStore*>(self)->checkpoint_pages_) return SQLITE_OK;
@@ -159,7 +193,12 @@ int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* sche
   return result;
 }
 
+void SqliteStore::CheckpointOnClose(bool trusted) const {
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, trusted ? 0 : 1, nullptr);
+}
+
 absl::Status SqliteStore::Error(const char* doing) const {
+  CheckpointOnClose(false);
   const int code = sqlite3_extended_errcode(database_.get());
   const std::string message =
       absl::StrFormat("ledger database: %s: %s (%d)", doing, sqlite3_errmsg(database_.get()), code);

@@ -61,6 +61,17 @@ class SqliteStore : public LedgerStore {
   // SQLite calls it after a commit that left `pages` in the log.
   static int CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages);
   absl::Status Configure(const std::string& path, const Options& options);
+  struct Setting {
+    const char* pragma;
+    const char* want;
+  };
+  absl::Status Set(const std::string& path, const Setting& setting);
+  // Makes durable what the log shows: it may stand in the cache of the operating system only.
+  absl::Status RewriteLog();
+  // Whether closing may move the log into the database. Not after an error: a sync that failed has
+  // forgotten writes, the next one says that all is well, and a power loss amid the move would
+  // leave pages of transactions that the durable log does not have.
+  void CheckpointOnClose(bool trusted) const;
   absl::StatusOr<Statement> Prepare(const char* sql);
   // Steps a statement that returns no rows, and resets it.
   absl::Status Run(sqlite3_stmt* statement);

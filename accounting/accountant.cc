@@ -34,7 +34,7 @@ struct AskComposition {
   const Composition& composition;
 
   absl::StatusOr<Guarantee> operator()(const EpsilonAtDelta& q) const {
-    return composition.Epsilon(q.log_delta);
+    return composition.Epsilon(q);
   }
   absl::StatusOr<Guarantee> operator()(const DeltaAtEpsilon& q) const {
     return composition.Delta(q.epsilon);

@@ -10,21 +10,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "accounting/epsilon_at_delta.h"
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
 #include "accounting/guarantee.h"
 
 namespace epsledger::accounting {
 
-// The smallest epsilon at which the history is (epsilon, delta)-DP.
-struct EpsilonAtDelta {
-  // Natural logarithm of delta: -inf (delta = 0) to 0. Deltas below 1e-308 are welcome.
-  double log_delta = 0;
-  // The delta that was asked for, where it was not given as a logarithm: messages name it.
-  std::optional<double> given_delta = std::nullopt;
-  // log(delta) rounded down, so that the answer holds at delta itself. delta in [0, 1].
-  static EpsilonAtDelta FromDelta(double delta);
-};
 // The smallest delta at which the history is (epsilon, delta)-DP. epsilon finite, any sign.
 struct DeltaAtEpsilon {
   double epsilon = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "accounting/epsilon_at_delta.h"
 #include "accounting/event/history.h"
 #include "accounting/guarantee.h"
 #include "accounting/numeric/bounds.h"
@@ -21,7 +22,7 @@ class Composition {
  public:
   virtual ~Composition() = default;
 
-  virtual absl::StatusOr<Guarantee> Epsilon(double log_delta) const = 0;
+  virtual absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const = 0;
   virtual absl::StatusOr<Guarantee> Delta(double epsilon) const = 0;
   // UNIMPLEMENTED unless overridden.
   virtual absl::StatusOr<Guarantee> RenyiDivergence(double order) const;

@@ -87,6 +87,11 @@ EpsilonAtDelta EpsilonAtDelta::FromDelta(double delta) {
   return query;
 }
 
+bool EpsilonAtDelta::Allows(double delta) const {
+  if (given_delta.has_value()) return delta <= *given_delta;
+  return delta == 0 || RoundUp(std::log(delta), 1) <= log_delta;
+}
+
 absl::Status Validate(Accountant accountant) {
   return CheckEnum("accountant", static_cast<int>(accountant), 1, 13);
 }

@@ -16,8 +16,8 @@ class CentralLimitComposed final : public Composition {
  public:
   explicit CentralLimitComposed(double mu) : Composition(Accountant::kClt), mu_{mu, mu} {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
-    return Approximately(GaussianEpsilon(mu_, log_delta).upper);
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
+    return Approximately(GaussianEpsilon(mu_, at.log_delta).upper);
   }
   absl::StatusOr<Guarantee> Delta(double epsilon) const override {
     Guarantee answer = DeltaBelow(GaussianLogDelta(mu_, epsilon).upper, 0, kTheorem);

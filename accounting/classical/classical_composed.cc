@@ -15,10 +15,9 @@ class BasicComposed final : public Composition {
   explicit BasicComposed(ApproximateDpParameters total)
       : Composition(Accountant::kBasic), total_(total) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     Guarantee answer = Answer("[DR14] Thm 3.16");
-    const bool fits = !std::isnan(LogDeltaLeft(log_delta, total_.delta));
-    answer.upper = log_delta >= 0 ? 0 : fits ? total_.epsilon : kInfinity;
+    answer.upper = BasicEpsilon(total_, at);
     return answer;
   }
   absl::StatusOr<Guarantee> Delta(double epsilon) const override {
@@ -36,16 +35,16 @@ class AdvancedComposed final : public Composition {
   AdvancedComposed(AdvancedSums sums, std::optional<double> slack)
       : Composition(Accountant::kAdvanced), sums_(sums), slack_(slack) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     Guarantee answer = Answer(kTheorem);
-    if (log_delta >= 0) {
+    if (at.log_delta >= 0) {
       answer.upper = 0;
       return answer;
     }
     const double log_slack = slack_.has_value() ? RoundDown(std::log(*slack_))
-                                                : RoundDown(log_delta - 0.6931471805599453);
-    const double left = LogDeltaLeft(log_delta, sums_.delta);
-    const bool fits = sums_.squares == 0 ? !std::isnan(left) : left >= log_slack;
+                                                : RoundDown(at.log_delta - 0.6931471805599453);
+    const double left = LogDeltaLeft(at.log_delta, sums_.delta);
+    const bool fits = sums_.squares == 0 ? at.Allows(sums_.delta) : left >= log_slack;
     answer.upper = fits ? AdvancedEpsilon(sums_, log_slack) : kInfinity;
     return answer;
   }

@@ -12,20 +12,20 @@ namespace {
 
 constexpr double kUlp = 2 * kUnitRoundoff;
 
-void AddUp(double& sum, double count, double x) {
-  if (x == 0) return;
-  sum = sum == 0 && count == 1 ? x : RoundUp(sum + RoundUp(count * x));
-}
-
 }  // namespace
 
 ApproximateDpParameters BasicComposition(const std::vector<CountedParameters>& events) {
   ApproximateDpParameters sum;
   for (const CountedParameters& e : events) {
-    AddUp(sum.epsilon, e.count, e.parameters.epsilon);
-    AddUp(sum.delta, e.count, e.parameters.delta);
+    AddProductUp(sum.epsilon, e.count, e.parameters.epsilon);
+    AddProductUp(sum.delta, e.count, e.parameters.delta);
   }
   return sum;
+}
+
+double BasicEpsilon(const ApproximateDpParameters& total, const EpsilonAtDelta& at) {
+  if (at.log_delta >= 0) return 0;
+  return at.Allows(total.delta) ? total.epsilon : kInfinity;
 }
 
 double ApproximateDpLogDelta(const ApproximateDpParameters& parameters, double epsilon) {
@@ -61,10 +61,10 @@ AdvancedSums SumForAdvanced(const std::vector<CountedParameters>& events) {
   for (const CountedParameters& e : events) {
     const double epsilon = e.parameters.epsilon;
     if (epsilon > 0) {
-      AddUp(sums.squares, e.count, RoundUp(epsilon * epsilon));
-      AddUp(sums.drift, e.count, RoundUp(epsilon * std::expm1(epsilon), 3));
+      AddProductUp(sums.squares, e.count, RoundUp(epsilon * epsilon));
+      AddProductUp(sums.drift, e.count, RoundUp(epsilon * std::expm1(epsilon), 3));
     }
-    AddUp(sums.delta, e.count, e.parameters.delta);
+    AddProductUp(sums.delta, e.count, e.parameters.delta);
   }
   return sums;
 }

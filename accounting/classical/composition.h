@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "accounting/classical/approximate_dp.h"
+#include "accounting/epsilon_at_delta.h"
 
 namespace epsledger::accounting {
 
 // (sum epsilon_i, sum delta_i) ([DR14] Thm 3.16). The delta may exceed 1.
 ApproximateDpParameters BasicComposition(const std::vector<CountedParameters>& events);
+
+// What `total` says of an epsilon: its own where `at` allows its delta, else +inf.
+double BasicEpsilon(const ApproximateDpParameters& total, const EpsilonAtDelta& at);
 
 // The privacy profile of one (epsilon0, delta0)-DP mechanism, at its worst: log delta(epsilon) for
 // every epsilon, also below epsilon0 ([KOV15] Thm 3.1: the dominating pair has four outcomes).

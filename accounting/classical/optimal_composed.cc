@@ -27,12 +27,13 @@ class OptimalComposed final : public Composition {
         outcomes_(std::move(outcomes)),
         attained_(attained) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
-    const Bounds epsilon = outcomes_
-                               ? outcomes_->Epsilon(log_delta)
-                               : OptimalEpsilon(events_, log_delta).value_or(Bounds{0, kInfinity});
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
+    const Bounds epsilon =
+        outcomes_ ? outcomes_->Epsilon(at.log_delta)
+                  : OptimalEpsilon(events_, at.log_delta).value_or(Bounds{0, kInfinity});
     Guarantee answer = Answer(Theorem());
-    answer.upper = epsilon.upper;
+    // At the events' own delta exactly, which no logarithm shows.
+    answer.upper = std::min(epsilon.upper, BasicEpsilon(BasicComposition(events_), at));
     if (attained_) answer.lower = epsilon.lower;
     return answer;
   }
@@ -72,8 +73,8 @@ class OptimalOnLattice final : public Composition {
   OptimalOnLattice(std::unique_ptr<Composition> lattice, bool attained)
       : Composition(Accountant::kOptimal), lattice_(std::move(lattice)), attained_(attained) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
-    return WithoutLower(Described(lattice_->Epsilon(log_delta)));
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
+    return WithoutLower(Described(lattice_->Epsilon(at)));
   }
   absl::StatusOr<Guarantee> Delta(double epsilon) const override {
     return WithoutLower(Described(lattice_->Delta(epsilon)));

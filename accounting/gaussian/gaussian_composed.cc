@@ -15,8 +15,8 @@ class GaussianComposed final : public Composition {
  public:
   explicit GaussianComposed(Bounds mu) : Composition(Accountant::kGaussian), mu_(mu) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
-    const Bounds epsilon = GaussianEpsilon(mu_, log_delta);
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
+    const Bounds epsilon = GaussianEpsilon(mu_, at.log_delta);
     Guarantee answer = Answer(kProfile);
     answer.upper = epsilon.upper;
     answer.lower = epsilon.lower;

@@ -49,6 +49,19 @@ inline double RoundDownNonNegative(double x, double operations = 1) {
   return y > 0 ? y : 0;
 }
 
+// Adds count * x to `sum`, rounded up; exact where the doubles have it. All three >= 0.
+inline void AddProductUp(double& sum, double count, double x) {
+  double product = count * x;
+  // Below 2^-960 the error of the product itself may not be a double.
+  if (count > 0 && x > 0 && (product < 0x1p-960 || std::fma(count, x, -product) > 0)) {
+    product = NextUp(product);
+  }
+  const double total = sum + product;
+  const double added = total - sum;  // [Knuth97] 4.2.2 Thm B: the error of the addition, exactly
+  const double error = (sum - (total - added)) + (product - added);
+  sum = error > 0 || std::isnan(error) ? NextUp(total) : total;
+}
+
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_NUMERIC_ROUNDING_H_

@@ -80,10 +80,12 @@ LossMeasure Above(const Samples& s, const Lattice& lattice) {
 }
 
 // Where the profile can lie below its chord over [x_i, x_{i+1}]: it lies above the tangents at both
-// ends, which meet `depth` below the chord, at the share `place` of the way.
+// ends, which meet `depth` below the chord, at the share `place` of the way. The right one is
+// `extended` below the chord's left end.
 struct Sag {
   double depth;
   double place;
+  double extended;
 };
 Sag SagOfChord(const Samples& s, size_t i, double x, double interval) {
   const double dx = x * std::expm1(interval);
@@ -93,9 +95,11 @@ Sag SagOfChord(const Samples& s, size_t i, double x, double interval) {
   const double drop = s.delta_upper[i] - s.delta_lower[i + 1];
   const double left = std::max(0.0, s.tail_upper[i] * dx - drop) + rounding;
   const double right = std::max(0.0, drop - s.tail_lower[i + 1] * dx) + rounding;
-  if (left + right == 0) return {0, 0.5};
-  return {left / (left + right) * right * (1 + 1e-12), right / (left + right)};
+  if (left + right == 0) return {0, 0.5, 0};
+  return {left / (left + right) * right * (1 + 1e-12), right / (left + right), right * (1 + 1e-12)};
 }
+
+constexpr double kAtRightEnd = 0.999;
 
 LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice& lattice) {
   const double decay = std::exp(-lattice.interval);
@@ -114,16 +118,26 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
 
   // Points below the profile whose chords are below it too, down to 0 at the last one. A chord
   // whose ends are lowered by r and r' passes below the tangents' meeting point, and hence below
-  // both tangents, if (1 - place) r + place r' >= depth.
+  // both tangents, if (1 - place) r + place r' >= depth; as it does on the right tangent, extended.
   std::vector<double> lowered(size, 0.0);
   double owed = 0;  // by this point, to the chord before it
   size_t zero = size - 1;
+  Sag sag = SagOfChord(s, 0, x_at(0), lattice.interval);
   for (size_t i = 0; i + 1 < size; ++i) {
-    const Sag sag = SagOfChord(s, i, x_at(i), lattice.interval);
-    // Taking what is owed and no more would alternate between nothing and twice the depth.
-    const double reduction = std::max(owed, sag.depth);
+    const Sag next = i + 2 < size ? SagOfChord(s, i + 1, x_at(i + 1), lattice.interval) : sag;
+    // Taking what is owed and no more would alternate between nothing and twice the depth; leaving
+    // to the next point more than its own chord needs would cost the flat part past a kink.
+    // A kink at the right end, as of an atom on the lattice, costs that point next to nothing.
+    const double fair =
+        sag.place > kAtRightEnd
+            ? 0
+            : std::min(sag.extended, (sag.depth - sag.place * next.depth) / (1 - sag.place));
+    const double reduction = std::max({owed, sag.depth, fair});
     lowered[i] = s.delta_lower[i] - base - reduction;
-    owed = std::max(0.0, (sag.depth - (1 - sag.place) * reduction) / sag.place) * (1 + 1e-12);
+    owed = reduction >= sag.extended
+               ? 0
+               : std::max(0.0, (sag.depth - (1 - sag.place) * reduction) / sag.place) * (1 + 1e-12);
+    sag = next;
     if (lowered[i] <= 0) {
       lowered[i] = 0;
       zero = i;
@@ -137,14 +151,30 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
     lowered[zero - 1] = std::min(lowered[zero - 1], RoundDownNonNegative(tangent, 4));
   }
 
+  // Next to a kink of the profile the lowered points are not convex. Their lower convex hull is
+  // below them and below every chord of theirs.
+  std::vector<size_t> hull{0};
+  const auto intercept = [&](size_t i, size_t k, bool up) {
+    const double exponent = -static_cast<double>(k - i) * lattice.interval;
+    return Intercept(lowered[i], lowered[k], k == i + 1 ? decay : std::exp(exponent),
+                     k == i + 1 ? one_minus_decay : -std::expm1(exponent), up);
+  };
+  for (size_t i = 1; i < size; ++i) {
+    while (hull.size() > 1 &&
+           intercept(hull[hull.size() - 2], hull.back(), true) < intercept(hull.back(), i, false)) {
+      hull.pop_back();
+    }
+    hull.push_back(i);
+  }
+
   std::vector<double> survival(size);
   const double at_first = std::max(0.0, s.delta_lower[0] - base);
   double smallest = RoundDownNonNegative(at_first + x_at(0) * s.tail_lower[0], 6);
   survival[0] = smallest;
-  for (size_t i = 1; i < size; ++i) {
-    const double g = Intercept(lowered[i - 1], lowered[i], decay, one_minus_decay, false);
-    smallest = std::max(0.0, std::min(smallest, g));
-    survival[i] = smallest;
+  for (size_t v = 1; v < hull.size(); ++v) {
+    // What rounding hides from the hull, the smallest so far repairs.
+    smallest = std::max(0.0, std::min(smallest, intercept(hull[v - 1], hull[v], false)));
+    for (size_t i = hull[v - 1] + 1; i <= hull[v]; ++i) survival[i] = smallest;
   }
   measure.masses = MassesOf(survival, 0, false);
   return measure;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/classical/composition.h"
 #include "accounting/classical/optimal_heterogeneous.h"
 #include "accounting/event/domain.h"
 #include "accounting/gaussian/composition.h"
@@ -124,11 +125,11 @@ class PldComposed final : public Composition {
 
   bool is_privacy_loss() const override { return true; }
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     if (!responses_.empty()) {
-      if (const std::optional<Bounds> exact = OptimalEpsilon(responses_, log_delta)) {
+      if (const std::optional<Bounds> exact = OptimalEpsilon(responses_, at.log_delta)) {
         Guarantee answer = Answer(kResponseTheorem);
-        answer.upper = exact->upper;
+        answer.upper = std::min(exact->upper, BasicEpsilon(BasicComposition(responses_), at));
         answer.lower = exact->lower;
         return answer;
       }
@@ -136,10 +137,10 @@ class PldComposed final : public Composition {
     Guarantee answer = Answer(kTheorem);
     Bounds epsilon{0, 0};
     for (DirectedComposition& direction : directions_) {
-      const Bounds one = direction.Epsilon(log_delta, precision_);
+      const Bounds one = direction.Epsilon(at.log_delta, precision_);
       epsilon = Bounds{std::max(epsilon.lower, one.lower), std::max(epsilon.upper, one.upper)};
     }
-    if (absl::Status status = CheckAgainstRenyi(epsilon, log_delta); !status.ok()) return status;
+    if (absl::Status status = CheckAgainstRenyi(epsilon, at.log_delta); !status.ok()) return status;
     const double margin = kMargin * precision_.relative_width;
     answer.upper = std::min(epsilon.upper * (1 + margin), largest_loss_);
     if (two_sided_) answer.lower = epsilon.lower * (1 - margin);

@@ -13,8 +13,8 @@ class MomentsComposed final : public Composition {
   MomentsComposed(Accountant accountant, CombinedMoments moments)
       : Composition(accountant), moments_(std::move(moments)) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
-    const Conversion conversion = EpsilonFromMoments(Divergence(), log_delta);
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
+    const Conversion conversion = EpsilonFromMoments(Divergence(), at.log_delta);
     Guarantee answer = Labelled(Answer(Theorem()));
     answer.upper = conversion.value;
     if (conversion.order > 0) answer.order = conversion.order;

@@ -26,11 +26,6 @@ namespace {
 
 using Curve = std::function<double(double order)>;
 
-void AddUp(double& sum, double count, double x) {
-  if (x == 0) return;
-  sum = RoundUp(sum + RoundUp(count * x));
-}
-
 // The noise multiplier of one Gaussian release with the loss of all of `uses`, rounded down;
 // nothing if something else is among them. Gaussian releases on one sample: their joint shift is a
 // vector, and a rotation makes it one release of 1/z^2 = sum 1/z_i^2.
@@ -111,10 +106,10 @@ class RenyiProfileBuilder {
                count);
     } else if (const auto* zcdp = event.As<Zcdp>()) {
       // [BS16] Def 1.1. Groups: GroupRenyi of xi + rho a is k^2 rho a + xi sum k a / (k a - j).
-      AddUp(profile_.half_mu_squared_, count,
-            RoundUpIfGroup(RoundUpIfGroup(zcdp->rho * group_size_) * group_size_));
+      AddProductUp(profile_.half_mu_squared_, count,
+                   RoundUpIfGroup(RoundUpIfGroup(zcdp->rho * group_size_) * group_size_));
       if (group_size_ == 1) {
-        AddUp(profile_.constant_, count, zcdp->xi);
+        AddProductUp(profile_.constant_, count, zcdp->xi);
       } else if (zcdp->xi > 0) {
         AddCurve([xi = zcdp->xi](double) { return xi; }, count);
       }
@@ -172,9 +167,9 @@ class RenyiProfileBuilder {
   }
   void AddGaussian(double mu, double count) {
     const double group_mu = RoundUpIfGroup(mu * group_size_);
-    AddUp(profile_.half_mu_squared_, count,
-          RoundUpNonNegative(0.5 * group_mu * group_mu, 2) +
-              (group_mu > 0 ? std::numeric_limits<double>::denorm_min() : 0));
+    AddProductUp(profile_.half_mu_squared_, count,
+                 RoundUpNonNegative(0.5 * group_mu * group_mu, 2) +
+                     (group_mu > 0 ? std::numeric_limits<double>::denorm_min() : 0));
   }
   void AddPure(double epsilon, double count) {
     if (epsilon == 0) return;
@@ -184,7 +179,7 @@ class RenyiProfileBuilder {
   }
   void AddApproximate(ApproximateDpParameters pair, double count) {
     if (group_size_ > 1) pair = GroupPrivacy(pair, group_size_);
-    AddUp(profile_.delta_sum_, count, pair.delta);
+    AddProductUp(profile_.delta_sum_, count, pair.delta);
     if (pair.epsilon > 0) {
       AddExact([epsilon = pair.epsilon](double a) { return PureDpRenyi(a, epsilon); }, count);
     }
@@ -243,7 +238,7 @@ class RenyiProfileBuilder {
       if (group_size_ > 1) return Unknown(event, "no group theorem for its delta is proved here");
       // The delta is a release that happens with the same probability on both sides, sampled or
       // not; without it the pair is the sampled rest.
-      AddUp(profile_.delta_sum_, count, inside->delta_sum());
+      AddProductUp(profile_.delta_sum_, count, inside->delta_sum());
     }
     const auto rest = std::make_shared<const RenyiProfile>(*std::move(inside));
     if (!absent_or_present) {
@@ -364,7 +359,7 @@ double RenyiProfile::Divergence(double order) const {
   // ([Mironov17] Prop 1).
   double sum = RoundUpNonNegative(half_mu_squared_ * order) + constant_;
   if (sum > 0) sum = RoundUp(sum);
-  for (const Term& term : terms_) AddUp(sum, term.count, term.divergence(order));
+  for (const Term& term : terms_) AddProductUp(sum, term.count, term.divergence(order));
   return std::isnan(sum) ? kInfinity : sum;
 }
 

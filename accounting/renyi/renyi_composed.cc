@@ -21,9 +21,9 @@ class RenyiComposed final : public Composition {
   RenyiComposed(Accountant accountant, RenyiProfile profile)
       : Composition(accountant), profile_(std::move(profile)) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     Guarantee answer = Answer(Theorem());
-    const double left = LogDeltaLeft(log_delta, profile_.delta_sum());
+    const double left = LogDeltaLeft(at.log_delta, profile_.delta_sum());
     if (std::isnan(left)) {  // the events' own deltas already exceed the target
       answer.upper = kInfinity;
       return answer;

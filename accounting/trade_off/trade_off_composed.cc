@@ -90,20 +90,20 @@ class TradeOffComposed final : public Composition {
         setting_(setting),
         options_(options) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     Guarantee answer = Answer(kDuality);
     if (const std::optional<Bounds> mu = f_.gaussian_mu()) {
-      const Bounds epsilon = GaussianEpsilon(*mu, log_delta);
+      const Bounds epsilon = GaussianEpsilon(*mu, at.log_delta);
       answer.upper = epsilon.upper;
       answer.lower = epsilon.lower;
       return answer;
     }
     Bounds epsilon{0, kInfinity};
-    if (log_delta >= 0) {
+    if (at.log_delta >= 0) {
       epsilon = Bounds{0, 0};
-    } else if (log_delta >= kSmallestLogDelta) {
-      const double delta = RoundDown(std::exp(log_delta), 1);
-      const double more = RoundUp(std::exp(log_delta), 1);
+    } else if (at.log_delta >= kSmallestLogDelta) {
+      const double delta = RoundDown(std::exp(at.log_delta), 1);
+      const double more = RoundUp(std::exp(at.log_delta), 1);
       const auto too_much = [&](double e) { return f_.Delta(e).upper - delta; };
       if (too_much(0) <= 0) {
         epsilon.upper = 0;
@@ -119,7 +119,7 @@ class TradeOffComposed final : public Composition {
     }
     if (!(epsilon.upper - epsilon.lower <= options_.relative_width * epsilon.upper)) {
       absl::StatusOr<Guarantee> other =
-          ByPrivacyLoss([&](const Composition& losses) { return losses.Epsilon(log_delta); });
+          ByPrivacyLoss([&](const Composition& losses) { return losses.Epsilon(at); });
       if (other.ok()) {
         epsilon = Intersection(epsilon, *other, false);
       } else if (absl::IsInternal(other.status())) {

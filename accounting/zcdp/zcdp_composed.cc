@@ -13,8 +13,8 @@ class ZcdpComposed final : public Composition {
  public:
   explicit ZcdpComposed(ZcdpParameters zcdp) : Composition(Accountant::kZcdp), zcdp_(zcdp) {}
 
-  absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
-    const Conversion conversion = EpsilonFromZcdp(zcdp_, log_delta);
+  absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
+    const Conversion conversion = EpsilonFromZcdp(zcdp_, at.log_delta);
     Guarantee answer = Answer(kTheorem);
     answer.upper = conversion.value;
     if (conversion.order > 0) answer.order = conversion.order;

@@ -143,6 +143,26 @@ TEST(Answer, OfBestIsTheSmallestAndNamesTheWinner) {
   EXPECT_EQ(allocated->accountant, Accountant::kRenyi);
 }
 
+// What is asked for is what was spent: no rounding of a sum or a logarithm may come between.
+TEST(Answer, AtTheEventsOwnDeltaIsTheirEpsilon) {
+  const MechanismEvent event(ApproximateDp{1, 1e-5});
+  for (const Accountant accountant :
+       {Accountant::kBasic, Accountant::kOptimal, Accountant::kPld, Accountant::kBest}) {
+    const auto once = Answer(AskEpsilon(accountant, event, 1, 1e-5));
+    ASSERT_TRUE(once.ok()) << once.status();
+    EXPECT_EQ(*once->upper, 1) << static_cast<int>(accountant);
+    // Less than that is not enough.
+    const auto less = Answer(AskEpsilon(accountant, event, 1, std::nextafter(1e-5, 0)));
+    EXPECT_EQ(*less->upper, kInf) << static_cast<int>(accountant);
+  }
+  const auto four = Answer(AskEpsilon(Accountant::kBasic, event, 4, 4e-5));
+  EXPECT_EQ(*four->upper, 4);
+  const auto mixed =
+      Answer(Ask(Accountant::kBasic, {{event, 2}, {MechanismEvent(ApproximateDp{0.5, 0x1p-20}), 3}},
+                 EpsilonAtDelta::FromDelta(std::nextafter(2e-5 + 3 * 0x1p-20, 1))));
+  EXPECT_EQ(*mixed->upper, 3.5);
+}
+
 TEST(Answer, BracketsTheGaussianFromBothSides) {
   // The analytic value at mu = 1, delta = 1e-5 ([BW18]); mpmath 4.3776...
   const auto epsilon = Answer(AskEpsilon(Accountant::kGaussian, Gaussian{1}, 1, 1e-5));

@@ -62,7 +62,7 @@ TEST(Failpoint, AServerThatDiesAtAnyPointOfAChargeLosesNothing) {
     for (int round = 0; round < Rounds(); ++round) {
       SCOPED_TRACE(point);
       ASSERT_TRUE(workload.WaitForMore(5));
-      ASSERT_EQ(server.Stop(), 0);
+      ASSERT_EQ(server.Stop(), 0) << server.output();
       const int count = std::uniform_int_distribution<int>(1, LargestCount(point))(random);
       server.set_wrapper(Armed(point, count));
       server.Restart();  // it may die before it serves
@@ -77,7 +77,7 @@ TEST(Failpoint, AServerThatDiesAtAnyPointOfAChargeLosesNothing) {
   }
   workload.Finish();
   EXPECT_GE(points, 20);
-  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_EQ(server.Stop(), 0) << server.output();
   workload.Verify(folder.path());
   std::printf(
       "%d deaths at %d points, %ld charges accepted, %ld refused, %ld unknown outcomes "
@@ -100,7 +100,7 @@ TEST(Failpoint, AServerThatDiesWhileItMakesItsTablesMakesThemTheNextTime) {
     workload.SetUp();
     workload.Start();
     workload.Wait();
-    EXPECT_EQ(server.Stop(), 0);
+    EXPECT_EQ(server.Stop(), 0) << server.output();
     workload.Verify(folder.path());
   }
 }

@@ -37,7 +37,7 @@ TEST(HostileNetwork, HastyDeadlinesDuplicatesAndZombiesNeverUnderCount) {
   workload.SetUp();
   workload.Start();
   workload.Wait();
-  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_EQ(server.Stop(), 0) << server.output();
   workload.Verify(folder.path());
   EXPECT_GT(workload.unknown_outcomes(), 0);
   EXPECT_GT(workload.rollbacks(), 0);

@@ -214,7 +214,7 @@ TEST(Crash, KilledServersKeepLeasesBatchesPlansAttemptsAndFreezes) {
   }
   workload.Finish();
   EXPECT_EQ(killed, kills);
-  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_EQ(server.Stop(), 0) << server.output();
   workload.Verify(folder.path());
   std::printf("%d kills, %ld charges accepted, %ld refused, %ld unknown outcomes resolved\n",
               killed, static_cast<long>(workload.accepted()), static_cast<long>(workload.refused()),

@@ -36,7 +36,7 @@ TEST(Linearisability, SixtyFourClientsSeeOneOrderAcrossCrashes) {
   workload.Wait();
   EXPECT_EQ(workload.operations(), operations);
   EXPECT_GE(kills, operations / kOperationsPerKill / 2);
-  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_EQ(server.Stop(), 0) << server.output();
   workload.Verify(folder.path());
   std::printf("%ld operations, %d kills, %ld charges accepted, %ld refused\n",
               static_cast<long>(operations), kills, static_cast<long>(workload.accepted()),

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
@@ -81,6 +82,8 @@ struct HttpServer::Loop {
   explicit Loop(HttpHandler h) : handler(std::move(h)) {}
 
   asio::io_context context{1};
+  // Until the end: without it a context that listens nowhere stops at once, and never runs the end.
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   const HttpHandler handler;
   std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
 
@@ -263,6 +266,7 @@ HttpServer::~HttpServer() {
     absl::MutexLock lock(&loop_->mutex);
     loop_->closed = true;
     asio::post(loop_->context, [loop = loop_] {
+      loop->work.reset();
       for (const auto& acceptor : loop->acceptors) acceptor->close();
       absl::MutexLock closing(&loop->mutex);
       // What waits on them is called back with an error and lets go.

@@ -30,5 +30,23 @@ TEST(RoundUpNonNegative, KeepsAnExactZero) {
   EXPECT_EQ(RoundDownNonNegative(0), 0);
 }
 
+TEST(AddProductUp, IsExactWhereTheDoublesHaveTheSumAndTheNextDoubleOtherwise) {
+  const auto sum = [](double total, double count, double x) {
+    AddProductUp(total, count, x);
+    return total;
+  };
+  EXPECT_EQ(sum(0, 2, 1e-5), 2e-5);
+  EXPECT_EQ(sum(1.5, 3, 0.25), 2.25);
+  EXPECT_EQ(sum(0.25, 0, 1e-5), 0.25);
+  EXPECT_EQ(sum(1, 1, 0x1p-60), 1 + 0x1p-52);
+  EXPECT_EQ(sum(1, 1, 5e-324), 1 + 0x1p-52);
+  // 3 * (1 + 2^-52) = 3 + 3 * 2^-52, between doubles 2^-51 apart.
+  EXPECT_EQ(sum(0, 3, 1 + 0x1p-52), 3 + 2 * 0x1p-51);
+  EXPECT_GE(sum(0, 0.5, 5e-324), 5e-324);
+  EXPECT_EQ(sum(kInf, 1, 1), kInf);
+  EXPECT_EQ(sum(0, 1, kNaN), kInf);
+  EXPECT_EQ(sum(0, 2, 1.5e308), kInf);
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

@@ -104,6 +104,26 @@ TEST(DiscretizeTest, IsExactForLossesOnTheLattice) {
   }
 }
 
+// With little noise nearly all of the mass stands at log(1 - q), off the lattice, and the profile
+// is flat past that kink. The measure from below must keep what lies far beyond.
+TEST(Discretize, KeepsTheFarMassPastAKink) {
+  for (const double noise : {0.05, 0.1, 0.2}) {
+    const auto profiles = ProfilesOf(PoissonSampled{0.01, MechanismEvent(Gaussian{noise})},
+                                     Setting{}, 1, Accountant::kPld);
+    ASSERT_TRUE(profiles.ok()) << profiles.status();
+    const double interval = 0x1p-9;
+    const Bounds range = LossRange(*profiles->remove, -40);
+    const MeasurePair pair =
+        Discretize(*profiles->remove, CoveringLattice(*profiles->remove, range, interval));
+    for (const double epsilon : {0.5, 3.0, 0.25 / (noise * noise), 0.6 / (noise * noise)}) {
+      const Bounds log_delta = profiles->remove->LogDelta(epsilon);
+      const double below = DeltaOf(pair.below, interval, epsilon);
+      EXPECT_LE(below, std::exp(log_delta.upper)) << noise << " " << epsilon;
+      EXPECT_GE(below, std::exp(log_delta.lower) * (1 - 1e-4)) << noise << " " << epsilon;
+    }
+  }
+}
+
 // E_P[e^{tL}] = e^{t D_{t+1}}: the cumulant of the loss is the Renyi curve.
 TEST(LogMomentTest, OfALossIsItsRenyiDivergence) {
   const auto profiles =

@@ -135,6 +135,16 @@ TEST(HttpServer, TakesAnAnswerAfterItsEnd) {
   client.join();
 }
 
+// Whoever does not ask for HTTP gets a server that lets go of its handler all the same.
+TEST(HttpServer, WithoutAnAddressLetsGoOfItsHandler) {
+  const auto held = std::make_shared<int>(1);
+  auto server = HttpServer::Start({}, [held](const HttpRequest&, HttpReply) {});
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(held.use_count(), 2);
+  server->reset();
+  EXPECT_EQ(held.use_count(), 1);
+}
+
 TEST(HttpServer, NamesAnAddressThatItCannotUse) {
   const auto handler = [](const HttpRequest&, HttpReply) {};
   EXPECT_EQ(HttpServer::Start({"nowhere"}, handler).status().code(),

@@ -23,6 +23,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--address-file", flags.address_file,
                  "Written with the addresses, one a line, once the server is ready")
       ->envname("EPSLEDGERD_ADDRESS_FILE");
+  app.add_option(
+         "--max-queue", flags.max_queue,
+         "Requests that may wait for the ledger; what comes beyond them is refused at once, "
+         "with UNAVAILABLE")
+      ->envname("EPSLEDGERD_MAX_QUEUE")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
   app.add_option("--tls-cert", flags.server.tls_certificate_file, "Certificate chain, PEM")
       ->envname("EPSLEDGERD_TLS_CERT");
   app.add_option("--tls-key", flags.server.tls_key_file, "Private key, PEM")

@@ -68,7 +68,8 @@ void WarnOfWhatIsOff(const Flags& flags) {
   }
 }
 
-absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string& data_dir) {
+absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const Flags& flags) {
+  const std::string& data_dir = flags.data_dir;
   if (data_dir.empty()) {
     return absl::InvalidArgumentError(
         "--data-dir is missing: a ledger that is not kept protects nobody");
@@ -81,7 +82,7 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string&
   if (error) return absl::UnavailableError(data_dir + ": cannot be made: " + error.message());
   auto store = SqliteStore::Open(data_dir + "/ledger.sqlite");
   if (!store.ok()) return store.status();
-  return GroupCommitLedger::Open(*std::move(store), GroupCommitLedger::Options());
+  return GroupCommitLedger::Open(*std::move(store), {.max_queue = flags.max_queue});
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
@@ -99,7 +100,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
-  auto ledger = OpenLedger(flags.data_dir);
+  auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
@@ -132,7 +133,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
 
 // The tokens of a data directory, without a server.
 absl::Status ManageTokens(const Flags& flags) {
-  auto ledger = OpenLedger(flags.data_dir);
+  auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   return epsledger::RunTokenTask(flags, **ledger, std::cout);
 }

@@ -126,7 +126,7 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
                        .insecure_off = options.insecure_no_access_control}),
       admission_(access_, !options.tls_client_ca_file.empty()),
-      open_calls_(admission_),
+      open_calls_(admission_, kMaxOpenCalls, kMaxOpenRequestBytes),
       open_streams_(std::make_shared<OpenCalls>(admission_, kMaxOpenStreams)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}

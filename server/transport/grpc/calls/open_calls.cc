@@ -4,16 +4,23 @@
 
 namespace epsledger::transport {
 
-bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call) {
+bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes) {
   absl::MutexLock lock(&mutex_);
-  if (calls_.size() >= limit_) return false;
+  if (calls_.size() >= max_calls_ || request_bytes > max_request_bytes_ - request_bytes_) {
+    return false;
+  }
+  request_bytes_ += request_bytes;
+  call->request_bytes_ = request_bytes;
   call->position_ = calls_.insert(calls_.end(), call);
   return true;
 }
 
 void OpenCalls::Remove(OpenCall& call) {
   absl::MutexLock lock(&mutex_);
-  calls_.erase(call.position_);
+  if (!call.position_) return;
+  calls_.erase(*call.position_);
+  call.position_.reset();
+  request_bytes_ -= call.request_bytes_;
 }
 
 std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(absl::Time time) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -34,7 +35,9 @@ class OpenCall {
   friend class OpenCalls;
 
   const absl::Time arrival_time_ = absl::Now();
-  std::list<std::weak_ptr<OpenCall>>::iterator position_;  // of its list, under that one's mutex
+  // Of its list, under that one's mutex.
+  std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
+  size_t request_bytes_ = 0;
 };
 
 // The calls that are open, oldest first. Thread-safe.
@@ -44,14 +47,17 @@ class OpenCall {
 class OpenCalls {
  public:
   // REQUIRES: `admission`, through which calls come in, outlives all that do.
-  explicit OpenCalls(const Admission& admission, size_t limit = std::numeric_limits<size_t>::max())
-      : admission_(admission), limit_(limit) {}
+  OpenCalls(const Admission& admission, size_t max_calls,
+            size_t max_request_bytes = std::numeric_limits<size_t>::max())
+      : admission_(admission), max_calls_(max_calls), max_request_bytes_(max_request_bytes) {}
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
-  // False, and nothing is added, if there are as many as the limit allows.
-  bool Add(const std::shared_ptr<OpenCall>& call) ABSL_LOCKS_EXCLUDED(mutex_);
-  // REQUIRES: it was added and is not removed yet.
+  // False, and nothing is added, if there are as many as the limits allow. `request_bytes` are held
+  // as long as the call is open.
+  bool Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes = 0)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Does nothing if it was not added.
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends every call that arrived before `time` with `status`.
@@ -65,8 +71,10 @@ class OpenCalls {
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(absl::Time time) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission_;
-  const size_t limit_;
+  const size_t max_calls_;
+  const size_t max_request_bytes_;
   absl::Mutex mutex_;
+  size_t request_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<std::weak_ptr<OpenCall>> calls_ ABSL_GUARDED_BY(mutex_);
 };
 

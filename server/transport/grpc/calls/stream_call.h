@@ -79,7 +79,6 @@ class StreamCall : public Reactor,
     const bool added = open_streams_->Add(this->shared_from_this());
     absl::MutexLock lock(&mutex_);
     self_ = this->shared_from_this();
-    added_ = added;
     absl::StatusOr<access::Caller> caller = Admit();
     absl::Status status = caller.status();
     if (status.ok() && !added) status = TooManyStreams();
@@ -138,7 +137,7 @@ class StreamCall : public Reactor,
       done_ = true;
       self = std::move(self_);
     }
-    if (added_) open_streams_->Remove(*this);
+    open_streams_->Remove(*this);
   }
 
   absl::Mutex mutex_;
@@ -150,7 +149,6 @@ class StreamCall : public Reactor,
   grpc::CallbackServerContext& context_;
   const std::string method_;
   access::Caller caller_;  // of Open; before any callback of gRPC
-  bool added_ = false;     // before any callback of gRPC
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   Bytes message_ ABSL_GUARDED_BY(mutex_);  // gRPC's while writing_
   absl::Time write_time_ ABSL_GUARDED_BY(mutex_);

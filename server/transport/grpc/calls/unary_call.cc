@@ -52,11 +52,13 @@ absl::Status CheckNoUnknownFields(const Message& message, const std::string& pat
 
 std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls,
                                             grpc::CallbackServerContext* context,
+                                            const grpc::ByteBuffer& request,
                                             grpc::ServerUnaryReactor* reactor,
                                             grpc::ByteBuffer* response) {
   std::shared_ptr<UnaryCall> call(new UnaryCall(open_calls, context, reactor, response));
-  open_calls.Add(call);
-  return call;
+  if (open_calls.Add(call, request.Length())) return call;
+  call->Fail(TooManyCalls());
+  return nullptr;
 }
 
 UnaryCall::UnaryCall(OpenCalls& open_calls, grpc::CallbackServerContext* context,

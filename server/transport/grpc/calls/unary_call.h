@@ -26,10 +26,11 @@ namespace epsledger::transport {
 // Thread-safe.
 class UnaryCall final : public OpenCall {
  public:
-  // REQUIRES: `open_calls` outlives the call. `context` and `response` are gRPC's and live until
-  // the answer.
+  // Nullptr, and the call is answered UNAVAILABLE, if too many are open. REQUIRES: `open_calls`
+  // outlives the call. `context` and `response` are gRPC's and live until the answer.
   static std::shared_ptr<UnaryCall> Start(OpenCalls& open_calls,
                                           grpc::CallbackServerContext* context,
+                                          const grpc::ByteBuffer& request,
                                           grpc::ServerUnaryReactor* reactor,
                                           grpc::ByteBuffer* response);
   // Answers INTERNAL if nobody did: a lost call must not look like a slow one.
@@ -82,7 +83,8 @@ grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerCont
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* response,
                                  const Handler& handler) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const Call call = UnaryCall::Start(open_calls, context, reactor, response);
+  const Call call = UnaryCall::Start(open_calls, context, *bytes, reactor, response);
+  if (call == nullptr) return reactor;
   absl::StatusOr<access::Caller> caller =
       open_calls.admission().Admit(*context, *Request::descriptor());
   absl::Status status = caller.status();

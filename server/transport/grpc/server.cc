@@ -200,46 +200,42 @@ absl::Status Server::Listen(const ServerOptions& options) {
 
 void Server::Drain(absl::Duration patience) {
   if (server_ == nullptr) return;
-  const absl::Time give_up = absl::Now() + patience;
+  bool first = false;
   {
     absl::MutexLock lock(&mutex_);
-    give_up_ = std::min(give_up_, give_up);
-    if (draining_) {
-      mutex_.Await(absl::Condition(&drained_));
-      return;
-    }
-    draining_ = true;
+    give_up_ = std::min(give_up_, SteadyNow() + patience);
+    first = !std::exchange(draining_, true);
   }
+  if (!first) return when_drained_.wait();
   SetHealth(*server_, false);
   // Returns when every call is over: the housekeeper answers those that remain.
-  server_->Shutdown(absl::ToChronoTime(give_up));
+  server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
   server_->Wait();
   access_.RecordAllDenials();
-  absl::MutexLock lock(&mutex_);
-  drained_ = true;
+  drained_.set_value();
 }
 
 void Server::KeepHouse() {
   bool serving = true;
-  while (true) {
+  while (when_drained_.wait_for(absl::ToChronoNanoseconds(kHousekeepingInterval)) !=
+         std::future_status::ready) {
     bool draining = false;
-    absl::Time give_up;
+    SteadyTime give_up;
     {
       absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&drained_), kHousekeepingInterval)) return;
       draining = draining_;
       give_up = give_up_;
     }
-    const absl::Time now = absl::Now();
-    access_.RecordDueDenials(now);
+    const SteadyTime now = SteadyNow();
+    access_.RecordDueDenials(absl::Now());
     open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
     open_streams_->FailArrivedBefore(now - kMaxStreamAge, StreamTooOld());
     open_streams_->KeepHouse(now);
     if (draining) {
       open_streams_->Drain();
       if (now >= give_up) {
-        open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
-        open_streams_->FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+        open_calls_.FailArrivedBefore(absl::InfiniteDuration(), Stopping());
+        open_streams_->FailArrivedBefore(absl::InfiniteDuration(), Stopping());
       }
       continue;
     }

@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/certificate_files.h"
 
@@ -95,9 +97,11 @@ class Server {
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  bool drained_ ABSL_GUARDED_BY(mutex_) = false;
   // From then on nothing is waited for.
-  absl::Time give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  SteadyTime give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
+  // Of a future, whose waiting is by the steady clock; that of absl::Mutex is not.
+  std::promise<void> drained_;
+  const std::shared_future<void> when_drained_{drained_.get_future()};
   std::thread housekeeper_;
 };
 

@@ -23,7 +23,7 @@ void OpenCalls::Remove(OpenCall& call) {
   request_bytes_ -= call.request_bytes_;
 }
 
-std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(absl::Time time) {
+std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(SteadyTime time) {
   std::vector<std::shared_ptr<OpenCall>> arrived;
   bool in_time = false;
   {
@@ -40,16 +40,16 @@ std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(absl::Time time)
   return arrived;
 }
 
-void OpenCalls::FailArrivedBefore(absl::Time time, const grpc::Status& status) {
+void OpenCalls::FailArrivedBefore(SteadyTime time, const grpc::Status& status) {
   for (const auto& call : ArrivedBefore(time)) call->Fail(status);
 }
 
 void OpenCalls::Drain() {
-  for (const auto& call : ArrivedBefore(absl::InfiniteFuture())) call->Drain();
+  for (const auto& call : ArrivedBefore(absl::InfiniteDuration())) call->Drain();
 }
 
-void OpenCalls::KeepHouse(absl::Time now) {
-  for (const auto& call : ArrivedBefore(absl::InfiniteFuture())) call->KeepHouse(now);
+void OpenCalls::KeepHouse(SteadyTime now) {
+  for (const auto& call : ArrivedBefore(absl::InfiniteDuration())) call->KeepHouse(now);
 }
 
 }  // namespace epsledger::transport

@@ -10,10 +10,9 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "grpcpp/support/status.h"
 #include "server/transport/grpc/calls/admission.h"
+#include "server/transport/grpc/calls/steady_time.h"
 
 namespace epsledger::transport {
 
@@ -27,14 +26,14 @@ class OpenCall {
   // The server stops: ends it as soon as nothing of it is open that it could still answer.
   virtual void Drain() {}
   // Called every kHousekeepingInterval.
-  virtual void KeepHouse(absl::Time /*now*/) {}
+  virtual void KeepHouse(SteadyTime /*now*/) {}
 
-  absl::Time arrival_time() const { return arrival_time_; }
+  SteadyTime arrival_time() const { return arrival_time_; }
 
  private:
   friend class OpenCalls;
 
-  const absl::Time arrival_time_ = absl::Now();
+  const SteadyTime arrival_time_ = SteadyNow();
   // Of its list, under that one's mutex.
   std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
   size_t request_bytes_ = 0;
@@ -61,14 +60,14 @@ class OpenCalls {
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends every call that arrived before `time` with `status`.
-  void FailArrivedBefore(absl::Time time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void FailArrivedBefore(SteadyTime time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
-  void KeepHouse(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
+  void KeepHouse(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission() const { return admission_; }
 
  private:
-  std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(absl::Time time) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission_;
   const size_t max_calls_;

@@ -9,14 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
 #include "server/access/caller.h"
 #include "server/transport/grpc/calls/open_calls.h"
+#include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
@@ -46,7 +45,7 @@ class StreamCall : public Reactor,
     End(status);
   }
 
-  void KeepHouse(absl::Time now) final ABSL_LOCKS_EXCLUDED(mutex_) {
+  void KeepHouse(SteadyTime now) final ABSL_LOCKS_EXCLUDED(mutex_) {
     {
       absl::MutexLock lock(&mutex_);
       if (done_) return;
@@ -84,7 +83,7 @@ class StreamCall : public Reactor,
     if (status.ok() && !added) status = TooManyStreams();
     if (status.ok()) {
       caller_ = *std::move(caller);
-      admission_time_ = absl::Now();
+      admission_time_ = SteadyNow();
     } else {
       End(ToGrpcStatus(status));
     }
@@ -106,14 +105,14 @@ class StreamCall : public Reactor,
   void Write(Bytes message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     message_ = std::move(message);
     writing_ = true;
-    write_time_ = absl::Now();
+    write_time_ = SteadyNow();
     this->StartWrite(&message_);
   }
 
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ended_) return;
     ended_ = true;
-    end_time_ = absl::Now();
+    end_time_ = SteadyNow();
     this->Finish(status);
   }
 
@@ -151,9 +150,9 @@ class StreamCall : public Reactor,
   access::Caller caller_;  // of Open; before any callback of gRPC
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   Bytes message_ ABSL_GUARDED_BY(mutex_);  // gRPC's while writing_
-  absl::Time write_time_ ABSL_GUARDED_BY(mutex_);
-  absl::Time admission_time_ ABSL_GUARDED_BY(mutex_);
-  absl::Time end_time_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime write_time_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime admission_time_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime end_time_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<OpenCall> self_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -107,6 +107,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   epsledger::transport::ServerOptions options = flags.server;
   options.statement_key_file = flags.data_dir + "/statement.key";
   options.storage = "sqlite";
+  options.registry = registry;
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
   auto http = StartHttp(flags, observed, registry);

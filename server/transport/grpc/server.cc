@@ -126,8 +126,10 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
                        .insecure_off = options.insecure_no_access_control}),
       admission_(access_, !options.tls_client_ca_file.empty()),
-      open_calls_(admission_, kMaxOpenCalls, kMaxOpenRequestBytes),
-      open_streams_(std::make_shared<OpenCalls>(admission_, kMaxOpenStreams)),
+      metrics_(std::make_shared<metrics::RpcMetrics>(
+          options.registry ? options.registry : std::make_shared<prometheus::Registry>())),
+      open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes),
+      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
 

@@ -15,8 +15,10 @@
 #include "grpcpp/impl/service_type.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "prometheus/registry.h"
 #include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
+#include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/steady_time.h"
@@ -45,6 +47,8 @@ struct ServerOptions {
   std::string statement_key_file;
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
+  // Where calls are counted (metrics::RpcMetrics); nullptr: nowhere that anybody sees.
+  std::shared_ptr<prometheus::Registry> registry;
 };
 
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
@@ -86,6 +90,7 @@ class Server {
   core::DurableLedger& ledger_;
   access::AccessControl access_;
   const Admission admission_;
+  const std::shared_ptr<metrics::RpcMetrics> metrics_;
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;

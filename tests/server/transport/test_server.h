@@ -23,6 +23,7 @@
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/memory_store.h"
 #include "server/transport/grpc/server.h"
+#include "server/transport/grpc/status/status_mapping.h"
 
 namespace epsledger::transport {
 
@@ -51,11 +52,6 @@ bool FindDetail(const grpc::Status& status, Detail* detail) {
     if (any.UnpackTo(detail)) return true;
   }
   return false;
-}
-
-inline std::string ReasonOf(const grpc::Status& status) {
-  google::rpc::ErrorInfo info;
-  return FindDetail(status, &info) ? info.reason() : "";
 }
 
 // The stubs of one channel. A call without an answer fails after 60 seconds.

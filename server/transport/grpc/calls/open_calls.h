@@ -6,11 +6,13 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/support/status.h"
+#include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/steady_time.h"
 
@@ -46,9 +48,12 @@ class OpenCall {
 class OpenCalls {
  public:
   // REQUIRES: `admission`, through which calls come in, outlives all that do.
-  OpenCalls(const Admission& admission, size_t max_calls,
-            size_t max_request_bytes = std::numeric_limits<size_t>::max())
-      : admission_(admission), max_calls_(max_calls), max_request_bytes_(max_request_bytes) {}
+  OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
+            size_t max_calls, size_t max_request_bytes = std::numeric_limits<size_t>::max())
+      : admission_(admission),
+        metrics_(std::move(metrics)),
+        max_calls_(max_calls),
+        max_request_bytes_(max_request_bytes) {}
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
@@ -65,11 +70,13 @@ class OpenCalls {
   void KeepHouse(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission() const { return admission_; }
+  const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
 
  private:
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission_;
+  const std::shared_ptr<metrics::RpcMetrics> metrics_;
   const size_t max_calls_;
   const size_t max_request_bytes_;
   absl::Mutex mutex_;

@@ -70,7 +70,10 @@ class StreamCall : public Reactor,
   // `method` is the full name. REQUIRES: `context` is that of the call, which lives until OnDone.
   StreamCall(std::shared_ptr<OpenCalls> open_streams, grpc::CallbackServerContext* context,
              std::string method)
-      : open_streams_(std::move(open_streams)), context_(*context), method_(std::move(method)) {}
+      : open_streams_(std::move(open_streams)),
+        context_(*context),
+        method_(std::move(method)),
+        measured_(open_streams_->metrics(), method_) {}
 
   // Puts the stream into gRPC's hands: from then on its callbacks come. An error, with which the
   // stream ends, if the caller is not admitted (Admission), or UNAVAILABLE if too many are open.
@@ -113,6 +116,7 @@ class StreamCall : public Reactor,
     if (ended_) return;
     ended_ = true;
     end_time_ = SteadyNow();
+    measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
     this->Finish(status);
   }
 
@@ -147,6 +151,7 @@ class StreamCall : public Reactor,
   const std::shared_ptr<OpenCalls> open_streams_;
   grpc::CallbackServerContext& context_;
   const std::string method_;
+  metrics::RpcMetrics::Call measured_ ABSL_GUARDED_BY(mutex_);
   access::Caller caller_;  // of Open; before any callback of gRPC
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   Bytes message_ ABSL_GUARDED_BY(mutex_);  // gRPC's while writing_

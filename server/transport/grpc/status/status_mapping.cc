@@ -150,6 +150,16 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   return std::move(error).Build();
 }
 
+std::string ReasonOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  google::rpc::ErrorInfo info;
+  if (status.ok() || !details.ParseFromString(status.error_details()) ||
+      details.details_size() == 0 || !details.details(0).UnpackTo(&info)) {
+    return "";
+  }
+  return info.reason();
+}
+
 std::string Sentence(const v1::Refusal& refusal) {
   const std::string& where = refusal.limiting_resource();
   switch (refusal.reason()) {
@@ -243,8 +253,7 @@ grpc::Status Stopping() {
 }
 
 absl::Status TooManyStreams() {
-  return core::Overload(
-      absl::StrCat(kMaxOpenStreams, " streams are open already; try again"));
+  return core::Overload(absl::StrCat(kMaxOpenStreams, " streams are open already; try again"));
 }
 
 grpc::Status StreamTooOld() {

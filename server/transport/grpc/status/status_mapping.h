@@ -31,6 +31,9 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 // REQUIRES: !status.ok().
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
+// The reason in the ErrorInfo of an error of these; empty of another, and of OK.
+std::string ReasonOf(const grpc::Status& status);
+
 // A refused charge: FAILED_PRECONDITION, or ABORTED when the attempt is fenced, reason as in
 // v1.Refusal.Reason, one sentence that says which cap, what is spent, what was asked and how many
 // steps would fit. Details: ErrorInfo with metadata limitingResource, quantity, order, cap, spent,

@@ -9,6 +9,7 @@
 #include "google/protobuf/stubs/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/impl/server_builder_option.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "server/statement/signing_key.h"
@@ -87,6 +88,26 @@ void SetLimits(grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
 
+// Whoever links gRPC's reflection has it in every server: this leaves it in or takes it out.
+class ReflectionOption final : public grpc::ServerBuilderOption {
+ public:
+  explicit ReflectionOption(bool on) : on_(on) {}
+
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    auto reflection = std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>();
+    plugins->erase(std::remove_if(plugins->begin(), plugins->end(),
+                                  [name = reflection->name()](const auto& plugin) {
+                                    return plugin->name() == name;
+                                  }),
+                   plugins->end());
+    if (on_) plugins->push_back(std::move(reflection));
+  }
+
+ private:
+  const bool on_;
+};
+
 // The address with the port that was chosen.
 std::string WithPort(const std::string& address, int port) {
   if (absl::StartsWith(address, "unix:")) return address;
@@ -163,7 +184,6 @@ absl::Status Server::Listen(const ServerOptions& options) {
   // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
   google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   const HandlerContext context{ledger_,       open_calls_,
                                open_streams_, std::make_shared<WatchTurns>(kMaxWatchReads),
@@ -179,6 +199,8 @@ absl::Status Server::Listen(const ServerOptions& options) {
 
   grpc::ServerBuilder builder;
   SetLimits(&builder);
+  builder.SetOption(
+      std::make_unique<ReflectionOption>(options.reflection.value_or(!access_.IsOn())));
   for (const auto& service : services_) builder.RegisterService(service.get());
   std::vector<int> ports(options.addresses.size(), 0);
   for (size_t i = 0; i < ports.size(); ++i) {

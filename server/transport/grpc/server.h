@@ -3,6 +3,7 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,6 +43,9 @@ struct ServerOptions {
   bool require_tokens = false;
   // Everybody may do everything.
   bool insecure_no_access_control = false;
+  // Tells everybody, known or not, what services there are. If not said: where access control is
+  // off at the start.
+  std::optional<bool> reflection = std::nullopt;
   // Where the key is that signs privacy statements; made if it is missing. Empty: a key that ends
   // with the server.
   std::string statement_key_file;
@@ -54,9 +58,9 @@ struct ServerOptions {
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
 bool IsLocalAddress(const std::string& address);
 
-// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and
-// reflection. Access control (server/access) is on if others can reach one of its addresses, if it
-// is required, or if there ever was a token. Thread-safe.
+// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and,
+// where ServerOptions says so, reflection. Access control (server/access) is on if others can reach
+// one of its addresses, if it is required, or if there ever was a token. Thread-safe.
 class Server {
  public:
   // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address

@@ -206,10 +206,10 @@ inline std::shared_ptr<grpc::Channel> ChannelTo(const Server& server) {
 // The server with its ledger, and a client of it.
 class TestServer {
  public:
-  TestServer()
+  explicit TestServer(const ServerOptions& options = {.addresses = {"127.0.0.1:0"}})
       : ledger(*storage::GroupCommitLedger::Open(std::make_unique<storage::MemoryStore>(),
                                                  storage::GroupCommitLedger::Options())),
-        server(*Server::Start({.addresses = {"127.0.0.1:0"}}, *ledger)),
+        server(*Server::Start(options, *ledger)),
         client(ChannelTo(*server)) {}
 
   const std::unique_ptr<core::DurableLedger> ledger;

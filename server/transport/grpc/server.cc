@@ -12,6 +12,7 @@
 #include "grpcpp/impl/server_builder_option.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "prometheus/counter.h"
 #include "server/statement/signing_key.h"
 #include "server/transport/grpc/handlers/access_handlers.h"
 #include "server/transport/grpc/handlers/accounting_handlers.h"
@@ -22,6 +23,7 @@
 #include "server/transport/grpc/handlers/session_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::transport {
 namespace {
@@ -147,8 +149,14 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
                        .insecure_off = options.insecure_no_access_control}),
       admission_(access_, !options.tls_client_ca_file.empty()),
-      metrics_(std::make_shared<metrics::RpcMetrics>(
-          options.registry ? options.registry : std::make_shared<prometheus::Registry>())),
+      registry_(options.registry ? options.registry : std::make_shared<prometheus::Registry>()),
+      metrics_(std::make_shared<metrics::RpcMetrics>(registry_)),
+      reload_failures_(
+          prometheus::BuildCounter()
+              .Name("epsledger_certificate_reload_failures_total")
+              .Help("Changes of TLS files that were left alone: the certificate before stays.")
+              .Register(*registry_)
+              .Add({})),
       open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes),
       open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams)),
       computations_(
@@ -165,7 +173,16 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Server::Credentials(
   absl::StatusOr<std::unique_ptr<CertificateFiles>> files =
       CertificateFiles::Open({.certificate = options.tls_certificate_file,
                               .key = options.tls_key_file,
-                              .client_ca = options.tls_client_ca_file});
+                              .client_ca = options.tls_client_ca_file},
+                             [&failures = reload_failures_](const absl::Status& status) {
+                               if (status.ok()) return spdlog::info("the TLS files were read anew");
+                               failures.Increment();
+                               const std::string why(status.message());
+                               spdlog::error(
+                                   "the TLS files have changed and are left alone, the certificate "
+                                   "before stays in use: {}",
+                                   why);
+                             });
   if (!files.ok()) return files.status();
   certificates_.push_back(*std::move(files));
   return certificates_.back()->Credentials();

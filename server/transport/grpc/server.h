@@ -16,6 +16,7 @@
 #include "grpcpp/impl/service_type.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "prometheus/counter.h"
 #include "prometheus/registry.h"
 #include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
@@ -94,7 +95,9 @@ class Server {
   core::DurableLedger& ledger_;
   access::AccessControl access_;
   const Admission admission_;
+  const std::shared_ptr<prometheus::Registry> registry_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
+  prometheus::Counter& reload_failures_;  // of registry_
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;

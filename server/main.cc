@@ -21,6 +21,7 @@
 #include "server/flags.h"
 #include "server/json_log.h"
 #include "server/metrics/observed_ledger.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/sqlite_store.h"
 #include "server/token_task.h"
@@ -74,12 +75,9 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const Flags& flags
     return absl::InvalidArgumentError(
         "--data-dir is missing: a ledger that is not kept protects nobody");
   }
-  std::error_code error;
-  if (std::filesystem::create_directories(data_dir, error) && !error) {
-    // Nobody else has business in a ledger.
-    std::filesystem::permissions(data_dir, std::filesystem::perms::owner_all, error);
+  if (absl::Status status = epsledger::storage::MakeDataDirectory(data_dir); !status.ok()) {
+    return status;
   }
-  if (error) return absl::UnavailableError(data_dir + ": cannot be made: " + error.message());
   auto store = SqliteStore::Open(data_dir + "/ledger.sqlite");
   if (!store.ok()) return store.status();
   return GroupCommitLedger::Open(*std::move(store), {.max_queue = flags.max_queue});

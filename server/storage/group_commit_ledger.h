@@ -38,8 +38,8 @@ class GroupCommitLedger : public core::DurableLedger {
     size_t max_batch = 1024;
     // Commands and reads that may wait; beyond that core::Overload, at once and on the caller's
     // thread. About a second of them: what waits longer than its client does is still charged, so a
-    // long queue would spend budgets on calls that nobody waits for. What a reply asks for itself is
-    // never refused: it tells of a command that was done.
+    // long queue would spend budgets on calls that nobody waits for. What a reply asks for itself
+    // is never refused: it tells of a command that was done.
     size_t max_queue = 16'384;
   };
 

@@ -23,6 +23,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--address-file", flags.address_file,
                  "Written with the addresses, one a line, once the server is ready")
       ->envname("EPSLEDGERD_ADDRESS_FILE");
+  app.add_option(
+         "--max-queue", flags.max_queue,
+         "Requests that may wait for the ledger; what comes beyond them is refused at once, "
+         "with UNAVAILABLE")
+      ->envname("EPSLEDGERD_MAX_QUEUE")
+      ->check(CLI::Range(1, 10'000'000))
+      ->capture_default_str();
   app.add_option("--tls-cert", flags.server.tls_certificate_file, "Certificate chain, PEM")
       ->envname("EPSLEDGERD_TLS_CERT");
   app.add_option("--tls-key", flags.server.tls_key_file, "Private key, PEM")
@@ -39,6 +46,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--insecure-no-access-control", flags.server.insecure_no_access_control,
                "Let everybody who reaches the server do everything, whatever tokens there are")
       ->envname("EPSLEDGERD_INSECURE_NO_ACCESS_CONTROL");
+  app.add_flag_function(
+         "--reflection,!--no-reflection",
+         [&flags](int64_t count) { flags.server.reflection = count > 0; },
+         "Tell everybody, known or not, what services there are (gRPC reflection); if not said, "
+         "only "
+         "while access control is off at the start")
+      ->envname("EPSLEDGERD_REFLECTION");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
       ->envname("EPSLEDGERD_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/ledger_commands.h"
+#include "server/storage/group_commit_ledger.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
 
@@ -37,6 +38,8 @@ struct Flags {
 
   std::string data_dir;
   std::string address_file;
+  // Of storage::GroupCommitLedger::Options.
+  size_t max_queue = storage::GroupCommitLedger::Options().max_queue;
   std::string log_level = "info";
   transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
   std::vector<std::string> http_addresses;

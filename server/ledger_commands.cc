@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/export_format.h"
 #include "server/storage/ledger_import.h"
 #include "server/storage/sqlite_inspection.h"
@@ -71,13 +72,8 @@ absl::Status Verify(const LedgerCommand& command) {
 absl::Status Import(const LedgerCommand& command) {
   absl::StatusOr<std::ifstream> file = OpenExport(command.file);
   if (!file.ok()) return file.status();
-  std::error_code error;
-  if (std::filesystem::create_directories(command.data_dir, error) && !error) {
-    // Nobody else has business in a ledger.
-    std::filesystem::permissions(command.data_dir, std::filesystem::perms::owner_all, error);
-  }
-  if (error) {
-    return absl::UnavailableError(command.data_dir + ": cannot be made: " + error.message());
+  if (absl::Status status = storage::MakeDataDirectory(command.data_dir); !status.ok()) {
+    return status;
   }
   return Print(storage::ImportToSqlite(*file, DatabaseIn(command.data_dir)));
 }

@@ -21,6 +21,7 @@
 #include "server/flags.h"
 #include "server/json_log.h"
 #include "server/metrics/observed_ledger.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/sqlite_store.h"
 #include "server/token_task.h"
@@ -68,20 +69,18 @@ void WarnOfWhatIsOff(const Flags& flags) {
   }
 }
 
-absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string& data_dir) {
+absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const Flags& flags) {
+  const std::string& data_dir = flags.data_dir;
   if (data_dir.empty()) {
     return absl::InvalidArgumentError(
         "--data-dir is missing: a ledger that is not kept protects nobody");
   }
-  std::error_code error;
-  if (std::filesystem::create_directories(data_dir, error) && !error) {
-    // Nobody else has business in a ledger.
-    std::filesystem::permissions(data_dir, std::filesystem::perms::owner_all, error);
+  if (absl::Status status = epsledger::storage::MakeDataDirectory(data_dir); !status.ok()) {
+    return status;
   }
-  if (error) return absl::UnavailableError(data_dir + ": cannot be made: " + error.message());
   auto store = SqliteStore::Open(data_dir + "/ledger.sqlite");
   if (!store.ok()) return store.status();
-  return GroupCommitLedger::Open(*std::move(store), GroupCommitLedger::Options());
+  return GroupCommitLedger::Open(*std::move(store), {.max_queue = flags.max_queue});
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
@@ -99,13 +98,14 @@ absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
-  auto ledger = OpenLedger(flags.data_dir);
+  auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
   epsledger::transport::ServerOptions options = flags.server;
   options.statement_key_file = flags.data_dir + "/statement.key";
   options.storage = "sqlite";
+  options.registry = registry;
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
   auto http = StartHttp(flags, observed, registry);
@@ -132,7 +132,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
 
 // The tokens of a data directory, without a server.
 absl::Status ManageTokens(const Flags& flags) {
-  auto ledger = OpenLedger(flags.data_dir);
+  auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   return epsledger::RunTokenTask(flags, **ledger, std::cout);
 }

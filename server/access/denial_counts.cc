@@ -16,6 +16,7 @@ void DenialCounts::Add(const core::DenialCount& key) {
 
 std::vector<core::DenialCount> DenialCounts::TakeDue(absl::Time now) {
   absl::MutexLock lock(&mutex_);
+  taken_time_ = std::min(taken_time_, now);  // a clock that is set back holds nothing up for long
   if (!taken_.empty() || counts_.empty() || now - taken_time_ < kRecordingInterval) return {};
   const double earned = absl::ToDoubleSeconds(now - taken_time_) * kEntryCreditPerSecond;
   const double credit = std::min(credit_ + earned, kMaxEntryCredit);

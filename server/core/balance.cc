@@ -65,12 +65,30 @@ void Balance::Add(const std::vector<Cost>& costs) {
 
 double Balance::SpentFraction() const {
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
-  double fraction = any ? 1 : 0;
+  if (spent_.empty()) return any ? 1 : 0;
+  const size_t cell = FractionCell();
+  return SpentShare(filter_->cells[cell], spent_[cell], any);
+}
+
+double Balance::FractionOf(const std::vector<Cost>& part) const {
+  if (spent_.empty()) return 0;
+  const size_t cell = FractionCell();
+  const Cost amount = std::min(part[cell], spent_[cell]);
+  const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
+  return amount.is_zero() ? 0 : SpentShare(filter_->cells[cell], amount, any);
+}
+
+size_t Balance::FractionCell() const {
+  const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
+  size_t best = 0;
+  double best_share = 0;
   for (size_t i = 0; i < spent_.size(); ++i) {
-    const double of_cell = SpentShare(filter_->cells[i], spent_[i], any);
-    fraction = any ? std::min(fraction, of_cell) : std::max(fraction, of_cell);
+    const double share = SpentShare(filter_->cells[i], spent_[i], any);
+    if (i > 0 && (any ? share >= best_share : share <= best_share)) continue;
+    best = i;
+    best_share = share;
   }
-  return fraction;
+  return best;
 }
 
 size_t Balance::LimitingCell(const std::vector<Cost>& costs) const {

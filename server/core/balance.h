@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_CORE_BALANCE_H_
 #define EPSLEDGER_SERVER_CORE_BALANCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -71,12 +72,17 @@ class Balance {
   // Share of the cap that is spent, rounded up, in [0, 1]: of the fullest cell under kAllCells, of
   // the emptiest under kAnyCell.
   double SpentFraction() const;
+  // The share, of the same cell, that `part` of what is spent makes; rounded up, in [0, 1].
+  double FractionOf(const std::vector<Cost>& part) const;
 
   // The cell to show for a charge that does not fit: under kAllCells the one that it would
   // overfill most, under kAnyCell the one that it would overfill least, as a share of the cap.
   size_t LimitingCell(const std::vector<Cost>& costs) const;
 
  private:
+  // The cell of SpentFraction. REQUIRES: there is one.
+  size_t FractionCell() const;
+
   std::shared_ptr<const CellFilter> filter_;
   std::vector<Cost> spent_;
 };

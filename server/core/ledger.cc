@@ -289,6 +289,21 @@ absl::StatusOr<Preview> Ledger::PreviewCharge(const SessionName& name,
   return decider.PreviewOne(event, count);
 }
 
+double Ledger::LeasedFraction(const BudgetState& budget) const {
+  std::vector<Cost> leased(budget.balance.spent().size());
+  for (const int64_t number : budget.leasing_sessions) {
+    const SessionState& session = *FindSession(number);
+    const std::vector<const BudgetState*> path = PathToRoot(*FindBudget(session.spec.budget_id));
+    const auto level =
+        static_cast<size_t>(std::find(path.begin(), path.end(), &budget) - path.begin());
+    const size_t gate = level + (session.own_balance.has_value() ? 1 : 0);
+    for (const OpenLease& lease : session.open_leases) {
+      AddInPlace(Times(session.events[lease.event_index].unit_costs[gate], lease.count), &leased);
+    }
+  }
+  return budget.balance.FractionOf(leased);
+}
+
 absl::StatusOr<ChargeRecord> Ledger::ToRecord(const Entry& entry) const {
   const auto* row = std::get_if<ChargeDecided>(&entry.body);
   const SessionState* session = row == nullptr ? nullptr : FindSession(row->session_number);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -44,6 +45,8 @@ struct BudgetState {
   // What the budget that it supersedes had spent, in the cells of this one; counted in `balance`.
   std::vector<Cost> carried;
   std::vector<std::string> child_ids;
+  // Numbers of the ADAPTIVE sessions below with a lease that is not settled.
+  std::set<int64_t> leasing_sessions;
   // Below a partition: what this budget has added to its parent, to the parent of that, ...: one
   // vector each, of the cells there. Empty elsewhere.
   std::vector<std::vector<Cost>> contributions;
@@ -207,6 +210,10 @@ class Ledger {
   const BudgetState* FindBudget(std::string_view budget_id) const;
   const SessionState* FindSession(const SessionName& name) const;
   const SessionState* FindSession(int64_t session_number) const;
+  // Share of the budget's cap, of the cell of Balance::SpentFraction, that leases below it hold:
+  // charged, and not settled. Rounded up, at most what is spent. What a partition saves is not
+  // taken off; tickets of a plan are the plan's. Cost: O(leases that are not settled).
+  double LeasedFraction(const BudgetState& budget) const;
   // In order of id.
   const std::map<std::string, BudgetState, std::less<>>& budgets() const { return budgets_; }
   // The sessions of one budget in order of id, after `after_id`, at most `limit`.

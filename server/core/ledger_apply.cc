@@ -298,6 +298,11 @@ absl::Status Ledger::ApplyBody(const LeaseGranted& body, const Entry& entry) {
   }
   session->open_leases.push_back(session->last_charge);
   session->open_leases.back().expire_time_micros = body.expire_time_micros;
+  if (session->spec.mode == SessionMode::kAdaptive) {
+    for (BudgetState* budget : MutablePathToRoot(session->spec.budget_id)) {
+      budget->leasing_sessions.insert(body.session_number);
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -312,6 +317,11 @@ absl::Status Ledger::ApplyBody(const LeaseSettled& body, const Entry&) {
     return Contradiction("a lease is settled that is not open, or for more than was granted");
   }
   open.erase(lease);
+  if (open.empty()) {
+    for (BudgetState* budget : MutablePathToRoot(session->spec.budget_id)) {
+      budget->leasing_sessions.erase(body.session_number);
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -1,12 +1,11 @@
 #include "server/metrics/observed_ledger.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "prometheus/counter.h"
 #include "prometheus/gauge.h"
 #include "prometheus/histogram.h"
@@ -110,20 +109,22 @@ ObservedLedger::ObservedLedger(core::DurableLedger& ledger,
 
 void ObservedLedger::Submit(core::Tenant tenant, core::Command command, Reply reply) {
   const size_t kind = command.body.index();
-  const absl::Time start = absl::Now();
+  const auto start = std::chrono::steady_clock::now();
   instruments_->in_flight->Increment();
-  ledger_.Submit(std::move(tenant), std::move(command),
-                 [instruments = instruments_, kind, start,
-                  reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
-                   instruments->in_flight->Decrement();
-                   instruments->seconds[kind]->Observe(absl::ToDoubleSeconds(absl::Now() - start));
-                   if (outcome.ok()) {
-                     instruments->Count(*outcome);
-                   } else {
-                     instruments->errors[static_cast<size_t>(outcome.status().code())]->Increment();
-                   }
-                   std::move(reply)(std::move(outcome));
-                 });
+  ledger_.Submit(
+      std::move(tenant), std::move(command),
+      [instruments = instruments_, kind, start,
+       reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
+        instruments->in_flight->Decrement();
+        instruments->seconds[kind]->Observe(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        if (outcome.ok()) {
+          instruments->Count(*outcome);
+        } else {
+          instruments->errors[static_cast<size_t>(outcome.status().code())]->Increment();
+        }
+        std::move(reply)(std::move(outcome));
+      });
 }
 
 void ObservedLedger::Read(core::Tenant tenant, ReadFunction read) {

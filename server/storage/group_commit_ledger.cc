@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/core/overload.h"
 #include "server/storage/failpoint.h"
 
 namespace epsledger::storage {
@@ -197,20 +198,25 @@ absl::Status GroupCommitLedger::Health() const {
 
 void GroupCommitLedger::Enqueue(Item item) {
   absl::Status refused;
+  bool full = false;
   {
     absl::MutexLock lock(&mutex_);
     if (!failure_.ok()) {
       refused = failure_;
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
-    } else if (queue_.size() >= options_.max_queue) {
-      refused = absl::UnavailableError(
-          absl::StrFormat("%d requests wait for the ledger already; nothing was charged, try again",
-                          queue_.size()));
+    } else if (queue_.size() >= options_.max_queue &&
+               std::this_thread::get_id() != thread_.get_id()) {
+      full = true;  // the words are found without holding up the others
     } else {
       queue_.push_back(std::move(item));
       return;
     }
+  }
+  if (full) {
+    refused = core::Overload(
+        absl::StrCat(options_.max_queue,
+                     " requests wait for the ledger already; nothing was charged, try again"));
   }
   if (Write* write = std::get_if<Write>(&item)) {
     std::move(write->reply)(refused);

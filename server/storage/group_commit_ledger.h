@@ -36,8 +36,11 @@ class GroupCommitLedger : public core::DurableLedger {
   struct Options {
     // Commands in one transaction. Bounds how long a commit holds the others up.
     size_t max_batch = 1024;
-    // Commands and reads that may wait; beyond that UNAVAILABLE at once.
-    size_t max_queue = 100'000;
+    // Commands and reads that may wait; beyond that core::Overload, at once and on the caller's
+    // thread. About a second of them: what waits longer than its client does is still charged, so a
+    // long queue would spend budgets on calls that nobody waits for. What a reply asks for itself
+    // is never refused: it tells of a command that was done.
+    size_t max_queue = 16'384;
   };
 
   // Replays everything in `store` (checking the hash chain and every cap on the way) and starts.

@@ -1,6 +1,5 @@
 #include "server/storage/ledger_import.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/sqlite_store.h"
 
 namespace epsledger::storage {
@@ -49,11 +49,7 @@ absl::Status Publish(const std::string& from, const std::string& path) {
     return absl::UnavailableError(absl::StrCat(path, ": cannot be made: ", std::strerror(errno)));
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
-  const bool synced = fd >= 0 && fsync(fd) == 0;
-  if (fd >= 0) close(fd);
-  if (!synced) return absl::UnavailableError(folder + ": cannot be made durable");
-  return absl::OkStatus();
+  return SyncDirectory(folder.empty() ? "." : folder);
 }
 
 }  // namespace

@@ -111,6 +111,7 @@ class Workload::Worker {
         const std::lock_guard<std::mutex> lock(owner_.mutex_);
         ++owner_.done_;
       }
+      if (owner_.options_.after_operation) owner_.options_.after_operation(owner_.done_);
       owner_.progress_.notify_all();
       if (::testing::Test::HasFailure()) owner_.stop_ = true;
     }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -46,6 +47,8 @@ class Workload {
     // Share of the tries with a deadline shorter than a call takes, and of the calls that are sent
     // twice at the same time or again later.
     double hostility = 0.05;
+    // Called by a client after each of its operations, with how many all have done.
+    std::function<void(int64_t done)> after_operation = {};
   };
 
   // The server must be at `address` whenever it runs.

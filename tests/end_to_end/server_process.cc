@@ -85,12 +85,12 @@ int ServerProcess::Stop() {
   return Wait();
 }
 
-long ServerProcess::PeakMemoryKb() const {
+long ServerProcess::StatusKb(const std::string& line) const {
   std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
   std::string word;
   while (status >> word) {
     long kb;
-    if (word == "VmHWM:" && status >> kb) return kb;
+    if (word == line && status >> kb) return kb;
   }
   return 0;
 }

@@ -38,12 +38,14 @@ class ServerProcess {
   bool running() const { return pid_ > 0; }
   // What it wrote on standard error since the last start.
   const std::string& output() const { return output_; }
-  // Peak resident memory of the running process in kB, from the kernel.
-  long PeakMemoryKb() const;
+  // Resident memory of the running process in kB, from the kernel: at its peak, and now.
+  long PeakMemoryKb() const { return StatusKb("VmHWM:"); }
+  long MemoryKb() const { return StatusKb("VmRSS:"); }
 
  private:
   void Start();
   int Wait();
+  long StatusKb(const std::string& line) const;
 
   std::string data_dir_;
   std::vector<std::string> wrapper_;

@@ -112,14 +112,21 @@ absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files) {
   return material;
 }
 
-absl::StatusOr<std::unique_ptr<CertificateFiles>> CertificateFiles::Open(const TlsFiles& files) {
+absl::StatusOr<std::unique_ptr<CertificateFiles>> CertificateFiles::Open(const TlsFiles& files,
+                                                                         OnReload on_reload) {
+  std::string version = VersionOf(files);  // before reading, as in Reload
   absl::StatusOr<TlsMaterial> material = ReadTlsFiles(files);
   if (!material.ok()) return material.status();
-  return std::unique_ptr<CertificateFiles>(new CertificateFiles(files, *std::move(material)));
+  return std::unique_ptr<CertificateFiles>(
+      new CertificateFiles(files, std::move(on_reload), std::move(version), *std::move(material)));
 }
 
-CertificateFiles::CertificateFiles(const TlsFiles& files, TlsMaterial material)
-    : files_(files), material_(std::move(material)) {}
+CertificateFiles::CertificateFiles(const TlsFiles& files, OnReload on_reload, std::string version,
+                                   TlsMaterial material)
+    : files_(files),
+      on_reload_(std::move(on_reload)),
+      material_(std::move(material)),
+      version_(std::move(version)) {}
 
 std::shared_ptr<grpc::ServerCredentials> CertificateFiles::Credentials() {
   return std::make_shared<FetchedCredentials>(grpc_ssl_server_credentials_create_with_options(
@@ -135,6 +142,7 @@ bool CertificateFiles::Reload() {
   if (version == version_) return false;
   version_ = std::move(version);
   absl::StatusOr<TlsMaterial> material = ReadTlsFiles(files_);
+  on_reload_(material.status());
   if (!material.ok()) return false;
   material_ = *std::move(material);
   return true;

@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CERTIFICATE_FILES_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CERTIFICATE_FILES_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -37,8 +38,12 @@ absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files);
 // gRPC's own file watcher polls, and takes what it reads without looking at it.
 class CertificateFiles {
  public:
+  // Called once for every change that was seen: OK, or why the files were left alone.
+  using OnReload = std::function<void(const absl::Status&)>;
+
   // Reads them for the first time; errors as ReadTlsFiles.
-  static absl::StatusOr<std::unique_ptr<CertificateFiles>> Open(const TlsFiles& files);
+  static absl::StatusOr<std::unique_ptr<CertificateFiles>> Open(const TlsFiles& files,
+                                                                OnReload on_reload);
 
   CertificateFiles(const CertificateFiles&) = delete;
   CertificateFiles& operator=(const CertificateFiles&) = delete;
@@ -47,7 +52,8 @@ class CertificateFiles {
   std::shared_ptr<grpc::ServerCredentials> Credentials();
 
  private:
-  CertificateFiles(const TlsFiles& files, TlsMaterial material);
+  CertificateFiles(const TlsFiles& files, OnReload on_reload, std::string version,
+                   TlsMaterial material);
 
   // What gRPC asks at every handshake, one at a time.
   static grpc_ssl_certificate_config_reload_status Fetch(
@@ -56,6 +62,7 @@ class CertificateFiles {
   bool Reload();
 
   const TlsFiles files_;
+  const OnReload on_reload_;
   TlsMaterial material_;
   std::string version_;  // of the files as last looked at
   bool fetched_ = false;

@@ -42,6 +42,13 @@ inline constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(20);
 // How often clients may ping; more often is a "too many pings" and ends the connection.
 inline constexpr absl::Duration kMinClientPingInterval = absl::Seconds(20);
 
+// Unary calls that are open at a time, over all connections, and the bytes of their requests.
+// Beyond either UNAVAILABLE, before anything of the request is looked at. The ledger's own queue is
+// half as long, and most requests are of 200 bytes: only large ones, or slow computations, come
+// this far.
+inline constexpr size_t kMaxOpenCalls = 1 << 15;
+inline constexpr size_t kMaxOpenRequestBytes = size_t{256} << 20;
+
 // The longest that any call is held, whatever deadline its client set, so that a ledger that is
 // stuck keeps neither memory nor a shutdown waiting.
 inline constexpr absl::Duration kMaxCallDuration = absl::Seconds(60);

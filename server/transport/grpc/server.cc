@@ -9,8 +9,10 @@
 #include "google/protobuf/stubs/logging.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/impl/server_builder_option.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "prometheus/counter.h"
 #include "server/statement/signing_key.h"
 #include "server/transport/grpc/handlers/access_handlers.h"
 #include "server/transport/grpc/handlers/accounting_handlers.h"
@@ -21,6 +23,7 @@
 #include "server/transport/grpc/handlers/session_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::transport {
 namespace {
@@ -87,6 +90,26 @@ void SetLimits(grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
 
+// Whoever links gRPC's reflection has it in every server: this leaves it in or takes it out.
+class ReflectionOption final : public grpc::ServerBuilderOption {
+ public:
+  explicit ReflectionOption(bool on) : on_(on) {}
+
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    auto reflection = std::make_unique<grpc::reflection::ProtoServerReflectionPlugin>();
+    plugins->erase(std::remove_if(plugins->begin(), plugins->end(),
+                                  [name = reflection->name()](const auto& plugin) {
+                                    return plugin->name() == name;
+                                  }),
+                   plugins->end());
+    if (on_) plugins->push_back(std::move(reflection));
+  }
+
+ private:
+  const bool on_;
+};
+
 // The address with the port that was chosen.
 std::string WithPort(const std::string& address, int port) {
   if (absl::StartsWith(address, "unix:")) return address;
@@ -126,8 +149,16 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
                        .insecure_off = options.insecure_no_access_control}),
       admission_(access_, !options.tls_client_ca_file.empty()),
-      open_calls_(admission_),
-      open_streams_(std::make_shared<OpenCalls>(admission_, kMaxOpenStreams)),
+      registry_(options.registry ? options.registry : std::make_shared<prometheus::Registry>()),
+      metrics_(std::make_shared<metrics::RpcMetrics>(registry_)),
+      reload_failures_(
+          prometheus::BuildCounter()
+              .Name("epsledger_certificate_reload_failures_total")
+              .Help("Changes of TLS files that were left alone: the certificate before stays.")
+              .Register(*registry_)
+              .Add({})),
+      open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes),
+      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
 
@@ -142,7 +173,16 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Server::Credentials(
   absl::StatusOr<std::unique_ptr<CertificateFiles>> files =
       CertificateFiles::Open({.certificate = options.tls_certificate_file,
                               .key = options.tls_key_file,
-                              .client_ca = options.tls_client_ca_file});
+                              .client_ca = options.tls_client_ca_file},
+                             [&failures = reload_failures_](const absl::Status& status) {
+                               if (status.ok()) return spdlog::info("the TLS files were read anew");
+                               failures.Increment();
+                               const std::string why(status.message());
+                               spdlog::error(
+                                   "the TLS files have changed and are left alone, the certificate "
+                                   "before stays in use: {}",
+                                   why);
+                             });
   if (!files.ok()) return files.status();
   certificates_.push_back(*std::move(files));
   return certificates_.back()->Credentials();
@@ -161,7 +201,6 @@ absl::Status Server::Listen(const ServerOptions& options) {
   // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
   google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
   const HandlerContext context{ledger_,       open_calls_,
                                open_streams_, std::make_shared<WatchTurns>(kMaxWatchReads),
@@ -177,6 +216,8 @@ absl::Status Server::Listen(const ServerOptions& options) {
 
   grpc::ServerBuilder builder;
   SetLimits(&builder);
+  builder.SetOption(
+      std::make_unique<ReflectionOption>(options.reflection.value_or(!access_.IsOn())));
   for (const auto& service : services_) builder.RegisterService(service.get());
   std::vector<int> ports(options.addresses.size(), 0);
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -200,46 +241,42 @@ absl::Status Server::Listen(const ServerOptions& options) {
 
 void Server::Drain(absl::Duration patience) {
   if (server_ == nullptr) return;
-  const absl::Time give_up = absl::Now() + patience;
+  bool first = false;
   {
     absl::MutexLock lock(&mutex_);
-    give_up_ = std::min(give_up_, give_up);
-    if (draining_) {
-      mutex_.Await(absl::Condition(&drained_));
-      return;
-    }
-    draining_ = true;
+    give_up_ = std::min(give_up_, SteadyNow() + patience);
+    first = !std::exchange(draining_, true);
   }
+  if (!first) return when_drained_.wait();
   SetHealth(*server_, false);
   // Returns when every call is over: the housekeeper answers those that remain.
-  server_->Shutdown(absl::ToChronoTime(give_up));
+  server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
   server_->Wait();
   access_.RecordAllDenials();
-  absl::MutexLock lock(&mutex_);
-  drained_ = true;
+  drained_.set_value();
 }
 
 void Server::KeepHouse() {
   bool serving = true;
-  while (true) {
+  while (when_drained_.wait_for(absl::ToChronoNanoseconds(kHousekeepingInterval)) !=
+         std::future_status::ready) {
     bool draining = false;
-    absl::Time give_up;
+    SteadyTime give_up;
     {
       absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&drained_), kHousekeepingInterval)) return;
       draining = draining_;
       give_up = give_up_;
     }
-    const absl::Time now = absl::Now();
-    access_.RecordDueDenials(now);
+    const SteadyTime now = SteadyNow();
+    access_.RecordDueDenials(absl::Now());
     open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
     open_streams_->FailArrivedBefore(now - kMaxStreamAge, StreamTooOld());
     open_streams_->KeepHouse(now);
     if (draining) {
       open_streams_->Drain();
       if (now >= give_up) {
-        open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
-        open_streams_->FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+        open_calls_.FailArrivedBefore(absl::InfiniteDuration(), Stopping());
+        open_streams_->FailArrivedBefore(absl::InfiniteDuration(), Stopping());
       }
       continue;
     }

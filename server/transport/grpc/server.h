@@ -1,7 +1,9 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,10 +16,14 @@
 #include "grpcpp/impl/service_type.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "prometheus/counter.h"
+#include "prometheus/registry.h"
 #include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
+#include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/certificate_files.h"
 
@@ -38,19 +44,24 @@ struct ServerOptions {
   bool require_tokens = false;
   // Everybody may do everything.
   bool insecure_no_access_control = false;
+  // Tells everybody, known or not, what services there are. If not said: where access control is
+  // off at the start.
+  std::optional<bool> reflection = std::nullopt;
   // Where the key is that signs privacy statements; made if it is missing. Empty: a key that ends
   // with the server.
   std::string statement_key_file;
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
+  // Where calls are counted (metrics::RpcMetrics); nullptr: nowhere that anybody sees.
+  std::shared_ptr<prometheus::Registry> registry;
 };
 
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
 bool IsLocalAddress(const std::string& address);
 
-// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and
-// reflection. Access control (server/access) is on if others can reach one of its addresses, if it
-// is required, or if there ever was a token. Thread-safe.
+// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and,
+// where ServerOptions says so, reflection. Access control (server/access) is on if others can reach
+// one of its addresses, if it is required, or if there ever was a token. Thread-safe.
 class Server {
  public:
   // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address
@@ -84,6 +95,9 @@ class Server {
   core::DurableLedger& ledger_;
   access::AccessControl access_;
   const Admission admission_;
+  const std::shared_ptr<prometheus::Registry> registry_;
+  const std::shared_ptr<metrics::RpcMetrics> metrics_;
+  prometheus::Counter& reload_failures_;  // of registry_
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
@@ -95,9 +109,11 @@ class Server {
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  bool drained_ ABSL_GUARDED_BY(mutex_) = false;
   // From then on nothing is waited for.
-  absl::Time give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  SteadyTime give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
+  // Of a future, whose waiting is by the steady clock; that of absl::Mutex is not.
+  std::promise<void> drained_;
+  const std::shared_future<void> when_drained_{drained_.get_future()};
   std::thread housekeeper_;
 };
 

@@ -34,6 +34,16 @@ TEST(DenialCounts, OneKeyIsRecordedAtMostOnceASecondAndEveryCallCounts) {
   EXPECT_EQ(recorded + Sum(counts.Pending()), 100);
 }
 
+TEST(DenialCounts, AClockThatIsSetBackHoldsUpForAnIntervalOnly) {
+  DenialCounts counts;
+  counts.Add({.principal = "p"});
+  EXPECT_EQ(Sum(counts.TakeDue(kStart + absl::Hours(10))), 1);
+  counts.Recorded();
+  counts.Add({.principal = "p"});
+  EXPECT_TRUE(counts.TakeDue(kStart).empty());
+  EXPECT_EQ(Sum(counts.TakeDue(kStart + kRecordingInterval)), 1);
+}
+
 TEST(DenialCounts, WhatIsTakenIsPendingUntilItIsRecorded) {
   DenialCounts counts;
   counts.Add({.principal = "p"});

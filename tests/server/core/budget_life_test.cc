@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -247,6 +248,35 @@ TEST_F(BudgetLifeTest, ALeaseIsSettledOnceAndReturnsNothing) {
   EXPECT_EQ(harness_.Run(as_charge).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(harness_.Run(SettleLease{session, 1, "none", 0}).status().code(),
             absl::StatusCode::kNotFound);
+}
+
+TEST_F(BudgetLifeTest, OpenLeasesAreAShareOfWhatIsSpentInEveryBudgetAbove) {
+  Budget("root", 2);
+  Budget("b", 1, "root");
+  const SessionName session = Session("b");
+  const auto leased = [&](const std::string& budget) {
+    return harness_.ledger.LeasedFraction(*harness_.ledger.FindBudget(budget));
+  };
+  const auto lease = [&](const std::string& id, int64_t count) {
+    return harness_
+        .Run(Charge{.session = session,
+                    .attempt = 1,
+                    .items = {{id, PureDp{1.0 / 16}, count}},
+                    .lease_expire_time_micros = 7})
+        .status();
+  };
+  EXPECT_EQ(ChargeEpsilon(session, 1.0 / 8), std::nullopt);
+  EXPECT_EQ(leased("b"), 0);  // a charge is no lease
+  ASSERT_TRUE(lease("first", 4).ok());
+  ASSERT_TRUE(lease("second", 2).ok());
+  EXPECT_EQ(leased("b"), std::nextafter(6.0 / 16, 1));
+  EXPECT_EQ(leased("root"), std::nextafter(3.0 / 16, 1));
+  ASSERT_TRUE(harness_.Run(SettleLease{session, 1, "first", 1}).ok());
+  EXPECT_EQ(leased("b"), std::nextafter(2.0 / 16, 1));  // the whole lease is over, used or not
+  ASSERT_TRUE(harness_.Run(SettleLease{session, 1, "second", 2}).ok());
+  EXPECT_EQ(leased("b"), 0);
+  EXPECT_EQ(leased("root"), 0);
+  EXPECT_EQ(SpentOf("b"), 0.5);
 }
 
 TEST_F(BudgetLifeTest, AChargeIsNoLease) {

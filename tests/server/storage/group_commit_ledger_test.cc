@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
+#include "server/core/overload.h"
 #include "server/storage/memory_store.h"
 #include "tests/server/storage/waiting_client.h"
 
@@ -127,10 +128,30 @@ TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
   script_.reached.WaitForNotification();
   auto second = Submit("second");
   auto third = Submit("third");
-  EXPECT_EQ(Submit("fourth").get().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(core::IsOverload(Submit("fourth").get().status()));
   script_.release.Notify();
   EXPECT_TRUE(held.get().ok() && second.get().ok() && third.get().ok());
   EXPECT_EQ(client_->Spent("adult"), core::Cost::RoundUp(3 * kStep));
+}
+
+// A handler reads the state to tell of a command that was done: "nothing was done" would be a lie.
+TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
+  Open({.max_batch = 1, .max_queue = 2});
+  script_.hold_next = true;
+  std::promise<absl::Status> read;
+  ledger_->Submit(core::Tenant{}, {.body = WaitingClient::MakeCharge(run_, 1, "a", PureDp{kStep})},
+                  [&](const absl::StatusOr<core::Outcome>&) {
+                    ledger_->Read(core::Tenant{}, [&](absl::StatusOr<core::LedgerReader*> reader) {
+                      read.set_value(reader.status());
+                    });
+                  });
+  script_.reached.WaitForNotification();
+  auto second = Submit("second");
+  auto third = Submit("third");
+  EXPECT_TRUE(core::IsOverload(Submit("fourth").get().status()));  // the queue is full
+  script_.release.Notify();
+  EXPECT_TRUE(read.get_future().get().ok());
+  EXPECT_TRUE(second.get().ok() && third.get().ok());
 }
 
 TEST_F(GroupCommitLedgerTest, DestructionFinishesWhatIsQueued) {

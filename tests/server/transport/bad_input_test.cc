@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/dynamic_message.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "gtest/gtest.h"
 #include "server/transport/grpc/limits.h"
+#include "tests/server/storage/waiting_client.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
@@ -32,6 +35,12 @@ const std::map<std::string, std::string>& GoodRequests() {
       "} "
       "} } } ";
   static const std::map<std::string, std::string> requests = {
+      {"AccessService.CreateToken",
+       "token { role: VIEWER description: 'x' expire_time { seconds: " +
+           std::to_string(absl::ToUnixSeconds(absl::Now() + absl::Hours(24))) + " } }"},
+      {"AccessService.ListTokens", "page_size: 3"},
+      {"AccessService.RevokeToken", "name: 'tokens/spare'"},
+      {"AccessService.GetCaller", ""},
       {"BudgetService.CreateBudget",
        "budget_id: 'new' validate_only: true budget { name: 'budgets/new' parent: 'budgets/b' cap "
        "{ approximate_dp { epsilon: 1 delta: 1e-5 filter: RENYI_ONE_ORDER order: 32 } } "
@@ -127,11 +136,17 @@ struct Mutation {
 
 class BadInput : public ::testing::Test {
  protected:
-  BadInput() {
+  // The methods make tokens, which turn access control on; here it is about requests.
+  BadInput() : server_({.addresses = {"127.0.0.1:0"}, .insecure_no_access_control = true}) {
     client().MakeSession("approximate_dp { epsilon: 100 delta: 1e-3 }");
     EXPECT_TRUE(client().CreateSession("b", "other").ok());
     EXPECT_TRUE(client().CreateBudget("spare", "pure_epsilon { epsilon: 9 }").ok());
     EXPECT_TRUE(client().CreateSession("spare", "s").ok());
+    const core::TokenSpec spare{.id = "spare",
+                                .expire_time_micros = absl::ToUnixMicros(absl::InfiniteFuture()),
+                                .secret_hash = std::string(32, 'h')};
+    EXPECT_TRUE(
+        WaitingClient(*server_.ledger).Run(core::AccessCommand{core::CreateToken{spare}}).ok());
   }
   TestClient& client() { return server_.client; }
 
@@ -197,7 +212,8 @@ class BadInput : public ::testing::Test {
 
   static std::vector<const MethodDescriptor*> Methods() {
     std::vector<const MethodDescriptor*> methods;
-    for (const char* file : {"budget", "session", "charge", "accounting", "audit", "server"}) {
+    for (const char* file :
+         {"access", "budget", "session", "charge", "accounting", "audit", "server"}) {
       const auto* descriptor = google::protobuf::DescriptorPool::generated_pool()->FindFileByName(
           "epsledger/v1/" + std::string(file) + "_service.proto");
       for (int s = 0; s < descriptor->service_count(); ++s) {

@@ -72,6 +72,28 @@ TEST_F(BudgetRpc, RepeatingACreationGivesTheBudgetAsItIsNow) {
   EXPECT_EQ(client().GetBudget("budgets/b").response.cap().pure_epsilon().epsilon(), 10);
 }
 
+TEST_F(BudgetRpc, LeasesThatAreNotSettledAreAShareOfTheCap) {
+  client().MakeSession("pure_epsilon { epsilon: 10 }");
+  ASSERT_TRUE(client().Charge(kAttempt, "a", kOneEpsilon, 1).ok());
+  EXPECT_EQ(client().GetBudget("budgets/b").response.leased_fraction(), 0);
+  const auto lease = TestClient::Call(
+      *client().charges, &v1::ChargeService::Stub::AcquireLease,
+      Parse<v1::AcquireLeaseRequest>("attempt: '" + std::string(kAttempt) +
+                                     "' lease_id: 'l' count: 2 time_to_live { seconds: 60 } "
+                                     "event { pure_dp { epsilon: 1 } }"));
+  ASSERT_TRUE(lease.ok()) << lease.status.error_message();
+  const v1::Budget open = client().GetBudget("budgets/b").response;
+  EXPECT_EQ(open.spent_fraction(), std::nextafter(0.3, 1.0));
+  EXPECT_EQ(open.leased_fraction(), std::nextafter(0.2, 1.0));
+  ASSERT_TRUE(TestClient::Call(*client().charges, &v1::ChargeService::Stub::SettleLease,
+                               Parse<v1::SettleLeaseRequest>("name: '" + lease.response.name() +
+                                                             "' used_count: 1"))
+                  .ok());
+  const v1::Budget settled = client().GetBudget("budgets/b").response;
+  EXPECT_EQ(settled.spent_fraction(), open.spent_fraction());
+  EXPECT_EQ(settled.leased_fraction(), 0);
+}
+
 TEST_F(BudgetRpc, ValidateOnlyChecksAndChangesNothing) {
   auto request = Parse<v1::CreateBudgetRequest>(
       "budget_id: 'b' validate_only: true budget { cap { zcdp { rho: 1 } } neighboring_relation: "

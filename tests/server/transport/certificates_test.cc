@@ -11,7 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "epsledger/v1/access_service.grpc.pb.h"
 #include "gmock/gmock.h"
+#include "prometheus/registry.h"
 #include "server/transport/grpc/certificate_files.h"
+#include "spdlog/sinks/ostream_sink.h"
+#include "spdlog/spdlog.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
@@ -121,27 +124,54 @@ TEST_F(Certificates, AreRenewedWithoutARestartAndBadFilesAreLeftAlone) {
   }
   Copy("old.pem", "server.pem");
   Copy("old.key", "server.key");
+  const auto registry = std::make_shared<prometheus::Registry>();
+  std::ostringstream log;
+  const auto logger_before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
   auto server = Server::Start({.addresses = {"127.0.0.1:0"},
                                .tls_certificate_file = Path("server.pem"),
-                               .tls_key_file = Path("server.key")},
+                               .tls_key_file = Path("server.key"),
+                               .registry = registry},
                               *ledger_);
   ASSERT_TRUE(server.ok()) << server.status();
+  const auto failures = [&registry] {
+    double count = -1;
+    for (const prometheus::MetricFamily& family : registry->Collect()) {
+      if (family.name != "epsledger_certificate_reload_failures_total") continue;
+      count = family.metric.at(0).counter.value;
+    }
+    return count;
+  };
   const auto serves = [&](const std::string& name) {
     return WhoAmI(**server, "", name + "-ca").ok();
   };
   EXPECT_TRUE(serves("old"));
   EXPECT_FALSE(serves("new"));
+  EXPECT_EQ(failures(), 0);
 
   std::ofstream(Path("server.pem")) << "no certificate";
   EXPECT_TRUE(serves("old"));
+  EXPECT_EQ(failures(), 1);
+  EXPECT_TRUE(serves("old"));
+  EXPECT_EQ(failures(), 1);  // once for every change, however many handshakes see it
   std::filesystem::remove(Path("server.pem"));
   EXPECT_TRUE(serves("old"));
+  EXPECT_EQ(failures(), 2);
   Copy("new.pem", "server.pem");  // its key is still to come
   EXPECT_TRUE(serves("old"));
   EXPECT_FALSE(serves("new"));
+  EXPECT_EQ(failures(), 3);
   Copy("new.key", "server.key");
   EXPECT_TRUE(serves("new"));
   EXPECT_FALSE(serves("old"));
+  EXPECT_EQ(failures(), 3);
+  (*server)->Drain(absl::ZeroDuration());
+  spdlog::set_default_logger(logger_before);
+  EXPECT_THAT(log.str(), HasSubstr("server.pem: holds no certificate in PEM"));
+  EXPECT_THAT(log.str(), HasSubstr("server.pem: cannot be read"));
+  EXPECT_THAT(log.str(), HasSubstr("server.key: is not the key of"));
+  EXPECT_THAT(log.str(), HasSubstr("the TLS files were read anew"));
 }
 
 TEST_F(Certificates, FilesThatDoNotFitTogetherAreRefusedAtTheStart) {

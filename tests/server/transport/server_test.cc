@@ -143,12 +143,24 @@ TEST(Server, HealthFollowsTheLedger) {
               HasSubstr("cannot be asked"));
 }
 
-TEST(Server, ReflectionIsThere) {
-  TestServer server;
+bool HasReflection(const ServerOptions& options) {
+  const TestServer server(options);
   // ServerReflectionRequest{list_services: ""}; the method streams, and one message is enough.
   const grpc::Status status = server.client.CallBytes(
       "grpc.reflection.v1alpha.ServerReflection.ServerReflectionInfo", std::string("\x3a\x00", 2));
-  EXPECT_NE(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << status.error_message();
+  return status.error_code() != grpc::StatusCode::UNIMPLEMENTED;
+}
+
+TEST(Server, ReflectionIsThereWhereAccessControlIsOffOrSomebodyWantsIt) {
+  const std::vector<std::string> local = {"127.0.0.1:0"};
+  EXPECT_TRUE(HasReflection({.addresses = local}));
+  EXPECT_FALSE(HasReflection({.addresses = local, .reflection = false}));
+  EXPECT_FALSE(HasReflection({.addresses = local, .require_tokens = true}));
+  EXPECT_TRUE(HasReflection({.addresses = local, .require_tokens = true, .reflection = true}));
+  const std::vector<std::string> open = {"0.0.0.0:0"};
+  EXPECT_FALSE(HasReflection({.addresses = open, .insecure_plaintext = true}));
+  EXPECT_TRUE(HasReflection(
+      {.addresses = open, .insecure_plaintext = true, .insecure_no_access_control = true}));
 }
 
 TEST(Server, DrainingEndsAlsoWhenTheLedgerNeverAnswers) {

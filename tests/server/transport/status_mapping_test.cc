@@ -49,7 +49,13 @@ TEST(StatusMapping, WhatMaySucceedLaterSaysWhen) {
   ASSERT_TRUE(FindDetail(ToGrpcStatus(absl::UnavailableError("busy")), &retry));
   EXPECT_GT(retry.retry_delay().nanos(), 0);
   EXPECT_TRUE(FindDetail(Stopping(), &retry));
-  EXPECT_TRUE(FindDetail(ToGrpcStatus(TooBusy()), &retry));
+  for (const absl::Status& overload : {TooManyCalls(), TooBusy(), TooManyStreams()}) {
+    const grpc::Status status = ToGrpcStatus(overload);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_EQ(ReasonOf(status), "OVERLOADED");
+    EXPECT_TRUE(FindDetail(status, &retry));
+    EXPECT_GT(retry.retry_delay().nanos(), 0);
+  }
 }
 
 TEST(StatusMapping, EveryErrorFitsIntoTheTrailersThatClientsTake) {

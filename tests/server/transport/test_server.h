@@ -23,6 +23,7 @@
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/memory_store.h"
 #include "server/transport/grpc/server.h"
+#include "server/transport/grpc/status/status_mapping.h"
 
 namespace epsledger::transport {
 
@@ -51,11 +52,6 @@ bool FindDetail(const grpc::Status& status, Detail* detail) {
     if (any.UnpackTo(detail)) return true;
   }
   return false;
-}
-
-inline std::string ReasonOf(const grpc::Status& status) {
-  google::rpc::ErrorInfo info;
-  return FindDetail(status, &info) ? info.reason() : "";
 }
 
 // The stubs of one channel. A call without an answer fails after 60 seconds.
@@ -210,10 +206,10 @@ inline std::shared_ptr<grpc::Channel> ChannelTo(const Server& server) {
 // The server with its ledger, and a client of it.
 class TestServer {
  public:
-  TestServer()
+  explicit TestServer(const ServerOptions& options = {.addresses = {"127.0.0.1:0"}})
       : ledger(*storage::GroupCommitLedger::Open(std::make_unique<storage::MemoryStore>(),
                                                  storage::GroupCommitLedger::Options())),
-        server(*Server::Start({.addresses = {"127.0.0.1:0"}}, *ledger)),
+        server(*Server::Start(options, *ledger)),
         client(ChannelTo(*server)) {}
 
   const std::unique_ptr<core::DurableLedger> ledger;

@@ -67,6 +67,13 @@ std::string KindOfPeer(bool local, bool encrypted) {
 
 }  // namespace
 
+std::string_view MethodTaking(const Descriptor& request) {
+  static const auto& methods = *new std::map<const Descriptor*, std::string>(MethodsByRequest());
+  const auto method = methods.find(&request);
+  // Without a method there is no role, and without a role nobody is admitted.
+  return method == methods.end() ? std::string_view() : method->second;
+}
+
 access::Credentials Admission::CredentialsOf(const grpc::ServerContextBase& context) const {
   access::Credentials credentials;
   const auto [first, last] = context.client_metadata().equal_range("authorization");
@@ -92,14 +99,6 @@ access::Credentials Admission::CredentialsOf(const grpc::ServerContextBase& cont
 absl::StatusOr<access::Caller> Admission::Admit(const grpc::ServerContextBase& context,
                                                 std::string_view method) const {
   return control_.Admit(CredentialsOf(context), method);
-}
-
-absl::StatusOr<access::Caller> Admission::Admit(const grpc::ServerContextBase& context,
-                                                const Descriptor& request) const {
-  static const auto& methods = *new std::map<const Descriptor*, std::string>(MethodsByRequest());
-  const auto method = methods.find(&request);
-  // Without a method there is no role, and without a role nobody is admitted.
-  return Admit(context, method == methods.end() ? "" : method->second);
 }
 
 absl::StatusOr<access::Caller> Admission::AdmitAnyRole(const grpc::ServerContextBase& context,

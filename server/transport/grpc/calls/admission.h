@@ -11,6 +11,10 @@
 
 namespace epsledger::transport {
 
+// The full name of the method that takes this request, the one without a stream of them; empty if
+// there is none.
+std::string_view MethodTaking(const google::protobuf::Descriptor& request);
+
 // The door that every call comes through: what gRPC knows of the caller, before
 // access::AccessControl. Thread-safe.
 class Admission {
@@ -23,9 +27,6 @@ class Admission {
   // Who calls, if they may; as AccessControl::Admit. For streams: before anything is read.
   absl::StatusOr<access::Caller> Admit(const grpc::ServerContextBase& context,
                                        std::string_view method) const;
-  // The same for the method without a stream of requests that takes this one.
-  absl::StatusOr<access::Caller> Admit(const grpc::ServerContextBase& context,
-                                       const google::protobuf::Descriptor& request) const;
   // The same for methods that are open to every caller who is known.
   absl::StatusOr<access::Caller> AdmitAnyRole(const grpc::ServerContextBase& context,
                                               std::string_view method) const;

@@ -13,19 +13,21 @@
 namespace epsledger::transport {
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* ExportStream::Start(core::DurableLedger& ledger,
+                                                                Metrics metrics,
                                                                 core::Tenant tenant,
                                                                 std::string budget_id,
                                                                 int64_t after_sequence) {
-  std::shared_ptr<ExportStream> stream(
-      new ExportStream(ledger, std::move(tenant), std::move(budget_id), after_sequence));
+  std::shared_ptr<ExportStream> stream(new ExportStream(
+      ledger, std::move(metrics), std::move(tenant), std::move(budget_id), after_sequence));
   stream->self_ = stream;
   stream->Advance();
   return stream.get();
 }
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* ExportStream::Fail(core::DurableLedger& ledger,
+                                                               Metrics metrics,
                                                                const absl::Status& status) {
-  std::shared_ptr<ExportStream> stream(new ExportStream(ledger, {}, "", 0));
+  std::shared_ptr<ExportStream> stream(new ExportStream(ledger, std::move(metrics), {}, "", 0));
   stream->self_ = stream;
   {
     absl::MutexLock lock(&stream->mutex_);
@@ -35,12 +37,13 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ExportStream::Fail(core::DurableLedg
   return stream.get();
 }
 
-ExportStream::ExportStream(core::DurableLedger& ledger, core::Tenant tenant, std::string budget_id,
-                           int64_t after_sequence)
+ExportStream::ExportStream(core::DurableLedger& ledger, Metrics metrics, core::Tenant tenant,
+                           std::string budget_id, int64_t after_sequence)
     : ledger_(ledger),
       tenant_(std::move(tenant)),
       budget_id_(std::move(budget_id)),
-      after_sequence_(after_sequence) {}
+      after_sequence_(after_sequence),
+      measured_(std::move(metrics), "epsledger.v1.AuditService.ExportLedger") {}
 
 void ExportStream::Advance() {
   const std::shared_ptr<ExportStream> self = shared_from_this();  // OnDone may come any time
@@ -50,7 +53,9 @@ void ExportStream::Advance() {
     const bool at_end = last_sequence_.has_value() && after_sequence_ >= *last_sequence_;
     if (!failure_.ok() || (at_end && page_.empty())) {
       finished_ = true;
-      Finish(failure_.ok() ? grpc::Status::OK : ToGrpcStatus(failure_));
+      const grpc::Status status = failure_.ok() ? grpc::Status::OK : ToGrpcStatus(failure_);
+      measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
+      Finish(status);
       return;
     }
     if (!page_.empty()) {

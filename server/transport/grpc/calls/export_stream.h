@@ -14,6 +14,7 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "server/core/durable_ledger.h"
+#include "server/metrics/rpc_metrics.h"
 
 namespace epsledger::transport {
 
@@ -26,13 +27,16 @@ namespace epsledger::transport {
 class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                            public std::enable_shared_from_this<ExportStream> {
  public:
+  using Metrics = std::shared_ptr<metrics::RpcMetrics>;
+
   // REQUIRES: `ledger` outlives the stream. Returns what gRPC wants; it owns itself.
   static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(core::DurableLedger& ledger,
-                                                           core::Tenant tenant,
+                                                           Metrics metrics, core::Tenant tenant,
                                                            std::string budget_id,
                                                            int64_t after_sequence);
   // A stream that ends with this error.
   static grpc::ServerWriteReactor<grpc::ByteBuffer>* Fail(core::DurableLedger& ledger,
+                                                          Metrics metrics,
                                                           const absl::Status& status);
 
   void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -40,8 +44,8 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void OnDone() override;
 
  private:
-  ExportStream(core::DurableLedger& ledger, core::Tenant tenant, std::string budget_id,
-               int64_t after_sequence);
+  ExportStream(core::DurableLedger& ledger, Metrics metrics, core::Tenant tenant,
+               std::string budget_id, int64_t after_sequence);
   // Takes the next step that is possible now.
   void Advance() ABSL_LOCKS_EXCLUDED(mutex_);
   void TakePage(absl::StatusOr<core::LedgerReader*> reader) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -60,6 +64,7 @@ class ExportStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  metrics::RpcMetrics::Call measured_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -4,19 +4,26 @@
 
 namespace epsledger::transport {
 
-bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call) {
+bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes) {
   absl::MutexLock lock(&mutex_);
-  if (calls_.size() >= limit_) return false;
+  if (calls_.size() >= max_calls_ || request_bytes > max_request_bytes_ - request_bytes_) {
+    return false;
+  }
+  request_bytes_ += request_bytes;
+  call->request_bytes_ = request_bytes;
   call->position_ = calls_.insert(calls_.end(), call);
   return true;
 }
 
 void OpenCalls::Remove(OpenCall& call) {
   absl::MutexLock lock(&mutex_);
-  calls_.erase(call.position_);
+  if (!call.position_) return;
+  calls_.erase(*call.position_);
+  call.position_.reset();
+  request_bytes_ -= call.request_bytes_;
 }
 
-std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(absl::Time time) {
+std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(SteadyTime time) {
   std::vector<std::shared_ptr<OpenCall>> arrived;
   bool in_time = false;
   {
@@ -33,16 +40,16 @@ std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(absl::Time time)
   return arrived;
 }
 
-void OpenCalls::FailArrivedBefore(absl::Time time, const grpc::Status& status) {
+void OpenCalls::FailArrivedBefore(SteadyTime time, const grpc::Status& status) {
   for (const auto& call : ArrivedBefore(time)) call->Fail(status);
 }
 
 void OpenCalls::Drain() {
-  for (const auto& call : ArrivedBefore(absl::InfiniteFuture())) call->Drain();
+  for (const auto& call : ArrivedBefore(absl::InfiniteDuration())) call->Drain();
 }
 
-void OpenCalls::KeepHouse(absl::Time now) {
-  for (const auto& call : ArrivedBefore(absl::InfiniteFuture())) call->KeepHouse(now);
+void OpenCalls::KeepHouse(SteadyTime now) {
+  for (const auto& call : ArrivedBefore(absl::InfiniteDuration())) call->KeepHouse(now);
 }
 
 }  // namespace epsledger::transport

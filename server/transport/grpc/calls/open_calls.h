@@ -5,14 +5,16 @@
 #include <limits>
 #include <list>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "grpcpp/support/status.h"
+#include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
+#include "server/transport/grpc/calls/steady_time.h"
 
 namespace epsledger::transport {
 
@@ -26,15 +28,17 @@ class OpenCall {
   // The server stops: ends it as soon as nothing of it is open that it could still answer.
   virtual void Drain() {}
   // Called every kHousekeepingInterval.
-  virtual void KeepHouse(absl::Time /*now*/) {}
+  virtual void KeepHouse(SteadyTime /*now*/) {}
 
-  absl::Time arrival_time() const { return arrival_time_; }
+  SteadyTime arrival_time() const { return arrival_time_; }
 
  private:
   friend class OpenCalls;
 
-  const absl::Time arrival_time_ = absl::Now();
-  std::list<std::weak_ptr<OpenCall>>::iterator position_;  // of its list, under that one's mutex
+  const SteadyTime arrival_time_ = SteadyNow();
+  // Of its list, under that one's mutex.
+  std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
+  size_t request_bytes_ = 0;
 };
 
 // The calls that are open, oldest first. Thread-safe.
@@ -44,29 +48,39 @@ class OpenCall {
 class OpenCalls {
  public:
   // REQUIRES: `admission`, through which calls come in, outlives all that do.
-  explicit OpenCalls(const Admission& admission, size_t limit = std::numeric_limits<size_t>::max())
-      : admission_(admission), limit_(limit) {}
+  OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
+            size_t max_calls, size_t max_request_bytes = std::numeric_limits<size_t>::max())
+      : admission_(admission),
+        metrics_(std::move(metrics)),
+        max_calls_(max_calls),
+        max_request_bytes_(max_request_bytes) {}
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
-  // False, and nothing is added, if there are as many as the limit allows.
-  bool Add(const std::shared_ptr<OpenCall>& call) ABSL_LOCKS_EXCLUDED(mutex_);
-  // REQUIRES: it was added and is not removed yet.
+  // False, and nothing is added, if there are as many as the limits allow. `request_bytes` are held
+  // as long as the call is open.
+  bool Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes = 0)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Does nothing if it was not added.
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends every call that arrived before `time` with `status`.
-  void FailArrivedBefore(absl::Time time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void FailArrivedBefore(SteadyTime time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
-  void KeepHouse(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
+  void KeepHouse(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission() const { return admission_; }
+  const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
 
  private:
-  std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(absl::Time time) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission_;
-  const size_t limit_;
+  const std::shared_ptr<metrics::RpcMetrics> metrics_;
+  const size_t max_calls_;
+  const size_t max_request_bytes_;
   absl::Mutex mutex_;
+  size_t request_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<std::weak_ptr<OpenCall>> calls_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -9,14 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
 #include "server/access/caller.h"
 #include "server/transport/grpc/calls/open_calls.h"
+#include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
@@ -46,7 +45,7 @@ class StreamCall : public Reactor,
     End(status);
   }
 
-  void KeepHouse(absl::Time now) final ABSL_LOCKS_EXCLUDED(mutex_) {
+  void KeepHouse(SteadyTime now) final ABSL_LOCKS_EXCLUDED(mutex_) {
     {
       absl::MutexLock lock(&mutex_);
       if (done_) return;
@@ -71,7 +70,10 @@ class StreamCall : public Reactor,
   // `method` is the full name. REQUIRES: `context` is that of the call, which lives until OnDone.
   StreamCall(std::shared_ptr<OpenCalls> open_streams, grpc::CallbackServerContext* context,
              std::string method)
-      : open_streams_(std::move(open_streams)), context_(*context), method_(std::move(method)) {}
+      : open_streams_(std::move(open_streams)),
+        context_(*context),
+        method_(std::move(method)),
+        measured_(open_streams_->metrics(), method_) {}
 
   // Puts the stream into gRPC's hands: from then on its callbacks come. An error, with which the
   // stream ends, if the caller is not admitted (Admission), or UNAVAILABLE if too many are open.
@@ -79,13 +81,12 @@ class StreamCall : public Reactor,
     const bool added = open_streams_->Add(this->shared_from_this());
     absl::MutexLock lock(&mutex_);
     self_ = this->shared_from_this();
-    added_ = added;
     absl::StatusOr<access::Caller> caller = Admit();
     absl::Status status = caller.status();
     if (status.ok() && !added) status = TooManyStreams();
     if (status.ok()) {
       caller_ = *std::move(caller);
-      admission_time_ = absl::Now();
+      admission_time_ = SteadyNow();
     } else {
       End(ToGrpcStatus(status));
     }
@@ -107,14 +108,15 @@ class StreamCall : public Reactor,
   void Write(Bytes message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     message_ = std::move(message);
     writing_ = true;
-    write_time_ = absl::Now();
+    write_time_ = SteadyNow();
     this->StartWrite(&message_);
   }
 
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (ended_) return;
     ended_ = true;
-    end_time_ = absl::Now();
+    end_time_ = SteadyNow();
+    measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
     this->Finish(status);
   }
 
@@ -138,7 +140,7 @@ class StreamCall : public Reactor,
       done_ = true;
       self = std::move(self_);
     }
-    if (added_) open_streams_->Remove(*this);
+    open_streams_->Remove(*this);
   }
 
   absl::Mutex mutex_;
@@ -149,13 +151,13 @@ class StreamCall : public Reactor,
   const std::shared_ptr<OpenCalls> open_streams_;
   grpc::CallbackServerContext& context_;
   const std::string method_;
+  metrics::RpcMetrics::Call measured_ ABSL_GUARDED_BY(mutex_);
   access::Caller caller_;  // of Open; before any callback of gRPC
-  bool added_ = false;     // before any callback of gRPC
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   Bytes message_ ABSL_GUARDED_BY(mutex_);  // gRPC's while writing_
-  absl::Time write_time_ ABSL_GUARDED_BY(mutex_);
-  absl::Time admission_time_ ABSL_GUARDED_BY(mutex_);
-  absl::Time end_time_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime write_time_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime admission_time_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime end_time_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<OpenCall> self_ ABSL_GUARDED_BY(mutex_);
 };
 

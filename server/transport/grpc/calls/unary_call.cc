@@ -50,18 +50,25 @@ absl::Status CheckNoUnknownFields(const Message& message, const std::string& pat
 
 }  // namespace
 
-std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls,
+std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls, std::string_view method,
                                             grpc::CallbackServerContext* context,
+                                            const grpc::ByteBuffer& request,
                                             grpc::ServerUnaryReactor* reactor,
                                             grpc::ByteBuffer* response) {
-  std::shared_ptr<UnaryCall> call(new UnaryCall(open_calls, context, reactor, response));
-  open_calls.Add(call);
-  return call;
+  std::shared_ptr<UnaryCall> call(new UnaryCall(open_calls, method, context, reactor, response));
+  if (open_calls.Add(call, request.Length())) return call;
+  call->Fail(TooManyCalls());
+  return nullptr;
 }
 
-UnaryCall::UnaryCall(OpenCalls& open_calls, grpc::CallbackServerContext* context,
-                     grpc::ServerUnaryReactor* reactor, grpc::ByteBuffer* response)
-    : open_calls_(open_calls), response_(response), context_(context), reactor_(reactor) {}
+UnaryCall::UnaryCall(OpenCalls& open_calls, std::string_view method,
+                     grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
+                     grpc::ByteBuffer* response)
+    : open_calls_(open_calls),
+      measured_(open_calls.metrics(), method),
+      response_(response),
+      context_(context),
+      reactor_(reactor) {}
 
 UnaryCall::~UnaryCall() {
   Fail(absl::InternalError(
@@ -84,16 +91,21 @@ void UnaryCall::Succeed(const Message& response) {
   grpc::ServerUnaryReactor* reactor = TakeReactor();
   if (reactor == nullptr) return;
   bool own_buffer = false;
-  reactor->Finish(
-      grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(response, response_, &own_buffer));
+  Finish(*reactor, grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(response, response_,
+                                                                            &own_buffer));
+}
+
+void UnaryCall::Finish(grpc::ServerUnaryReactor& reactor, const grpc::Status& status) {
+  measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
+  reactor.Finish(status);
 }
 
 void UnaryCall::Fail(const grpc::Status& status) {
-  if (grpc::ServerUnaryReactor* reactor = TakeReactor()) reactor->Finish(status);
+  if (grpc::ServerUnaryReactor* reactor = TakeReactor()) Finish(*reactor, status);
 }
 
 void UnaryCall::Fail(const absl::Status& status) {
-  if (grpc::ServerUnaryReactor* reactor = TakeReactor()) reactor->Finish(ToGrpcStatus(status));
+  if (grpc::ServerUnaryReactor* reactor = TakeReactor()) Finish(*reactor, ToGrpcStatus(status));
 }
 
 bool UnaryCall::Abandoned() {

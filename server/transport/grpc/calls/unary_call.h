@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_UNARY_CALL_H_
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -26,10 +27,11 @@ namespace epsledger::transport {
 // Thread-safe.
 class UnaryCall final : public OpenCall {
  public:
-  // REQUIRES: `open_calls` outlives the call. `context` and `response` are gRPC's and live until
-  // the answer.
-  static std::shared_ptr<UnaryCall> Start(OpenCalls& open_calls,
+  // Nullptr, and the call is answered UNAVAILABLE, if too many are open. REQUIRES: `open_calls`
+  // outlives the call. `context` and `response` are gRPC's and live until the answer.
+  static std::shared_ptr<UnaryCall> Start(OpenCalls& open_calls, std::string_view method,
                                           grpc::CallbackServerContext* context,
+                                          const grpc::ByteBuffer& request,
                                           grpc::ServerUnaryReactor* reactor,
                                           grpc::ByteBuffer* response);
   // Answers INTERNAL if nobody did: a lost call must not look like a slow one.
@@ -51,14 +53,17 @@ class UnaryCall final : public OpenCall {
   const access::Caller& caller() const { return caller_; }
 
  private:
-  UnaryCall(OpenCalls& open_calls, grpc::CallbackServerContext* context,
+  UnaryCall(OpenCalls& open_calls, std::string_view method, grpc::CallbackServerContext* context,
             grpc::ServerUnaryReactor* reactor, grpc::ByteBuffer* response);
+  // REQUIRES: `reactor` was taken.
+  void Finish(grpc::ServerUnaryReactor& reactor, const grpc::Status& status);
   // The reactor for the first caller, then nullptr.
   grpc::ServerUnaryReactor* TakeReactor() ABSL_LOCKS_EXCLUDED(mutex_);
 
   OpenCalls& open_calls_;
   access::Caller caller_;
-  grpc::ByteBuffer* const response_;  // of who took the reactor
+  metrics::RpcMetrics::Call measured_;  // of who took the reactor
+  grpc::ByteBuffer* const response_;    // of who took the reactor
   absl::Mutex mutex_;
   grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_);
   grpc::ServerUnaryReactor* reactor_ ABSL_GUARDED_BY(mutex_);
@@ -82,9 +87,10 @@ grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerCont
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* response,
                                  const Handler& handler) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const Call call = UnaryCall::Start(open_calls, context, reactor, response);
-  absl::StatusOr<access::Caller> caller =
-      open_calls.admission().Admit(*context, *Request::descriptor());
+  static const std::string_view method = MethodTaking(*Request::descriptor());
+  const Call call = UnaryCall::Start(open_calls, method, context, *bytes, reactor, response);
+  if (call == nullptr) return reactor;
+  absl::StatusOr<access::Caller> caller = open_calls.admission().Admit(*context, method);
   absl::Status status = caller.status();
   Request request;
   if (status.ok()) {

@@ -319,7 +319,7 @@ void ToProto(const core::BudgetSpec& spec, v1::Budget* message) {
   ToProto(spec.description, message);
 }
 
-void ToProto(const core::BudgetState& state, v1::Budget* message) {
+void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Budget* message) {
   core::BudgetSpec now = state.spec;
   now.description = state.description;
   ToProto(now, message);
@@ -335,6 +335,7 @@ void ToProto(const core::BudgetState& state, v1::Budget* message) {
   }
   message->set_all_cells_must_fit(filter.rule == accounting::FilterRule::kAllCells);
   message->set_spent_fraction(state.balance.SpentFraction());
+  message->set_leased_fraction(ledger.LeasedFraction(state));
   message->set_theorem(filter.theorem);
   message->set_accepted_charge_count(state.accepted_charge_count);
   message->set_refused_charge_count(state.refused_charge_count);

@@ -42,8 +42,8 @@ absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler, const
 
 // What was asked for, without what only a budget that exists has. For validate_only.
 void ToProto(const core::BudgetSpec& spec, v1::Budget* message);
-// A budget as it is now.
-void ToProto(const core::BudgetState& state, v1::Budget* message);
+// A budget of `ledger` as it is now.
+void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Budget* message);
 
 // The cap rounded down, `spent` rounded up, what remains rounded down.
 void ToProto(const core::Cell& cell, core::Cost spent, v1::CellBalance* message);

@@ -108,7 +108,7 @@ class ChangeOf {
 
   bool Tell(std::string_view budget_id) {
     if (!watched_.session_id.empty() || !IsBelowWatched(budget_id)) return false;
-    ToProto(*ledger_.FindBudget(budget_id), change_.mutable_budget());
+    ToProto(ledger_, *ledger_.FindBudget(budget_id), change_.mutable_budget());
     return true;
   }
 

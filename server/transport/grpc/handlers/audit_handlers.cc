@@ -184,8 +184,8 @@ class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
 
   grpc::ServerWriteReactor<Bytes>* ExportLedger(Context* context, const Bytes* bytes) override {
     v1::ExportLedgerRequest request;
-    const absl::StatusOr<access::Caller> caller =
-        context_.open_calls.admission().Admit(*context, *v1::ExportLedgerRequest::descriptor());
+    const absl::StatusOr<access::Caller> caller = context_.open_calls.admission().Admit(
+        *context, MethodTaking(*v1::ExportLedgerRequest::descriptor()));
     absl::Status status = caller.status();
     if (status.ok()) status = ReadRequest(*bytes, &request);
     if (status.ok()) {
@@ -193,9 +193,11 @@ class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
     }
     absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
     if (status.ok()) status = id.status();
-    if (!status.ok()) return ExportStream::Fail(context_.ledger, status);
-    return ExportStream::Start(context_.ledger, caller->tenant, *std::move(id),
-                               request.after_sequence());
+    if (!status.ok()) {
+      return ExportStream::Fail(context_.ledger, context_.open_calls.metrics(), status);
+    }
+    return ExportStream::Start(context_.ledger, context_.open_calls.metrics(), caller->tenant,
+                               *std::move(id), request.after_sequence());
   }
 
   Unary* GetPrivacyStatement(Context* context, const Bytes* bytes, Bytes* response) override {

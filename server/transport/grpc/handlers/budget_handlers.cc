@@ -49,7 +49,7 @@ absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, con
   const core::BudgetState* budget = ledger == nullptr ? nullptr : ledger->FindBudget(id);
   if (budget == nullptr) return NoSuchBudget(id);
   v1::Budget message;
-  ToProto(*budget, &message);
+  ToProto(*ledger, *budget, &message);
   call->Succeed(message);
   return absl::OkStatus();
 }
@@ -57,7 +57,7 @@ absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, con
 // The budget and its descendants, parents first.
 void AddTree(const core::Ledger& ledger, const core::BudgetState& budget,
              google::protobuf::RepeatedPtrField<v1::Budget>* budgets) {
-  ToProto(budget, budgets->Add());
+  ToProto(ledger, budget, budgets->Add());
   for (const std::string& child_id : budget.child_ids) {
     AddTree(ledger, *ledger.FindBudget(child_id), budgets);
   }
@@ -292,7 +292,8 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
         response.set_next_page_token(MakePageToken(kBudgetList, ids[i - 1]));
         break;
       }
-      ToProto(*reader.LedgerOf(ids[i])->FindBudget(ids[i]), response.add_budgets());
+      const core::Ledger& ledger = *reader.LedgerOf(ids[i]);
+      ToProto(ledger, *ledger.FindBudget(ids[i]), response.add_budgets());
       bytes += response.budgets().rbegin()->ByteSizeLong();
     }
     call->Succeed(response);

@@ -71,7 +71,7 @@ void ChargeStream::OnReadDone(bool ok) {
     if (ok && !ended_) {
       bytes.Swap(&request_);
       number = first_number_ + static_cast<int64_t>(open_.size());
-      open_.push_back({.arrival_time = absl::Now(), .bytes = bytes.Length()});
+      open_.push_back({.arrival_time = SteadyNow(), .bytes = bytes.Length()});
       open_bytes_ += bytes.Length();
     } else {
       half_closed_ = true;
@@ -136,7 +136,7 @@ void ChargeStream::Continue() {
     return;
   }
   if (!open_.front().answered) {
-    if (absl::Now() - open_.front().arrival_time > kMaxCallDuration) End(HeldTooLong());
+    if (SteadyNow() - open_.front().arrival_time > kMaxCallDuration) End(HeldTooLong());
     return;
   }
   OpenRequest next = std::move(open_.front());

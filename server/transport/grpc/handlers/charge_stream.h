@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/time/time.h"
 #include "epsledger/v1/charge_service.pb.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "server/core/durable_ledger.h"
+#include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/calls/stream_call.h"
 #include "server/transport/grpc/handlers/handler_context.h"
 
@@ -36,7 +36,7 @@ class ChargeStream final
 
  private:
   struct OpenRequest {
-    absl::Time arrival_time;
+    SteadyTime arrival_time;
     size_t bytes = 0;
     bool answered = false;
     grpc::ByteBuffer result;

@@ -55,7 +55,7 @@ void Watch::OnCommit() {
   Continue();
 }
 
-bool Watch::WantsBookmark(absl::Time now) const {
+bool Watch::WantsBookmark(SteadyTime now) const {
   return read_sequence_ > told_sequence_ && now - bookmark_time_ >= kBookmarkInterval;
 }
 
@@ -69,10 +69,10 @@ void Watch::Continue() {
       told_sequence_ = next.sequence;
       return Write(std::move(next.message));
     }
-    if (const absl::Time now = absl::Now(); WantsBookmark(now)) {
+    if (const SteadyTime now = SteadyNow(); WantsBookmark(now)) {
       bookmark_time_ = now;
       told_sequence_ = read_sequence_;
-      return Write(ToBytes(Bookmark(read_sequence_, absl::ToUnixMicros(now))));
+      return Write(ToBytes(Bookmark(read_sequence_, absl::ToUnixMicros(absl::Now()))));
     }
     if (!behind_) return;
     reading_ = true;

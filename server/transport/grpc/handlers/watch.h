@@ -53,7 +53,7 @@ class Watch final : public StreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>
   // On the ledger's thread.
   absl::Status ReadPage(core::LedgerReader& reader) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<const core::Ledger*> FindLedger(core::LedgerReader& reader) const;
-  bool WantsBookmark(absl::Time now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool WantsBookmark(SteadyTime now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   struct Change {
     int64_t sequence = 0;
@@ -68,7 +68,7 @@ class Watch final : public StreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>
   int64_t told_sequence_ ABSL_GUARDED_BY(mutex_);
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool behind_ ABSL_GUARDED_BY(mutex_) = true;  // there may be more to read
-  absl::Time bookmark_time_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  SteadyTime bookmark_time_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
 };
 
 }  // namespace epsledger::transport

@@ -10,6 +10,7 @@
 #include "google/protobuf/message.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/core/overload.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
@@ -53,8 +54,9 @@ class Error {
   std::vector<google::protobuf::Any> details_;
 };
 
-const char* ReasonOf(absl::StatusCode code) {
-  switch (code) {
+const char* ReasonOf(const absl::Status& status) {
+  if (core::IsOverload(status)) return "OVERLOADED";
+  switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
       return "INVALID_FIELD";
     case absl::StatusCode::kNotFound:
@@ -142,10 +144,20 @@ void AddRefusal(const v1::Refusal& refusal, Error* error) {
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   // The codes of absl are those of gRPC.
   const std::string_view message(status.message().data(), status.message().size());
-  Error error(static_cast<grpc::StatusCode>(status.code()), message, ReasonOf(status.code()));
+  Error error(static_cast<grpc::StatusCode>(status.code()), message, ReasonOf(status));
   if (status.code() == absl::StatusCode::kInvalidArgument) error.AddDetail(Violation(message));
   if (status.code() == absl::StatusCode::kUnavailable) error.AddDetail(RetryLater());
   return std::move(error).Build();
+}
+
+std::string ReasonOf(const grpc::Status& status) {
+  google::rpc::Status details;
+  google::rpc::ErrorInfo info;
+  if (status.ok() || !details.ParseFromString(status.error_details()) ||
+      details.details_size() == 0 || !details.details(0).UnpackTo(&info)) {
+    return "";
+  }
+  return info.reason();
 }
 
 std::string Sentence(const v1::Refusal& refusal) {
@@ -214,8 +226,14 @@ grpc::Status NotInThisVersion(std::string_view what) {
       absl::UnimplementedError(absl::StrCat("not in this version: ", std::string(what))));
 }
 
+absl::Status TooManyCalls() {
+  return core::Overload(
+      absl::StrCat(kMaxOpenCalls, " calls or ", kMaxOpenRequestBytes >> 20,
+                   " MiB of requests are open already; nothing was charged, try again"));
+}
+
 absl::Status TooBusy() {
-  return absl::UnavailableError(
+  return core::Overload(
       absl::StrCat(kMaxQueuedComputations, " computations wait already; try again"));
 }
 
@@ -235,8 +253,7 @@ grpc::Status Stopping() {
 }
 
 absl::Status TooManyStreams() {
-  return absl::UnavailableError(
-      absl::StrCat(kMaxOpenStreams, " streams are open already; try again"));
+  return core::Overload(absl::StrCat(kMaxOpenStreams, " streams are open already; try again"));
 }
 
 grpc::Status StreamTooOld() {

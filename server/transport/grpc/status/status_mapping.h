@@ -22,6 +22,7 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //   ALREADY_EXISTS       CONTENT_DIFFERS: use another name or key
 //   FAILED_PRECONDITION  STATE_FORBIDS: change something else first
 //   UNAVAILABLE          TRY_AGAIN, with google.rpc.RetryInfo: repeat with the same key
+//                        OVERLOADED, likewise: core::Overload, nothing was done
 //   DATA_LOSS            LEDGER_DAMAGED: an operator is needed
 //   UNAUTHENTICATED      CALLER_UNKNOWN: give a token that is valid
 //   PERMISSION_DENIED    ROLE_TOO_SMALL: ask somebody who may
@@ -29,6 +30,9 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //   any other            UNEXPECTED
 // REQUIRES: !status.ok().
 grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// The reason in the ErrorInfo of an error of these; empty of another, and of OK.
+std::string ReasonOf(const grpc::Status& status);
 
 // A refused charge: FAILED_PRECONDITION, or ABORTED when the attempt is fenced, reason as in
 // v1.Refusal.Reason, one sentence that says which cap, what is spent, what was asked and how many
@@ -47,7 +51,10 @@ std::string Sentence(const v1::Refusal& refusal);
 // will do.
 grpc::Status NotInThisVersion(std::string_view what);
 
-// UNAVAILABLE: more computations wait already than this server takes.
+// Overload: more calls are open already, or more bytes of requests, than this server takes.
+absl::Status TooManyCalls();
+
+// Overload: more computations wait already than this server takes.
 absl::Status TooBusy();
 
 // DEADLINE_EXCEEDED: held for as long as this server holds a call. What was submitted cannot be
@@ -57,7 +64,7 @@ grpc::Status HeldTooLong();
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
 
-// UNAVAILABLE: more streams are open already than this server takes.
+// Overload: more streams are open already than this server takes.
 absl::Status TooManyStreams();
 
 // UNAVAILABLE: a stream as old as streams get. Another goes on where it ended.

@@ -1,0 +1,74 @@
+#ifndef EPSLEDGER_SERVER_METRICS_RPC_METRICS_H_
+#define EPSLEDGER_SERVER_METRICS_RPC_METRICS_H_
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "prometheus/counter.h"
+#include "prometheus/family.h"
+#include "prometheus/gauge.h"
+#include "prometheus/histogram.h"
+#include "prometheus/registry.h"
+
+namespace epsledger::metrics {
+
+// What the calls of a server come to:
+//   epsledger_rpc_calls_total{method, code}    calls that have ended
+//   epsledger_rpc_seconds{method}              from arrival to end; of a stream, all of it
+//   epsledger_rpc_in_flight{method}            calls that have not ended
+//   epsledger_rpc_refusals_total{reason}       calls that ended with a reason
+//   (google.rpc.ErrorInfo)
+// Labels are methods, codes and reasons of this server: never a name that a client chose. A series
+// is there from its first call on. Thread-safe.
+class RpcMetrics {
+ public:
+  explicit RpcMetrics(std::shared_ptr<prometheus::Registry> registry);
+  ~RpcMetrics();
+  RpcMetrics(const RpcMetrics&) = delete;
+  RpcMetrics& operator=(const RpcMetrics&) = delete;
+
+  // The call of `method`, "package.Service.Method", that arrives now.
+  class Call;
+
+ private:
+  struct Method;
+  Method& Of(std::string_view method) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CountReason(const std::string& reason);
+
+  const std::shared_ptr<prometheus::Registry> registry_;  // of what follows
+  prometheus::Family<prometheus::Counter>& calls_;
+  prometheus::Family<prometheus::Histogram>& seconds_;
+  prometheus::Family<prometheus::Gauge>& in_flight_;
+  prometheus::Family<prometheus::Counter>& reasons_;
+  absl::Mutex mutex_;
+  std::map<std::string, std::unique_ptr<Method>, std::less<>> methods_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Thread-compatible.
+class RpcMetrics::Call {
+ public:
+  Call(std::shared_ptr<RpcMetrics> metrics, std::string_view method);
+  // As UNKNOWN, if nobody said how it ended.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // The first end counts. `reason`: of google.rpc.ErrorInfo, or empty.
+  void End(absl::StatusCode code, const std::string& reason);
+
+ private:
+  const std::shared_ptr<RpcMetrics> metrics_;
+  Method& method_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool ended_ = false;
+};
+
+}  // namespace epsledger::metrics
+
+#endif  // EPSLEDGER_SERVER_METRICS_RPC_METRICS_H_

@@ -1,0 +1,61 @@
+#include "server/storage/data_directory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace epsledger::storage {
+namespace {
+
+using std::filesystem::path;
+
+// The directory that the name is in.
+path Above(const path& name) { return name.parent_path().empty() ? path(".") : name.parent_path(); }
+
+absl::Status CannotBeMade(const path& name, const std::error_code& error) {
+  return absl::UnavailableError(absl::StrCat(name.string(), ": cannot be made: ", error.message()));
+}
+
+// From above.
+absl::Status MakeDirectories(const path& name,
+                             absl::FunctionRef<absl::Status(const std::string&)> sync) {
+  std::error_code error;
+  if (std::filesystem::is_directory(name, error)) return absl::OkStatus();
+  if (absl::Status status = MakeDirectories(Above(name), sync); !status.ok()) return status;
+  std::filesystem::create_directory(name, error);
+  if (error) return CannotBeMade(name, error);
+  return sync(Above(name).string());
+}
+
+}  // namespace
+
+absl::Status SyncDirectory(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  if (synced) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(path, ": cannot be made durable: ", std::strerror(error)));
+}
+
+absl::Status MakeDataDirectory(const std::string& name,
+                               absl::FunctionRef<absl::Status(const std::string&)> sync) {
+  // Without "." and a slash at the end, which are no names.
+  path directory = path(name).lexically_normal();
+  if (!directory.has_filename()) directory = directory.parent_path();
+  std::error_code error;
+  if (std::filesystem::is_directory(directory, error)) return absl::OkStatus();
+  if (absl::Status status = MakeDirectories(directory, sync); !status.ok()) return status;
+  // Nobody else has business in a ledger.
+  std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  return error ? CannotBeMade(directory, error) : absl::OkStatus();
+}
+
+}  // namespace epsledger::storage

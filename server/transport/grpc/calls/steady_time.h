@@ -1,0 +1,20 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STEADY_TIME_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STEADY_TIME_H_
+
+#include <chrono>
+
+#include "absl/time/time.h"
+
+namespace epsledger::transport {
+
+// A time of the clock that nobody sets, from a beginning of its own. Ages and patience are measured
+// by it: the clock on the wall jumps, and a call is not older for that.
+using SteadyTime = absl::Duration;
+
+inline SteadyTime SteadyNow() {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STEADY_TIME_H_

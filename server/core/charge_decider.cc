@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/validation.h"
 #include "accounting/filter/filter.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
@@ -100,7 +101,11 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     } else if (all_or_nothing && any_refused) {
       verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     } else {
-      verdict.refusal = Take(*event, item.count);
+      verdict.refusal = WhyNot(*event, item.count);
+      if (!verdict.refusal) {
+        if (absl::Status status = CheckUses(*event, item.count); !status.ok()) return status;
+        Take(*event, item.count);
+      }
     }
     any_refused = any_refused || verdict.refusal.has_value();
     verdicts.push_back(std::move(verdict));
@@ -129,6 +134,9 @@ absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEve
   if (!priced.ok()) return priced.status();
   if (conditions_.blocked) return Preview{.refusal = conditions_.blocked, .steps_that_fit = 0};
   Preview preview{.refusal = WhyNot(*priced, count), .steps_that_fit = HowManyFit(*priced)};
+  if (!preview.refusal) {
+    if (absl::Status status = CheckUses(*priced, count); !status.ok()) return status;
+  }
   if (preview.refusal && preview.refusal->reason == RefusalReason::kPolicyViolation) {
     preview.steps_that_fit = 0;
   }
@@ -145,9 +153,9 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
                        .tickets_left = 0,
                        .samplers = known.samplers};
     if (priced.index < static_cast<int64_t>(session_.spec.plan.size())) {
-      const auto taken = tickets_taken_.find(priced.index);
+      const auto taken = uses_taken_.find(priced.index);
       priced.tickets_left =
-          session_.TicketsLeft(priced.index) - (taken == tickets_taken_.end() ? 0 : taken->second);
+          session_.TicketsLeft(priced.index) - (taken == uses_taken_.end() ? 0 : taken->second);
     }
     return priced;
   }
@@ -200,22 +208,36 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t c
   return std::nullopt;
 }
 
-std::optional<Refusal> ChargeDecider::Take(const PricedEvent& event, int64_t count) {
-  if (std::optional<Refusal> refusal = WhyNot(event, count)) return refusal;
-  if (session_.spec.mode == SessionMode::kDeclared) tickets_taken_[event.index] += count;
+void ChargeDecider::Take(const PricedEvent& event, int64_t count) {
+  uses_taken_[event.index] += count;
   for (size_t i = 0; i < gates_.size(); ++i) {
     gates_[i].Take(Times((*event.unit_costs)[i], count));
   }
-  return std::nullopt;
 }
 
 int64_t ChargeDecider::HowManyFit(const PricedEvent& event) const {
   if (session_.spec.mode == SessionMode::kDeclared) return event.tickets_left;
-  int64_t result = kMaxStepsReported;
+  int64_t result = kMaxStepsReported - UsesOf(event);
   for (size_t i = 0; i < gates_.size(); ++i) {
     result = std::min(result, gates_[i].HowManyFit((*event.unit_costs)[i], result));
   }
   return result;
+}
+
+int64_t ChargeDecider::UsesOf(const PricedEvent& event) const {
+  const auto taken = uses_taken_.find(event.index);
+  const bool known = event.index < static_cast<int64_t>(session_.events.size());
+  return (known ? session_.events[event.index].accepted_count : 0) +
+         (taken == uses_taken_.end() ? 0 : taken->second);
+}
+
+absl::Status ChargeDecider::CheckUses(const PricedEvent& event, int64_t more) const {
+  const int64_t uses = UsesOf(event);
+  if (uses <= accounting::kMaxEventCount - more) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "budgets/%s/sessions/%s has used this event %d times, and a session counts up to %d uses of "
+      "one: open another session",
+      session_.spec.budget_id, session_.spec.id, uses, accounting::kMaxEventCount));
 }
 
 ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& item,

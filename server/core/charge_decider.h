@@ -45,7 +45,8 @@ class ChargeDecider {
   absl::Status AddReplay(const ChargeItem& item, ChargeRecord stored);
 
   // Decides every item that is not a replay; answers all, in the order of the command.
-  // FAILED_PRECONDITION if the session holds too many distinct events to name a new one.
+  // FAILED_PRECONDITION if the session holds too many distinct events to name a new one, or would
+  // use one more often than can be counted.
   absl::StatusOr<std::vector<ChargeRecord>> DecideRest(const Charge& command);
 
   // What one charge would do; makes no entries.
@@ -66,10 +67,15 @@ class ChargeDecider {
 
   // Finds the event in the session, or prices it and makes an EventPriced entry.
   absl::StatusOr<PricedEvent> Price(const accounting::MechanismEvent& event);
-  // Nothing if the charge fits, and then the working copies have it; otherwise why not.
-  std::optional<Refusal> Take(const PricedEvent& event, int64_t count);
+  // Puts a charge that fits into the working copies.
+  void Take(const PricedEvent& event, int64_t count);
+  // Nothing if the charge fits.
   std::optional<Refusal> WhyNot(const PricedEvent& event, int64_t count) const;
   int64_t HowManyFit(const PricedEvent& event) const;
+  // Uses accepted so far, those of this command's items included.
+  int64_t UsesOf(const PricedEvent& event) const;
+  // FAILED_PRECONDITION if `more` uses would be more than a history can hold.
+  absl::Status CheckUses(const PricedEvent& event, int64_t more) const;
   ChargeRecord MakeRecord(const Charge& command, const ChargeItem& item, const PricedEvent& event,
                           std::optional<Refusal> refusal);
 
@@ -81,8 +87,8 @@ class ChargeDecider {
   std::map<std::string, ChargeRecord> replays_;  // by charge id
   // Events first used in this command: encoding -> (index, unit costs).
   std::map<std::string, std::pair<int64_t, std::vector<std::vector<Cost>>>> new_events_;
-  // With DECLARED: tickets taken by the items so far, by event index.
-  std::map<int64_t, int64_t> tickets_taken_;
+  // Uses taken by the items so far, by event index.
+  std::map<int64_t, int64_t> uses_taken_;
   std::vector<EntryBody> entries_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/validation.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
 #include "server/core/ledger.h"
@@ -110,7 +111,8 @@ void Ledger::Post(const std::vector<BudgetState*>& path, size_t level,
 
 absl::Status Ledger::ApplyBody(const BudgetCreated& body, const Entry& entry) {
   const BudgetSpec& spec = body.spec;
-  if (spec.parent_id.empty() != root_id_.empty() || FindBudget(spec.id) != nullptr ||
+  if (spec.id.empty() || spec.parent_id.empty() != root_id_.empty() ||
+      FindBudget(spec.id) != nullptr ||
       (!spec.parent_id.empty() && FindBudget(spec.parent_id) == nullptr) ||
       body.filter.cells.empty()) {
     return Contradiction("a budget is created twice, without its parent, or without a cap");
@@ -140,7 +142,7 @@ absl::Status Ledger::ApplyBody(const BudgetPhaseChanged& body, const Entry&) {
 absl::Status Ledger::ApplyBody(const BudgetSuperseded& body, const Entry& entry) {
   const auto it = budgets_.find(body.budget_id);
   const BudgetSpec& spec = body.successor;
-  if (it == budgets_.end() || FindBudget(spec.id) != nullptr ||
+  if (it == budgets_.end() || spec.id.empty() || FindBudget(spec.id) != nullptr ||
       spec.parent_id != it->second.spec.parent_id || it->second.phase == BudgetPhase::kClosed ||
       it->second.phase == BudgetPhase::kSuperseded || body.filter.cells.empty() ||
       body.carried.size() != body.filter.cells.size()) {
@@ -174,7 +176,9 @@ absl::Status Ledger::ApplyBody(const SessionCreated& body, const Entry& entry) {
   const bool declared = spec.mode == SessionMode::kDeclared;
   if (path.empty() || body.session_number != static_cast<int64_t>(sessions_.size()) + 1 ||
       session_numbers_.count({spec.budget_id, spec.id}) > 0 ||
-      declared != body.plan_charge.has_value() ||
+      declared != body.plan_charge.has_value() || (!declared && !spec.plan.empty()) ||
+      (declared && body.own_filter.has_value()) ||
+      (body.own_filter.has_value() && body.own_filter->cells.empty()) ||
       (declared && !SameShape(body.plan_charge->costs, gates))) {
     return Contradiction("a session is created twice, without its budget, or without its plan");
   }
@@ -269,6 +273,9 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
     }
     if (!AllFit(costs, GatesOf(*session))) {
       return Contradiction("a charge is accepted beyond a cap");
+    }
+    if (event.accepted_count > accounting::kMaxEventCount - body.count) {
+      return Contradiction("an event is used more often than can be counted");
     }
     const size_t own = session->own_balance.has_value() ? 1 : 0;
     if (own == 1) session->own_balance->Add(costs[0]);

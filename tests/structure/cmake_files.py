@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     r'|"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<paren>[()])|(?P<word>[^\s()"#]+)|(?P<space>\s+)', re.DOTALL)
 _MAKES_TARGET = {"add_library", "add_executable", "epsledger_library", "epsledger_executable", "epsledger_test",
                  "epsledger_benchmark", "epsledger_fuzzer"}
-_KEYWORDS = {"SOURCES", "LINKS", "LABELS", "TIMEOUT", "DEPENDS", "SERIAL", "CORPUS", "SECONDS", "SMOKE"}
+_KEYWORDS = {"SOURCES", "LINKS", "LABELS", "TIMEOUT", "DEPENDS", "SERIAL", "SMOKE"}
 _LINK_WORDS = {"PUBLIC", "PRIVATE", "INTERFACE", "debug", "optimized", "general"}
 
 

@@ -85,6 +85,13 @@ std::vector<v1::SettleLeaseRequest> FakeLedger::settle_requests() const {
   return settle_requests_;
 }
 
+std::optional<v1::Charge> FakeLedger::FindCharge(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = charges_.find(name);
+  if (found == charges_.end()) return std::nullopt;
+  return found->second;
+}
+
 std::int64_t FakeLedger::spent() const {
   const std::lock_guard lock(mutex_);
   return spent_;

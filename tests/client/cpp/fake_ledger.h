@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ class FakeLedger : private v1::BudgetService::Service,
   std::vector<v1::CreateBudgetRequest> budget_requests() const;
   std::vector<v1::CreateSessionRequest> session_requests() const;
   std::vector<v1::SettleLeaseRequest> settle_requests() const;
+  // The decided charge of that name, if there is one.
+  std::optional<v1::Charge> FindCharge(const std::string& name) const;
   // The uses that were charged.
   std::int64_t spent() const;
 

@@ -1,5 +1,5 @@
 // The ledger's invariants, each by its number in the design, over random histories of every kind
-// of command. I7 and I17 belong to the stores, I13 to the transport, I19 to the client.
+// of command. I7, I13 and I17 are in tests/server/storage, I19 in tests/client/cpp.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

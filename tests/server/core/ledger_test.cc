@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "accounting/event/validation.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
 #include "tests/server/core/ledger_harness.h"
@@ -180,6 +181,39 @@ TEST_F(LedgerTest, HugeCountsSaturateAndAreRefused) {
   EXPECT_TRUE(Spent("adult").is_zero());
 }
 
+// More uses than a history can hold were added up past the end of 64 bits: the history then forgot
+// the event, and a successor of the budget began with less than was spent.
+TEST_F(LedgerTest, UsesOfOneEventAreCountedOrTheChargeIsAnError) {
+  Open(100);
+  const int64_t most = accounting::kMaxEventCount;
+  const PureDp tiny{0x1p-64};
+  const auto charge = [&](std::vector<ChargeItem> items) {
+    return harness_.Run(Charge{.session = kRun, .attempt = 1, .items = std::move(items)}).status();
+  };
+  const LedgerHead head = harness_.ledger.head();
+  EXPECT_EQ(charge({{"a", tiny, most}, {"b", tiny, 1}}).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(harness_.ledger.head(), head);
+  EXPECT_TRUE(charge({{"a", tiny, most - 1}, {"b", tiny, 1}}).ok());
+  for (const int64_t count : {int64_t{1}, most, std::numeric_limits<int64_t>::max()}) {
+    EXPECT_EQ(charge({{"c", tiny, count}}).code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(harness_.ledger.PreviewCharge(kRun, tiny, count).status().code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_EQ(HistoryOf(*harness_.ledger.FindSession(kRun)).at(0).count, most);
+  EXPECT_EQ(Spent("adult"), Cost::RoundUp(0x1p-64).Times(most));
+  EXPECT_TRUE(Accepted("another event"));
+  // Nor does a replay take such a row.
+  ChargeDecided forged{.session_number = 1,
+                       .attempt = 1,
+                       .charge_id = "forged",
+                       .event_index = 0,
+                       .count = 1,
+                       .decision = ChargeDecision::kAccepted};
+  EXPECT_EQ(harness_.ledger.Apply(harness_.ledger.Seal(forged, 1)).code(),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST_F(LedgerTest, AnAllOrNothingBatchIsOneDecision) {
   Open(3);
   const auto batch = [&](BatchMode mode, std::vector<ChargeItem> items) {
@@ -349,6 +383,34 @@ TEST_F(LedgerTest, ReplayRejectsAWellFormedEntryBeyondTheCap) {
   const Entry entry = harness_.ledger.Seal(forged, 1);
   EXPECT_EQ(harness_.ledger.Apply(entry).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(Spent("adult"), Cost::RoundUp(10 * kStep));
+}
+
+// Rows whose hashes follow and that no ledger ever wrote. Each hung or crashed a replay.
+TEST_F(LedgerTest, ReplayRejectsBudgetsWithoutANameAndSessionsOfTwoModes) {
+  const CellFilter filter{.cells = {Cell{.cap = Cost::RoundDown(1)}}};
+  Ledger empty;
+  const BudgetCreated nameless_root{.spec = PureBudget("", 1), .filter = filter};
+  EXPECT_EQ(empty.Apply(empty.Seal(nameless_root, 1)).code(), absl::StatusCode::kDataLoss);
+  Open(10);
+  const auto rejected = [&](EntryBody body) {
+    const LedgerHead head = harness_.ledger.head();
+    const absl::Status status = harness_.ledger.Apply(harness_.ledger.Seal(std::move(body), 1));
+    return status.code() == absl::StatusCode::kDataLoss && harness_.ledger.head() == head;
+  };
+  EXPECT_TRUE(rejected(BudgetCreated{.spec = PureBudget("", 1, "adult"), .filter = filter}));
+  EXPECT_TRUE(rejected(BudgetSuperseded{.budget_id = "adult",
+                                        .successor = PureBudget("", 1),
+                                        .filter = filter,
+                                        .carried = {Cost()}}));
+  SessionCreated declared{
+      .spec = DeclaredSession("adult", "two", {{MechanismEvent(PureDp{kStep}), 1}}),
+      .session_number = 2,
+      .own_filter = filter,
+      .plan_charge = PlanCharge{.costs = {{Cost()}}}};
+  EXPECT_TRUE(rejected(declared));
+  SessionCreated adaptive{.spec = declared.spec, .session_number = 2};
+  adaptive.spec.mode = SessionMode::kAdaptive;
+  EXPECT_TRUE(rejected(adaptive)) << "its planned events have no price";
 }
 
 }  // namespace

@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
@@ -17,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "server/transport/grpc/limits.h"
 #include "tests/server/storage/waiting_client.h"
+#include "tests/server/transport/good_requests.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
@@ -27,100 +26,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 using ::testing::HasSubstr;
-
-// A good request of every method of this version. The others must answer UNIMPLEMENTED to anything.
-const std::map<std::string, std::string>& GoodRequests() {
-  static const std::string event =
-      "event { poisson_sampled { sampling_probability: 0.5 event { gaussian { noise_multiplier: 4 "
-      "} "
-      "} } } ";
-  static const std::map<std::string, std::string> requests = {
-      {"AccessService.CreateToken",
-       "token { role: VIEWER description: 'x' expire_time { seconds: " +
-           std::to_string(absl::ToUnixSeconds(absl::Now() + absl::Hours(24))) + " } }"},
-      {"AccessService.ListTokens", "page_size: 3"},
-      {"AccessService.RevokeToken", "name: 'tokens/spare'"},
-      {"AccessService.GetCaller", ""},
-      {"BudgetService.CreateBudget",
-       "budget_id: 'new' validate_only: true budget { name: 'budgets/new' parent: 'budgets/b' cap "
-       "{ approximate_dp { epsilon: 1 delta: 1e-5 filter: RENYI_ONE_ORDER order: 32 } } "
-       "neighboring_relation: ADD_OR_REMOVE_ONE privacy_unit: 'person' display_name: 'x' }"},
-      {"BudgetService.GetBudget", "name: 'budgets/b'"},
-      {"BudgetService.ListBudgets", "page_size: 3"},
-      {"BudgetService.WatchBudget", "name: 'budgets/b' after_sequence: 1"},
-      {"BudgetService.UpdateBudget",
-       "budget { name: 'budgets/spare' display_name: 'y' } update_mask { paths: 'display_name' }"},
-      {"BudgetService.FreezeBudget", "name: 'budgets/spare' reason: 'x'"},
-      {"BudgetService.ThawBudget", "name: 'budgets/spare' reason: 'x'"},
-      {"BudgetService.CloseBudget", "name: 'budgets/spare' reason: 'x' validate_only: true"},
-      {"BudgetService.SupersedeBudget",
-       "name: 'budgets/spare' successor_id: 'next' reason: 'x' validate_only: true cap { "
-       "pure_epsilon { epsilon: 7 } }"},
-      {"BudgetService.GetBudgetTree", "name: 'budgets/spare'"},
-      {"BudgetService.GetBudgetGuarantees", "name: 'budgets/b' delta: 1e-5 group: 'g'"},
-      {"SessionService.CreateSession",
-       "parent: 'budgets/b' session_id: 'new' validate_only: true session { name: "
-       "'budgets/b/sessions/new' mode: DECLARED neighboring_relation: ADD_OR_REMOVE_ONE own_cap { "
-       "approximate_dp { epsilon: 90 delta: 1e-5 } } plan_delta: 1e-6 display_name: 'x' plan { "
-       "events { count: 2 " +
-           event + "} } }"},
-      {"SessionService.GetSession", "name: 'budgets/b/sessions/s'"},
-      {"SessionService.ListSessions", "parent: 'budgets/b' page_size: 3"},
-      {"SessionService.OpenAttempt",
-       "session: 'budgets/b/sessions/other' client_description: 'test'"},
-      {"SessionService.GetSessionGuarantees", "name: 'budgets/b/sessions/s' delta: 1e-5"},
-      {"SessionService.WatchSession", "name: 'budgets/b/sessions/s' after_sequence: 1"},
-      {"SessionService.GetSessionHistory", "name: 'budgets/b/sessions/s'"},
-      {"SessionService.GetSessionPrivacyProfile",
-       "name: 'budgets/b/sessions/s' accountant: RENYI epsilons: [1, 2]"},
-      {"SessionService.GetSessionTradeOffCurve",
-       "name: 'budgets/b/sessions/s' accountant: RENYI type_one_errors: [0.1]"},
-      {"SessionService.CloseSession", "name: 'budgets/spare/sessions/s' reason: 'x'"},
-      {"ChargeService.Charge",
-       "attempt: 'budgets/b/sessions/s/attempts/1' charge_id: 'c' count: 1 " + event},
-      {"ChargeService.BatchCharge",
-       "attempt: 'budgets/b/sessions/s/attempts/1' mode: PER_ITEM items { charge_id: 'd' count: "
-       "1 " +
-           event + "}"},
-      {"ChargeService.AcquireLease",
-       "attempt: 'budgets/b/sessions/s/attempts/1' lease_id: 'l' count: 1 time_to_live { seconds: "
-       "9 } " +
-           event},
-      {"ChargeService.SettleLease", "name: 'budgets/b/sessions/s/attempts/1/leases/l'"},
-      {"ChargeService.PreviewCharge", "session: 'budgets/b/sessions/s' count: 1 " + event},
-      {"ChargeService.GetCharge", "name: 'budgets/b/sessions/s/attempts/1/charges/c'"},
-      {"ChargeService.ListCharges", "parent: 'budgets/b/sessions/s' page_size: 3"},
-      {"ChargeService.StreamCharges",
-       "attempt: 'budgets/b/sessions/s/attempts/1' charge_id: 'e' count: 1 " + event},
-      {"AccountingService.Compute",
-       "id: 'x' accountant: RENYI neighboring_relation: ADD_OR_REMOVE_ONE adjacency: ADD "
-       "sensitivity_relation: CONTRIBUTION relative_width: 0.5 group_size: 1 "
-       "advanced_delta_slack: 0.1 query { epsilon_at_delta: 1e-5 } events { count: 1 " +
-           event + "}"},
-      {"AccountingService.CompareAccountants",
-       "neighboring_relation: REPLACE_SPECIAL delta: 1e-5 relative_width: 0.5 group_size: 1 "
-       "advanced_delta_slack: 0.1 events { count: 1 " +
-           event + "}"},
-      {"AccountingService.GetPrivacyProfile",
-       "accountant: RENYI neighboring_relation: ADD_OR_REMOVE_ONE adjacency: ADD relative_width: "
-       "0.5 group_size: 1 advanced_delta_slack: 0.1 epsilons: [1, 2] events { count: 1 " +
-           event + "}"},
-      {"AccountingService.GetTradeOffCurve",
-       "accountant: GAUSSIAN sensitivity_relation: CONTRIBUTION relative_width: 0.5 group_size: 1 "
-       "type_one_error_range { first: 0.01 last: 0.5 count: 2 logarithmic: true } events { count: "
-       "1 event { gaussian { noise_multiplier: 4 } } }"},
-      {"AuditService.GetLedgerHead", "budget: 'budgets/b'"},
-      {"AuditService.ListDenials", "page_size: 3"},
-      {"AuditService.ListAuditEntries", "budget: 'budgets/b' after_sequence: 1 page_size: 3"},
-      {"AuditService.ProveInclusion", "budget: 'budgets/b' sequence: 1"},
-      {"AuditService.ProveConsistency", "budget: 'budgets/b' old_size: 1"},
-      {"AuditService.ExportLedger", "budget: 'budgets/b'"},
-      {"AuditService.VerifyLedger", "budget: 'budgets/b'"},
-      {"AuditService.GetPrivacyStatement", "name: 'budgets/b/sessions/s' delta: 1e-5"},
-      {"ServerService.GetServerInfo", ""},
-  };
-  return requests;
-}
 
 // What a request with one bad value may be answered.
 enum class Want {
@@ -176,7 +81,7 @@ class BadInput : public ::testing::Test {
     const grpc::Status status = Call(method, bytes);
     const std::string label = method.full_name() + ", " + what + ": " +
                               std::to_string(status.error_code()) + " " + status.error_message();
-    if (GoodRequests().count(Short(method)) == 0) {
+    if (GoodRequests().count(ShortName(method)) == 0) {
       EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << label;
       EXPECT_THAT(status.error_message(), HasSubstr("not in this version: " + method.name()))
           << label;
@@ -204,37 +109,6 @@ class BadInput : public ::testing::Test {
       default:
         ADD_FAILURE() << label;
     }
-  }
-
-  static std::string Short(const MethodDescriptor& method) {
-    return method.service()->name() + "." + method.name();
-  }
-
-  static std::vector<const MethodDescriptor*> Methods() {
-    std::vector<const MethodDescriptor*> methods;
-    for (const char* file :
-         {"access", "budget", "session", "charge", "accounting", "audit", "server"}) {
-      const auto* descriptor = google::protobuf::DescriptorPool::generated_pool()->FindFileByName(
-          "epsledger/v1/" + std::string(file) + "_service.proto");
-      for (int s = 0; s < descriptor->service_count(); ++s) {
-        for (int m = 0; m < descriptor->service(s)->method_count(); ++m) {
-          methods.push_back(descriptor->service(s)->method(m));
-        }
-      }
-    }
-    return methods;
-  }
-
-  static std::unique_ptr<Message> GoodRequest(const MethodDescriptor& method) {
-    std::unique_ptr<Message> message(google::protobuf::MessageFactory::generated_factory()
-                                         ->GetPrototype(method.input_type())
-                                         ->New());
-    const auto it = GoodRequests().find(Short(method));
-    if (it != GoodRequests().end()) {
-      EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(it->second, message.get()))
-          << Short(method);
-    }
-    return message;
   }
 
   TestServer server_;
@@ -352,13 +226,13 @@ void AddMutations(const Message& message, const std::string& name, const Path& p
 
 TEST_F(BadInput, EveryMethodIsCoveredAndTakesItsGoodRequest) {
   size_t of_this_version = 0;
-  for (const MethodDescriptor* method : Methods()) {
+  for (const MethodDescriptor* method : AllMethods()) {
     const grpc::Status status = Call(*method, GoodRequest(*method)->SerializeAsString());
-    if (GoodRequests().count(Short(*method)) > 0) {
+    if (GoodRequests().count(ShortName(*method)) > 0) {
       ++of_this_version;
-      EXPECT_TRUE(status.ok()) << Short(*method) << ": " << status.error_message();
+      EXPECT_TRUE(status.ok()) << ShortName(*method) << ": " << status.error_message();
     } else {
-      EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << Short(*method);
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << ShortName(*method);
     }
   }
   EXPECT_EQ(of_this_version, GoodRequests().size());
@@ -366,7 +240,7 @@ TEST_F(BadInput, EveryMethodIsCoveredAndTakesItsGoodRequest) {
 
 TEST_F(BadInput, EveryBadValueInEveryFieldOfEveryMethodIsNamed) {
   int sent = 0;
-  for (const MethodDescriptor* method : Methods()) {
+  for (const MethodDescriptor* method : AllMethods()) {
     const std::unique_ptr<Message> good = GoodRequest(*method);
     std::vector<Mutation> mutations;
     AddMutations(
@@ -384,7 +258,7 @@ TEST_F(BadInput, EveryBadValueInEveryFieldOfEveryMethodIsNamed) {
 }
 
 TEST_F(BadInput, BytesThatAreNoMessageAreInvalid) {
-  for (const MethodDescriptor* method : Methods()) {
+  for (const MethodDescriptor* method : AllMethods()) {
     ExpectAnswer(*method, std::string(100, '\xff'), Want::kInvalid, "garbage");
     ExpectAnswer(*method, "\x0a\x7f", Want::kInvalid, "a text that is cut off");
     ExpectAnswer(*method, "\x0b", Want::kInvalid, "a group that is never closed");

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs a fuzz target: run_target.sh PROGRAM [SECONDS [libFuzzer options]]
+#
+# It starts from what it found before (PROGRAM_corpus, which this script keeps), from the seeds that
+# seed_corpora made, and from TARGET_corpus and TARGET.dict beside this script where they are. An
+# input that fails is kept beside the program, as PROGRAM-crash-...; PROGRAM FILE runs it again.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+program=$1
+seconds=${2:-${EPSLEDGER_FUZZ_TARGET_SECONDS:-10}}
+shift $(( $# < 2 ? $# : 2 ))
+name=$(basename "$program")
+
+mkdir -p "${program}_corpus"
+arguments=("${program}_corpus")
+for folder in "$(dirname "$program")/seeds/$name" "$here/${name}_corpus"; do
+  if [[ -d $folder ]]; then arguments+=("$folder"); fi
+done
+if [[ -f $here/$name.dict ]]; then arguments+=("-dict=$here/$name.dict"); fi
+
+# One input that takes longer than -timeout is a finding; the outer limit is for what libFuzzer does
+# not notice.
+exec timeout --signal=KILL $(( seconds + 300 )) "$program" \
+  "-max_total_time=$seconds" -timeout=120 -rss_limit_mb=4096 -print_final_stats=1 \
+  "-artifact_prefix=$program-" "$@" "${arguments[@]}"

@@ -97,7 +97,7 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> GroupCommitLedger::Open(
 }
 
 GroupCommitLedger::GroupCommitLedger(std::unique_ptr<LedgerStore> store, Options options)
-    : options_(options), store_(std::move(store)) {}
+    : options_(options), store_(std::move(store)), replies_(options.max_untold_batches) {}
 
 GroupCommitLedger::~GroupCommitLedger() {
   if (!thread_.joinable()) return;
@@ -184,24 +184,20 @@ void GroupCommitLedger::Loop() {
 
 void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<ReadFunction> reads) {
   absl::Status failure = Health();
-  std::vector<absl::StatusOr<Outcome>> outcomes;
+  std::vector<ReplyThread::Answer> answers;
+  answers.reserve(writes.size());
   bool in_transaction = false;
-  for (const Write& write : writes) {
-    if (!failure.ok()) break;
-    outcomes.push_back(Decide(write.command, &in_transaction, &failure));
+  for (Write& write : writes) {
+    answers.push_back({std::move(write.reply),
+                       failure.ok() ? Decide(write.command, &in_transaction, &failure) : failure});
   }
   if (failure.ok() && in_transaction) failure = store_->Commit();
   if (!failure.ok()) {
     Fail(failure);
     failure = Health();
+    for (ReplyThread::Answer& answer : answers) answer.outcome = failure;
   }
-  for (size_t i = 0; i < writes.size(); ++i) {
-    if (failure.ok()) {
-      std::move(writes[i].reply)(std::move(outcomes[i]));
-    } else {
-      std::move(writes[i].reply)(failure);
-    }
-  }
+  replies_.Give(std::move(answers));
   Reader reader(*this);
   for (ReadFunction& read : reads) {
     if (failure.ok()) {

@@ -1,8 +1,10 @@
 // Durable charges per second through a real server process on SQLite, beside a no-op gRPC call of
-// the same shape to another process, interleaved in one run. Prints a table in Markdown.
+// the same shape to another process, interleaved in one run. Prints a table in Markdown, with the
+// processor time that each server took for a call: it hardly depends on what else the machine does.
 //
-//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--data-dir=DIR]
+//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--in-flight=0] [--data-dir=DIR]
 //
+// --in-flight measures that number of calls alone, 0: 1, 8, 64 and 256.
 // --data-dir decides which file system is measured: by default a fresh folder in the temporary one.
 
 #include <grpcpp/grpcpp.h>
@@ -17,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -73,14 +76,29 @@ class NoOpProcess {
     waitpid(pid_, nullptr, 0);
   }
   const std::string& address() const { return address_; }
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_;
   std::string address_;
 };
 
+// User and system time that a process has taken, in seconds.
+double ProcessorSeconds(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  long user = 0;
+  long system = 0;
+  // After the name, which ends with the last parenthesis: 11 fields, then the two.
+  std::sscanf(line.c_str() + line.rfind(')') + 1,
+              " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %ld", &user, &system);
+  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 struct Sample {
   double per_second = 0;
+  double server_us = 0;  // of processor time a call
   double p50_us = 0;
   double p99_us = 0;
 };
@@ -88,22 +106,26 @@ struct Sample {
 // Keeps `in_flight` calls outstanding for `duration`; each answer starts the next call.
 class Load {
  public:
-  Load(v1::ChargeService::Stub& stub, std::string attempt, std::atomic<int64_t>& next_id)
-      : stub_(stub), attempt_(std::move(attempt)), next_id_(next_id) {}
+  Load(v1::ChargeService::Stub& stub, pid_t server, std::string attempt,
+       std::atomic<int64_t>& next_id)
+      : stub_(stub), server_(server), attempt_(std::move(attempt)), next_id_(next_id) {}
 
   Sample Run(int in_flight, std::chrono::milliseconds duration) {
     end_ = Clock::now() + duration;
     const Clock::time_point start = Clock::now();
+    const double server_start = ProcessorSeconds(server_);
     running_ = in_flight;
     for (int i = 0; i < in_flight; ++i) Next();
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, [&] { return running_ == 0; });
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double server_seconds = ProcessorSeconds(server_) - server_start;
+    const double calls = static_cast<double>(latencies_us_.size());
     std::sort(latencies_us_.begin(), latencies_us_.end());
     const auto quantile = [&](double q) {
-      return latencies_us_[static_cast<size_t>(q * static_cast<double>(latencies_us_.size() - 1))];
+      return latencies_us_[static_cast<size_t>(q * (calls - 1))];
     };
-    return {static_cast<double>(latencies_us_.size()) / seconds, quantile(0.5), quantile(0.99)};
+    return {calls / seconds, 1e6 * server_seconds / calls, quantile(0.5), quantile(0.99)};
   }
 
  private:
@@ -141,6 +163,7 @@ class Load {
   }
 
   v1::ChargeService::Stub& stub_;
+  const pid_t server_;
   const std::string attempt_;
   std::atomic<int64_t>& next_id_;
   Clock::time_point end_;
@@ -156,13 +179,14 @@ double Median(std::vector<double> values) {
 }
 
 Sample Median(const std::vector<Sample>& samples) {
-  std::vector<double> rates, p50s, p99s;
+  std::vector<double> rates, server_times, p50s, p99s;
   for (const Sample& sample : samples) {
     rates.push_back(sample.per_second);
+    server_times.push_back(sample.server_us);
     p50s.push_back(sample.p50_us);
     p99s.push_back(sample.p99_us);
   }
-  return {Median(rates), Median(p50s), Median(p99s)};
+  return {Median(rates), Median(server_times), Median(p50s), Median(p99s)};
 }
 
 template <class Reply, class Call>
@@ -200,7 +224,7 @@ std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel) {
       .name();
 }
 
-int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
+int Main(int rounds, std::chrono::milliseconds duration, int only_in_flight, std::string data_dir) {
   const NoOpProcess no_op;
   const ScratchFolder scratch;
   if (data_dir.empty()) data_dir = scratch.path();
@@ -218,20 +242,22 @@ int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
   std::atomic<int64_t> next_id{0};
 
   std::printf(
-      "| in flight | no-op calls/s | p50 us | p99 us | durable charges/s | p50 us | p99 us | "
-      "ratio |\n|---|---|---|---|---|---|---|---|\n");
+      "| in flight | no-op calls/s | server us | p50 us | p99 us | durable charges/s | server us | "
+      "p50 us | p99 us | ratio |\n|---|---|---|---|---|---|---|---|---|---|\n");
   for (int in_flight : {1, 8, 64, 256}) {
+    if (only_in_flight != 0 && in_flight != only_in_flight) continue;
     std::vector<Sample> of_floor, of_ledger;
     std::vector<double> ratios;
     for (int round = 0; round < rounds; ++round) {
-      of_floor.push_back(Load(*floor, attempt, next_id).Run(in_flight, duration));
-      of_ledger.push_back(Load(*ledger, attempt, next_id).Run(in_flight, duration));
+      of_floor.push_back(Load(*floor, no_op.pid(), attempt, next_id).Run(in_flight, duration));
+      of_ledger.push_back(Load(*ledger, server.pid(), attempt, next_id).Run(in_flight, duration));
       ratios.push_back(of_ledger.back().per_second / of_floor.back().per_second);
     }
     const Sample f = Median(of_floor);
     const Sample l = Median(of_ledger);
-    std::printf("| %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.2f |\n", in_flight,
-                f.per_second, f.p50_us, f.p99_us, l.per_second, l.p50_us, l.p99_us, Median(ratios));
+    std::printf("| %d | %.0f | %.1f | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | %.2f |\n",
+                in_flight, f.per_second, f.server_us, f.p50_us, f.p99_us, l.per_second,
+                l.server_us, l.p50_us, l.p99_us, Median(ratios));
     std::fflush(stdout);
   }
   std::printf(
@@ -248,17 +274,20 @@ int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
 int main(int argc, char** argv) {
   int rounds = 5;
   int milliseconds = 1000;
+  int in_flight = 0;
   std::string data_dir;
   for (int i = 1; i < argc; ++i) {
     if (std::sscanf(argv[i], "--rounds=%d", &rounds) == 1 && rounds >= 1) continue;
     if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1)
       continue;
+    if (std::sscanf(argv[i], "--in-flight=%d", &in_flight) == 1) continue;
     if (std::strncmp(argv[i], "--data-dir=", 11) == 0) {
       data_dir = argv[i] + 11;
       continue;
     }
-    std::fprintf(stderr, "usage: %s [--rounds=N] [--milliseconds=N] [--data-dir=DIR]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [--rounds=N] [--milliseconds=N] [--in-flight=N] "
+                         "[--data-dir=DIR]\n", argv[0]);
     return 2;
   }
-  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), data_dir);
+  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), in_flight, data_dir);
 }

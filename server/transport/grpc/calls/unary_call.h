@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -96,6 +97,30 @@ using Call = std::shared_ptr<UnaryCall>;
 // know: it might have changed what is asked. Events check theirs when they are converted.
 absl::Status ReadRequest(const grpc::ByteBuffer& bytes, google::protobuf::Message* request);
 
+// A message of a type with everything in it, in few allocations and freed at once. Small ones stay
+// on the stack.
+template <class Message>
+class ArenaMessage {
+ public:
+  ArenaMessage() : arena_(Options(block_)) {}
+  ArenaMessage(const ArenaMessage&) = delete;
+  ArenaMessage& operator=(const ArenaMessage&) = delete;
+
+  Message& operator*() { return *message_; }
+
+ private:
+  static google::protobuf::ArenaOptions Options(char (&block)[2048]) {
+    google::protobuf::ArenaOptions options;
+    options.initial_block = block;
+    options.initial_block_size = sizeof block;
+    return options;
+  }
+
+  alignas(8) char block_[2048];
+  google::protobuf::Arena arena_;
+  Message* const message_ = google::protobuf::Arena::CreateMessage<Message>(&arena_);
+};
+
 // The body of every method: reads the request and hands it to `handler`, absl::Status(const
 // Request&, Call). An error is the answer; OK means that the handler has answered or will.
 template <class Request, class Handler>
@@ -104,7 +129,8 @@ grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerCont
                                  const Handler& handler) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   const Call call = UnaryCall::Start(open_calls, context, reactor, response);
-  Request request;
+  ArenaMessage<Request> message;
+  Request& request = *message;
   absl::Status status = ReadRequest(*bytes, &request);
   if (status.ok()) status = handler(request, call);
   if (!status.ok()) call->Fail(status);

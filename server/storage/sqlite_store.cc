@@ -78,6 +78,8 @@ absl::Status SqliteStore::Configure(const std::string& path) {
       {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
       {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
       {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
+      // At most 32 MiB: keys that come in no order meet most of their pages there.
+      {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
   };
   for (const Setting& setting : settings) {
     std::string got;

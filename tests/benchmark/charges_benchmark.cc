@@ -1,6 +1,7 @@
 // Durable charges per second through a real server process on SQLite, beside a no-op gRPC call of
 // the same shape to another process, interleaved in one run. Prints a table in Markdown, with the
 // processor time that each server took for a call: it hardly depends on what else the machine does.
+// Then charges in batches, beside a bare SQLite loop that writes the same rows.
 //
 //   charges_benchmark [--rounds=5] [--milliseconds=1000] [--in-flight=0] [--data-dir=DIR]
 //
@@ -23,11 +24,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
+#include "tests/benchmark/raw_rows.h"
 #include "tests/end_to_end/server_process.h"
 #include "tests/server/storage/scratch_folder.h"
 
@@ -173,6 +176,51 @@ class Load {
   std::vector<double> latencies_us_;
 };
 
+// Charges a second in batches of `size`, each its own key and row; the next batch waits at the
+// server while one is decided.
+double BatchesPerSecond(v1::ChargeService::Stub& stub, const std::string& attempt,
+                        std::atomic<int64_t>& next_id, int size,
+                        std::chrono::milliseconds duration) {
+  std::atomic<int64_t> charges{0};
+  const Clock::time_point start = Clock::now();
+  const auto work = [&] {
+    while (Clock::now() < start + duration) {
+      v1::BatchChargeRequest request;
+      request.set_attempt(attempt);
+      request.set_mode(v1::BatchChargeRequest::ALL_OR_NOTHING);
+      const int64_t first = next_id.fetch_add(size);
+      for (int64_t id = first; id < first + size; ++id) {
+        v1::BatchChargeItem* item = request.add_items();
+        item->set_charge_id(std::to_string(id));
+        item->set_count(1);
+        item->mutable_event()->mutable_gaussian()->set_noise_multiplier(1000);
+      }
+      grpc::ClientContext context;
+      v1::BatchChargeResponse response;
+      const grpc::Status status = stub.BatchCharge(&context, request, &response);
+      if (!status.ok() || !response.results(0).has_accepted()) {
+        std::fprintf(stderr, "a batch failed: %s\n", status.error_message().c_str());
+        std::exit(1);
+      }
+      charges += size;
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return static_cast<double>(charges.load()) / seconds;
+}
+
+// Rows a second that bare SQLite writes, `size` a transaction.
+double RowsPerSecond(RawRows& rows, int size, std::chrono::milliseconds duration) {
+  const Clock::time_point start = Clock::now();
+  const int64_t before = rows.written();
+  while (Clock::now() < start + duration) rows.WriteTransaction(size);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return static_cast<double>(rows.written() - before) / seconds;
+}
+
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -256,13 +304,29 @@ int Main(int rounds, std::chrono::milliseconds duration, int only_in_flight, std
     const Sample f = Median(of_floor);
     const Sample l = Median(of_ledger);
     std::printf("| %d | %.0f | %.1f | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | %.2f |\n",
-                in_flight, f.per_second, f.server_us, f.p50_us, f.p99_us, l.per_second,
-                l.server_us, l.p50_us, l.p99_us, Median(ratios));
+                in_flight, f.per_second, f.server_us, f.p50_us, f.p99_us, l.per_second, l.server_us,
+                l.p50_us, l.p99_us, Median(ratios));
+    std::fflush(stdout);
+  }
+  RawRows raw(data_dir + "/raw.sqlite");
+  std::printf(
+      "\n| charges a batch | bare SQLite rows/s | durable charges/s | ratio "
+      "|\n|---|---|---|---|\n");
+  for (int size : {100, 1000}) {
+    if (only_in_flight != 0) break;
+    std::vector<double> of_raw, of_ledger, ratios;
+    for (int round = 0; round < rounds; ++round) {
+      of_raw.push_back(RowsPerSecond(raw, size, duration));
+      of_ledger.push_back(BatchesPerSecond(*ledger, attempt, next_id, size, duration));
+      ratios.push_back(of_ledger.back() / of_raw.back());
+    }
+    std::printf("| %d | %.0f | %.0f | %.2f |\n", size, Median(of_raw), Median(of_ledger),
+                Median(ratios));
     std::fflush(stdout);
   }
   std::printf(
       "\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "
-      "Peak memory of the server after %lld calls: %ld MB.\n",
+      "Peak memory of the server after %lld charges and no-ops: %ld MB.\n",
       rounds, static_cast<long long>(duration.count()), static_cast<long long>(next_id.load()),
       server.PeakMemoryKb() / 1024);
   return 0;
@@ -285,8 +349,10 @@ int main(int argc, char** argv) {
       data_dir = argv[i] + 11;
       continue;
     }
-    std::fprintf(stderr, "usage: %s [--rounds=N] [--milliseconds=N] [--in-flight=N] "
-                         "[--data-dir=DIR]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s [--rounds=N] [--milliseconds=N] [--in-flight=N] "
+                 "[--data-dir=DIR]\n",
+                 argv[0]);
     return 2;
   }
   return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), in_flight, data_dir);

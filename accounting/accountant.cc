@@ -1,6 +1,7 @@
 #include "accounting/accountant.h"
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,8 +26,11 @@ constexpr Accountant kCompeting[] = {
     Accountant::kGaussian, Accountant::kBasic, Accountant::kTradeOff, Accountant::kOptimal,
     Accountant::kPld,      Accountant::kRenyi, Accountant::kZcdp,     Accountant::kAdvanced};
 
+// A calibration asks some 30 times what an answer may cost.
+constexpr double kSearchWork = CompositionOptions{}.max_work / 8;
+
 // One query put to one composed history.
-struct Ask {
+struct AskComposition {
   const Composition& composition;
 
   absl::StatusOr<Guarantee> operator()(const EpsilonAtDelta& q) const {
@@ -59,14 +63,13 @@ struct Ask {
 
 // Under an unordered relation the trade-off function is its own inverse; in one direction the
 // inverse is the function of the other one.
-Setting SettingFor(const Question& question) {
-  Setting setting = SettingOf(question);
-  if (std::holds_alternative<InverseTypeTwoErrorAt>(question.query) && setting.adjacency) {
+Setting SettingFor(const Query& query, Setting setting) {
+  if (std::holds_alternative<InverseTypeTwoErrorAt>(query) && setting.adjacency) {
     setting.adjacency =
         *setting.adjacency == Adjacency::kAdd ? Adjacency::kRemove : Adjacency::kAdd;
   }
   // G_mu is its own inverse: it is below one direction's function where it is below the other's.
-  if (std::holds_alternative<GaussianDpMu>(question.query)) setting.adjacency.reset();
+  if (std::holds_alternative<GaussianDpMu>(query)) setting.adjacency.reset();
   return setting;
 }
 
@@ -136,20 +139,20 @@ double Cost(const Query& query, const Guarantee& answer) {
 }
 
 // Nobody can be better than this answer by more than the width that was asked for.
-bool IsTight(const Question& question, const Guarantee& answer) {
+bool IsTight(const Query& query, double relative_width, const Guarantee& answer) {
   if (!answer.lower.has_value() || !answer.upper.has_value()) return false;
-  if (AsksTypeTwoError(question.query)) {
-    return *answer.upper - *answer.lower <= question.relative_width * *answer.lower;
+  if (AsksTypeTwoError(query)) {
+    return *answer.upper - *answer.lower <= relative_width * *answer.lower;
   }
   if (answer.log_upper.has_value()) {
     return answer.log_lower.has_value() &&
            (*answer.log_lower == *answer.log_upper ||
-            *answer.log_upper - *answer.log_lower <= question.relative_width);
+            *answer.log_upper - *answer.log_lower <= relative_width);
   }
   // An infinite upper bound beside a finite lower one is not tight, whatever the arithmetic says.
   return *answer.lower == *answer.upper ||
          (std::isfinite(*answer.upper) &&
-          *answer.upper - *answer.lower <= question.relative_width * *answer.upper);
+          *answer.upper - *answer.lower <= relative_width * *answer.upper);
 }
 
 // TRADE_OFF adds something to what the others know of a trade-off function only: everything else it
@@ -160,107 +163,171 @@ bool Competes(Accountant accountant, const Query& query) {
          std::holds_alternative<GaussianDpMu>(query);
 }
 
-absl::StatusOr<Guarantee> AnswerBy(Accountant accountant, const std::vector<Use>& uses,
-                                   const Question& question) {
-  const absl::StatusOr<std::unique_ptr<Composition>> composition =
-      Compose(accountant, uses, SettingFor(question),
-              {.group_size = question.group_size,
-               .advanced_delta_slack = question.advanced_delta_slack,
-               .relative_width = question.relative_width});
-  if (!composition.ok()) return composition.status();
-  return std::visit(Ask{**composition}, question.query);
-}
+// One history, composed by each accountant and for each direction that is asked about.
+class Compositions {
+ public:
+  // Borrows `history`, whose query and accountant are not looked at. REQUIRES: Validate(history) is
+  // OK.
+  explicit Compositions(const Question& history, double max_work = CompositionOptions{}.max_work)
+      : history_(history), setting_(SettingOf(history_)), max_work_(max_work) {
+    for (const CountedEvent& e : history_.events) {
+      claimed_ = claimed_ || ContainsUnverifiedClaim(*e.event);
+      revealed_ = revealed_ || ContainsNonPrivate(*e.event);
+    }
+    uses_ = Flatten(history_.events);
+    if (history_.group_size == 1) {
+      opened_ = OpenBandedMatrixFactorizations(uses_, setting_);
+    } else {
+      opened_ = uses_;
+    }
+  }
 
-absl::StatusOr<Guarantee> AnswerByBest(const std::vector<Use>& uses, const Question& question) {
-  std::optional<Guarantee> best;
-  std::optional<Guarantee> highest;  // the answer with the largest lower bound
-  std::string reasons;
-  for (const Accountant accountant : kCompeting) {
-    if (!Competes(accountant, question.query)) continue;
-    absl::StatusOr<Guarantee> answer = AnswerBy(accountant, uses, question);
-    if (absl::IsUnimplemented(answer.status())) {
-      absl::StrAppend(&reasons, reasons.empty() ? "" : "; ", answer.status().message());
-      continue;
+  absl::StatusOr<Guarantee> Ask(Accountant accountant, const Query& query) {
+    absl::StatusOr<Guarantee> answer = absl::InternalError("no answer");
+    if (revealed_) {
+      answer = std::visit(AskNonPrivate(), query);
+      if (answer.ok()) answer->accountant = accountant;
+    } else if (std::holds_alternative<Calibrate>(query)) {
+      Question question = history_;
+      question.accountant = accountant;
+      question.query = query;
+      return AnswerCalibration(question, [](const Question& other) {
+        return Compositions(other, kSearchWork).Ask(other.accountant, other.query);
+      });
+    } else if (const auto* central_limit = std::get_if<CentralLimit>(&query)) {
+      answer =
+          ReadCentralLimit(uses_, setting_, history_.group_size, central_limit->type_one_error);
+    } else if (history_.events.empty()) {
+      // Nothing was released: 0-GDP, whoever is asked.
+      answer = AskOne(Accountant::kGaussian, query);
+      if (answer.ok()) {
+        answer->accountant = accountant;
+        answer->theorem = "nothing was released";
+      }
+    } else {
+      answer = accountant == Accountant::kBest ? AskBest(query) : AskOne(accountant, query);
     }
     if (!answer.ok()) return answer;
     if (absl::Status status = CheckConsistent(*answer); !status.ok()) return status;
-    // Approximations are not compared: the first that answers is the best informed.
-    if (answer->kind == GuaranteeKind::kApproximation) {
-      if (!best.has_value()) return answer;
-      continue;
-    }
-    const bool tight = IsTight(question, *answer);
-    if (answer->lower.has_value() &&
-        (!highest.has_value() || *answer->lower > *highest->lower ||
-         answer->log_lower.value_or(-kInfinity) > highest->log_lower.value_or(-kInfinity))) {
-      highest = *answer;
-    }
-    if (!best.has_value() || Cost(question.query, *answer) < Cost(question.query, *best)) {
-      best = *std::move(answer);
-    }
-    if (tight) break;
+    answer->contains_unverified_claim = claimed_;
+    return answer;
   }
-  if (!best.has_value()) {
-    return absl::UnimplementedError(
-        absl::StrCat("no accountant answers this for this history: ", reasons));
-  }
-  if (AsksTypeTwoError(question.query)) return *best;
-  if (highest.has_value()) {
-    best->lower = highest->lower;
-    best->log_lower = highest->log_lower;
-    if (absl::Status status = CheckConsistent(*best); !status.ok()) {
-      return absl::InternalError(absl::StrCat(
-          "two accountants contradict each other: ", std::string(Name(highest->accountant)),
-          " bounds from below and ", std::string(Name(best->accountant)), " from above; ",
-          status.message()));
-    }
-  }
-  return *best;
-}
 
-absl::StatusOr<Guarantee> AnswerValid(const Question& question) {
-  bool claimed = false;
-  bool revealed = false;
-  for (const CountedEvent& e : question.events) {
-    claimed = claimed || ContainsUnverifiedClaim(*e.event);
-    revealed = revealed || ContainsNonPrivate(*e.event);
+ private:
+  using Composed = absl::StatusOr<std::unique_ptr<Composition>>;
+
+  const Composed& By(Accountant accountant, const Query& query) {
+    const Setting setting = SettingFor(query, setting_);
+    const auto key = std::pair(accountant, setting.adjacency);
+    const auto known = composed_.find(key);
+    if (known != composed_.end()) return known->second;
+    return composed_
+        .emplace(key, Compose(accountant, opened_, setting,
+                              {.group_size = history_.group_size,
+                               .advanced_delta_slack = history_.advanced_delta_slack,
+                               .relative_width = history_.relative_width,
+                               .max_work = max_work_}))
+        .first->second;
   }
-  absl::StatusOr<Guarantee> answer = absl::InternalError("no answer");
-  if (revealed) {
-    answer = std::visit(AskNonPrivate(), question.query);
-    if (answer.ok()) answer->accountant = question.accountant;
-  } else if (std::holds_alternative<Calibrate>(question.query)) {
-    return AnswerCalibration(question, AnswerValid);
-  } else if (const auto* central_limit = std::get_if<CentralLimit>(&question.query)) {
-    answer = ReadCentralLimit(Flatten(question.events), SettingOf(question), question.group_size,
-                              central_limit->type_one_error);
-  } else if (question.events.empty()) {
-    // Nothing was released: 0-GDP, whoever is asked.
-    answer = AnswerBy(Accountant::kGaussian, {}, question);
-    if (answer.ok()) {
-      answer->accountant = question.accountant;
-      answer->theorem = "nothing was released";
-    }
-  } else {
-    std::vector<Use> uses = Flatten(question.events);
-    if (question.group_size == 1) {
-      uses = OpenBandedMatrixFactorizations(std::move(uses), SettingOf(question));
-    }
-    answer = question.accountant == Accountant::kBest
-                 ? AnswerByBest(uses, question)
-                 : AnswerBy(question.accountant, uses, question);
+
+  absl::StatusOr<Guarantee> AskOne(Accountant accountant, const Query& query) {
+    const Composed& composition = By(accountant, query);
+    if (!composition.ok()) return composition.status();
+    return std::visit(AskComposition{**composition}, query);
   }
-  if (!answer.ok()) return answer;
-  if (absl::Status status = CheckConsistent(*answer); !status.ok()) return status;
-  answer->contains_unverified_claim = claimed;
-  return answer;
-}
+
+  absl::StatusOr<Guarantee> AskBest(const Query& query) {
+    std::optional<Guarantee> best;
+    std::optional<Guarantee> highest;  // the answer with the largest lower bound
+    std::string reasons;
+    bool losses_asked = false;
+    for (const Accountant accountant : kCompeting) {
+      if (!Competes(accountant, query)) continue;
+      if (accountant == Accountant::kPld && losses_asked) continue;
+      absl::StatusOr<Guarantee> answer = AskOne(accountant, query);
+      if (absl::IsUnimplemented(answer.status())) {
+        absl::StrAppend(&reasons, reasons.empty() ? "" : "; ", answer.status().message());
+        continue;
+      }
+      if (!answer.ok()) return answer;
+      if (absl::Status status = CheckConsistent(*answer); !status.ok()) return status;
+      losses_asked = losses_asked || (*By(accountant, query))->is_privacy_loss();
+      // Approximations are not compared: the first that answers is the best informed.
+      if (answer->kind == GuaranteeKind::kApproximation) {
+        if (!best.has_value()) return answer;
+        continue;
+      }
+      const bool tight = IsTight(query, history_.relative_width, *answer);
+      if (answer->lower.has_value() &&
+          (!highest.has_value() || *answer->lower > *highest->lower ||
+           answer->log_lower.value_or(-kInfinity) > highest->log_lower.value_or(-kInfinity))) {
+        highest = *answer;
+      }
+      if (!best.has_value() || Cost(query, *answer) < Cost(query, *best)) {
+        best = *std::move(answer);
+      }
+      if (tight) break;
+    }
+    if (!best.has_value()) {
+      return absl::UnimplementedError(
+          absl::StrCat("no accountant answers this for this history: ", reasons));
+    }
+    if (AsksTypeTwoError(query)) return *best;
+    if (highest.has_value()) {
+      best->lower = highest->lower;
+      best->log_lower = highest->log_lower;
+      if (absl::Status status = CheckConsistent(*best); !status.ok()) {
+        return absl::InternalError(absl::StrCat(
+            "two accountants contradict each other: ", std::string(Name(highest->accountant)),
+            " bounds from below and ", std::string(Name(best->accountant)), " from above; ",
+            status.message()));
+      }
+    }
+    return *best;
+  }
+
+  const Question& history_;
+  const Setting setting_;
+  const double max_work_;
+  bool claimed_ = false;
+  bool revealed_ = false;
+  std::vector<Use> uses_;  // borrow the events of history_
+  std::vector<Use> opened_;
+  std::map<std::pair<Accountant, std::optional<Adjacency>>, Composed> composed_;
+};
 
 }  // namespace
 
+struct ComposedHistory::State {
+  explicit State(Question given) : history(std::move(given)), compositions(history) {}
+  const Question history;
+  Compositions compositions;
+};
+
+ComposedHistory::ComposedHistory(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ComposedHistory::ComposedHistory(ComposedHistory&&) noexcept = default;
+ComposedHistory& ComposedHistory::operator=(ComposedHistory&&) noexcept = default;
+ComposedHistory::~ComposedHistory() = default;
+
+absl::StatusOr<ComposedHistory> ComposedHistory::Create(Question history) {
+  if (absl::Status status = Validate(history); !status.ok()) return status;
+  return ComposedHistory(std::make_unique<State>(std::move(history)));
+}
+
+absl::StatusOr<Guarantee> ComposedHistory::Ask(const Query& query) {
+  return Ask(state_->history.accountant, query);
+}
+
+absl::StatusOr<Guarantee> ComposedHistory::Ask(Accountant accountant, const Query& query) {
+  absl::Status status = Validate(accountant);
+  if (status.ok()) status = Validate(query);
+  if (!status.ok()) return status;
+  return state_->compositions.Ask(accountant, query);
+}
+
 absl::StatusOr<Guarantee> Answer(const Question& question) {
   if (absl::Status status = Validate(question); !status.ok()) return status;
-  return AnswerValid(question);
+  return Compositions(question).Ask(question.accountant, question.query);
 }
 
 }  // namespace epsledger::accounting

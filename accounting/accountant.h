@@ -4,6 +4,7 @@
 // The one door to the mathematics: a history, an accountant and a query in; a guarantee out.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -105,6 +106,31 @@ struct Question {
 // FAILED_PRECONDITION if a calibration has no solution; INTERNAL if an answer contradicts itself or
 // another one: nothing is then answered.
 absl::StatusOr<Guarantee> Answer(const Question& question);
+
+// A history that is composed once, by each accountant when it is first asked, and asked many
+// questions: each answer means what Answer says of it. What was computed for one question serves
+// the next ones (a trade-off curve is tabulated once, so that it comes out convex and
+// non-increasing from one accountant), so an answer may depend, within its bounds, on what was
+// asked before. Not safe to share between threads.
+class ComposedHistory {
+ public:
+  // `history.accountant` is the one that is asked where none is named; `history.query` must be
+  // valid and is not asked. Status: INVALID_ARGUMENT as Answer.
+  static absl::StatusOr<ComposedHistory> Create(Question history);
+  ComposedHistory(ComposedHistory&&) noexcept;
+  ComposedHistory& operator=(ComposedHistory&&) noexcept;
+  ~ComposedHistory();
+
+  // Answer(history) with this query, or with this accountant and query. Status: as Answer.
+  absl::StatusOr<Guarantee> Ask(const Query& query);
+  absl::StatusOr<Guarantee> Ask(Accountant accountant, const Query& query);
+
+ private:
+  struct State;
+  explicit ComposedHistory(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace epsledger::accounting
 

@@ -32,6 +32,9 @@ class Composition {
   // must be about both directions.
   virtual absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const;
 
+  // True if every answer is read off the privacy loss distribution: PLD answers the same.
+  virtual bool is_privacy_loss() const { return false; }
+
   Accountant accountant() const { return accountant_; }
 
  protected:
@@ -54,6 +57,8 @@ struct CompositionOptions {
   std::optional<double> advanced_delta_slack;
   // Wanted (upper - lower) / upper of a two-sided accountant.
   double relative_width = 1e-3;
+  // What PLD may spend on one answer, as Precision::max_work counts it.
+  double max_work = 0x1p21;
 };
 
 // UNIMPLEMENTED "the CLT accountant does not know groups: <reason>".

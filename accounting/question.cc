@@ -87,11 +87,14 @@ EpsilonAtDelta EpsilonAtDelta::FromDelta(double delta) {
   return query;
 }
 
+absl::Status Validate(Accountant accountant) {
+  return CheckEnum("accountant", static_cast<int>(accountant), 1, 13);
+}
+
+absl::Status Validate(const Query& query) { return std::visit(QueryCheck(), query); }
+
 absl::Status Validate(const Question& question) {
-  if (absl::Status s = CheckEnum("accountant", static_cast<int>(question.accountant), 1, 13);
-      !s.ok()) {
-    return s;
-  }
+  if (absl::Status s = Validate(question.accountant); !s.ok()) return s;
   if (absl::Status s = CheckEnum("neighboringRelation", static_cast<int>(question.relation), 1, 3);
       !s.ok()) {
     return s;
@@ -114,7 +117,7 @@ absl::Status Validate(const Question& question) {
       return s;
     }
   }
-  if (absl::Status s = std::visit(QueryCheck(), question.query); !s.ok()) return s;
+  if (absl::Status s = Validate(question.query); !s.ok()) return s;
   if (absl::Status s = CheckInterval("relativeWidth", question.relative_width, kOpenProbability);
       !s.ok()) {
     return s;

@@ -13,6 +13,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_LISTEN")
       ->delimiter(',')
       ->capture_default_str();
+  app.add_option("--http-listen", flags.http_addresses,
+                 "Addresses for /metrics, /healthz and /readyz: host:port (port 0 takes any free "
+                 "one). None by default; plaintext, so only where this machine alone can reach it")
+      ->envname("EPSLEDGERD_HTTP_LISTEN")
+      ->delimiter(',');
+  app.add_flag("--json-log", flags.json_log, "Write the log as one JSON object a line")
+      ->envname("EPSLEDGERD_JSON_LOG");
   app.add_option("--address-file", flags.address_file,
                  "Written with the addresses, one a line, once the server is ready")
       ->envname("EPSLEDGERD_ADDRESS_FILE");
@@ -26,6 +33,12 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--insecure-plaintext", flags.server.insecure_plaintext,
                "Take plaintext on addresses that other machines can reach")
       ->envname("EPSLEDGERD_INSECURE_PLAINTEXT");
+  app.add_flag("--require-tokens", flags.server.require_tokens,
+               "Know every caller by a token or certificate, also on this machine alone")
+      ->envname("EPSLEDGERD_REQUIRE_TOKENS");
+  app.add_flag("--insecure-no-access-control", flags.server.insecure_no_access_control,
+               "Let everybody who reaches the server do everything, whatever tokens there are")
+      ->envname("EPSLEDGERD_INSECURE_NO_ACCESS_CONTROL");
   app.add_option("--log-level", flags.log_level, "trace, debug, info, warn, error or off")
       ->envname("EPSLEDGERD_LOG_LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
@@ -46,12 +59,70 @@ CLI::App* AddHealthcheck(CLI::App& app, Flags& flags) {
   return command;
 }
 
+void AddToken(CLI::App& app, Flags& flags) {
+  CLI::App* token = app.add_subcommand(
+      "token", "Tokens of a data directory that no server holds: for the first one");
+  token->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, TokenTask task) {
+    CLI::App* command = token->add_subcommand(name, what);
+    command->add_option("--data-dir", flags.data_dir, "Where the ledgers are kept")
+        ->envname("EPSLEDGERD_DATA_DIR")
+        ->required();
+    command->add_option("--tenant", flags.token.tenant,
+                        "Whose; if not said, of the tenant without a name");
+    command->callback([&flags, task] { flags.token_task = task; });
+    return command;
+  };
+  CLI::App* create = add("create", "Prints a new secret, once", TokenTask::kCreate);
+  create->add_option("--role", flags.token.role, "viewer, trainer or admin")
+      ->required()
+      ->check(CLI::IsMember({"viewer", "trainer", "admin"}, CLI::ignore_case));
+  create->add_option("--days", flags.token.days, "How long it is valid")
+      ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
+  create->add_option("--description", flags.token.description, "For people");
+  add("list", "Lists the tokens, without their secrets", TokenTask::kList);
+  add("revoke", "Ends a token for good", TokenTask::kRevoke)
+      ->add_option("token", flags.token.name, "tokens/TOKEN")
+      ->required();
+}
+
+void AddLedger(CLI::App& app, LedgerCommand& flags) {
+  using Verb = LedgerCommand::Verb;
+  CLI::App* ledger = app.add_subcommand("ledger", "Works on ledgers that no server holds");
+  ledger->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, Verb verb) {
+    CLI::App* command = ledger->add_subcommand(name, help);
+    command->callback([&flags, verb] { flags.verb = verb; });
+    return command;
+  };
+  CLI::App* verify =
+      add("verify",
+          "Replays an export file, or every ledger of a data directory, and names the first "
+          "entry that is wrong",
+          Verb::kVerify);
+  verify->add_option("file", flags.file, "An export file");
+  verify->add_option("--data-dir", flags.data_dir, "Of a server that is stopped");
+
+  CLI::App* import =
+      add("import", "Makes a new data directory from an export file, verifying it", Verb::kImport);
+  import->add_option("file", flags.file, "An export file")->required();
+  import->add_option("--data-dir", flags.data_dir, "That holds no ledger yet")->required();
+
+  CLI::App* to_file = add("export", "Writes a ledger to a file that checks itself", Verb::kExport);
+  to_file->add_option("budget", flags.budget, "The root budget")->required();
+  to_file->add_option("file", flags.file, "What to write")->required();
+  to_file->add_option("--data-dir", flags.data_dir, "Of a server that is stopped")->required();
+}
+
 }  // namespace
 
 std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
   CLI::App app("epsledgerd: a ledger of privacy budgets that charges before the noise is drawn");
   AddFlags(app, *flags);
   const CLI::App* healthcheck = AddHealthcheck(app, *flags);
+  AddToken(app, *flags);
+  AddLedger(app, flags->ledger_command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

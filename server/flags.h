@@ -1,25 +1,47 @@
 #ifndef EPSLEDGER_SERVER_FLAGS_H_
 #define EPSLEDGER_SERVER_FLAGS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "server/ledger_commands.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
 
 namespace epsledger {
 
+enum class TokenTask { kNone, kCreate, kList, kRevoke };
+
+struct TokenFlags {
+  std::string tenant;
+  std::string role;
+  std::string description;
+  int64_t days = 90;
+  std::string name;  // of the token to revoke
+};
+
 // What epsledgerd was told on its command line and in its environment. Every flag of the server is
 // also a variable EPSLEDGERD_...; variables EPSLEDGER_... are the clients'.
 struct Flags {
+  // `epsledgerd token ...`: work on the tokens of a data directory that no server holds.
+  TokenTask token_task = TokenTask::kNone;
+  TokenFlags token;
+
   // `epsledgerd healthcheck`: ask a server how it is instead of being one.
   bool healthcheck = false;
   transport::HealthProbeOptions probe{.address = "127.0.0.1:50551"};
+  // `epsledgerd ledger`: work on ledgers that no server holds.
+  LedgerCommand ledger_command;
 
   std::string data_dir;
   std::string address_file;
   std::string log_level = "info";
   transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
+  std::vector<std::string> http_addresses;
+  // Lines of JSON rather than of text.
+  bool json_log = false;
 };
 
 // Fills `flags`. Nothing if the program should go on; otherwise what it should exit with, after

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,11 +18,17 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "prometheus/registry.h"
 #include "server/flags.h"
+#include "server/json_log.h"
+#include "server/metrics/observed_ledger.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/sqlite_store.h"
+#include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
+#include "server/transport/http/http_server.h"
+#include "server/transport/http/operations_routes.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
 
@@ -29,8 +36,13 @@ namespace {
 
 using epsledger::Flags;
 using epsledger::ReadFlags;
+using epsledger::TokenTask;
+using epsledger::metrics::ObservedLedger;
 using epsledger::storage::GroupCommitLedger;
 using epsledger::storage::SqliteStore;
+using epsledger::transport::HttpServer;
+using epsledger::transport::IsLocalAddress;
+using epsledger::transport::OperationsRoutes;
 using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
 
@@ -45,6 +57,16 @@ absl::Status WriteAddressFile(const std::string& path, const std::vector<std::st
   std::filesystem::rename(unfinished, path, error);
   if (error) return absl::UnavailableError(path + ": cannot be written: " + error.message());
   return absl::OkStatus();
+}
+
+void WarnOfWhatIsOff(const Flags& flags) {
+  if (flags.server.insecure_no_access_control) {
+    spdlog::warn(
+        "--insecure-no-access-control: everybody who reaches the server may do everything");
+  }
+  if (flags.server.insecure_plaintext) {
+    spdlog::warn("--insecure-plaintext: whoever is on the way can read and change calls");
+  }
 }
 
 absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string& data_dir) {
@@ -63,14 +85,38 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const std::string&
   return GroupCommitLedger::Open(*std::move(store), GroupCommitLedger::Options());
 }
 
+absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
+    const Flags& flags, ObservedLedger& ledger, std::shared_ptr<prometheus::Registry> registry) {
+  for (const std::string& address : flags.http_addresses) {
+    if (IsLocalAddress(address) || flags.server.insecure_plaintext) continue;
+    return absl::InvalidArgumentError(
+        "--http-listen: " + address +
+        " can be reached by others and is plaintext; listen on 127.0.0.1, or insist with "
+        "--insecure-plaintext");
+  }
+  return HttpServer::Start(flags.http_addresses, OperationsRoutes(ledger, std::move(registry)));
+}
+
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
+  WarnOfWhatIsOff(flags);
   auto ledger = OpenLedger(flags.data_dir);
   if (!ledger.ok()) return ledger.status();
-  auto server = Server::Start(flags.server, **ledger);
+  const auto registry = std::make_shared<prometheus::Registry>();
+  ObservedLedger observed(**ledger, registry);
+  epsledger::transport::ServerOptions options = flags.server;
+  options.statement_key_file = flags.data_dir + "/statement.key";
+  options.storage = "sqlite";
+  auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
+  auto http = StartHttp(flags, observed, registry);
+  if (!http.ok()) return http.status();
   if (!flags.address_file.empty()) {
-    absl::Status status = WriteAddressFile(flags.address_file, (*server)->addresses());
+    std::vector<std::string> addresses = (*server)->addresses();
+    for (const std::string& address : (*http)->addresses()) {
+      addresses.push_back("http://" + address);
+    }
+    absl::Status status = WriteAddressFile(flags.address_file, addresses);
     if (!status.ok()) return status;
   }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
@@ -80,8 +126,25 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   sigwait(&stop_signals, &signal);
   spdlog::info("stopping on signal {}: no new calls, open ones are answered", signal);
   (*server)->Drain(kDrainPatience);
+  if (const absl::Status health = (*ledger)->Health(); !health.ok()) return health;
   spdlog::info("stopped");
   return absl::OkStatus();
+}
+
+// The tokens of a data directory, without a server.
+absl::Status ManageTokens(const Flags& flags) {
+  auto ledger = OpenLedger(flags.data_dir);
+  if (!ledger.ok()) return ledger.status();
+  return epsledger::RunTokenTask(flags, **ledger, std::cout);
+}
+
+absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {
+  if (flags.healthcheck) return ProbeHealth(flags.probe);
+  if (flags.token_task != TokenTask::kNone) return ManageTokens(flags);
+  if (flags.ledger_command.verb != epsledger::LedgerCommand::Verb::kNone) {
+    return RunLedgerCommand(flags.ledger_command);
+  }
+  return Serve(flags, stop_signals);
 }
 
 }  // namespace
@@ -102,11 +165,14 @@ int main(int argc, char** argv) {
   if (const std::optional<int> exit_code = ReadFlags(argc, argv, &flags)) return *exit_code;
 
   spdlog::set_default_logger(spdlog::stderr_logger_mt("epsledgerd"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  if (flags.json_log) {
+    spdlog::set_formatter(epsledger::MakeJsonFormatter());
+  } else {
+    spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  }
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
 
-  const absl::Status status =
-      flags.healthcheck ? ProbeHealth(flags.probe) : Serve(flags, stop_signals);
+  const absl::Status status = Run(flags, stop_signals);
   if (status.ok()) return 0;
   const std::string message(status.message());
   std::fprintf(stderr, "epsledgerd: %s\n", message.c_str());

@@ -84,6 +84,9 @@ class OptimalOnLattice final : public Composition {
     if (answer.ok() && !attained_) answer->upper = std::min(1.0, RoundUp(1 - type_one_error));
     return answer;
   }
+  absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const override {
+    return Described(lattice_->GaussianDpMu(alpha_min));
+  }
 
  private:
   static absl::StatusOr<Guarantee> Described(absl::StatusOr<Guarantee> answer) {

@@ -23,8 +23,8 @@ constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
-// Points discretised and transformed for one question, over all rounds, for each of max_points.
-constexpr double kLargestWork = 3;
+// A contour that did not pay for so many deltas in a row is not asked for another one.
+constexpr int kContourTries = 3;
 
 double LogAdd(double a, double b, bool up) {
   const double sum = LogAddExp(a, b);
@@ -86,6 +86,7 @@ void DirectedComposition::BuildLevel(double interval, double log_tail) {
   for (const CountedProfile& p : profiles_) {
     const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
     level->measures.push_back(Discretize(*p.profile, CoveringLattice(*p.profile, range, interval)));
+    work_ += p.profile->Cost() * static_cast<double>(level->measures.back().above.masses.size());
   }
   if (level_ != nullptr) level->transform = std::move(level_->transform);
   level_ = std::move(level);
@@ -218,6 +219,10 @@ bool DirectedComposition::BuildSpectrum(const Aim& aim, const Precision& precisi
       std::make_unique<LatticeSpectrum>(level_->measures, counts, level_->interval, line.tilt,
                                         line.moment_orders, *level_->transform);
   Recompose();
+  work_ += static_cast<double>(points) * static_cast<double>(profiles_.size());
+  for (const MeasurePair& pair : level_->measures) {
+    work_ += static_cast<double>(pair.above.masses.size());
+  }
   return points >= precision.max_points;
 }
 
@@ -389,35 +394,31 @@ double DirectedComposition::IntervalNear(double interval) const {
   return AlignedInterval(interval, spacings, weights);
 }
 
-// One use alone may take as many points as the composition.
-double DirectedComposition::SmallestInterval(double log_tail, const Precision& precision) const {
-  double widest = 0;
+DirectedComposition::Extent DirectedComposition::ExtentOf(double log_tail) const {
+  Extent extent{kInf, 0, 0};
   for (const CountedProfile& p : profiles_) {
     const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
-    widest = std::max(widest, range.upper - range.lower);
+    extent.narrowest = std::min(extent.narrowest, range.upper - range.lower);
+    extent.widest = std::max(extent.widest, range.upper - range.lower);
+    extent.work += (p.profile->Cost() + 1) * (range.upper - range.lower);
   }
-  return IntervalNear(widest / static_cast<double>(precision.max_points));
+  return extent;
 }
 
-double DirectedComposition::InitialInterval(double log_tail) const {
-  double narrowest = kInf;
-  double widest = 0;
-  for (const CountedProfile& p : profiles_) {
-    const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
-    narrowest = std::min(narrowest, range.upper - range.lower);
-    widest = std::max(widest, range.upper - range.lower);
-  }
-  const double interval = std::max({narrowest / 512, widest / 8192, 1e-14});
-  return IntervalNear(interval);
+double DirectedComposition::Allowed(const Precision& precision) const {
+  return precision.max_work * (1 + static_cast<double>(profiles_.size()) / 128);
 }
 
-double DirectedComposition::WorkOfLevel() const {
-  double points = 0;
-  for (const MeasurePair& pair : level_->measures) {
-    points += static_cast<double>(pair.above.masses.size());
-  }
-  return points +
-         static_cast<double>(level_->transform->size()) * static_cast<double>(profiles_.size());
+// One use alone may take as many points as the composition, and all of them what is left of the
+// work.
+double DirectedComposition::SmallestInterval(const Extent& extent, const Precision& precision,
+                                             double work) const {
+  return IntervalNear(std::max(extent.widest / static_cast<double>(precision.max_points),
+                               2 * extent.work / std::max(work, 1.0)));
+}
+
+double DirectedComposition::InitialInterval(const Extent& extent) const {
+  return IntervalNear(std::max({extent.narrowest / 512, extent.widest / 8192, 1e-14}));
 }
 
 double DirectedComposition::SumOfFiniteLosses() const {
@@ -461,11 +462,13 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     read(last_epsilon_);
     if (narrow_enough()) return best;
   }
-  const double smallest = SmallestInterval(log_tail, precision);
-  double interval = level_ == nullptr ? InitialInterval(log_tail) : level_->interval;
-  double work = 0;
+  const Extent extent = ExtentOf(log_tail);
+  const double allowed = work_ + Allowed(precision);
+  double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
   for (int round = 0; round < kRounds; ++round) {
+    const double smallest = SmallestInterval(extent, precision, allowed - work_);
     interval = std::max(interval, smallest);
+    if (round > 0 && interval >= level_->interval) break;
     if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
       BuildLevel(interval, log_tail);
     }
@@ -475,8 +478,6 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     read(aim.epsilon);
     last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
     if (narrow_enough() || limited || interval == smallest) break;
-    work += WorkOfLevel();
-    if (work > kLargestWork * static_cast<double>(precision.max_points)) break;
     // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
     if (level_->log_infinity_above >= log_delta) break;
     const double width = best.upper - best.lower;
@@ -508,18 +509,24 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
     const Bounds found = ReadLogDelta(epsilon);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
   };
-  if (contour_.has_value()) {
+  if (contour_.has_value() && contour_failures_ < kContourTries) {
     best = contour_->LogDelta(epsilon, precision);
+    contour_failures_ = narrow_enough() ? 0 : contour_failures_ + 1;
     if (narrow_enough()) return best;
   }
   if (level_ != nullptr) {
     read();
     if (narrow_enough()) return best;
   }
+  if (!(precision.max_work > 0)) return best;
   const double log_share = std::log(kTailShare * precision.relative_width);
   double log_tail = level_ == nullptr ? log_share - 20 : level_->log_tail;
-  double interval = level_ == nullptr ? InitialInterval(log_tail) : level_->interval;
-  double work = 0;
+  Extent extent = ExtentOf(log_tail);
+  const double allowed = work_ + Allowed(precision);
+  double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
+  if (level_ == nullptr) {
+    interval = std::max(interval, SmallestInterval(extent, precision, allowed - work_));
+  }
   for (int round = 0; round < kRounds; ++round) {
     if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
       BuildLevel(interval, log_tail);
@@ -529,19 +536,22 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
     const double width_before = best.upper - best.lower;
     read();
     if (narrow_enough()) break;
-    work += WorkOfLevel();
-    if (work > kLargestWork * static_cast<double>(precision.max_points)) break;
     // The tail that was cut must not weigh beside what is left.
     const double estimate = std::max(best.lower, std::min(best.upper, aim.log_delta) - 8);
     const double tail_now = std::max(estimate + log_share, kSmallestLogTail);
     const bool tail_weighs = level_->log_tail > tail_now;
-    if (tail_weighs) log_tail = tail_now;
-    if ((limited || interval <= SmallestInterval(log_tail, precision)) && !tail_weighs) break;
+    if (tail_weighs) {
+      log_tail = tail_now;
+      extent = ExtentOf(log_tail);
+    }
+    if (work_ >= allowed) break;
+    const double smallest = SmallestInterval(extent, precision, allowed - work_);
+    if ((limited || interval <= smallest) && !tail_weighs) break;
     const double width = best.upper - best.lower;
     if (round > 3 && !(width < 0.9 * width_before)) break;
     const double relative = -std::expm1(-width);
-    interval = std::max(NextInterval(relative / precision.relative_width, relative < 0.5),
-                        SmallestInterval(log_tail, precision));
+    interval =
+        std::max(NextInterval(relative / precision.relative_width, relative < 0.5), smallest);
   }
   return best;
 }

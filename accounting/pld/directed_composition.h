@@ -51,6 +51,9 @@ class DirectedComposition {
   double SumOfLargestLosses() const;
   double SumOfFiniteLosses() const;
 
+  // What was spent so far, as Precision::max_work counts it.
+  double work() const { return work_; }
+
   // The order of the moment that bounded the last answer best.
   double saddle() const { return level_ == nullptr && contour_ ? contour_->saddle() : saddle_; }
 
@@ -58,6 +61,12 @@ class DirectedComposition {
   struct Level;
   struct Aim;
   struct Line;
+  // The losses that matter: the ranges of one use, and the work of all at an interval of 1.
+  struct Extent {
+    double narrowest;
+    double widest;
+    double work;
+  };
 
   void BuildLevel(double interval, double log_tail);
   // True if the points ran out.
@@ -65,8 +74,10 @@ class DirectedComposition {
   void Recompose();
   double LogTailOf(const CountedProfile& p, double log_tail) const;
   double IntervalNear(double interval) const;
-  double InitialInterval(double log_tail) const;
-  double SmallestInterval(double log_tail, const Precision& precision) const;
+  double InitialInterval(const Extent& extent) const;
+  Extent ExtentOf(double log_tail) const;
+  double Allowed(const Precision& precision) const;
+  double SmallestInterval(const Extent& extent, const Precision& precision, double work) const;
   double NextInterval(double too_wide, bool resolved) const;
   // Returns the smallest value of the objective and leaves its place in saddle_.
   double Saddle(absl::FunctionRef<double(double order)> objective);
@@ -74,8 +85,6 @@ class DirectedComposition {
   Aim AimAtEpsilon(double epsilon);
   Line ChooseLine(const Aim& aim, const Precision& precision) const;
   double LogMomentAt(double order) const;
-  // What the present level cost, in points.
-  double WorkOfLevel() const;
   Bounds ReadEpsilon(double log_delta, double near) const;
   Bounds ReadLogDelta(double epsilon) const;
 
@@ -84,6 +93,8 @@ class DirectedComposition {
   std::unique_ptr<Level> level_;
   double saddle_ = 2;
   double last_epsilon_ = 0;
+  double work_ = 0;
+  int contour_failures_ = 0;  // of the last questions for a delta, in a row
 };
 
 }  // namespace epsledger::accounting

@@ -16,9 +16,9 @@
 #include "accounting/profile/profiles_of.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/profile.h"
-#include "accounting/trade_off/gaussian_fit.h"
 #include "accounting/trade_off/operating_point.h"
-#include "accounting/trade_off/type_two_error.h"
+#include "accounting/trade_off/tabulated_trade_off.h"
+#include "accounting/trade_off/trade_off_function.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -31,11 +31,14 @@ constexpr char kTradeOffTheorem[] = "[ZDW22] Thm 10 ; [DRS19] Prop 2.12";
 // analysis of rounding is of first order; where digits are not wanted they are better spent here.
 constexpr double kMargin = 0.05;
 
-// Trade-off functions are read off many deltas: each to this, so that one lattice serves them all.
-constexpr double kCurveDeltaWidth = 1e-7;
-// ... or to this share: a share of a delta near 1 is a larger one of a type II error near 0.
-constexpr double kCurveRelativeWidth = 5e-5;
+// A trade-off function is read off many deltas: each to this, or to this share.
+constexpr double kCurveDeltaWidth = 1e-8;
+constexpr double kCurveRelativeWidth = 1e-5;
 constexpr int64_t kCurvePoints = int64_t{1} << 18;
+// What one of them may take of the work that all of them may.
+constexpr double kSampleShare = 0.25;
+// The width of a curve beside the one that was asked for: both errors of a test are to be known.
+constexpr double kCurveShare = 0.14;
 
 // The pair of a Poisson-sampled plain Gaussian, whose noise is a double without any rounding.
 std::optional<SampledGaussianPair> PairOf(const MechanismEvent& event, const Setting& setting,
@@ -100,20 +103,26 @@ std::vector<CountedParameters> ResponsesOf(const std::vector<Use>& uses, const S
 
 class PldComposed final : public Composition {
  public:
-  PldComposed(Accountant accountant, std::vector<DirectedComposition> directions, bool two_sided,
+  // `reverses` is empty where `directions` is about both orders of every pair.
+  PldComposed(Accountant accountant, std::vector<DirectedComposition> directions,
+              std::vector<DirectedComposition> reverses, bool two_sided,
               std::optional<RenyiProfile> renyi, std::vector<CountedParameters> responses,
               const CompositionOptions& options)
       : Composition(accountant),
         directions_(std::move(directions)),
+        reverses_(std::move(reverses)),
         two_sided_(two_sided),
         renyi_(std::move(renyi)),
         responses_(std::move(responses)) {
     precision_.relative_width = options.relative_width;
+    precision_.max_work = options.max_work;
     for (const DirectedComposition& direction : directions_) {
       largest_loss_ = std::max(largest_loss_, direction.SumOfLargestLosses());
       finite_loss_ = std::max(finite_loss_, direction.SumOfFiniteLosses());
     }
   }
+
+  bool is_privacy_loss() const override { return true; }
 
   absl::StatusOr<Guarantee> Epsilon(double log_delta) const override {
     if (!responses_.empty()) {
@@ -159,30 +168,29 @@ class PldComposed final : public Composition {
   }
 
   absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
+    if (curve_ == nullptr) {
+      SamplingOptions sampling;
+      sampling.relative_width =
+          std::clamp(kCurveShare * precision_.relative_width, sampling.relative_width, 1e-2);
+      curve_ = TradeOff(sampling);
+    }
     Guarantee answer = Answer(kTradeOffTheorem);
-    const Bounds f =
-        accounting::TypeTwoError([this](double e) { return CurveDelta(e); }, type_one_error);
+    const Bounds f = curve_->At(type_one_error);
     // The lower end is the safe side of a type II error, and what a one-sided profile bounds.
     answer.lower = f.lower;
-    answer.upper = two_sided_ ? f.upper : 1 - type_one_error;
-    if (type_one_error == 0 && two_sided_ && std::isfinite(finite_loss_)) {
-      // f(0) = 1 - P[L = inf], and past the largest finite loss that is what delta is.
-      const Bounds log_delta = LogDelta(finite_loss_, precision_);
-      answer.upper = std::min(*answer.upper, RoundUp(-std::expm1(log_delta.lower), 2));
-    }
+    answer.upper = two_sided_ ? f.upper : std::min(1.0, RoundUp(1 - type_one_error));
     return answer;
   }
 
   absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const override {
-    // Over 160 deltas: of each, what is small beside alpha_min does not move the fit.
-    Precision precision = precision_;
-    precision.absolute_delta = std::min(kCurveDeltaWidth, 1e-5 * alpha_min);
-    precision.max_points = kCurvePoints / 16;  // an approximation: many points, none of them fine
-    const absl::StatusOr<GaussianSummary> fit = FitGaussian(
-        [&](double epsilon) {
-          return std::min(1.0, RoundUpNonNegative(std::exp(LogDelta(epsilon, precision).upper), 1));
-        },
-        alpha_min);
+    // What is small beside alpha_min does not move the fit.
+    SamplingOptions sampling;
+    sampling.absolute_width = std::min(sampling.absolute_width, 0.01 * alpha_min);
+    sampling.relative_width = 2e-3;
+    sampling.largest_epsilon = -std::log(alpha_min);
+    sampling.max_samples = 300;
+    const absl::StatusOr<GaussianSummary> fit =
+        SummarizeAsGaussian(TradeOffFunction::FromTable(TradeOff(sampling)), alpha_min);
     if (!fit.ok()) return fit.status();
     Guarantee answer =
         Answer(absl::StrCat(kTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
@@ -194,8 +202,13 @@ class PldComposed final : public Composition {
 
  private:
   Bounds LogDelta(double epsilon, const Precision& precision) const {
+    return LargestLogDelta(directions_, epsilon, precision);
+  }
+
+  static Bounds LargestLogDelta(std::vector<DirectedComposition>& directions, double epsilon,
+                                const Precision& precision) {
     Bounds log_delta{-kInfinity, -kInfinity};
-    for (DirectedComposition& direction : directions_) {
+    for (DirectedComposition& direction : directions) {
       const Bounds one = direction.LogDelta(epsilon, precision);
       log_delta =
           Bounds{std::max(log_delta.lower, one.lower), std::max(log_delta.upper, one.upper)};
@@ -203,14 +216,43 @@ class PldComposed final : public Composition {
     return log_delta;
   }
 
-  Bounds CurveDelta(double epsilon) const {
+  std::shared_ptr<const TabulatedTradeOff> TradeOff(SamplingOptions sampling) const {
     Precision precision = precision_;
-    precision.absolute_delta = kCurveDeltaWidth;
+    precision.absolute_delta = std::min(kCurveDeltaWidth, 0.1 * sampling.absolute_width);
     precision.relative_width = std::min(precision.relative_width, kCurveRelativeWidth);
     precision.max_points = kCurvePoints;
-    const Bounds log_delta = LogDelta(epsilon, precision);
-    return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 1),
-                  std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 1))};
+    double finite_mass = 1;
+    if (!std::isfinite(largest_loss_) && std::isfinite(finite_loss_)) {
+      // Past the largest finite loss delta is the probability of an infinite one.
+      const Bounds log_delta = LogDelta(finite_loss_, precision);
+      finite_mass = std::min(1.0, RoundUp(-std::expm1(log_delta.lower), 2));
+    }
+    sampling.largest_epsilon = std::min(sampling.largest_epsilon, finite_loss_);
+    const std::vector<ProfileSample> pair = Samples(directions_, sampling, precision);
+    if (!reverses_.empty()) {
+      return std::make_shared<const TabulatedTradeOff>(
+          pair, Samples(reverses_, sampling, precision), finite_mass);
+    }
+    return std::make_shared<const TabulatedTradeOff>(pair, pair, finite_mass, finite_mass);
+  }
+
+  static std::vector<ProfileSample> Samples(std::vector<DirectedComposition>& directions,
+                                            const SamplingOptions& sampling, Precision precision) {
+    const auto work = [&] {
+      double sum = 0;
+      for (const DirectedComposition& direction : directions) sum += direction.work();
+      return sum;
+    };
+    const double allowed = work() + precision.max_work;
+    const double largest = kSampleShare * precision.max_work;
+    return SampleProfile(
+        [&](double epsilon) {
+          precision.max_work = std::min(largest, allowed - work());
+          const Bounds log_delta = LargestLogDelta(directions, epsilon, precision);
+          return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 1),
+                        std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 1))};
+        },
+        sampling);
   }
 
   // [CKS20] Prop 12 at one order is an upper bound: a lower bound above it means that one of the
@@ -233,6 +275,8 @@ class PldComposed final : public Composition {
   }
 
   mutable std::vector<DirectedComposition> directions_;
+  mutable std::vector<DirectedComposition> reverses_;
+  mutable std::shared_ptr<const TabulatedTradeOff> curve_;
   const bool two_sided_;
   const std::optional<RenyiProfile> renyi_;
   const std::vector<CountedParameters> responses_;
@@ -290,23 +334,28 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
     remove.push_back({profile, 1});
     add.push_back({profile, 1});
   }
-  std::vector<DirectedComposition> directions;
   bool symmetric = true;
   for (size_t i = 0; i < remove.size(); ++i) {
     symmetric = symmetric && remove[i].profile == add[i].profile;
   }
-  if (symmetric || setting.adjacency != Adjacency::kAdd) {
-    directions.emplace_back(std::move(remove), ContourOf(pairs, all_pairs, mu, Adjacency::kRemove));
-  }
-  if (!symmetric && setting.adjacency != Adjacency::kRemove) {
-    directions.emplace_back(std::move(add), ContourOf(pairs, all_pairs, mu, Adjacency::kAdd));
+  // A symmetric pair is its own reverse; without a direction both orders are in question.
+  std::vector<DirectedComposition> directions;
+  std::vector<DirectedComposition> reverses;
+  const bool adds = setting.adjacency == Adjacency::kAdd && !symmetric;
+  const bool one = setting.adjacency.has_value() && !symmetric;
+  (adds ? reverses : directions)
+      .emplace_back(std::move(remove), ContourOf(pairs, all_pairs, mu, Adjacency::kRemove));
+  if (!symmetric) {
+    (one && !adds ? reverses : directions)
+        .emplace_back(std::move(add), ContourOf(pairs, all_pairs, mu, Adjacency::kAdd));
   }
   std::optional<RenyiProfile> renyi;
   if (options.group_size == 1) {
     absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(uses, setting, asked_by);
     if (created.ok()) renyi = *std::move(created);
   }
-  return std::make_unique<PldComposed>(asked_by, std::move(directions), two_sided, std::move(renyi),
+  return std::make_unique<PldComposed>(asked_by, std::move(directions), std::move(reverses),
+                                       two_sided, std::move(renyi),
                                        ResponsesOf(uses, setting, options), options);
 }
 

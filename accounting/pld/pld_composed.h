@@ -15,6 +15,7 @@ namespace epsledger::accounting {
 // Plain Gaussian events are merged into one first ([DRS19] Cor 3.3). Each upper bound is held
 // against the Renyi accountant's: if the lower bound of this one is above it, one of the two is
 // wrong and the answer is INTERNAL.
+// The first type II error tabulates the whole trade-off function, which answers all the others.
 // Answers come from one object's growing lattice: not safe to share between threads.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>& uses,
                                                           const Setting& setting,

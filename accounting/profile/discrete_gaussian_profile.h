@@ -31,6 +31,7 @@ class DiscreteGaussianProfile final : public PrivacyProfile {
   Bounds LogDelta(double epsilon) const override;
   Bounds TailUnderQ(double epsilon) const override;
   double AtomSpacing() const override;
+  double Cost() const override { return 5; }
 
  private:
   struct Row {

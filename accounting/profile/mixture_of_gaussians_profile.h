@@ -38,6 +38,7 @@ class MixtureOfGaussiansProfile final : public PrivacyProfile {
   Bounds TailUnderQ(double epsilon) const override;
   double SmallestLoss() const override { return smallest_loss_; }
   double LargestLoss() const override { return largest_loss_; }
+  double Cost() const override { return 3 * static_cast<double>(parts_.size() + 1); }
   bool exact() const override { return exact_; }
 
  private:

@@ -29,6 +29,7 @@ class PoissonRemoveProfile final : public PrivacyProfile {
   double InfinityMass() const override;
   double SmallestLoss() const override { return smallest_loss_; }
   double LargestLoss() const override { return largest_loss_; }
+  double Cost() const override { return 1 + inner_->Cost(); }
   bool exact() const override { return inner_->exact(); }
 
  private:
@@ -49,6 +50,7 @@ class PoissonAddProfile final : public PrivacyProfile {
   ProfilePoint Around(double epsilon, double error) const override;
   double SmallestLoss() const override { return smallest_loss_; }
   double LargestLoss() const override { return largest_loss_; }
+  double Cost() const override { return 1 + inner_->Cost(); }
   bool exact() const override { return inner_->exact(); }
 
  private:

@@ -60,6 +60,9 @@ class PrivacyProfile {
   // they are on no such lattice. Only a hint for placing grids.
   virtual double AtomSpacing() const { return 0; }
 
+  // What an evaluation costs, in those of a Gaussian profile. Only a hint for bounding work.
+  virtual double Cost() const { return 1; }
+
   // True if the mechanism attains this profile, so that lower bounds on it are lower bounds on what
   // is spent.
   virtual bool exact() const { return true; }

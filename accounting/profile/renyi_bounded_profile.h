@@ -25,6 +25,7 @@ class RenyiBoundedProfile final : public PrivacyProfile {
   Bounds TailUnderQ(double epsilon) const override;
   // A finite divergence has none.
   double InfinityMass() const override { return 0; }
+  double Cost() const override { return 25; }
   bool exact() const override { return false; }
 
  private:

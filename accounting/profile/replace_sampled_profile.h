@@ -28,6 +28,7 @@ class ReplaceSampledProfile final : public PrivacyProfile {
   double InfinityMass() const override;
   double SmallestLoss() const override { return -largest_loss_; }
   double LargestLoss() const override { return largest_loss_; }
+  double Cost() const override { return 2 * (without_->Cost() + replace_->Cost()); }
   bool exact() const override { return false; }
 
  private:

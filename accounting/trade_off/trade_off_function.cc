@@ -74,6 +74,19 @@ class PiecewiseLinearFunction : public TradeOffFunction::Representation {
   const bool symmetric_;
 };
 
+class TableFunction : public TradeOffFunction::Representation {
+ public:
+  explicit TableFunction(std::shared_ptr<const TabulatedTradeOff> table)
+      : table_(std::move(table)) {}
+  Bounds AtZero() const override { return table_->At(0); }
+  Bounds At(double alpha) const override { return table_->At(alpha); }
+  Bounds Delta(double epsilon) const override { return table_->Delta(epsilon); }
+  bool symmetric() const override { return true; }
+
+ private:
+  const std::shared_ptr<const TabulatedTradeOff> table_;
+};
+
 // T(null, alternative) of the larger of two profiles at each epsilon (both may be the same one).
 class ProfileFunction : public TradeOffFunction::Representation {
  public:
@@ -186,6 +199,10 @@ TradeOffFunction TradeOffFunction::FromProfile(std::shared_ptr<const PrivacyProf
 
 TradeOffFunction TradeOffFunction::FromProfiles(const DirectedProfiles& profiles) {
   return TradeOffFunction(std::make_shared<ProfileFunction>(profiles));
+}
+
+TradeOffFunction TradeOffFunction::FromTable(std::shared_ptr<const TabulatedTradeOff> table) {
+  return TradeOffFunction(std::make_shared<TableFunction>(std::move(table)));
 }
 
 Bounds TradeOffFunction::At(double alpha) const {

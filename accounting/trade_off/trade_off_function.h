@@ -11,6 +11,7 @@
 #include "accounting/numeric/bounds.h"
 #include "accounting/profile/privacy_profile.h"
 #include "accounting/trade_off/piecewise_linear.h"
+#include "accounting/trade_off/tabulated_trade_off.h"
 
 namespace epsledger::accounting {
 
@@ -47,6 +48,8 @@ class TradeOffFunction {
   // of min{f, f^-1}, f = T(Q, P), whose profile is the larger one at each epsilon. Symmetric if
   // both profiles belong to one pair.
   static TradeOffFunction FromProfiles(const DirectedProfiles& profiles);
+  // The function of an unordered relation, from samples of the larger profile at each epsilon.
+  static TradeOffFunction FromTable(std::shared_ptr<const TabulatedTradeOff> table);
 
   // Bounds on f(alpha), alpha in [0, 1]: 0 <= lower <= upper <= 1 - alpha, rounded up. NaN gives
   // {0, 1}. Closed forms: a few ulp; others about 1e-9 f + 1e-12 (type_two_error.h).

@@ -4,43 +4,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/answers.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
+#include "client/cli/label_flags.h"
 #include "client/cli/resource_name.h"
 #include "client/cpp/budget_message.h"
 
 namespace epsledger::cli {
 namespace {
-
-Table BudgetTable(const std::vector<const v1::Budget*>& budgets) {
-  Table table({"name", "state", "cap", "spent %", "accepted", "refused", "relation", "privacy unit",
-               "parent", "display name", "theorem"});
-  for (const v1::Budget* budget : budgets) {
-    table.AddRow({budget->name(), v1::Budget::State_Name(budget->state()),
-                  DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
-                  budget->accepted_charge_count(), budget->refused_charge_count(),
-                  v1::NeighboringRelation::Kind_Name(budget->neighboring_relation()),
-                  budget->privacy_unit(), budget->parent(), budget->display_name(),
-                  budget->theorem()});
-  }
-  return table;
-}
-
-// The columns that fit on a line; csv and json have all of them.
-Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets) {
-  Table table({"name", "state", "cap", "spent %", "accepted", "refused"});
-  for (const v1::Budget* budget : budgets) {
-    table.AddRow({budget->name(), v1::Budget::State_Name(budget->state()),
-                  DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
-                  budget->accepted_charge_count(), budget->refused_charge_count()});
-  }
-  return table;
-}
-
-void PrintBudget(Invocation& invocation, const v1::Budget& budget) {
-  const Table cells = CellTable(budget.cells());
-  invocation.Print({.messages = {&budget}, .table = BudgetTable({&budget}), .below = &cells});
-}
 
 struct CreateFlags {
   std::string id;
@@ -49,6 +21,11 @@ struct CreateFlags {
   NeighboringRelation relation = NeighboringRelation::kUnspecified;
   std::string privacy_unit;
   std::string display_name;
+  std::string partition;
+  std::vector<std::string> samplers;
+  bool provenance_required = false;
+  std::vector<std::string> labels;
+  std::vector<double> thresholds;
 };
 
 void Create(Invocation& invocation, const CreateFlags& flags) {
@@ -60,13 +37,23 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
                                    "budget without a cap is no budget"),
         CallKind::kRead);
   }
-  const v1::CreateBudgetRequest request = ToMessage(
+  v1::CreateBudgetRequest request = ToMessage(
       BudgetOptions{.id = flags.id.starts_with("budgets/") ? LastSegment(flags.id) : flags.id,
                     .parent = flags.parent,
                     .cap = *cap,
                     .neighboring_relation = flags.relation,
                     .privacy_unit = flags.privacy_unit,
                     .display_name = flags.display_name});
+  v1::Budget* message = request.mutable_budget();
+  if (!flags.partition.empty()) message->mutable_partition()->set_function(flags.partition);
+  for (const std::string& sampler : flags.samplers) {
+    message->mutable_policy()->add_allowed_samplers(SamplerNamed(sampler));
+  }
+  if (flags.provenance_required) message->mutable_policy()->set_provenance_required(true);
+  if (absl::Status status = AddLabels(flags.labels, message->mutable_labels()); !status.ok()) {
+    return invocation.Fail(status, CallKind::kRead);
+  }
+  message->mutable_alert_thresholds()->Add(flags.thresholds.begin(), flags.thresholds.end());
   const auto budget =
       invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::CreateBudget,
                       request, CallKind::kWrite);
@@ -97,27 +84,10 @@ void List(Invocation& invocation) {
     request.set_page_token(page->next_page_token());
     pages.push_back(std::move(page));
   } while (!request.page_token().empty());
-  invocation.Print(
-      {.messages = {budgets.begin(), budgets.end()},
-       .is_list = true,
-       .table = invocation.IsForPeople() ? ShortBudgetTable(budgets) : BudgetTable(budgets)});
+  PrintBudgets(invocation, budgets);
 }
 
 }  // namespace
-
-Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells) {
-  Table table({"quantity", "order", "cap", "spent", "remaining"});
-  for (const v1::CellBalance& cell : cells) {
-    const int digits = DigitsForSpent(cell.spent(), cell.cap());
-    const bool has_order = cell.quantity() == v1::CellBalance::RENYI_DIVERGENCE;
-    table.AddRow({v1::CellBalance::Quantity_Name(cell.quantity()),
-                  has_order ? Cell(cell.order(), Rounding::kDown) : Cell(""),
-                  Cell(cell.cap(), Rounding::kDown, digits),
-                  Cell(cell.spent(), Rounding::kUp, digits),
-                  Cell(cell.remaining(), Rounding::kDown)});
-  }
-  return table;
-}
 
 void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* budget = app.add_subcommand("budget", "Caps over populations of privacy units");
@@ -140,6 +110,27 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   create->add_option("--parent", flags->parent, "the budget that all its charges also enter")
       ->type_name("BUDGET");
   create->add_option("--display-name", flags->display_name, "for people")->type_name("TEXT");
+  create
+      ->add_option("--partition", flags->partition,
+                   "the children are disjoint: the fixed public function of a unit that says in "
+                   "which of them it is, in words")
+      ->type_name("FUNCTION");
+  const char* policy = "Policy";
+  create
+      ->add_option("--allow-sampler", flags->samplers,
+                   "sampled events only of attempts that declare this sampler, or another one of "
+                   "those given")
+      ->type_name("SAMPLER")
+      ->expected(1)
+      ->take_all()
+      ->check(CLI::IsMember(SamplerNames()))
+      ->group(policy);
+  create
+      ->add_flag("--require-provenance", flags->provenance_required,
+                 "attempts must declare sampler, clip norm, library and version")
+      ->group(policy);
+  AddLabelFlag(*create, flags->labels);
+  AddThresholdFlag(*create, flags->thresholds);
   create->footer(
       "Example:\n"
       "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
@@ -155,6 +146,8 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* list = budget->add_subcommand("list", "List all budgets");
   list->fallthrough();
   list->callback([&invocation] { List(invocation); });
+
+  AddBudgetChanges(*budget, invocation);
 }
 
 }  // namespace epsledger::cli

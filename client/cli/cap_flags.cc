@@ -3,7 +3,9 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::cli {
@@ -29,6 +31,21 @@ const std::map<std::string, NeighboringRelation>& Relations() {
   return relations;
 }
 
+absl::StatusOr<Cap> ReadCurve(const std::vector<std::string>& points) {
+  TradeOffCurveCap cap;
+  for (const std::string& text : points) {
+    const std::vector<std::string> numbers = absl::StrSplit(text, ':');
+    TradeOffCurveCap::Point point;
+    if (numbers.size() != 2 || !absl::SimpleAtod(numbers[0], &point.epsilon) ||
+        !absl::SimpleAtod(numbers[1], &point.delta)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--curve-point: got \"", text, "\", want EPSILON:DELTA, as 1:1e-5"));
+    }
+    cap.points.push_back(point);
+  }
+  return cap;
+}
+
 }  // namespace
 
 void CapFlags::AddTo(CLI::App& command) {
@@ -49,19 +66,27 @@ void CapFlags::AddTo(CLI::App& command) {
   number("--mu", mu, "Gaussian DP", "MU");
   number("--renyi-order", renyi_order, "Renyi DP at this order, with --renyi-divergence", "ORDER");
   number("--renyi-divergence", renyi_divergence, "with --renyi-order", "DIVERGENCE");
+  command
+      .add_option("--curve-point", curve_points,
+                  "a trade-off curve, one DECLARED plan: (epsilon, delta)-DP at every point; may "
+                  "come several times, epsilons rising")
+      ->type_name("EPSILON:DELTA")
+      ->expected(1)
+      ->take_all()
+      ->group(group);
 }
 
 absl::StatusOr<Cap> CapFlags::ToCap() const {
   const bool approximate = epsilon || delta || !filter.empty() || filter_order;
   const bool renyi = renyi_order || renyi_divergence;
   const int given = int{approximate} + int{pure_epsilon.has_value()} + int{rho.has_value()} +
-                    int{mu.has_value()} + int{renyi};
+                    int{mu.has_value()} + int{renyi} + int{!curve_points.empty()};
   if (given == 0) return Cap();
   if (given > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "cap: got flags of ", given,
         " currencies, want one of --epsilon with --delta, --pure-epsilon, --rho, --mu, "
-        "--renyi-order with --renyi-divergence"));
+        "--renyi-order with --renyi-divergence, --curve-point"));
   }
   if (approximate) {
     if (!epsilon || !delta) {
@@ -75,6 +100,7 @@ absl::StatusOr<Cap> CapFlags::ToCap() const {
   if (pure_epsilon) return PureEpsilonCap{*pure_epsilon};
   if (rho) return ZcdpCap{*rho};
   if (mu) return GaussianDpCap{*mu};
+  if (!curve_points.empty()) return ReadCurve(curve_points);
   if (!renyi_order || !renyi_divergence) {
     return absl::InvalidArgumentError(
         "cap: got one of --renyi-order and --renyi-divergence, want both");

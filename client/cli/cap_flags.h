@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -23,9 +24,10 @@ struct CapFlags {
   std::optional<double> mu;
   std::optional<double> renyi_order;
   std::optional<double> renyi_divergence;
+  std::vector<std::string> curve_points;
 
-  // Adds --epsilon, --delta, --filter, --filter-order, --pure-epsilon, --rho, --mu, --renyi-order
-  // and --renyi-divergence.
+  // Adds --epsilon, --delta, --filter, --filter-order, --pure-epsilon, --rho, --mu, --renyi-order,
+  // --renyi-divergence and --curve-point.
   void AddTo(CLI::App& command);
 
   // Returns monostate if no cap flag is given; INVALID_ARGUMENT if flags of more than one currency

@@ -1,13 +1,16 @@
 #include <cstdint>
+#include <istream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/random/random.h"
+#include <google/protobuf/util/json_util.h>
+
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "client/cli/answers.h"
+#include "client/cli/attempt_flags.h"
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
 #include "client/cli/resource_name.h"
@@ -19,18 +22,6 @@
 namespace epsledger::cli {
 namespace {
 
-Table ChargeTable(const std::vector<const v1::Charge*>& charges) {
-  Table table({"sequence", "name", "count", "event", "decision", "reason", "limited by"});
-  for (const v1::Charge* charge : charges) {
-    const bool refused = charge->has_refusal();
-    table.AddRow({charge->sequence(), charge->name(), charge->count(),
-                  DescribeEvent(charge->event()), v1::Charge::Decision_Name(charge->decision()),
-                  refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
-                  refused ? charge->refusal().limiting_resource() : ""});
-  }
-  return table;
-}
-
 void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
   invocation.Print({.messages = {&charge}, .table = ChargeTable({&charge})});
 }
@@ -38,52 +29,23 @@ void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
 struct CreateFlags {
   std::string session;
   EventFlags event;
-  std::optional<std::int64_t> attempt;
-  bool open_attempt = false;
+  AttemptFlags attempt;
   std::string charge_id;
 };
-
-// "epsctl-" and 16 hexadecimal digits: another charge each time, unless the user names it.
-std::string MakeChargeId() {
-  absl::BitGen random;
-  return absl::StrFormat("epsctl-%016x", absl::Uniform<std::uint64_t>(random));
-}
-
-// The attempt to charge under; opens one if told so.
-std::optional<std::string> AttemptName(Invocation& invocation, const CreateFlags& flags,
-                                       const std::string& session) {
-  if (flags.attempt.has_value() == flags.open_attempt) {
-    invocation.Fail(
-        absl::InvalidArgumentError(
-            "attempt: want either --attempt N (epsctl session get shows the newest), or "
-            "--open-attempt, which fences the process that is training in this session"),
-        CallKind::kRead);
-    return std::nullopt;
-  }
-  if (flags.attempt.has_value()) return absl::StrCat(session, "/attempts/", *flags.attempt);
-  v1::OpenAttemptRequest request;
-  request.set_session(session);
-  request.set_client_description("epsctl");
-  const auto attempt =
-      invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::OpenAttempt,
-                      request, CallKind::kWrite);
-  if (attempt == nullptr) return std::nullopt;
-  return attempt->name();
-}
 
 void Create(Invocation& invocation, const CreateFlags& flags) {
   const absl::StatusOr<std::string> session = SessionName(flags.session);
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
   const absl::StatusOr<v1::CountedEvent> event = flags.event.ToMessage();
   if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
-  const std::optional<std::string> attempt = AttemptName(invocation, flags, *session);
+  const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
   if (!attempt.has_value()) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
 
   v1::ChargeRequest request;
   request.set_attempt(*attempt);
-  request.set_charge_id(flags.charge_id.empty() ? MakeChargeId() : flags.charge_id);
+  request.set_charge_id(flags.charge_id.empty() ? MakeKey() : flags.charge_id);
   *request.mutable_event() = event->event();
   request.set_count(event->count());
   const absl::StatusOr<v1::Charge> charge = ChargeUntilDefinite(**connection, request);
@@ -99,6 +61,73 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
                               << LastSegment(*attempt) << " --charge-id " << request.charge_id()
                               << "\n";
   }
+}
+
+struct BatchFlags {
+  std::string session;
+  AttemptFlags attempt;
+  std::string mode;
+};
+
+// Reads one item a line: {"chargeId": ..., "event": {...}, "count": 1}.
+absl::Status ReadItems(std::istream& in, v1::BatchChargeRequest* request) {
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    v1::BatchChargeItem* item = request->add_items();
+    const auto parsed = google::protobuf::util::JsonStringToMessage(line, item);
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": want the proto3 JSON of epsledger.v1.BatchChargeItem: ",
+                       std::string(parsed.message())));
+    }
+    if (item->charge_id().empty()) item->set_charge_id(MakeKey());
+    if (item->count() == 0) item->set_count(1);
+  }
+  if (request->items_size() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("items: got none, want one a line on the standard input");
+}
+
+// Prints every item that was decided; the exit code is that of the worst.
+void PrintBatch(Invocation& invocation, const std::vector<absl::StatusOr<v1::Charge>>& results) {
+  std::vector<v1::Charge> decided;
+  absl::Status worst;
+  for (const absl::StatusOr<v1::Charge>& result : results) {
+    const std::optional<v1::Charge> refused = RefusedChargeOf(result.status());
+    if (result.ok()) {
+      decided.push_back(*result);
+    } else if (refused.has_value()) {
+      decided.push_back(*refused);
+    }
+    if (!result.ok() && (worst.ok() || UnknownCharge(result.status()).has_value())) {
+      worst = result.status();
+    }
+  }
+  std::vector<const v1::Charge*> charges;
+  for (const v1::Charge& charge : decided) charges.push_back(&charge);
+  invocation.Print({.messages = {charges.begin(), charges.end()},
+                    .is_list = true,
+                    .table = ChargeTable(charges)});
+  if (!worst.ok()) invocation.Fail(worst, CallKind::kWrite);
+}
+
+void Batch(Invocation& invocation, const BatchFlags& flags) {
+  const absl::StatusOr<std::string> session = SessionName(flags.session);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  v1::BatchChargeRequest request;
+  if (absl::Status read = ReadItems(invocation.terminal().in, &request); !read.ok()) {
+    return invocation.Fail(read, CallKind::kRead);
+  }
+  const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
+  if (!attempt.has_value()) return;
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+  request.set_attempt(*attempt);
+  request.set_mode(flags.mode == "per-item" ? v1::BatchChargeRequest::PER_ITEM
+                                            : v1::BatchChargeRequest::ALL_OR_NOTHING);
+  const auto results = BatchUntilDefinite(**connection, request);
+  if (!results.ok()) return invocation.Fail(results.status(), CallKind::kWrite);
+  PrintBatch(invocation, *results);
 }
 
 void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
@@ -172,9 +201,7 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
   create->fallthrough();
   create->add_option("session", flags->session, "BUDGET/SESSION")->required();
   flags->event.AddTo(*create);
-  create->add_option("--attempt", flags->attempt, "charge under this attempt")->type_name("N");
-  create->add_flag("--open-attempt", flags->open_attempt,
-                   "open a new attempt; all earlier ones are refused from then on");
+  flags->attempt.AddTo(*create);
   create
       ->add_option("--charge-id", flags->charge_id,
                    "the idempotency key: the same key twice is charged once; made up if not given")
@@ -185,6 +212,23 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
       "  epsctl charge create adult/run-1 --attempt 1 --charge-id epoch-3 \\\n"
       "      --gaussian 1.1 --sampling-probability 0.01 --count 100");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
+
+  auto batched = std::make_shared<BatchFlags>();
+  CLI::App* batch = charge->add_subcommand(
+      "batch", "Charge several releases in one commit: one JSON object a line, standard input");
+  batch->fallthrough();
+  batch->add_option("session", batched->session, "BUDGET/SESSION")->required();
+  batch->add_option("--mode", batched->mode, "all of them or none, or each after the ones before")
+      ->check(CLI::IsMember({"all-or-nothing", "per-item"}))
+      ->required();
+  batched->attempt.AddTo(*batch);
+  batch->footer(
+      "A line is {\"chargeId\": ..., \"event\": {...}, \"count\": 1}; without a charge id, one is "
+      "made up.\n"
+      "Example:\n"
+      "  echo '{\"chargeId\": \"a\", \"event\": {\"gaussian\": {\"noiseMultiplier\": 40}}}' |\n"
+      "      epsctl charge batch adult/run-1 --attempt 1 --mode per-item");
+  batch->callback([&invocation, batched] { Batch(invocation, *batched); });
 
   auto previewed = std::make_shared<std::pair<std::string, EventFlags>>();
   CLI::App* preview = charge->add_subcommand(

@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "client/cli/invocation.h"
-#include "client/cli/table.h"
-#include "epsledger/v1/budget.pb.h"
 
 namespace epsledger::cli {
 
@@ -14,14 +12,20 @@ namespace epsledger::cli {
 void AddBudgetCommands(CLI::App& app, Invocation& invocation);
 void AddSessionCommands(CLI::App& app, Invocation& invocation);
 void AddChargeCommands(CLI::App& app, Invocation& invocation);
+void AddLedgerCommands(CLI::App& app, Invocation& invocation);
+void AddStatementCommands(CLI::App& app, Invocation& invocation);
+void AddLeaseCommands(CLI::App& app, Invocation& invocation);
+void AddWatchCommands(CLI::App& app, Invocation& invocation);
 void AddComputeCommand(CLI::App& app, Invocation& invocation);
 void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddCalibrateCommand(CLI::App& app, Invocation& invocation);
 void AddCurveCommand(CLI::App& app, Invocation& invocation);
+void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
-// The cells of a budget or session: what each quantity's cap is and how much of it is spent.
-Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells);
+// The verbs of `budget` that change one, and those of `session` that read what it spends.
+void AddBudgetChanges(CLI::App& budget, Invocation& invocation);
+void AddSessionReadings(CLI::App& session, Invocation& invocation);
 
 }  // namespace epsledger::cli
 

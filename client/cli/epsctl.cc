@@ -1,5 +1,6 @@
 #include "client/cli/epsctl.h"
 
+#include <cstdlib>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -44,6 +45,12 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
       ->envname("EPSLEDGER_TLS_KEY")
       ->type_name("FILE")
       ->group(group);
+  app.add_option("--token-file", flags.token_file,
+                 "a file with the token that says who calls; else the variable EPSLEDGER_TOKEN")
+      ->envname("EPSLEDGER_TOKEN_FILE")
+      ->type_name("FILE")
+      ->group(group);
+  if (const char* token = std::getenv("EPSLEDGER_TOKEN")) flags.token = token;
   app.add_flag("--allow-insecure", flags.allow_insecure,
                "speak without TLS to an address that is not loopback")
       ->envname("EPSLEDGER_ALLOW_INSECURE")
@@ -61,10 +68,15 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddBudgetCommands(app, invocation);
   AddSessionCommands(app, invocation);
   AddChargeCommands(app, invocation);
+  AddLedgerCommands(app, invocation);
+  AddStatementCommands(app, invocation);
+  AddLeaseCommands(app, invocation);
+  AddWatchCommands(app, invocation);
   AddComputeCommand(app, invocation);
   AddCompareCommand(app, invocation);
   AddCalibrateCommand(app, invocation);
   AddCurveCommand(app, invocation);
+  AddTokenCommands(app, invocation);
   AddVersionCommand(app, invocation);
   app.footer(
       absl::StrCat(std::string(kExitCodeHelp),

@@ -24,7 +24,9 @@ std::string FailureText(const absl::Status& status, CallKind kind, const std::st
                           "): raise --timeout, and repeat this command as it is.");
     case absl::StatusCode::kUnauthenticated:
     case absl::StatusCode::kPermissionDenied:
-      return absl::StrCat(message, ": check the certificate (--tls-cert, --tls-key).");
+      return absl::StrCat(message,
+                          ": check the token (--token-file, EPSLEDGER_TOKEN) or the certificate "
+                          "(--tls-cert, --tls-key).");
     case absl::StatusCode::kUnimplemented:
       return absl::StrCat("the server does not do this: ", message);
     default:

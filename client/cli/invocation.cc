@@ -39,6 +39,12 @@ absl::StatusOr<Connection*> Invocation::Connect() {
                  .certificate_file = flags_.tls_cert,
                  .key_file = flags_.tls_key};
   options.allow_insecure = flags_.allow_insecure;
+  options.token = flags_.token;
+  if (!flags_.token_file.empty()) {
+    absl::StatusOr<std::string> token = ReadTokenFile(flags_.token_file);
+    if (!token.ok()) return absl::InvalidArgumentError(token.status().message());
+    options.token = *std::move(token);
+  }
   const auto timeout =
       std::chrono::milliseconds(std::max<long>(1, std::lround(flags_.timeout_seconds * 1000)));
   options.retry.overall_timeout = timeout;

@@ -35,6 +35,8 @@ struct GlobalFlags {
   std::string tls_cert;
   std::string tls_key;
   bool allow_insecure = false;
+  std::string token_file;
+  std::string token;  // of the environment alone: a command line can be read by others
   double timeout_seconds = 30;
 };
 

@@ -54,6 +54,11 @@ absl::StatusOr<std::string> ChargeName(const std::string& text) {
                   "BUDGET/SESSION/ATTEMPT/CHARGE");
 }
 
+absl::StatusOr<std::string> LeaseName(const std::string& text) {
+  return FullName(text, {"budgets", "sessions", "attempts", "leases"},
+                  "BUDGET/SESSION/ATTEMPT/LEASE");
+}
+
 std::string LastSegment(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 std::string ParentOf(const std::string& name) {

@@ -18,6 +18,9 @@ absl::StatusOr<std::string> SessionName(const std::string& text);
 // "adult/run-1/1/step-7" -> "budgets/adult/sessions/run-1/attempts/1/charges/step-7"
 absl::StatusOr<std::string> ChargeName(const std::string& text);
 
+// "adult/run-1/1/lease-7" -> "budgets/adult/sessions/run-1/attempts/1/leases/lease-7"
+absl::StatusOr<std::string> LeaseName(const std::string& text);
+
 // The last segment of a full name.
 std::string LastSegment(const std::string& name);
 // The name without its last two segments: the budget of a session's full name.

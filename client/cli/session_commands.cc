@@ -1,3 +1,4 @@
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,44 +9,16 @@
 #include <google/protobuf/util/json_util.h>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/answers.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
+#include "client/cli/label_flags.h"
 #include "client/cli/resource_name.h"
 #include "client/cpp/budget_message.h"
 
 namespace epsledger::cli {
 namespace {
-
-std::string DescribeHistory(const v1::Session& session) {
-  std::string text;
-  for (const v1::CountedEvent& event : session.history()) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", event.count(), " x ",
-                    DescribeEvent(event.event()));
-  }
-  return text;
-}
-
-Table SessionTable(const std::vector<const v1::Session*>& sessions) {
-  Table table({"name", "mode", "state", "attempt", "accepted", "refused", "history", "own cap",
-               "display name"});
-  for (const v1::Session* session : sessions) {
-    table.AddRow({session->name(), v1::Session::Mode_Name(session->mode()),
-                  v1::Session::State_Name(session->state()), session->current_attempt(),
-                  session->accepted_charge_count(), session->refused_charge_count(),
-                  DescribeHistory(*session),
-                  session->has_own_cap()  ? DescribeCap(session->own_cap())
-                  : session->no_own_cap() ? "none: the budgets limit it"
-                                          : "the plan",
-                  session->display_name()});
-  }
-  return table;
-}
-
-void PrintSession(Invocation& invocation, const v1::Session& session) {
-  const Table cells = CellTable(session.cells());
-  invocation.Print({.messages = {&session}, .table = SessionTable({&session}), .below = &cells});
-}
 
 struct CreateFlags {
   std::string name;
@@ -56,7 +29,22 @@ struct CreateFlags {
   std::string plan_json;
   std::optional<double> plan_delta;
   std::string display_name;
+  std::string group;
+  std::vector<std::string> labels;
+  std::string claim;
+  double claimed_epsilon = 0;
+  double claimed_delta = 0;
+  std::string claim_source;
 };
+
+const std::map<std::string, v1::Claim::Status>& Claims() {
+  static const auto& claims = *new std::map<std::string, v1::Claim::Status>{
+      {"proven", v1::Claim::PROVEN},
+      {"not-proven", v1::Claim::NOT_PROVEN},
+      {"counterexample-known", v1::Claim::COUNTEREXAMPLE_KNOWN},
+  };
+  return claims;
+}
 
 absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags) {
   const absl::StatusOr<std::string> name = SessionName(flags.name);
@@ -68,6 +56,17 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
   session->set_neighboring_relation(ToMessage(flags.relation));
   session->set_display_name(flags.display_name);
   session->set_no_own_cap(flags.no_own_cap);
+  session->set_group(flags.group);
+  if (absl::Status status = AddLabels(flags.labels, session->mutable_labels()); !status.ok()) {
+    return status;
+  }
+  if (!flags.claim.empty()) {
+    v1::Claim* claim = session->mutable_claim();
+    claim->set_status(Claims().at(flags.claim));
+    claim->set_epsilon(flags.claimed_epsilon);
+    claim->set_delta(flags.claimed_delta);
+    claim->set_source(flags.claim_source);
+  }
   const absl::StatusOr<Cap> cap = flags.own_cap.ToCap();
   if (!cap.ok()) return cap.status();
   if (!std::holds_alternative<std::monostate>(*cap)) *session->mutable_own_cap() = ToMessage(*cap);
@@ -136,9 +135,7 @@ void List(Invocation& invocation, const std::string& text) {
     request.set_page_token(page->next_page_token());
     pages.push_back(std::move(page));
   } while (!request.page_token().empty());
-  invocation.Print({.messages = {sessions.begin(), sessions.end()},
-                    .is_list = true,
-                    .table = SessionTable(sessions)});
+  PrintSessions(invocation, sessions);
 }
 
 void PrintGuarantees(Invocation& invocation, const std::string& text, double delta) {
@@ -151,18 +148,7 @@ void PrintGuarantees(Invocation& invocation, const std::string& text, double del
                                         &v1::SessionService::StubInterface::GetSessionGuarantees,
                                         request, CallKind::kRead);
   if (response == nullptr) return;
-  Table table({"accountant", "epsilon", "lower", "kind", "theorem or why there is none"});
-  std::vector<const google::protobuf::Message*> messages;
-  for (const v1::AccountantReading& reading : response->readings()) {
-    messages.push_back(&reading);
-    const v1::Guarantee& guarantee = reading.guarantee();
-    table.AddRow({v1::Accountant::Kind_Name(reading.accountant()),
-                  guarantee.has_upper() ? Cell(guarantee.upper(), Rounding::kUp) : Cell(""),
-                  guarantee.has_lower() ? Cell(guarantee.lower(), Rounding::kDown) : Cell(""),
-                  reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
-                  reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
-  }
-  invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
+  PrintReadings(invocation, response->readings());
 }
 
 }  // namespace
@@ -188,6 +174,26 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
                    "the delta at which the plan enters budgets that count epsilons")
       ->type_name("DELTA");
   create->add_option("--display-name", flags->display_name, "for people")->type_name("TEXT");
+  create->add_option("--group", flags->group, "the hyper-parameter search that it belongs to")
+      ->type_name("GROUP");
+  AddLabelFlag(*create, flags->labels);
+  const char* claim = "Claim (what is published of the algorithm)";
+  CLI::Option* status = create->add_option("--claim", flags->claim, "proven if not said")
+                            ->check(CLI::IsMember(Claims()))
+                            ->type_name("STATUS")
+                            ->group(claim);
+  create->add_option("--claimed-epsilon", flags->claimed_epsilon, "never a guarantee")
+      ->type_name("EPSILON")
+      ->needs(status)
+      ->group(claim);
+  create->add_option("--claimed-delta", flags->claimed_delta, "in [0, 1)")
+      ->type_name("DELTA")
+      ->needs(status)
+      ->group(claim);
+  create->add_option("--claim-source", flags->claim_source, "where: \"Theorem 3.3\"")
+      ->type_name("TEXT")
+      ->needs(status)
+      ->group(claim);
   create->footer(
       "Examples:\n"
       "  epsctl session create adult/run-1 --relation add-or-remove-one --no-own-cap\n"
@@ -215,6 +221,8 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
   guarantees->add_option("session", *read, "BUDGET/SESSION")->required();
   guarantees->add_option("--delta", *delta, "in (0, 1)")->type_name("DELTA")->required();
   guarantees->callback([&invocation, read, delta] { PrintGuarantees(invocation, *read, *delta); });
+
+  AddSessionReadings(*session, invocation);
 }
 
 }  // namespace epsledger::cli

@@ -1,6 +1,8 @@
 #ifndef EPSLEDGER_CLIENT_CPP_CHARGING_H_
 #define EPSLEDGER_CLIENT_CPP_CHARGING_H_
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cpp/connection.h"
@@ -22,6 +24,16 @@ absl::Status VerifyAccepted(const v1::ChargeRequest& request, const v1::Charge& 
 // decision on this key.
 absl::StatusOr<v1::Charge> ChargeUntilDefinite(Connection& connection,
                                                const v1::ChargeRequest& request);
+
+// The same for a lease: it is returned if and only if it grants exactly this key, event and count.
+absl::StatusOr<v1::Lease> LeaseUntilDefinite(Connection& connection,
+                                             const v1::AcquireLeaseRequest& request);
+
+// The same for several charges at once: one result per item in order, each as ChargeUntilDefinite
+// returns it. An error, with UnknownCharge(status) of the first item if they may have been
+// committed, is one of all items.
+absl::StatusOr<std::vector<absl::StatusOr<v1::Charge>>> BatchUntilDefinite(
+    Connection& connection, const v1::BatchChargeRequest& request);
 
 }  // namespace epsledger
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <google/protobuf/util/json_util.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +15,8 @@
 #include "client/cpp/connection.h"
 #include "client/cpp/mechanism_message.h"
 #include "client/cpp/session_impl.h"
+#include "client/cpp/watch_impl.h"
+#include "client/cpp/watching.h"
 
 namespace epsledger {
 namespace {
@@ -38,7 +42,25 @@ v1::CreateSessionRequest CreateRequest(const SessionOptions& options) {
     session->set_plan_delta(create.plan->delta);
   }
   session->set_display_name(create.display_name);
+  session->set_group(create.group);
+  for (const auto& [key, value] : create.labels) (*session->mutable_labels())[key] = value;
+  if (create.claim.has_value()) {
+    v1::Claim* claim = session->mutable_claim();
+    claim->set_status(static_cast<v1::Claim::Status>(create.claim->status));  // the same numbers
+    claim->set_epsilon(create.claim->epsilon);
+    claim->set_delta(create.claim->delta);
+    claim->set_source(create.claim->source);
+  }
   return request;
+}
+
+v1::Provenance ToMessage(const Provenance& provenance) {
+  v1::Provenance message;
+  message.set_sampler(static_cast<v1::Provenance::Sampler>(provenance.sampler));
+  message.set_clip_norm(provenance.clip_norm);
+  message.set_library(provenance.library);
+  message.set_library_version(provenance.library_version);
+  return message;
 }
 
 absl::Status ValidateAttempt(const std::string& session_name, const v1::Attempt& attempt) {
@@ -49,10 +71,42 @@ absl::Status ValidateAttempt(const std::string& session_name, const v1::Attempt&
                                           ": these do not fit together"));
 }
 
+LedgerChange FromMessage(const v1::LedgerChange& message) {
+  LedgerChange change;
+  change.sequence = message.sequence();
+  switch (message.change_case()) {
+    case v1::LedgerChange::kBudget:
+      change.kind = ChangeKind::kBudget;
+      break;
+    case v1::LedgerChange::kSession:
+      change.kind = ChangeKind::kSession;
+      break;
+    case v1::LedgerChange::kAttempt:
+      change.kind = ChangeKind::kAttempt;
+      break;
+    case v1::LedgerChange::kCharge:
+      change.kind = ChangeKind::kCharge;
+      break;
+    case v1::LedgerChange::kLease:
+      change.kind = ChangeKind::kLease;
+      break;
+    case v1::LedgerChange::kRefusedSession:
+      change.kind = ChangeKind::kRefusedSession;
+      break;
+    case v1::LedgerChange::CHANGE_NOT_SET:
+      break;
+  }
+  change.name = NameOf(message);
+  // Cannot fail: the message was parsed from an answer.
+  (void)google::protobuf::util::MessageToJsonString(message, &change.json);
+  return change;
+}
+
 }  // namespace
 
 struct Client::Impl {
   std::shared_ptr<Connection> connection;
+  std::shared_ptr<SeenHeads> seen_heads = std::make_shared<SeenHeads>();
 };
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -101,16 +155,40 @@ absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
   v1::OpenAttemptRequest request;
   request.set_session(name);
   request.set_client_description(options.client_description);
+  *request.mutable_provenance() = ToMessage(options.provenance);
+  impl_->seen_heads->AddTo(request, name);
   absl::StatusOr<v1::Attempt> attempt = connection.Call(
       connection.sessions(), &v1::SessionService::StubInterface::OpenAttempt, request);
   if (!attempt.ok()) return attempt.status();
   if (absl::Status valid = ValidateAttempt(name, *attempt); !valid.ok()) return valid;
+  impl_->seen_heads->Remember(name, attempt->sequence(), attempt->hash());
   auto impl = std::make_unique<Session::Impl>();
   impl->connection = impl_->connection;
+  impl->seen_heads = impl_->seen_heads;
   impl->name = name;
   impl->attempt_name = attempt->name();
   impl->process = getpid();
   return Session(std::move(impl));
+}
+
+Watch Client::WatchBudget(const std::string& name, std::int64_t after_sequence,
+                          ChangeCallback callback) {
+  return WatchSession(BudgetName(name), after_sequence, std::move(callback));
+}
+
+Watch Client::WatchSession(const std::string& name, std::int64_t after_sequence,
+                           ChangeCallback callback) {
+  auto impl = std::make_unique<Watch::Impl>();
+  impl->connection = impl_->connection;
+  impl->thread =
+      std::thread([watch = impl.get(), name, after_sequence, callback = std::move(callback)] {
+        watch->end = WatchChanges(*watch->connection, name, after_sequence, watch->canceller,
+                                  [&](const v1::LedgerChange& change) {
+                                    callback(FromMessage(change));
+                                    return !watch->canceller.cancelled();
+                                  });
+      });
+  return Watch(std::move(impl));
 }
 
 }  // namespace epsledger

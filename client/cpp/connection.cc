@@ -1,5 +1,6 @@
 #include "client/cpp/connection.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -9,6 +10,9 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
+
+#include <grpcpp/support/client_interceptor.h>
 
 #include "absl/strings/str_cat.h"
 #include "client/cpp/address.h"
@@ -45,6 +49,52 @@ absl::StatusOr<std::string> ReadPem(const char* option, const std::string& path)
   }
   return text.str();
 }
+
+absl::Status CheckToken(const ClientOptions& options) {
+  const std::string& token = options.token;
+  // The token itself is never repeated: errors end up in logs.
+  if (std::any_of(token.begin(), token.end(), [](char c) { return c <= 0x20 || c >= 0x7f; })) {
+    return absl::InvalidArgumentError("token: want the secret of a token, without white space");
+  }
+  if (!token.empty() && !options.tls.enabled && !IsLocalAddress(options.address)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("token: would be sent in plaintext to ", options.address,
+                     ", where others can read it on the way: enable TLS"));
+  }
+  return absl::OkStatus();
+}
+
+// Gives every call of a channel the token. Call credentials would do, if gRPC let them pass over
+// the plaintext of a local connection.
+class TokenSender final : public grpc::experimental::Interceptor {
+ public:
+  explicit TokenSender(const std::string& authorization) : authorization_(authorization) {}
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
+      methods->GetSendInitialMetadata()->emplace("authorization", authorization_);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const std::string& authorization_;
+};
+
+class TokenSenderFactory final : public grpc::experimental::ClientInterceptorFactoryInterface {
+ public:
+  explicit TokenSenderFactory(const std::string& token)
+      : authorization_(absl::StrCat("Bearer ", token)) {}
+
+  grpc::experimental::Interceptor* CreateClientInterceptor(
+      grpc::experimental::ClientRpcInfo*) override {
+    return new TokenSender(authorization_);  // gRPC owns it
+  }
+
+ private:
+  const std::string authorization_;
+};
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> Credentials(
     const ClientOptions& options) {
@@ -86,17 +136,34 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> Credentials(
 
 }  // namespace
 
+absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string token, more;
+  if (!file) {
+    return absl::NotFoundError(
+        absl::StrCat("token: cannot read ", path, ": ", std::strerror(errno)));
+  }
+  if (!(file >> token) || file >> more) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("token: want one token and nothing else in ", path));
+  }
+  return token;
+}
+
 Connection::Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry)
     : retry_(std::move(retry)),
+      access_(v1::AccessService::NewStub(channel)),
       budgets_(v1::BudgetService::NewStub(channel)),
       sessions_(v1::SessionService::NewStub(channel)),
-      charges_(v1::ChargeService::NewStub(channel)) {}
+      charges_(v1::ChargeService::NewStub(channel)),
+      audit_(v1::AuditService::NewStub(channel)) {}
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions& options) {
   if (options.address.empty()) {
     return absl::InvalidArgumentError("address: got \"\", want \"host:port\" or \"unix:path\"");
   }
   if (absl::Status valid = ValidateRetryOptions(options.retry); !valid.ok()) return valid;
+  if (absl::Status valid = CheckToken(options); !valid.ok()) return valid;
   absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = Credentials(options);
   if (!credentials.ok()) return credentials.status();
 
@@ -109,7 +176,12 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   // A proxy from the environment would carry a local connection, in the clear, off the machine.
   if (!options.tls.enabled) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  auto channel = grpc::CreateCustomChannel(options.address, *credentials, arguments);
+  std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> interceptors;
+  if (!options.token.empty()) {
+    interceptors.push_back(std::make_unique<TokenSenderFactory>(options.token));
+  }
+  std::shared_ptr<grpc::Channel> channel = grpc::experimental::CreateCustomChannelWithInterceptors(
+      options.address, *credentials, arguments, std::move(interceptors));
   RetryOptions retry = options.retry;
   if (!retry.sleep) {
     retry.sleep = [channel](std::chrono::nanoseconds wait) { WaitOrConnect(*channel, wait); };

@@ -11,6 +11,8 @@
 #include "client/cpp/retry.h"
 #include "client/cpp/rpc_status.h"
 #include "epsledger/client.h"
+#include "epsledger/v1/access_service.grpc.pb.h"
+#include "epsledger/v1/audit_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
@@ -52,17 +54,21 @@ class Connection {
   }
 
   const RetryOptions& retry() const { return retry_; }
+  v1::AccessService::StubInterface& access() { return *access_; }
   v1::BudgetService::StubInterface& budgets() { return *budgets_; }
   v1::SessionService::StubInterface& sessions() { return *sessions_; }
   v1::ChargeService::StubInterface& charges() { return *charges_; }
+  v1::AuditService::StubInterface& audit() { return *audit_; }
 
  private:
   Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry);
 
   RetryOptions retry_;
+  std::unique_ptr<v1::AccessService::StubInterface> access_;
   std::unique_ptr<v1::BudgetService::StubInterface> budgets_;
   std::unique_ptr<v1::SessionService::StubInterface> sessions_;
   std::unique_ptr<v1::ChargeService::StubInterface> charges_;
+  std::unique_ptr<v1::AuditService::StubInterface> audit_;
 };
 
 }  // namespace epsledger

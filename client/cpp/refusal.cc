@@ -33,8 +33,10 @@ std::string WhatToDo(const RefusalDetails& refusal) {
       return "use an event that the cap's currency can count, or a budget in another currency";
     case RefusalReason::kBatchRefused:
       return "look at the other items of the batch";
-    case RefusalReason::kTooManyDistinctEvents:
-      return "reuse the parameters of earlier steps, or start another session";
+    case RefusalReason::kPolicyViolation:
+      return refusal.remedy.empty() ? "declare what the budget's policy wants" : refusal.remedy;
+    case RefusalReason::kBudgetSuperseded:
+      return "open a session under the successor (epsctl budget get shows it)";
     case RefusalReason::kUnspecified:
       break;
   }
@@ -61,8 +63,10 @@ std::string_view RefusalReasonName(RefusalReason reason) {
       return "EVENT_NOT_CHARGEABLE";
     case RefusalReason::kBatchRefused:
       return "BATCH_REFUSED";
-    case RefusalReason::kTooManyDistinctEvents:
-      return "TOO_MANY_DISTINCT_EVENTS";
+    case RefusalReason::kPolicyViolation:
+      return "POLICY_VIOLATION";
+    case RefusalReason::kBudgetSuperseded:
+      return "BUDGET_SUPERSEDED";
   }
   return "REASON_UNSPECIFIED";
 }
@@ -82,6 +86,7 @@ RefusalDetails FromMessage(const v1::Refusal& refusal, const std::string& charge
   }
   details.requested = refusal.requested();
   details.steps_that_fit = refusal.steps_that_fit();
+  details.remedy = refusal.remedy();
   return details;
 }
 

@@ -41,6 +41,15 @@ std::optional<v1::Charge> RefusedChargeOf(const absl::Status& status) {
   return charge;
 }
 
+absl::Status RefusedStatus(const v1::Charge& charge) {
+  const v1::Refusal::Reason reason = charge.refusal().reason();
+  absl::Status status(reason == v1::Refusal::ATTEMPT_FENCED ? absl::StatusCode::kAborted
+                                                            : absl::StatusCode::kFailedPrecondition,
+                      absl::StrCat("charge refused: ", v1::Refusal::Reason_Name(reason)));
+  status.SetPayload(kChargeType, absl::Cord(charge.SerializeAsString()));
+  return status;
+}
+
 std::optional<v1::Refusal> RefusedPlanOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kRefusalType);
   v1::Refusal refusal;

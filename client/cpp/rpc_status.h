@@ -19,6 +19,10 @@ absl::Status FromGrpc(const grpc::Status& status);
 // Returns the refused charge that a refusal came with; nothing if there is none.
 std::optional<v1::Charge> RefusedChargeOf(const absl::Status& status);
 
+// Returns the status of a refused charge that came in the body of an answer: FAILED_PRECONDITION,
+// or ABORTED for a fenced attempt, with RefusedChargeOf(status).
+absl::Status RefusedStatus(const v1::Charge& charge);
+
 // Returns the refusal that the creation of a DECLARED session came with; nothing if there is none.
 std::optional<v1::Refusal> RefusedPlanOf(const absl::Status& status);
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cpp/budget_message.h"
 #include "client/cpp/charging.h"
+#include "client/cpp/lease_impl.h"
 #include "client/cpp/mechanism_message.h"
 #include "client/cpp/refusal_message.h"
 #include "client/cpp/session_impl.h"
@@ -22,10 +23,17 @@ namespace epsledger {
 namespace {
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
+constexpr std::size_t kMaxBatchItems = 1'000;
 
 absl::Status ValidateCount(std::int64_t count) {
   if (count >= 1 && count <= kMaxCount) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("count: got ", count, ", want in [1, 2^53]"));
+}
+
+absl::Status CheckProcess(pid_t process) {
+  if (getpid() == process) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "this session was opened before a fork: open a session of this process's own");
 }
 
 AccountantReading FromMessage(const v1::AccountantReading& message) {
@@ -95,24 +103,85 @@ absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
 absl::StatusOr<Permit> Session::ChargeWithId(const std::string& charge_id,
                                              const Mechanism& mechanism, std::int64_t count) {
   if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
-  if (getpid() != impl_->process) {
-    return absl::FailedPreconditionError(
-        "this session was opened before a fork: open a session of this process's own");
-  }
+  if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
   v1::ChargeRequest request;
   request.set_attempt(impl_->attempt_name);
   request.set_charge_id(charge_id);
   *request.mutable_event() = MechanismMessage::Of(mechanism);
   request.set_count(count);
-  absl::StatusOr<v1::Charge> charge = ChargeUntilDefinite(*impl_->connection, request);
-  if (!charge.ok()) {
-    if (UnknownCharge(charge.status()).has_value()) {
-      absl::MutexLock lock(&impl_->mutex);
-      impl_->unknown.push_back({charge_id, mechanism, count});
-    }
-    return charge.status();
+  impl_->seen_heads->AddTo(request, impl_->name);
+  return impl_->PermitOf(charge_id, {mechanism, count},
+                         ChargeUntilDefinite(*impl_->connection, request));
+}
+
+absl::StatusOr<Permit> Session::Impl::PermitOf(const std::string& charge_id,
+                                               const CountedMechanism& item,
+                                               const absl::StatusOr<v1::Charge>& charge) {
+  if (charge.ok()) {
+    seen_heads->Remember(name, charge->sequence(), charge->hash());
+    return Permit(charge->name(), charge->sequence(), item.mechanism, item.count);
   }
-  return Permit(charge->name(), charge->sequence(), mechanism, charge->count());
+  if (UnknownCharge(charge.status()).has_value()) {
+    absl::MutexLock lock(&mutex);
+    unknown.push_back({charge_id, item.mechanism, item.count});
+  }
+  return charge.status();
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<Permit>>> Session::ChargeBatch(
+    const std::vector<CountedMechanism>& items, BatchMode mode) {
+  if (items.empty() || items.size() > kMaxBatchItems) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("items: got ", items.size(), ", want 1 to ", kMaxBatchItems));
+  }
+  if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
+  v1::BatchChargeRequest request;
+  request.set_attempt(impl_->attempt_name);
+  request.set_mode(static_cast<v1::BatchChargeRequest::Mode>(mode));  // the same numbers
+  for (const CountedMechanism& item : items) {
+    if (absl::Status valid = ValidateCount(item.count); !valid.ok()) return valid;
+    v1::BatchChargeItem* message = request.add_items();
+    *message->mutable_event() = MechanismMessage::Of(item.mechanism);
+    message->set_count(item.count);
+    absl::MutexLock lock(&impl_->mutex);
+    message->set_charge_id(absl::StrCat("step-", ++impl_->last_step));
+  }
+  impl_->seen_heads->AddTo(request, impl_->name);
+  const auto charges = BatchUntilDefinite(*impl_->connection, request);
+  std::vector<absl::StatusOr<Permit>> permits;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    permits.push_back(impl_->PermitOf(request.items(static_cast<int>(i)).charge_id(), items[i],
+                                      charges.ok() ? (*charges)[i] : charges.status()));
+  }
+  if (!charges.ok()) return charges.status();
+  return permits;
+}
+
+absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, std::int64_t count,
+                                            std::chrono::seconds time_to_live) {
+  if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
+  if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
+  v1::AcquireLeaseRequest request;
+  request.set_attempt(impl_->attempt_name);
+  {
+    absl::MutexLock lock(&impl_->mutex);
+    request.set_lease_id(absl::StrCat("lease-", ++impl_->last_lease));
+  }
+  *request.mutable_event() = MechanismMessage::Of(mechanism);
+  request.set_count(count);
+  request.mutable_time_to_live()->set_seconds(time_to_live.count());
+  impl_->seen_heads->AddTo(request, impl_->name);
+  const absl::StatusOr<v1::Lease> lease = LeaseUntilDefinite(*impl_->connection, request);
+  if (!lease.ok()) return lease.status();
+  impl_->seen_heads->Remember(impl_->name, lease->sequence(), lease->hash());
+  return Lease(std::unique_ptr<Lease::Impl>(new Lease::Impl{
+      .connection = impl_->connection,
+      .name = lease->name(),
+      .charge_name = absl::StrCat(impl_->attempt_name, "/charges/", request.lease_id()),
+      .sequence = lease->sequence(),
+      .mechanism = mechanism,
+      .granted_count = lease->granted_count(),
+      .process = impl_->process}));
 }
 
 std::vector<std::string> Session::unknown_charges() const {

@@ -11,8 +11,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cpp/connection.h"
+#include "client/cpp/seen_heads.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/session.h"
+#include "epsledger/v1/charge.pb.h"
 
 namespace epsledger {
 
@@ -23,14 +25,21 @@ struct Session::Impl {
     std::int64_t count;
   };
 
+  // The permit of an accepted charge; an unknown outcome is remembered for RetryCharge.
+  absl::StatusOr<Permit> PermitOf(const std::string& charge_id, const CountedMechanism& item,
+                                  const absl::StatusOr<v1::Charge>& charge)
+      ABSL_LOCKS_EXCLUDED(mutex);
+
   // Immutable.
   std::shared_ptr<Connection> connection;
+  std::shared_ptr<SeenHeads> seen_heads;
   std::string name;
   std::string attempt_name;
   pid_t process = 0;  // that opened the session
 
   absl::Mutex mutex;
   std::int64_t last_step ABSL_GUARDED_BY(mutex) = 0;
+  std::int64_t last_lease ABSL_GUARDED_BY(mutex) = 0;
   std::vector<UnknownOutcome> unknown ABSL_GUARDED_BY(mutex);
 };
 

@@ -13,11 +13,13 @@ namespace {
 
 using accounting::Accountant;
 
-v1::AccountantReading ReadBy(Accountant accountant, accounting::Question& question) {
-  question.accountant = accountant;
+v1::AccountantReading ReadBy(Accountant accountant, const accounting::Query& query,
+                             absl::StatusOr<accounting::ComposedHistory>& history) {
   v1::AccountantReading reading;
   reading.set_accountant(ToProto(accountant));
-  const absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
+  const absl::StatusOr<accounting::Guarantee> guarantee =
+      history.ok() ? history->Ask(accountant, query)
+                   : absl::StatusOr<accounting::Guarantee>(history.status());
   if (guarantee.ok()) {
     ToProto(*guarantee, reading.mutable_guarantee());
   } else {
@@ -56,12 +58,13 @@ std::vector<v1::AccountantReading> ReadEveryAccountant(
   question.relation = relation;
   question.events = events;
   question.query = accounting::EpsilonAtDelta::FromDelta(delta);
+  auto history = accounting::ComposedHistory::Create(question);
   std::vector<v1::AccountantReading> readings;
   for (const Accountant accountant :
        {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
         Accountant::kMoments, Accountant::kZcdp, Accountant::kGaussian, Accountant::kClt,
         Accountant::kPld, Accountant::kTradeOff, Accountant::kBest}) {
-    readings.push_back(ReadBy(accountant, question));
+    readings.push_back(ReadBy(accountant, question.query, history));
   }
   return readings;
 }
@@ -81,13 +84,14 @@ absl::StatusOr<accounting::Question> ToQuestion(const v1::CompareAccountantsRequ
 absl::StatusOr<v1::CompareAccountantsResponse> CompareAccountants(
     accounting::Question question, absl::FunctionRef<bool()> abandoned) {
   v1::CompareAccountantsResponse response;
+  auto history = accounting::ComposedHistory::Create(question);
   for (const Accountant accountant :
        {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
         Accountant::kMoments, Accountant::kMomentsHolder, Accountant::kMomentsAsPublished,
         Accountant::kZcdp, Accountant::kGaussian, Accountant::kClt, Accountant::kPld,
         Accountant::kTradeOff, Accountant::kBest}) {
     if (abandoned()) return absl::CancelledError("nobody waits for the comparison any more");
-    *response.add_readings() = ReadBy(accountant, question);
+    *response.add_readings() = ReadBy(accountant, question.query, history);
   }
   response.set_winner(Winner(response.readings()));
   return response;

@@ -100,11 +100,12 @@ absl::StatusOr<CurveQuestion> ToCurveQuestion(const Request& request, const std:
 template <class QueryAt, class Add>
 absl::Status AskEach(const CurveQuestion& curve, absl::FunctionRef<bool()> abandoned,
                      const QueryAt& query_at, const Add& add) {
-  accounting::Question question = curve.question;
+  absl::StatusOr<accounting::ComposedHistory> history =
+      accounting::ComposedHistory::Create(curve.question);
+  if (!history.ok()) return history.status();
   for (const double x : curve.at) {
     if (abandoned()) return absl::CancelledError("nobody waits for the curve any more");
-    question.query = query_at(x);
-    const absl::StatusOr<accounting::Guarantee> answer = accounting::Answer(question);
+    const absl::StatusOr<accounting::Guarantee> answer = history->Ask(query_at(x));
     if (!answer.ok()) return answer.status();
     add(x, *answer);
   }

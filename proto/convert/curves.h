@@ -34,7 +34,7 @@ absl::StatusOr<CurveQuestion> ToQuestion(const v1::GetTradeOffCurveRequest& requ
 // Bounds at every point, in order: each point is a guarantee of its own, by the accountant that it
 // names. `abandoned` is asked before each; when nobody waits any more the answer is CANCELLED.
 // Status: as accounting::Answer, of the first point that has no answer.
-// Cost: one question to the accountant for each point.
+// Cost: the history is composed once, and asked one question for each point.
 absl::StatusOr<v1::GetPrivacyProfileResponse> PrivacyProfile(const CurveQuestion& question,
                                                              absl::FunctionRef<bool()> abandoned);
 // As above. true_positive_rate_upper >= 1 - type_two_error.lower, and true_positive_rate_lower <=

@@ -1,6 +1,7 @@
 #include "server/core/balance.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace epsledger::core {
@@ -11,6 +12,16 @@ bool FitsCell(const Cell& cell, Cost spent, Cost cost) { return spent + cost <= 
 int64_t HowManyFitCell(const Cell& cell, Cost spent, Cost unit_cost, int64_t limit) {
   if (spent > cell.cap) return 0;
   return cell.cap.MinusOrZero(spent).HowMany(unit_cost, limit);
+}
+
+// spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
+// touch it (the delta of a pure-epsilon cap), and all of it where it is one way among others.
+double SpentShare(const Cell& cell, Cost spent, bool any) {
+  if (spent.is_zero() && (!cell.cap.is_zero() || !any)) return 0;
+  const double cap = cell.cap.ToDoubleDown();
+  const double amount = spent.ToDoubleUp();
+  if (!(amount < cap)) return 1;
+  return std::min(1.0, std::nextafter(amount / cap, 2.0));
 }
 
 }  // namespace
@@ -50,6 +61,16 @@ int64_t Balance::HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) 
 
 void Balance::Add(const std::vector<Cost>& costs) {
   for (size_t i = 0; i < spent_.size(); ++i) spent_[i] = spent_[i] + costs[i];
+}
+
+double Balance::SpentFraction() const {
+  const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
+  double fraction = any ? 1 : 0;
+  for (size_t i = 0; i < spent_.size(); ++i) {
+    const double of_cell = SpentShare(filter_->cells[i], spent_[i], any);
+    fraction = any ? std::min(fraction, of_cell) : std::max(fraction, of_cell);
+  }
+  return fraction;
 }
 
 size_t Balance::LimitingCell(const std::vector<Cost>& costs) const {

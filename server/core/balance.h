@@ -68,6 +68,10 @@ class Balance {
   // ledger counts what was accepted then.
   void Add(const std::vector<Cost>& costs);
 
+  // Share of the cap that is spent, rounded up, in [0, 1]: of the fullest cell under kAllCells, of
+  // the emptiest under kAnyCell.
+  double SpentFraction() const;
+
   // The cell to show for a charge that does not fit: under kAllCells the one that it would
   // overfill most, under kAnyCell the one that it would overfill least, as a share of the cap.
   size_t LimitingCell(const std::vector<Cost>& costs) const;

@@ -49,6 +49,8 @@ template <>
 constexpr uint8_t kLast<Sampler> = 7;
 template <>
 constexpr uint8_t kLast<ClaimStatus> = 3;
+template <>
+constexpr uint8_t kLast<Role> = 3;
 
 class Encoder {
  public:

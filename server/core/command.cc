@@ -15,12 +15,15 @@ struct BudgetFinder {
   const std::string& operator()(const OpenAttempt& c) const { return c.session.budget_id; }
   const std::string& operator()(const Charge& c) const { return c.session.budget_id; }
   const std::string& operator()(const SettleLease& c) const { return c.session.budget_id; }
+  const std::string& operator()(const AccessCommand&) const { return none; }
+  const std::string none;
 };
 
 }  // namespace
 
 const std::string& BudgetOf(const Command& command) {
-  return std::visit(BudgetFinder{}, command.body);
+  static const BudgetFinder finder;
+  return std::visit(finder, command.body);
 }
 
 }  // namespace epsledger::core

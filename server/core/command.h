@@ -12,6 +12,7 @@
 
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
+#include "server/core/access_command.h"
 #include "server/core/cap.h"
 
 namespace epsledger::core {
@@ -244,11 +245,12 @@ struct Command {
   bool validate_only = false;
   std::optional<SeenHead> last_seen;
   std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
-               CloseSession, OpenAttempt, Charge, SettleLease>
+               CloseSession, OpenAttempt, Charge, SettleLease, AccessCommand>
       body;
 };
 
-// The budget whose ledger decides on a command; for a new root budget the budget itself.
+// The budget whose ledger decides on a command; for a new root budget the budget itself; empty for
+// the ledger of access.
 const std::string& BudgetOf(const Command& command);
 
 }  // namespace epsledger::core

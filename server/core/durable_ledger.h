@@ -4,6 +4,7 @@
 // The port through which transports reach the ledgers. server/storage implements it.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,20 +13,30 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/core/access_ledger.h"
 #include "server/core/command.h"
 #include "server/core/entry.h"
 #include "server/core/ledger.h"
+#include "server/core/tenant.h"
 
 namespace epsledger::core {
 
-// A consistent view of what is durable, valid during one call of Read.
+// Somebody who waits for more.
+class CommitListener {
+ public:
+  virtual ~CommitListener() = default;
+  // On a thread of the ledger, between commits: be short.
+  virtual void OnCommit() = 0;
+};
+
+// A consistent view of what is durable for one tenant, valid during one call of Read.
 class LedgerReader {
  public:
   virtual ~LedgerReader() = default;
 
   // The ledger that holds the budget, or nullptr.
   virtual const Ledger* LedgerOf(std::string_view budget_id) const = 0;
-  // Ids of all budgets of all ledgers in order, after `after_id`, at most `limit`.
+  // Ids of all budgets of the tenant in order, after `after_id`, at most `limit`.
   virtual std::vector<std::string> BudgetIds(std::string_view after_id, int64_t limit) const = 0;
   // The stored row of a key, or nothing.
   virtual absl::StatusOr<std::optional<ChargeRecord>> FindCharge(const SessionName& session,
@@ -42,6 +53,22 @@ class LedgerReader {
   virtual absl::StatusOr<std::vector<ChargeRecord>> ListCharges(const SessionName& session,
                                                                 int64_t after_sequence,
                                                                 int64_t limit) = 0;
+
+  // Calls `listener` once, after the first commit that adds to what this view shows of the ledger,
+  // or one that fails: nothing comes in between unseen. A listener that has gone by then is
+  // forgotten.
+  virtual void NotifyOfNextCommit(const Ledger& ledger, std::weak_ptr<CommitListener> listener) = 0;
+  // Every ledger of every tenant, for those who run the server.
+  struct TenantLedger {
+    std::string tenant;
+    const Ledger* ledger;
+  };
+  virtual std::vector<TenantLedger> AllLedgers() const = 0;
+  // Who may come in, of all tenants.
+  virtual const AccessLedger& Access() const = 0;
+  // The entries of the ledger of access with sequence > after_sequence in order, at most `limit`.
+  virtual absl::StatusOr<std::vector<Entry>> ListAccessEntries(int64_t after_sequence,
+                                                               int64_t limit) = 0;
 };
 
 // Every ledger of the server, durable. Thread-safe.
@@ -52,16 +79,21 @@ class DurableLedger {
 
   virtual ~DurableLedger() = default;
 
-  // Queues a command. `reply` is called exactly once, on a thread of the ledger: with an outcome
+  // Queues a command on the tenant's ledgers, or, if it is an AccessCommand, on the one ledger of
+  // access. `reply` is called exactly once, on a thread of the ledger: with an outcome
   // only after everything that it tells is durable (I7), with UNAVAILABLE if nothing was done and
   // a repetition may succeed. After a failed commit every reply is UNAVAILABLE and nothing is ever
   // acknowledged again: what was in flight is unknown and counts as charged.
-  // Replies are called one at a time, in the order of the decisions.
-  virtual void Submit(Command command, Reply reply) = 0;
+  // Replies are called one at a time, in the order of the decisions. Keep them short.
+  virtual void Submit(Tenant tenant, Command command, Reply reply) = 0;
 
-  // Calls `read` exactly once with the durable state, on a thread of the ledger, between commits.
-  // Copy out what you need and return.
-  virtual void Read(ReadFunction read) = 0;
+  // Calls `read` exactly once with the durable state of the tenant, on a thread of the ledger,
+  // between commits. Copy out what you need and return.
+  virtual void Read(Tenant tenant, ReadFunction read) = 0;
+
+  // Every token there ever was, as durable now: a change is in it before its reply is called. Never
+  // nullptr, and never waits.
+  virtual std::shared_ptr<const TokenTable> Tokens() const = 0;
 
   // OK while commands are accepted; otherwise why not. For health checks.
   virtual absl::Status Health() const = 0;

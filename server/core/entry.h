@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "accounting/event/mechanism_event.h"
+#include "server/core/access_command.h"
 #include "server/core/balance.h"
 #include "server/core/command.h"
 #include "server/core/cost.h"
@@ -252,9 +253,38 @@ struct LeaseSettled {
   }
 };
 
-using EntryBody = std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened,
-                               EventPriced, ChargeDecided, BudgetUpdated, BudgetPhaseChanged,
-                               BudgetSuperseded, SessionClosed, LeaseGranted, LeaseSettled>;
+// The next three are entries of the ledger of access alone (access_ledger.h).
+struct TokenCreated {
+  static constexpr uint8_t kTag = 13;
+  TokenSpec spec;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+  }
+};
+
+struct TokenRevoked {
+  static constexpr uint8_t kTag = 14;
+  std::string token_id;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("token_id", s.token_id);
+  }
+};
+
+struct CallsDenied {
+  static constexpr uint8_t kTag = 15;
+  DenialCount denial;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("denial", s.denial);
+  }
+};
+
+using EntryBody =
+    std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
+                 ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
+                 LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

@@ -29,6 +29,14 @@ int64_t SessionState::TicketsLeft(int64_t index) const {
   return spec.plan[index].count - events[index].accepted_count;
 }
 
+std::vector<accounting::CountedEvent> HistoryOf(const SessionState& state) {
+  std::vector<accounting::CountedEvent> history;
+  for (const SessionEvent& event : state.events) {
+    if (event.accepted_count > 0) history.push_back({event.event, event.accepted_count});
+  }
+  return history;
+}
+
 const BudgetState* Ledger::FindBudget(std::string_view budget_id) const {
   const auto it = budgets_.find(budget_id);
   return it == budgets_.end() ? nullptr : &it->second;
@@ -146,7 +154,8 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLo
   if (const auto* c = std::get_if<SupersedeBudget>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<CreateSession>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<CloseSession>(&command.body)) return DecideOn(*c);
-  return DecideOn(std::get<OpenAttempt>(command.body));
+  if (const auto* c = std::get_if<OpenAttempt>(&command.body)) return DecideOn(*c);
+  return absl::InternalError("ledger: a command of the ledger of access");
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t time_micros,

@@ -18,6 +18,7 @@
 #include "server/core/command.h"
 #include "server/core/entry.h"
 #include "server/core/gate.h"
+#include "server/core/merkle.h"
 
 namespace epsledger::core {
 
@@ -105,6 +106,9 @@ struct SessionState {
   int64_t TicketsLeft(int64_t index) const;
 };
 
+// What was charged so far, run-length encoded, in the order of first use.
+std::vector<accounting::CountedEvent> HistoryOf(const SessionState& state);
+
 // A decided charge with everything an answer needs.
 struct ChargeRecord {
   ChargeDecided row;
@@ -135,8 +139,8 @@ struct SettleOutcome {
   ChargeRecord charge;
   int64_t used_count = 0;
 };
-using Outcome =
-    std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome, SettleOutcome>;
+using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome,
+                             SettleOutcome, AccessOutcome>;
 
 // What a charge would do now.
 struct Preview {
@@ -213,6 +217,9 @@ class Ledger {
   std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
                                               int64_t limit) const;
   const LedgerHead& head() const { return head_; }
+  // Over the contents of all entries; merkle().size() is the head's sequence number.
+  const MerkleFrontier& merkle() const { return merkle_; }
+  int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }
 
@@ -263,6 +270,10 @@ class Ledger {
   absl::Status ApplyBody(const SessionClosed& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
+  // DATA_LOSS: entries of the ledger of access.
+  absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
+  absl::Status ApplyBody(const TokenRevoked& body, const Entry& entry);
+  absl::Status ApplyBody(const CallsDenied& body, const Entry& entry);
 
   // From the budget itself up to the root.
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;
@@ -289,6 +300,7 @@ class Ledger {
   // (budget id, session id) -> number.
   std::map<std::pair<std::string, std::string>, int64_t> session_numbers_;
   LedgerHead head_;
+  MerkleFrontier merkle_;
   // Of the newest entries, by sequence modulo kRecentHashes.
   std::vector<Hash> recent_hashes_;
 };

@@ -56,6 +56,7 @@ absl::Status Ledger::ApplySealed(const Entry& entry) {
       std::visit([&](const auto& body) { return ApplyBody(body, entry); }, entry.body);
   if (!status.ok()) return status;
   head_ = {.sequence = entry.sequence, .hash = entry.hash};
+  merkle_.Append(MerkleLeaf(entry.content));
   const size_t place = entry.sequence % kRecentHashes;
   if (recent_hashes_.size() <= place) recent_hashes_.resize(place + 1);
   recent_hashes_[place] = entry.hash;
@@ -339,6 +340,16 @@ bool Ledger::Fits(const SessionState& session, const std::vector<BudgetState*>& 
 
 SessionState* Ledger::MutableSession(int64_t session_number) {
   return const_cast<SessionState*>(FindSession(session_number));
+}
+
+absl::Status Ledger::ApplyBody(const TokenCreated&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+absl::Status Ledger::ApplyBody(const TokenRevoked&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+absl::Status Ledger::ApplyBody(const CallsDenied&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
 }
 
 }  // namespace epsledger::core

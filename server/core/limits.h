@@ -32,6 +32,8 @@ inline constexpr int64_t kMaxAlertThresholds = 16;
 inline constexpr int64_t kMaxCurvePoints = 100;
 // Open leases of one session: each is kept in memory until it is settled.
 inline constexpr int64_t kMaxOpenLeases = 10'000;
+// Tokens ever made: each is kept in memory, and copied when one changes.
+inline constexpr int64_t kMaxTokens = 10'000;
 // "Fits without end" is reported as this: exact as a double.
 inline constexpr int64_t kMaxStepsReported = int64_t{1} << 53;
 

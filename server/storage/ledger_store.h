@@ -26,6 +26,8 @@ namespace epsledger::storage {
 //    ends with this transaction or the one before, never part of a transaction.
 //  * Only one store at a time holds the data; opening a second one fails.
 //
+// Root ids here are names of core::StoredId; budget ids are unique within a tenant.
+//
 // Not thread-safe.
 class LedgerStore {
  public:

@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "server/core/tenant.h"
+
 namespace epsledger::storage {
 
 absl::Status MemoryStore::ReadAll(
@@ -37,7 +39,7 @@ absl::Status MemoryStore::Append(const std::string& root_id, const core::Entry& 
     }
   }
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
-    if (!budget_ids_.insert(budget->id).second) {
+    if (!budget_ids_.insert(core::StoredId(core::TenantNameOf(root_id), budget->id)).second) {
       return absl::AbortedError("the budget id is taken");
     }
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/storage/failpoint.h"
+
 namespace epsledger::storage {
 
 ReplyThread::ReplyThread(size_t max_waiting)
@@ -16,7 +18,11 @@ ReplyThread::~ReplyThread() {
 }
 
 void ReplyThread::Tell(Batch batch) {
-  for (Answer& answer : batch) std::move(answer.reply)(std::move(answer.outcome));
+  for (Answer& answer : batch) {
+    Failpoint("reply.before");
+    std::move(answer.reply)(std::move(answer.outcome));
+    Failpoint("reply.after");
+  }
 }
 
 void ReplyThread::Give(Batch answers) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "server/storage/failpoint.h"
 
 namespace epsledger::storage {
 namespace {
@@ -21,7 +22,7 @@ CREATE TABLE ledgers (
   root_budget TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Budget ids are unique in the whole server, not only in their tree.
+-- Budget ids are unique in a tenant, not only in their tree: ids are "id" or "tenant/id".
 CREATE TABLE budgets (
   budget_id TEXT PRIMARY KEY,
   ledger_id INTEGER NOT NULL REFERENCES ledgers
@@ -92,29 +93,58 @@ int ReadPragma(sqlite3* database, const char* sql) {
   return value;
 }
 
+absl::Status OfAnotherProgram() {
+  return absl::FailedPreconditionError("ledger database: the file belongs to another program");
+}
+
+absl::Status TooNew(int version) {
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "ledger database: has schema version %d, this server knows %d; run a newer server", version,
+      kNewestVersion));
+}
+
 }  // namespace
+
+absl::Status CheckSqliteSchema(sqlite3* database) {
+  // Also tells a file that is locked, or no database, from one of another program.
+  if (sqlite3_exec(database, "PRAGMA schema_version", nullptr, nullptr, nullptr) != SQLITE_OK) {
+    const int code = sqlite3_errcode(database) & 0xff;
+    return absl::FailedPreconditionError(
+        code == SQLITE_BUSY || code == SQLITE_LOCKED
+            ? "ledger database: a server holds it; ask the server, or stop it first"
+            : absl::StrCat("ledger database: ", sqlite3_errmsg(database)));
+  }
+  if (ReadPragma(database, "PRAGMA application_id") != kApplicationId) return OfAnotherProgram();
+  const int version = ReadPragma(database, "PRAGMA user_version");
+  if (version > kNewestVersion) return TooNew(version);
+  if (version < kNewestVersion) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "ledger database: has schema version %d, want %d: start a server on it once", version,
+        kNewestVersion));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status MigrateSqliteSchema(sqlite3* database) {
   const int application_id = ReadPragma(database, "PRAGMA application_id");
   const int version = ReadPragma(database, "PRAGMA user_version");
   const int table_count = ReadPragma(database, "SELECT count(*) FROM sqlite_schema");
   if (application_id != kApplicationId && (application_id != 0 || table_count != 0)) {
-    return absl::FailedPreconditionError("ledger database: the file belongs to another program");
+    return OfAnotherProgram();
   }
-  if (version > kNewestVersion) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "ledger database: has schema version %d, this server knows %d; run a newer server", version,
-        kNewestVersion));
-  }
+  if (version > kNewestVersion) return TooNew(version);
   for (int v = version; v < kNewestVersion; ++v) {
-    if (absl::Status status = Execute(
-            database,
-            absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
-                         "; PRAGMA application_id = ", kApplicationId, "; COMMIT;"));
-        !status.ok()) {
+    Failpoint("schema.before_step");
+    absl::Status status = Execute(
+        database, absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
+                               "; PRAGMA application_id = ", kApplicationId));
+    Failpoint("schema.before_commit");
+    if (status.ok()) status = Execute(database, "COMMIT");
+    if (!status.ok()) {
       sqlite3_exec(database, "ROLLBACK", nullptr, nullptr, nullptr);
       return status;
     }
+    Failpoint("schema.after_step");
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,10 @@ namespace epsledger::storage {
 // user_version. FAILED_PRECONDITION for a database of a newer version or of another program.
 absl::Status MigrateSqliteSchema(sqlite3* database);
 
+// OK if the database is ours and has the newest schema. Changes nothing. FAILED_PRECONDITION as
+// above, and for an older version: a server that is started on it brings it up to date.
+absl::Status CheckSqliteSchema(sqlite3* database);
+
 }  // namespace epsledger::storage
 
 #endif  // EPSLEDGER_SERVER_STORAGE_SQLITE_SCHEMA_H_

@@ -1,5 +1,6 @@
 #include "server/storage/sqlite_store.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
+#include "server/storage/failpoint.h"
 #include "server/storage/sqlite_schema.h"
 
 namespace epsledger::storage {
@@ -49,29 +51,27 @@ absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, in
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path,
+                                                               const Options& options) {
   std::unique_ptr<SqliteStore> store(new SqliteStore());
-  if (absl::Status status = store->Configure(path); !status.ok()) return status;
+  if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
   return store;
 }
 
-absl::Status SqliteStore::Configure(const std::string& path) {
+absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(
       path.c_str(), &database,
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-      nullptr);
+      options.vfs);
   database_.reset(database);
   if (opened != SQLITE_OK) {
     return absl::FailedPreconditionError(
         absl::StrFormat("%s: cannot be opened: %s", path,
                         database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
+  CheckpointOnClose(false);  // before RewriteLog
   // Exclusive: a second server on the same data would decide on a stale state.
-  struct Setting {
-    const char* pragma;
-    const char* want;
-  };
   const Setting settings[] = {
       {"PRAGMA locking_mode = EXCLUSIVE", "exclusive"},
       {"PRAGMA journal_mode = WAL", "wal"},
@@ -82,24 +82,19 @@ absl::Status SqliteStore::Configure(const std::string& path) {
       {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
   };
   for (const Setting& setting : settings) {
-    std::string got;
-    const int result = sqlite3_exec(
-        database, setting.pragma,
-        [](void* out, int, char** columns, char**) {
-          *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
-          return 0;
-        },
-        &got, nullptr);
-    if ((result & 0xff) == SQLITE_BUSY) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
-    }
-    if (result != SQLITE_OK || got != setting.want) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
-                          sqlite3_errmsg(database), setting.want));
-    }
+    if (absl::Status status = Set(path, setting); !status.ok()) return status;
   }
+  // Of what a process before this one wrote, the log may show transactions that are in the cache of
+  // the operating system only: it was killed before its sync, or its sync failed, and then a later
+  // sync of the same file succeeds without writing them. Replays of their keys are answered without
+  // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
+  if (absl::Status status = RewriteLog(); !status.ok()) return status;
+  if (absl::Status status = Set(path, {"PRAGMA wal_checkpoint(TRUNCATE)", "0"}); !status.ok()) {
+    return status;
+  }
+  checkpoint_pages_ = options.checkpoint_pages;
+  sqlite3_wal_hook(database, CheckpointIfDue, this);
+  PassFailpointsInFiles(database);
   if (absl::Status status = MigrateSqliteSchema(database); !status.ok()) return status;
 
   const std::pair<Statement*, const char*> statements[] = {
@@ -139,7 +134,73 @@ absl::Status SqliteStore::Configure(const std::string& path) {
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
 }
 
+absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
+  std::string got;
+  const int result = sqlite3_exec(
+      database_.get(), setting.pragma,
+      [](void* out, int, char** columns, char**) {
+        *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
+        return 0;
+      },
+      &got, nullptr);
+  if (result == SQLITE_OK && got == setting.want) return absl::OkStatus();
+  CheckpointOnClose(false);
+  if ((result & 0xff) == SQLITE_BUSY) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
+                      sqlite3_errmsg(database_.get()), setting.want));
+}
+
+absl::Status SqliteStore::RewriteLog() {
+  // Opens the log, under the exclusive lock.
+  if (sqlite3_exec(database_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr) !=
+      SQLITE_OK) {
+    return Error("opening the write-ahead log");
+  }
+  const auto failed = [](int code) {
+    return absl::UnavailableError(absl::StrFormat(
+        "ledger database: rewriting the write-ahead log: %s (%d)", sqlite3_errstr(code), code));
+  };
+  sqlite3_file* log = nullptr;
+  const int found =
+      sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (found != SQLITE_OK) return failed(found);
+  if (log == nullptr || log->pMethods == nullptr) return failed(SQLITE_CANTOPEN);
+  sqlite3_int64 size = 0;
+  if (const int code = log->pMethods->xFileSize(log, &size); code != SQLITE_OK) return failed(code);
+  std::vector<char> chunk(1 << 16);
+  for (sqlite3_int64 offset = 0; offset < size;) {
+    const int length = static_cast<int>(std::min<sqlite3_int64>(size - offset, chunk.size()));
+    int code = log->pMethods->xRead(log, chunk.data(), length, offset);
+    if (code == SQLITE_OK) code = log->pMethods->xWrite(log, chunk.data(), length, offset);
+    if (code != SQLITE_OK) return failed(code);
+    offset += length;
+  }
+  const int synced = size == 0 ? SQLITE_OK : log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (synced != SQLITE_OK) return failed(synced);
+  CheckpointOnClose(true);
+  return absl::OkStatus();
+}
+
+// In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
+int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
+  if (pages < static_cast<SqliteStore*>(self)->checkpoint_pages_) return SQLITE_OK;
+  Failpoint("checkpoint.before");
+  const int result =
+      sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  Failpoint("checkpoint.after");
+  return result;
+}
+
+void SqliteStore::CheckpointOnClose(bool trusted) const {
+  sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, trusted ? 0 : 1, nullptr);
+}
+
 absl::Status SqliteStore::Error(const char* doing) const {
+  CheckpointOnClose(false);
   const int code = sqlite3_extended_errcode(database_.get());
   const std::string message =
       absl::StrFormat("ledger database: %s: %s (%d)", doing, sqlite3_errmsg(database_.get()), code);
@@ -182,9 +243,19 @@ absl::Status SqliteStore::ReadAll(
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the entries");
 }
 
-absl::Status SqliteStore::Begin() { return Run(begin_.get()); }
+absl::Status SqliteStore::Begin() {
+  Failpoint("begin.before");
+  absl::Status status = Run(begin_.get());
+  Failpoint("begin.after");
+  return status;
+}
 
-absl::Status SqliteStore::Commit() { return Run(commit_.get()); }
+absl::Status SqliteStore::Commit() {
+  Failpoint("commit.before");
+  absl::Status status = Run(commit_.get());
+  Failpoint("commit.after");
+  return status;
+}
 
 int64_t SqliteStore::LedgerId(const std::string& root_id) const {
   const auto it = ledger_ids_.find(root_id);
@@ -200,29 +271,42 @@ absl::StatusOr<int64_t> SqliteStore::CreateLedger(const std::string& root_id) {
 }
 
 absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& entry) {
+  // Some errors, of reads too, make SQLite roll back on its own; from then on every statement would
+  // be a transaction of its own, and an entry could be stored without its key.
+  if (sqlite3_get_autocommit(database_.get()) != 0) {
+    return absl::UnavailableError("ledger database: the transaction was rolled back");
+  }
+  Failpoint("append.before");
   int64_t ledger_id = LedgerId(root_id);
   if (ledger_id == 0) {
     absl::StatusOr<int64_t> created = CreateLedger(root_id);
     if (!created.ok()) return created.status();
     ledger_id = *created;
+    Failpoint("append.after_ledger");
   }
   sqlite3_bind_int64(insert_entry_.get(), 1, ledger_id);
   sqlite3_bind_int64(insert_entry_.get(), 2, entry.sequence);
   BindBlob(insert_entry_.get(), 3, entry.hash.data(), entry.hash.size());
   BindBlob(insert_entry_.get(), 4, entry.content.data(), entry.content.size());
   if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
+  Failpoint("append.after_entry");
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);
     sqlite3_bind_int64(insert_charge_.get(), 2, key->session_number);
     sqlite3_bind_int64(insert_charge_.get(), 3, key->attempt);
     BindText(insert_charge_.get(), 4, key->charge_id);
     sqlite3_bind_int64(insert_charge_.get(), 5, entry.sequence);
-    return Run(insert_charge_.get());
+    absl::Status status = Run(insert_charge_.get());
+    Failpoint("append.after_charge");
+    return status;
   }
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
-    BindText(insert_budget_.get(), 1, budget->id);
+    const std::string stored_id = core::StoredId(core::TenantNameOf(root_id), budget->id);
+    BindText(insert_budget_.get(), 1, stored_id);
     sqlite3_bind_int64(insert_budget_.get(), 2, ledger_id);
-    return Run(insert_budget_.get());
+    absl::Status status = Run(insert_budget_.get());
+    Failpoint("append.after_budget");
+    return status;
   }
   return absl::OkStatus();
 }

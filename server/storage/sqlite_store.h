@@ -17,9 +17,20 @@ namespace epsledger::storage {
 // by this process.
 class SqliteStore : public LedgerStore {
  public:
+  struct Options {
+    // The name of a registered sqlite3_vfs; nullptr is the operating system's own.
+    const char* vfs = nullptr;
+    // Pages in the log after which a commit moves them to the database.
+    int checkpoint_pages = 1000;
+  };
+
   // Opens or creates `path`, whose folder exists. FAILED_PRECONDITION if another process holds it,
   // it is not ours, or the file system cannot keep the promises asked of it.
-  static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path,
+                                                           const Options& options);
+  static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path) {
+    return Open(path, Options());
+  }
 
   absl::Status ReadAll(
       absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
@@ -47,7 +58,20 @@ class SqliteStore : public LedgerStore {
   using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
   SqliteStore() = default;
-  absl::Status Configure(const std::string& path);
+  // SQLite calls it after a commit that left `pages` in the log.
+  static int CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages);
+  absl::Status Configure(const std::string& path, const Options& options);
+  struct Setting {
+    const char* pragma;
+    const char* want;
+  };
+  absl::Status Set(const std::string& path, const Setting& setting);
+  // Makes durable what the log shows: it may stand in the cache of the operating system only.
+  absl::Status RewriteLog();
+  // Whether closing may move the log into the database. Not after an error: a sync that failed has
+  // forgotten writes, the next one says that all is well, and a power loss amid the move would
+  // leave pages of transactions that the durable log does not have.
+  void CheckpointOnClose(bool trusted) const;
   absl::StatusOr<Statement> Prepare(const char* sql);
   // Steps a statement that returns no rows, and resets it.
   absl::Status Run(sqlite3_stmt* statement);
@@ -71,6 +95,7 @@ class SqliteStore : public LedgerStore {
   Statement find_charge_;
   Statement list_charges_;
   std::map<std::string, int64_t> ledger_ids_;
+  int checkpoint_pages_ = 0;
 };
 
 }  // namespace epsledger::storage

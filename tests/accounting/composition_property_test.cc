@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "accounting/accountant.h"
+#include "accounting/numeric/bounds.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "tests/accounting/questions.h"
@@ -295,6 +297,116 @@ TEST(PrivacyLoss, KeepsDeltaInItsRangeAndNonIncreasing) {
       before = *delta->upper;
     }
   }
+}
+
+// delta(epsilon) of the same history, asked one epsilon at a time.
+Bounds DeltaOf(Question question, double epsilon) {
+  question.query = DeltaAtEpsilon{epsilon};
+  const auto delta = Answer(question);
+  return Bounds{delta->lower.value_or(0), *delta->upper};
+}
+
+// The curve that PLD reads off its table, against single deltas: f(alpha) >= 1 - delta - x alpha
+// wherever delta is asked, and a trade-off function at all points.
+TEST(ComposedHistory, DrawsCurvesThatSingleDeltasCannotContradict) {
+  const std::vector<std::vector<CountedEvent>> histories = {
+      {{SampledGaussianEvent(0.03, 1), 300}},
+      {{SampledGaussianEvent(0.001, 0.7), 1000}, {MechanismEvent(Gaussian{3}), 2}},
+      {{MechanismEvent(Laplace{5}), 7}},
+      {{MechanismEvent(ApproximateDp{0.1, 1e-4}), 20}, {MechanismEvent(ApproximateDp{0.3, 0}), 3}},
+      {{SampledGaussianEvent(0.03, 2), 50}, {MechanismEvent(Laplace{20}), 5}}};
+  const auto drawn = [](const std::vector<CountedEvent>& events,
+                        std::optional<Adjacency> adjacency) {
+    Question question = Ask(Accountant::kPld, events, Advantage{});
+    question.adjacency = adjacency;
+    auto history = ComposedHistory::Create(question);
+    ASSERT_TRUE(history.ok()) << history.status();
+    double lower_before = 1;
+    double upper_before = 1;
+    std::vector<Bounds> curve;
+    constexpr int kPoints = 40;
+    for (int i = 0; i <= kPoints; ++i) {
+      const auto f = history->Ask(TypeTwoErrorAt{i / double{kPoints}});
+      ASSERT_TRUE(f.ok()) << f.status();
+      EXPECT_LE(*f->lower, *f->upper);
+      EXPECT_LE(*f->lower, lower_before + 1e-15);
+      EXPECT_LE(*f->upper, upper_before + 1e-15);
+      lower_before = *f->lower;
+      upper_before = *f->upper;
+      curve.push_back({*f->lower, *f->upper});
+    }
+    for (int i = 1; i < kPoints; ++i) {
+      EXPECT_LE(curve[i].lower, (curve[i - 1].lower + curve[i + 1].lower) / 2 + 1e-11);
+      EXPECT_LE(curve[i].upper, (curve[i - 1].upper + curve[i + 1].upper) / 2 + 1e-11);
+    }
+    for (const double epsilon : {-2.0, -0.5, -0.1, 0.0, 0.1, 0.3, 1.0, 3.0}) {
+      const Bounds delta = DeltaOf(question, epsilon);
+      const double x = std::exp(epsilon);
+      // No curve is below a supporting line, and the upper one touches it somewhere.
+      double least = 1e300;
+      for (int i = 0; i <= kPoints; ++i) {
+        const double line = 1 - delta.upper - x * i / kPoints;
+        EXPECT_GE(curve[i].upper, line - 1e-12);
+        least = std::min(least, curve[i].lower + x * i / kPoints - (1 - delta.lower));
+      }
+      // Between the points of the grid a line may leave the curve by a step of it.
+      EXPECT_LE(least, x / kPoints);
+    }
+  };
+  for (const std::vector<CountedEvent>& events : histories) {
+    for (const std::optional<Adjacency> adjacency :
+         {std::optional<Adjacency>(), std::optional(Adjacency::kAdd),
+          std::optional(Adjacency::kRemove)}) {
+      SCOPED_TRACE(static_cast<int>(adjacency.value_or(Adjacency{})));
+      drawn(events, adjacency);
+    }
+  }
+}
+
+TEST(ComposedHistory, AnswersAsAnswerDoes) {
+  const std::vector<CountedEvent> events = {{SampledGaussianEvent(0.01, 1), 1000},
+                                            {MechanismEvent(Laplace{30}), 20}};
+  const Query queries[] = {EpsilonAtDelta::FromDelta(1e-6),
+                           DeltaAtEpsilon{1},
+                           TypeTwoErrorAt{0.05},
+                           InverseTypeTwoErrorAt{0.2},
+                           Advantage{},
+                           GaussianDpMu{1e-3},
+                           CentralLimit{},
+                           RenyiDivergenceAtOrder{8}};
+  Question question = Ask(Accountant::kBest, events, Advantage{});
+  question.adjacency = Adjacency::kAdd;
+  auto history = ComposedHistory::Create(question);
+  ASSERT_TRUE(history.ok()) << history.status();
+  for (const Accountant accountant : {Accountant::kRenyi, Accountant::kPld, Accountant::kTradeOff,
+                                      Accountant::kOptimal, Accountant::kBest}) {
+    for (const Query& query : queries) {
+      question.accountant = accountant;
+      question.query = query;
+      const auto alone = Answer(question);
+      const auto asked = history->Ask(accountant, query);
+      ASSERT_EQ(alone.status(), asked.status()) << Name(accountant) << " " << query.index();
+      if (!alone.ok()) continue;
+      EXPECT_EQ(alone->accountant, asked->accountant);
+      EXPECT_EQ(alone->theorem, asked->theorem);
+      ASSERT_EQ(alone->upper.has_value(), asked->upper.has_value());
+      ASSERT_EQ(alone->lower.has_value(), asked->lower.has_value());
+      if (alone->upper) {
+        EXPECT_NEAR(*alone->upper, *asked->upper, 2e-3 * *alone->upper);
+      }
+      if (alone->lower && asked->upper) {
+        EXPECT_LE(*alone->lower, *asked->upper);
+      }
+      if (asked->lower && alone->upper) {
+        EXPECT_LE(*asked->lower, *alone->upper);
+      }
+    }
+  }
+  question.query = DeltaAtEpsilon{std::numeric_limits<double>::infinity()};
+  ASSERT_FALSE(Answer(question).ok());
+  EXPECT_EQ(ComposedHistory::Create(question).status(), Answer(question).status());
+  EXPECT_EQ(history->Ask(question.query).status(), Answer(question).status());
+  EXPECT_FALSE(history->Ask(static_cast<Accountant>(99), Advantage{}).ok());
 }
 
 }  // namespace

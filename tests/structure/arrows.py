@@ -1,6 +1,6 @@
 """The arrows of the design, as a table of what each folder may include and say.
 
-transport -> core <- storage,  core -> accounting,  client -> proto;  server/main.cc alone sees all.
+transport -> access, statement -> core <- storage,  core -> accounting,  client -> proto;  server/main.cc alone sees all.
 A file is held to every row whose folder it is below.
 """
 import collections
@@ -67,6 +67,14 @@ RULES = [
     Rule("storage-sees", "server/storage", "only",
          ["server/storage/", "server/core/", "accounting/", "absl/", r"sqlite3\.h$", "openssl/", "spdlog/", STD, POSIX],
          "a store knows the core and its database, never the transport: every transport gets the same ledger"),
+
+    Rule("access-sees", "server/access", "only", ["server/access/", "server/core/", "absl/", "openssl/", STD],
+         "who may call what is decided beside every transport and over every store"),
+    Rule("statement-sees", "server/statement", "only",
+         ["server/statement/", "server/core/", "accounting/", "absl/", "openssl/", STD, POSIX],
+         "a statement is composed from the core's state and the mathematics; it knows no transport and no store"),
+    Rule("statement-no-clock", "server/statement", "never", [CLOCKS],
+         "the same facts give the same bytes to sign; the time is one of them"),
 
     Rule("transport-not-storage", "server/transport", "never", ["server/storage/", SQL],
          "the transport speaks to the core's port, so that a store can be exchanged without touching a handler"),

@@ -46,6 +46,12 @@ BROKEN_ARROWS = {
     "storage-sees": [("server/storage/a.cc", "#include <grpcpp/server.h>"),
                      ("server/storage/a.cc", '#include "epsledger/v1/charge.pb.h"'),
                      ("server/storage/a.cc", '#include "server/transport/grpc/handler.h"')],
+    "access-sees": [("server/access/a.cc", "#include <grpcpp/server.h>"),
+                    ("server/access/a.cc", '#include "server/storage/ledger_store.h"'),
+                    ("server/access/a.cc", '#include "epsledger/v1/access_service.pb.h"')],
+    "statement-sees": [("server/statement/a.cc", '#include "server/transport/grpc/a.h"'),
+                       ("server/statement/a.cc", '#include "epsledger/v1/audit.pb.h"')],
+    "statement-no-clock": [("server/statement/a.cc", '#include "absl/time/clock.h"')],
     "transport-not-storage": [("server/transport/grpc/a.cc", '#include "server/storage/store.h"'),
                               ("server/transport/grpc/a.cc", "#include <sqlite3.h>")],
     "server-not-client": [("server/main.cc", '#include "client/cpp/retry.h"'), ("server/main.cc", '#include "epsledger/client.h"')],
@@ -87,12 +93,14 @@ TREE = {
     "CMakeLists.txt": "add_subdirectory(accounting)\nadd_subdirectory(server)\nadd_subdirectory(client)\n"
                       "add_subdirectory(proto)\nadd_subdirectory(tests)\n",
     "accounting/CMakeLists.txt": "epsledger_library(epsledger_accounting SOURCES a.cc LINKS absl::status Boost::headers)\n",
-    "server/CMakeLists.txt": "foreach(folder core storage transport)\n  add_subdirectory(${folder})\nendforeach()\n"
+    "server/CMakeLists.txt": "foreach(folder core access statement storage transport)\n  add_subdirectory(${folder})\nendforeach()\n"
                              "epsledger_executable(epsledgerd SOURCES main.cc LINKS epsledger_sqlite epsledger_transport)\n",
     "server/core/CMakeLists.txt": "# The ledger (pure).\nepsledger_library(epsledger_core\n  SOURCES a.cc\n"
                                   "  LINKS epsledger_accounting OpenSSL::Crypto)\n",
+    "server/access/CMakeLists.txt": "epsledger_library(epsledger_access SOURCES a.cc LINKS epsledger_core OpenSSL::Crypto)\n",
     "server/storage/CMakeLists.txt": "set(STORE a.cc)\nepsledger_library(epsledger_sqlite SOURCES ${STORE} LINKS epsledger_core SQLite::SQLite3)\n",
-    "server/transport/CMakeLists.txt": "epsledger_library(epsledger_transport SOURCES a.cc LINKS epsledger_core epsledger_grpc)\n",
+    "server/statement/CMakeLists.txt": "epsledger_library(epsledger_statement SOURCES a.cc LINKS epsledger_core OpenSSL::Crypto)\n",
+    "server/transport/CMakeLists.txt": "epsledger_library(epsledger_transport SOURCES a.cc LINKS epsledger_core epsledger_statement epsledger_grpc)\n",
     "client/CMakeLists.txt": "add_subdirectory(cpp)\nadd_subdirectory(trainers)\n",
     "client/cpp/CMakeLists.txt": "epsledger_library(epsledger_client SOURCES a.cc LINKS epsledger_grpc)\n",
     "client/trainers/CMakeLists.txt": "epsledger_library(epsledger_trainer SOURCES a.cc LINKS epsledger_client Eigen3::Eigen)\n",
@@ -104,7 +112,9 @@ TREE = {
     "tests/accounting/CMakeLists.txt": "epsledger_test(a_test SOURCES a_test.cc LINKS epsledger_accounting)\n",
     "tests/fuzz/CMakeLists.txt": "epsledger_fuzzer(a_fuzz SOURCES a_fuzz.cc LINKS epsledger_core)\n",
     **{file: "" for file in (
-        "accounting/a.cc", "server/main.cc", "server/core/a.cc", "server/storage/a.cc", "server/transport/a.cc",
+        "accounting/a.cc", "server/main.cc", "server/core/a.cc", "server/access/a.cc", "server/statement/a.cc",
+        "server/storage/a.cc",
+        "server/transport/a.cc",
         "client/cpp/a.cc", "client/trainers/a.cc", "proto/convert/a.cc", "tests/fuzz/a_fuzz.cc")},
     "tests/accounting/a_test.cc": "TEST(A, IsSound) {}\n",
 }
@@ -113,6 +123,8 @@ BROKEN_LINKS = {
     "accounting-links": ("accounting/CMakeLists.txt", "target_link_libraries(epsledger_accounting PRIVATE absl::synchronization)"),
     "core-links": ("server/core/CMakeLists.txt", "target_link_libraries(epsledger_core PUBLIC gRPC::grpc++)"),
     "storage-links": ("server/storage/CMakeLists.txt", "target_link_libraries(epsledger_sqlite PUBLIC epsledger_proto)"),
+    "access-links": ("server/access/CMakeLists.txt", "target_link_libraries(epsledger_access PUBLIC epsledger_sqlite)"),
+    "statement-links": ("server/statement/CMakeLists.txt", "target_link_libraries(epsledger_statement PUBLIC epsledger_grpc)"),
     "transport-links": ("server/transport/CMakeLists.txt", "target_link_libraries(epsledger_transport PUBLIC epsledger_sqlite)"),
     "client-links": ("client/cpp/CMakeLists.txt", "target_link_libraries(epsledger_client PRIVATE epsledger_accounting)"),
     "client-library-links": ("client/cpp/CMakeLists.txt", "target_link_libraries(epsledger_client PRIVATE epsledger_convert)"),

@@ -1,15 +1,18 @@
 #include "client/trainers/istdp/command_line.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <iostream>
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/random/random.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -40,6 +43,11 @@ void AddLedgerFlags(CLI::App& app, CommandLine& options) {
       ->group(group);
   app.add_option("--tls-key", options.client.tls.key_file, "and its key (PEM)")
       ->envname("EPSLEDGER_TLS_KEY")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--token-file", options.token_file,
+                 "a file with the token that says who calls; else the variable EPSLEDGER_TOKEN")
+      ->envname("EPSLEDGER_TOKEN_FILE")
       ->type_name("FILE")
       ->group(group);
   app.add_flag("--allow-insecure", options.client.allow_insecure,
@@ -79,6 +87,12 @@ void AddPrivacyFlags(CLI::App& app, CommandLine& options) {
   multiplier->excludes(epsilon);
   app.add_flag("--declared", options.declared,
                "commit to --steps steps before the first one, paid in full at the start")
+      ->group(group);
+  app.add_option("--lease", options.lease,
+                 "take steps from leases of so many: one question to the ledger for all of them; "
+                 "what is not used at the end is wasted")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
       ->group(group);
   const std::map<std::string, NeighboringRelation> relations = {
       {"add-or-remove-one", NeighboringRelation::kAddOrRemoveOne},
@@ -162,6 +176,15 @@ ParsedCommandLine ParseCommandLine(int argc, char** argv) {
   options.client.tls.enabled = !options.client.tls.ca_file.empty() ||
                                !options.client.tls.certificate_file.empty() ||
                                !options.client.tls.key_file.empty();
+  if (const char* token = std::getenv("EPSLEDGER_TOKEN")) options.client.token = token;
+  if (!options.token_file.empty()) {
+    absl::StatusOr<std::string> token = ReadTokenFile(options.token_file);
+    if (!token.ok()) {
+      std::cerr << "istdp: " << std::string(token.status().message()) << "\n";
+      return {.exit_code = 2};
+    }
+    options.client.token = *std::move(token);
+  }
   if (options.session.empty()) options.session = MakeSessionId();
   if (options.declared || options.max_steps == 0) {
     options.max_steps = options.declared ? options.steps : 2 * options.steps;

@@ -13,6 +13,7 @@ namespace epsledger::istdp {
 // records are read.
 struct CommandLine {
   ClientOptions client;
+  std::string token_file;
   std::string budget;
   std::string session;  // made up and unique if not given
 
@@ -29,6 +30,7 @@ struct CommandLine {
   std::optional<double> epsilon;
   std::optional<double> delta;
   bool declared = false;
+  std::int64_t lease = 0;  // steps of one lease; 0: one charge a step
   NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
 
   double lambda = 5e-4;

@@ -2,6 +2,8 @@
 #define EPSLEDGER_CLIENT_TRAINERS_ISTDP_LEDGER_RELEASE_H_
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "client/trainers/istdp/gradient_release.h"
@@ -10,10 +12,12 @@
 namespace epsledger::istdp {
 
 // Charges `gaussian{noise_multiplier}` to a session, waits for the permit, and spends it on the
-// noise. One release is one charge. Not thread-safe. The session outlives it.
+// noise. One release is one charge, or, with a lease size, one step of a lease of so many steps:
+// fewer near the end of the budget, when no more fit. Not thread-safe. The session outlives it.
 class LedgerRelease : public GradientRelease {
  public:
-  LedgerRelease(Session& session, double noise_multiplier);
+  // `lease_size` in [0, 2^53]; 0: no leases.
+  LedgerRelease(Session& session, double noise_multiplier, std::int64_t lease_size = 0);
 
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
                                           double contribution) override;
@@ -22,8 +26,12 @@ class LedgerRelease : public GradientRelease {
   const Mechanism& mechanism() const { return mechanism_; }
 
  private:
+  absl::StatusOr<Permit> NextPermit();
+
   Session& session_;
   const Mechanism mechanism_;
+  const std::int64_t lease_size_;
+  std::optional<Lease> lease_;
 };
 
 }  // namespace epsledger::istdp

@@ -160,7 +160,7 @@ int Run(const CommandLine& options) {
   absl::StatusOr<OpenRun> run = OpenSession(options, *budget, *client);
   if (!run.ok()) return Fail(run.status());
 
-  LedgerRelease release(run->session, run->noise_multiplier);
+  LedgerRelease release(run->session, run->noise_multiplier, options.lease);
   std::cout << "Session " << run->session.name() << ", "
             << (options.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
             << RoundedNumber(run->noise_multiplier, Rounding::kDown)

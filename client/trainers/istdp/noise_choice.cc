@@ -30,6 +30,7 @@ double UnitCost(const CellBalance& cell) {
     case Quantity::kEpsilon:
     case Quantity::kDelta:
     case Quantity::kEpsilonSquared:
+    case Quantity::kPlanCount:
       break;
   }
   return 0;

@@ -45,6 +45,29 @@ inline constexpr absl::Duration kMinClientPingInterval = absl::Seconds(20);
 // The longest that any call is held, whatever deadline its client set, so that a ledger that is
 // stuck keeps neither memory nor a shutdown waiting.
 inline constexpr absl::Duration kMaxCallDuration = absl::Seconds(60);
+
+// Streams (StreamCharges and watches) that are open at a time, over all connections. Each holds at
+// most its window or one page in memory; beyond that UNAVAILABLE.
+inline constexpr size_t kMaxOpenStreams = 1024;
+// After that a client opens another: as connections, so that clients spread over servers.
+inline constexpr absl::Duration kMaxStreamAge = absl::Minutes(30);
+// A client that takes no message for so long is dropped, and what it holds is let go of.
+inline constexpr absl::Duration kMaxWriteDuration = absl::Seconds(60);
+// Requests of one StreamCharges that are read and not yet answered to the end: about what the
+// ledger commits at once. Reading stops at either, and the client with it: HTTP/2 flow control.
+inline constexpr size_t kMaxStreamWindow = 256;
+inline constexpr size_t kMaxStreamWindowBytes = 4 << 20;
+// What a watch reads at a time on the ledger's thread, and holds: an entry takes microseconds.
+inline constexpr int64_t kWatchPageEntries = 128;
+inline constexpr size_t kWatchPageBytes = 256 << 10;
+// Watches that read between two commits. The others wait for their turn, so that charges are held
+// up by so many pages at most, however many watch.
+inline constexpr int kMaxWatchReads = 4;
+// How often the caller of an open stream is looked up again.
+inline constexpr absl::Duration kReadmissionInterval = absl::Seconds(1);
+// How often a watch tells of nothing but its position.
+inline constexpr absl::Duration kBookmarkInterval = absl::Seconds(1);
+
 // How often deadlines and health are looked at.
 inline constexpr absl::Duration kHousekeepingInterval = absl::Milliseconds(100);
 // What a client that was told UNAVAILABLE should wait.
@@ -53,6 +76,10 @@ inline constexpr absl::Duration kRetryDelay = absl::Milliseconds(200);
 // Computations (accountants over a history) that may wait for a free thread; each takes
 // milliseconds to seconds. Beyond that UNAVAILABLE.
 inline constexpr size_t kMaxQueuedComputations = 256;
+
+// Entries that are read between two commits, for proofs, verification and export: about a
+// millisecond. An export holds as many in memory, most of 100 bytes, the largest of a megabyte.
+inline constexpr int64_t kEntriesPerRead = 100;
 
 }  // namespace epsledger::transport
 

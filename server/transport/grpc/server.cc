@@ -1,8 +1,6 @@
 #include "server/transport/grpc/server.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -13,10 +11,13 @@
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "server/statement/signing_key.h"
+#include "server/transport/grpc/handlers/access_handlers.h"
 #include "server/transport/grpc/handlers/accounting_handlers.h"
 #include "server/transport/grpc/handlers/audit_handlers.h"
 #include "server/transport/grpc/handlers/budget_handlers.h"
 #include "server/transport/grpc/handlers/charge_handlers.h"
+#include "server/transport/grpc/handlers/server_handlers.h"
 #include "server/transport/grpc/handlers/session_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -25,59 +26,44 @@ namespace epsledger::transport {
 namespace {
 
 constexpr const char* kServiceNames[] = {
-    "epsledger.v1.BudgetService", "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
-    "epsledger.v1.AccountingService", "epsledger.v1.AuditService"};
+    "epsledger.v1.BudgetService",     "epsledger.v1.SessionService", "epsledger.v1.ChargeService",
+    "epsledger.v1.AccountingService", "epsledger.v1.AuditService",   "epsledger.v1.AccessService",
+    "epsledger.v1.ServerService"};
 
 // One core is left to gRPC and the ledger; but one slow computation must not hold up all others.
 size_t ComputationThreads() {
   return std::clamp<size_t>(std::thread::hardware_concurrency(), 3, 9) - 1;
 }
 
-absl::StatusOr<std::string> ReadPem(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be read or is empty, want a PEM file"));
+absl::Status CheckOptions(const ServerOptions& options) {
+  if (options.addresses.empty()) {
+    return absl::InvalidArgumentError("no address to listen on, want at least one");
   }
-  return text.str();
-}
-
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const ServerOptions& options) {
+  if (options.require_tokens && options.insecure_no_access_control) {
+    return absl::InvalidArgumentError("tokens are required and access control is off: say one");
+  }
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty()) {
     return absl::InvalidArgumentError("a TLS certificate and its key go together: give both");
   }
-  if (options.tls_certificate_file.empty()) {
-    if (!options.tls_client_ca_file.empty()) {
-      return absl::InvalidArgumentError(
-          "a TLS client CA needs the server's own certificate and key too");
-    }
-    for (const std::string& address : options.addresses) {
-      if (!options.insecure_plaintext && !IsLocalAddress(address)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            address,
-            " can be reached from other machines and would speak plaintext, in which "
-            "anybody on the way can read and change charges: give a TLS certificate and "
-            "key, listen on 127.0.0.1 or a unix socket, or say --insecure-plaintext"));
-      }
-    }
-    return grpc::InsecureServerCredentials();
-  }
-  grpc::SslServerCredentialsOptions tls(
-      options.tls_client_ca_file.empty()
-          ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-          : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  absl::StatusOr<std::string> certificate = ReadPem(options.tls_certificate_file);
-  if (!certificate.ok()) return certificate.status();
-  absl::StatusOr<std::string> key = ReadPem(options.tls_key_file);
-  if (!key.ok()) return key.status();
-  tls.pem_key_cert_pairs.push_back({*std::move(key), *std::move(certificate)});
+  if (!options.tls_certificate_file.empty()) return absl::OkStatus();
   if (!options.tls_client_ca_file.empty()) {
-    absl::StatusOr<std::string> ca = ReadPem(options.tls_client_ca_file);
-    if (!ca.ok()) return ca.status();
-    tls.pem_root_certs = *std::move(ca);
+    return absl::InvalidArgumentError(
+        "a TLS client CA needs the server's own certificate and key too");
   }
-  return grpc::SslServerCredentials(tls);
+  for (const std::string& address : options.addresses) {
+    if (!options.insecure_plaintext && !IsLocalAddress(address)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(address,
+                       " can be reached from other machines and would speak plaintext, in which "
+                       "anybody on the way can read and change charges: give a TLS certificate and "
+                       "key, listen on 127.0.0.1 or a unix socket, or say --insecure-plaintext"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool OthersCanReach(const ServerOptions& options) {
+  return !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
 void SetLimits(grpc::ServerBuilder* builder) {
@@ -126,15 +112,22 @@ bool IsLocalAddress(const std::string& address) {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
                                                       core::DurableLedger& ledger) {
-  std::unique_ptr<Server> server(new Server(ledger));
-  absl::Status status = server->Listen(options);
+  absl::Status status = CheckOptions(options);
+  if (!status.ok()) return status;
+  std::unique_ptr<Server> server(new Server(options, ledger));
+  status = server->Listen(options);
   if (!status.ok()) return status;
   server->housekeeper_ = std::thread([raw = server.get()] { raw->KeepHouse(); });
   return server;
 }
 
-Server::Server(core::DurableLedger& ledger)
+Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
     : ledger_(ledger),
+      access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
+                       .insecure_off = options.insecure_no_access_control}),
+      admission_(access_, !options.tls_client_ca_file.empty()),
+      open_calls_(admission_),
+      open_streams_(std::make_shared<OpenCalls>(admission_, kMaxOpenStreams)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
 
@@ -143,29 +136,52 @@ Server::~Server() {
   if (housekeeper_.joinable()) housekeeper_.join();
 }
 
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Server::Credentials(
+    const ServerOptions& options) {
+  if (options.tls_certificate_file.empty()) return grpc::InsecureServerCredentials();
+  absl::StatusOr<std::unique_ptr<CertificateFiles>> files =
+      CertificateFiles::Open({.certificate = options.tls_certificate_file,
+                              .key = options.tls_key_file,
+                              .client_ca = options.tls_client_ca_file});
+  if (!files.ok()) return files.status();
+  certificates_.push_back(*std::move(files));
+  return certificates_.back()->Credentials();
+}
+
 absl::Status Server::Listen(const ServerOptions& options) {
-  if (options.addresses.empty()) {
-    return absl::InvalidArgumentError("no address to listen on, want at least one");
-  }
-  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = Credentials(options);
-  if (!credentials.ok()) return credentials.status();
+  absl::StatusOr<statement::SigningKey> key =
+      options.statement_key_file.empty()
+          ? statement::SigningKey::Generate()
+          : statement::SigningKey::LoadOrCreate(options.statement_key_file);
+  if (!key.ok()) return key.status();
+  ServerFacts facts{.version = EPSLEDGER_VERSION,
+                    .storage = options.storage,
+                    .start_time = absl::Now(),
+                    .statement_public_key = key->public_key()};
   // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
   google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
 
-  const HandlerContext context{ledger_, open_calls_, computations_};
+  const HandlerContext context{ledger_,       open_calls_,
+                               open_streams_, std::make_shared<WatchTurns>(kMaxWatchReads),
+                               computations_, access_};
+  services_.push_back(MakeAccessService(context));
   services_.push_back(MakeBudgetService(context));
   services_.push_back(MakeSessionService(context));
   services_.push_back(MakeChargeService(context));
   services_.push_back(MakeAccountingService(context));
-  services_.push_back(MakeAuditService(context));
+  services_.push_back(MakeAuditService(
+      context, std::make_shared<const statement::SigningKey>(*std::move(key)), EPSLEDGER_VERSION));
+  services_.push_back(MakeServerService(context, std::move(facts)));
 
   grpc::ServerBuilder builder;
   SetLimits(&builder);
   for (const auto& service : services_) builder.RegisterService(service.get());
   std::vector<int> ports(options.addresses.size(), 0);
   for (size_t i = 0; i < ports.size(); ++i) {
+    absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = Credentials(options);
+    if (!credentials.ok()) return credentials.status();
     builder.AddListeningPort(options.addresses[i], *credentials, &ports[i]);
   }
   server_ = builder.BuildAndStart();
@@ -198,6 +214,7 @@ void Server::Drain(absl::Duration patience) {
   // Returns when every call is over: the housekeeper answers those that remain.
   server_->Shutdown(absl::ToChronoTime(give_up));
   server_->Wait();
+  access_.RecordAllDenials();
   absl::MutexLock lock(&mutex_);
   drained_ = true;
 }
@@ -214,9 +231,16 @@ void Server::KeepHouse() {
       give_up = give_up_;
     }
     const absl::Time now = absl::Now();
+    access_.RecordDueDenials(now);
     open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
+    open_streams_->FailArrivedBefore(now - kMaxStreamAge, StreamTooOld());
+    open_streams_->KeepHouse(now);
     if (draining) {
-      if (now >= give_up) open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      open_streams_->Drain();
+      if (now >= give_up) {
+        open_calls_.FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+        open_streams_->FailArrivedBefore(absl::InfiniteFuture(), Stopping());
+      }
       continue;
     }
     const bool healthy = ledger_.Health().ok();

@@ -12,35 +12,51 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "grpcpp/impl/service_type.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
+#include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/certificate_files.h"
 
 namespace epsledger::transport {
 
 struct ServerOptions {
   // "127.0.0.1:50551", "[::1]:0" (any port), "unix:/run/epsledger.sock". At least one.
   std::vector<std::string> addresses;
-  // PEM files. Certificate and key together, or neither: then only plaintext.
+  // PEM files, read again when they change. Certificate and key together, or neither: then only
+  // plaintext.
   std::string tls_certificate_file;
   std::string tls_key_file;
-  // With it, clients must show a certificate that it signed.
+  // With it, clients must show a certificate that it signed; its subject may say who they are.
   std::string tls_client_ca_file;
   // Takes plaintext on addresses that others can reach too.
   bool insecure_plaintext = false;
+  // Access control is on also where only this machine can reach the server and there is no token.
+  bool require_tokens = false;
+  // Everybody may do everything.
+  bool insecure_no_access_control = false;
+  // Where the key is that signs privacy statements; made if it is missing. Empty: a key that ends
+  // with the server.
+  std::string statement_key_file;
+  // What ServerInfo says of where the ledgers are kept.
+  std::string storage = "memory";
 };
 
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
 bool IsLocalAddress(const std::string& address);
 
-// The gRPC server: the five services, health (following DurableLedger::Health) and reflection.
-// Thread-safe.
+// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and
+// reflection. Access control (server/access) is on if others can reach one of its addresses, if it
+// is required, or if there ever was a token. Thread-safe.
 class Server {
  public:
   // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address
   // that others can reach, a certificate without its key); UNAVAILABLE for an address that cannot
-  // be listened on; NOT_FOUND for a file that cannot be read.
+  // be listened on; NOT_FOUND for a file that cannot be read; FAILED_PRECONDITION for a statement
+  // key that others may read.
   // REQUIRES: `ledger` outlives the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        core::DurableLedger& ledger);
@@ -50,20 +66,29 @@ class Server {
   // Where it listens, the chosen port in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
-  // Says NOT_SERVING, takes no new calls, and waits for those that are open. Those that are still
-  // open after `patience` are answered UNAVAILABLE: what they submitted counts as charged. Returns
-  // when none is left. Repeating it does nothing.
+  // Says NOT_SERVING, takes no new calls, and waits for those that are open; streams take no more
+  // requests, watches end at once. Those that are still open after `patience` are answered
+  // UNAVAILABLE: what they submitted counts as charged. Returns when none is left. Repeating it
+  // does nothing.
   void Drain(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  explicit Server(core::DurableLedger& ledger);
+  Server(const ServerOptions& options, core::DurableLedger& ledger);
   absl::Status Listen(const ServerOptions& options);
+  // Of one address: each follows its files for itself.
+  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(
+      const ServerOptions& options);
   // Answers what was held too long and tells the health service how the ledger is.
   void KeepHouse() ABSL_LOCKS_EXCLUDED(mutex_);
 
   core::DurableLedger& ledger_;
+  access::AccessControl access_;
+  const Admission admission_;
   OpenCalls open_calls_;
+  const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
+  // Asked at every handshake, until the server is gone.
+  std::vector<std::unique_ptr<CertificateFiles>> certificates_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::vector<std::string> addresses_;
   std::unique_ptr<grpc::Server> server_;

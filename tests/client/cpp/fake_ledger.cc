@@ -80,6 +80,11 @@ std::vector<v1::CreateSessionRequest> FakeLedger::session_requests() const {
   return session_requests_;
 }
 
+std::vector<v1::SettleLeaseRequest> FakeLedger::settle_requests() const {
+  const std::lock_guard lock(mutex_);
+  return settle_requests_;
+}
+
 std::int64_t FakeLedger::spent() const {
   const std::lock_guard lock(mutex_);
   return spent_;
@@ -227,14 +232,57 @@ const v1::Charge& FakeLedger::Decide(const v1::ChargeRequest& request) {
   return charges_[name] = charge;
 }
 
+Fault FakeLedger::TakeFault() {
+  if (faults_.empty()) return Fault::kNone;
+  const Fault fault = faults_.front();
+  faults_.pop_front();
+  return fault;
+}
+
+Status FakeLedger::AcquireLease(Context*, const v1::AcquireLeaseRequest* request,
+                                v1::Lease* lease) {
+  const std::lock_guard lock(mutex_);
+  v1::ChargeRequest asked;
+  asked.set_attempt(request->attempt());
+  asked.set_charge_id(request->lease_id());
+  *asked.mutable_event() = request->event();
+  asked.set_count(request->count());
+  const v1::Charge& charge = Decide(asked);
+  if (charge.decision() == v1::Charge::REFUSED) {
+    return Refused(charge, StatusCode::FAILED_PRECONDITION);
+  }
+  lease->set_name(request->attempt() + "/leases/" + request->lease_id());
+  *lease->mutable_event() = request->event();
+  lease->set_granted_count(request->count());
+  lease->set_sequence(charge.sequence());
+  leases_.try_emplace(lease->name(), *lease);
+  return Status::OK;
+}
+
+Status FakeLedger::SettleLease(Context*, const v1::SettleLeaseRequest* request,
+                               v1::Lease* response) {
+  const std::lock_guard lock(mutex_);
+  settle_requests_.push_back(*request);
+  const Fault fault = TakeFault();
+  if (fault == Fault::kUnavailable) return Status(StatusCode::UNAVAILABLE, "scripted");
+  const auto found = leases_.find(request->name());
+  if (found == leases_.end()) return NotFound(request->name());
+  v1::Lease& lease = found->second;
+  if (lease.settled() && lease.used_count() != request->used_count()) {
+    return Status(StatusCode::ALREADY_EXISTS, "settled with another count");
+  }
+  lease.set_settled(true);
+  lease.set_used_count(request->used_count());
+  lease.set_wasted_count(lease.granted_count() - request->used_count());
+  if (fault == Fault::kCommitThenUnavailable) return Status(StatusCode::UNAVAILABLE, "scripted");
+  *response = lease;
+  return Status::OK;
+}
+
 Status FakeLedger::Charge(Context*, const v1::ChargeRequest* request, v1::Charge* response) {
   const std::lock_guard lock(mutex_);
   charge_requests_.push_back(*request);
-  Fault fault = Fault::kNone;
-  if (!faults_.empty()) {
-    fault = faults_.front();
-    faults_.pop_front();
-  }
+  const Fault fault = TakeFault();
   // These fail before anything is written.
   switch (fault) {
     case Fault::kUnavailable:

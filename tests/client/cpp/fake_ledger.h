@@ -51,7 +51,7 @@ class FakeLedger : private v1::BudgetService::Service,
 
   const std::string& address() const { return address_; }
 
-  // The next charge calls go wrong like this, one each; after them all is well.
+  // The next calls of Charge and SettleLease go wrong like this, one each; after them all is well.
   void Script(std::vector<Fault> faults);
   // How many uses fit from now on.
   void set_capacity(std::int64_t uses);
@@ -61,6 +61,7 @@ class FakeLedger : private v1::BudgetService::Service,
   std::vector<v1::ChargeRequest> charge_requests() const;
   std::vector<v1::CreateBudgetRequest> budget_requests() const;
   std::vector<v1::CreateSessionRequest> session_requests() const;
+  std::vector<v1::SettleLeaseRequest> settle_requests() const;
   // The uses that were charged.
   std::int64_t spent() const;
 
@@ -78,12 +79,16 @@ class FakeLedger : private v1::BudgetService::Service,
   grpc::Status GetSessionGuarantees(Context*, const v1::GetSessionGuaranteesRequest*,
                                     v1::GetSessionGuaranteesResponse*) override;
   grpc::Status Charge(Context*, const v1::ChargeRequest*, v1::Charge*) override;
+  grpc::Status AcquireLease(Context*, const v1::AcquireLeaseRequest*, v1::Lease*) override;
+  grpc::Status SettleLease(Context*, const v1::SettleLeaseRequest*, v1::Lease*) override;
   grpc::Status PreviewCharge(Context*, const v1::PreviewChargeRequest*,
                              v1::PreviewChargeResponse*) override;
   grpc::Status GetCharge(Context*, const v1::GetChargeRequest*, v1::Charge*) override;
   grpc::Status ListCharges(Context*, const v1::ListChargesRequest*,
                            v1::ListChargesResponse*) override;
 
+  // What goes wrong with this call. REQUIRES: mutex_ held.
+  Fault TakeFault();
   // The stored outcome of the request's key, deciding it first if it is new. REQUIRES: mutex_ held.
   const v1::Charge& Decide(const v1::ChargeRequest& request);
   v1::Refusal MakeRefusal(v1::Refusal::Reason reason, std::int64_t requested) const;
@@ -96,9 +101,11 @@ class FakeLedger : private v1::BudgetService::Service,
   std::int64_t sequence_ = 0;
   std::map<std::string, v1::Charge> charges_;
   std::vector<std::string> charge_order_;
+  std::map<std::string, v1::Lease> leases_;
   std::map<std::string, v1::Budget> budgets_;
   std::map<std::string, v1::Session> sessions_;
   std::vector<v1::ChargeRequest> charge_requests_;
+  std::vector<v1::SettleLeaseRequest> settle_requests_;
   std::vector<v1::CreateBudgetRequest> budget_requests_;
   std::vector<v1::CreateSessionRequest> session_requests_;
 

@@ -98,6 +98,45 @@ TEST_F(SessionTest, KeysAreUniqueAmongThreads) {
   EXPECT_EQ(ledger_.spent(), 160);
 }
 
+TEST_F(SessionTest, SettlingIsTriedAgainWithTheSameCount) {
+  Session session = Open();
+  absl::StatusOr<Lease> lease = session.AcquireLease(gaussian_, 5, std::chrono::seconds(60));
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  ASSERT_TRUE(lease->Take().ok());
+  ledger_.Script({Fault::kUnavailable, Fault::kCommitThenUnavailable});
+  ASSERT_TRUE(lease->Settle().ok());
+  ASSERT_EQ(ledger_.settle_requests().size(), 3);
+  for (const v1::SettleLeaseRequest& request : ledger_.settle_requests()) {
+    EXPECT_EQ(request.used_count(), 1);
+  }
+}
+
+TEST_F(SessionTest, ALeaseThatCouldNotBeSettledGivesNoMorePermitsAndCanBeSettledLater) {
+  Session session = Open();
+  {
+    absl::StatusOr<Lease> lease = session.AcquireLease(gaussian_, 5, std::chrono::seconds(60));
+    ASSERT_TRUE(lease.ok()) << lease.status();
+    ASSERT_TRUE(lease->Take().ok());
+    ledger_.Script(std::vector<Fault>(4, Fault::kUnavailable));
+    EXPECT_EQ(lease->Settle().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(lease->Take().status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_TRUE(lease->Settle().ok());
+  }
+  EXPECT_EQ(ledger_.settle_requests().size(), 5);  // the destructor had nothing to do
+  EXPECT_EQ(ledger_.spent(), 5);
+}
+
+TEST_F(SessionTest, ADroppedLeaseIsSettledWithOneTry) {
+  Session session = Open();
+  ledger_.Script({Fault::kUnavailable});
+  {
+    const absl::StatusOr<Lease> lease =
+        session.AcquireLease(gaussian_, 5, std::chrono::seconds(60));
+  }
+  EXPECT_EQ(ledger_.settle_requests().size(), 1);
+  EXPECT_EQ(ledger_.spent(), 5);
+}
+
 class LostAnswerTest : public SessionTest, public ::testing::WithParamInterface<Fault> {};
 
 TEST_P(LostAnswerTest, IsAskedForAgainWithTheSameKeyAndChargedOnce) {

@@ -25,12 +25,14 @@ class LedgerHarness {
           return entries[it->second];
         },
         [this](const Entry& entry) {
-          if (const auto* row = std::get_if<ChargeDecided>(&entry.body)) {
-            rows_[{row->session_number, row->attempt, row->charge_id}] = entries.size();
-          }
-          entries.push_back(entry);
+          Store(entry);
           return absl::OkStatus();
         });
+  }
+  // Takes an entry as a restart does. False if the ledger refuses it.
+  bool Restore(const Entry& entry) {
+    Store(entry);
+    return ledger.Apply(entry).ok();
   }
   template <class Body>
   absl::StatusOr<Outcome> Run(Body body) {
@@ -51,6 +53,13 @@ class LedgerHarness {
   std::vector<Entry> entries;
 
  private:
+  void Store(const Entry& entry) {
+    if (const std::optional<ChargeKey> key = KeyOf(entry.body)) {
+      rows_[{key->session_number, key->attempt, key->charge_id}] = entries.size();
+    }
+    entries.push_back(entry);
+  }
+
   std::map<std::tuple<int64_t, int64_t, std::string>, size_t> rows_;
   int64_t time_ = 0;
 };

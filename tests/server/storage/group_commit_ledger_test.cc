@@ -178,5 +178,57 @@ TEST_F(GroupCommitLedgerTest, ContendingClientsAcceptExactlyTheCap) {
   EXPECT_EQ(client_->Spent("adult"), core::Cost::RoundUp(100 * kStep));
 }
 
+class CountingListener : public core::CommitListener {
+ public:
+  void OnCommit() override { ++calls; }
+  std::atomic<int> calls{0};
+};
+
+TEST_F(GroupCommitLedgerTest, AListenerIsCalledOnceAfterTheNextCommitOfItsLedger) {
+  Open();
+  const auto listener = std::make_shared<CountingListener>();
+  const auto listen = [&] {
+    ASSERT_TRUE(client_
+                    ->Read([&](core::LedgerReader& reader) {
+                      reader.NotifyOfNextCommit(*reader.LedgerOf("adult"), listener);
+                      return true;
+                    })
+                    .ok());
+  };
+  listen();
+  ASSERT_TRUE(client_->CreateBudget("other", 1).ok());  // another ledger
+  EXPECT_EQ(listener->calls, 0);
+  // Replies come before listeners are called; the next read comes after.
+  ASSERT_TRUE(client_->Charge(run_, 1, "a", PureDp{kStep}).ok());
+  client_->Head("adult");
+  EXPECT_EQ(listener->calls, 1);
+  ASSERT_TRUE(client_->Charge(run_, 1, "b", PureDp{kStep}).ok());
+  client_->Head("adult");
+  EXPECT_EQ(listener->calls, 1);
+  listen();
+  ASSERT_TRUE(client_->Charge(run_, 1, "b", PureDp{kStep}).ok());  // a repetition: no entry
+  client_->Head("adult");
+  EXPECT_EQ(listener->calls, 1);
+  script_.fail_commit = true;
+  EXPECT_FALSE(client_->Charge(run_, 1, "c", PureDp{kStep}).ok());
+  ledger_.reset();
+  EXPECT_EQ(listener->calls, 2);
+}
+
+TEST_F(GroupCommitLedgerTest, AListenerThatHasGoneIsForgotten) {
+  Open();
+  for (int i = 0; i < 1000; ++i) {
+    client_
+        ->Read([](core::LedgerReader& reader) {
+          reader.NotifyOfNextCommit(*reader.LedgerOf("adult"),
+                                    std::make_shared<CountingListener>());
+          return true;
+        })
+        .status()
+        .IgnoreError();
+  }
+  EXPECT_TRUE(client_->Charge(run_, 1, "a", PureDp{kStep}).ok());
+}
+
 }  // namespace
 }  // namespace epsledger::storage

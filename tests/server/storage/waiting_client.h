@@ -14,13 +14,14 @@ namespace epsledger {
 // Commands to a DurableLedger, each waited for.
 class WaitingClient {
  public:
-  explicit WaitingClient(core::DurableLedger& ledger, int64_t time_micros = 0)
-      : ledger_(ledger), time_micros_(time_micros) {}
+  explicit WaitingClient(core::DurableLedger& ledger, int64_t time_micros = 0,
+                         core::Tenant tenant = {})
+      : ledger_(ledger), time_micros_(time_micros), tenant_(std::move(tenant)) {}
 
   template <class Body>
   std::future<absl::StatusOr<core::Outcome>> Submit(Body body) {
     auto promise = std::make_shared<std::promise<absl::StatusOr<core::Outcome>>>();
-    ledger_.Submit({.time_micros = time_micros_, .body = std::move(body)},
+    ledger_.Submit(tenant_, {.time_micros = time_micros_, .body = std::move(body)},
                    [promise](absl::StatusOr<core::Outcome> outcome) {
                      promise->set_value(std::move(outcome));
                    });
@@ -61,13 +62,14 @@ class WaitingClient {
   auto Read(Function read) {
     using Result = decltype(read(*static_cast<core::LedgerReader*>(nullptr)));
     auto promise = std::make_shared<std::promise<absl::StatusOr<Result>>>();
-    ledger_.Read([promise, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) {
-      if (reader.ok()) {
-        promise->set_value(read(**reader));
-      } else {
-        promise->set_value(reader.status());
-      }
-    });
+    ledger_.Read(tenant_,
+                 [promise, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) {
+                   if (reader.ok()) {
+                     promise->set_value(read(**reader));
+                   } else {
+                     promise->set_value(reader.status());
+                   }
+                 });
     return promise->get_future().get();
   }
   core::LedgerHead Head(const std::string& budget) {
@@ -82,6 +84,7 @@ class WaitingClient {
  private:
   core::DurableLedger& ledger_;
   int64_t time_micros_;
+  core::Tenant tenant_;
 };
 
 }  // namespace epsledger

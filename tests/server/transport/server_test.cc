@@ -25,13 +25,16 @@ using ::testing::HasSubstr;
 // A ledger that keeps what it is asked and never answers, until told.
 class SilentLedger : public core::DurableLedger {
  public:
-  void Submit(core::Command, Reply reply) override {
+  void Submit(core::Tenant, core::Command, Reply reply) override {
     absl::MutexLock lock(&mutex_);
     replies_.push_back(std::move(reply));
   }
-  void Read(ReadFunction read) override {
+  void Read(core::Tenant, ReadFunction read) override {
     absl::MutexLock lock(&mutex_);
     reads_.push_back(std::move(read));
+  }
+  std::shared_ptr<const core::TokenTable> Tokens() const override {
+    return std::make_shared<core::TokenTable>();
   }
   absl::Status Health() const override {
     return healthy_ ? absl::OkStatus() : absl::UnavailableError("the disk is full");

@@ -2,6 +2,7 @@
 #define EPSLEDGER_CLIENT_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "epsledger/budget.h"
 #include "epsledger/session.h"
+#include "epsledger/watch.h"
 
 namespace epsledger {
 
@@ -41,8 +43,15 @@ struct ClientOptions {
   // Without TLS only loopback addresses and unix sockets are allowed, unless this is set: whoever
   // can change the answers on the way can turn a refusal into a permit.
   bool allow_insecure = false;
+  // Who calls: the secret of a token ("epsl_..."), sent with every call; empty: none. Never sent
+  // without TLS to an address that is not local, whatever allow_insecure says.
+  std::string token;
   RetryOptions retry;
 };
+
+// The token in a file that holds nothing else but white space. NOT_FOUND if it cannot be read,
+// INVALID_ARGUMENT if it holds none.
+absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
 
 // A connection to an epsledger server. Thread-safe. Sessions may outlive it.
 class Client {
@@ -64,6 +73,13 @@ class Client {
   // Creates the session if told so, and opens its next attempt: all earlier ones are fenced.
   // FAILED_PRECONDITION with RefusalOf(status) if a plan does not fit.
   absl::StatusOr<Session> OpenSession(const SessionOptions& options);
+
+  // Calls `callback`, on a thread of the watch, with every change of the budget, its descendants
+  // and their sessions after `after_sequence`, in order, once each, and then with those that
+  // happen. 0: from the first. A bookmark comes now and then for entries of other budgets.
+  Watch WatchBudget(const std::string& name, std::int64_t after_sequence, ChangeCallback callback);
+  // The same of one session, "budgets/{budget}/sessions/{session}".
+  Watch WatchSession(const std::string& name, std::int64_t after_sequence, ChangeCallback callback);
 
  private:
   struct Impl;

@@ -9,12 +9,13 @@
 
 namespace epsledger {
 
+class Lease;
 class Session;
 
 // The proof that the ledger durably ACCEPTED one charge, still to be spent on noise.
 //
-// 1. Only a Session makes one, and only from an answer that is ACCEPTED and repeats the very key,
-//    event and count that it asked for (the ledger's invariant I19).
+// 1. Only a Session or a Lease makes one, and only from an answer that is ACCEPTED and repeats the
+//    very key, event and count that it asked for (the ledger's invariant I19).
 // 2. It cannot be copied. Moving leaves the source with no uses, so the uses of all permits of one
 //    charge never add up to more than its count.
 // 3. Dropping one returns nothing: what is charged stays charged.
@@ -41,6 +42,7 @@ class [[nodiscard]] Permit {
   absl::StatusOr<Permit> TakeOne();
 
  private:
+  friend class Lease;
   friend class Session;
   Permit(std::string charge_name, std::int64_t sequence, Mechanism mechanism,
          std::int64_t uses_left);

@@ -20,7 +20,8 @@ enum class RefusalReason {
   kAttemptFenced = 5,  // a newer attempt of the session was opened; the status is ABORTED
   kEventNotChargeable = 6,
   kBatchRefused = 7,
-  kTooManyDistinctEvents = 8,
+  kPolicyViolation = 8,  // what the attempt says of itself does not meet a policy
+  kBudgetSuperseded = 9,
 };
 
 // "BUDGET_EXHAUSTED", ...
@@ -40,6 +41,8 @@ struct RefusalDetails {
   double requested = 0;
   // How many single uses of the event would still have fitted everywhere.
   std::int64_t steps_that_fit = 0;
+  // With kPolicyViolation: what the policy wants.
+  std::string remedy;
 };
 
 // Returns what the ledger said if `status` is a refusal (FAILED_PRECONDITION, or ABORTED for a

@@ -1,7 +1,9 @@
 #ifndef EPSLEDGER_SESSION_H_
 #define EPSLEDGER_SESSION_H_
 
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "epsledger/budget.h"
 #include "epsledger/guarantee.h"
+#include "epsledger/lease.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/permit.h"
 #include "epsledger/refusal.h"
@@ -20,6 +23,35 @@ namespace epsledger {
 struct Plan {
   std::vector<CountedMechanism> events;
   double delta = 0;  // in (0, 1)
+};
+
+// How batches are drawn; the words of epsledger.v1.Provenance.Sampler.
+enum class Sampler {
+  kUnspecified = 0,  // not said
+  kPoisson = 1,
+  kTruncatedPoisson = 2,
+  kWithoutReplacement = 3,
+  kWithReplacement = 4,
+  kRandomAllocation = 5,
+  kFullBatch = 6,
+  kShuffled = 7,
+};
+
+// What a training program says of itself, for the auditor and for a budget's policy.
+struct Provenance {
+  Sampler sampler = Sampler::kUnspecified;
+  double clip_norm = 0;         // in (0, inf); 0: not said
+  std::string library;          // up to 64 bytes
+  std::string library_version;  // up to 64 bytes
+};
+
+// What is known of a published algorithm; the words of epsledger.v1.Claim.
+struct Claim {
+  enum class Status { kProven = 1, kNotProven = 2, kCounterexampleKnown = 3 };
+  Status status = Status::kProven;
+  double epsilon = 0;  // as published; in [0, inf)
+  double delta = 0;    // in [0, 1)
+  std::string source;  // up to 256 bytes
 };
 
 // What a new session is made of.
@@ -33,6 +65,11 @@ struct NewSession {
   Cap own_cap;
   bool no_own_cap = false;
   std::string display_name;
+  // Sessions of one hyper-parameter search share it. Empty, or [a-z0-9] followed by up to 62 of
+  // [a-z0-9._-].
+  std::string group;
+  std::map<std::string, std::string> labels;
+  std::optional<Claim> claim;
 };
 
 struct SessionOptions {
@@ -45,6 +82,14 @@ struct SessionOptions {
   std::optional<NewSession> create;
   // Who runs it: host, process, library version. Up to 256 bytes.
   std::string client_description;
+  // What this attempt says of itself.
+  Provenance provenance;
+};
+
+// How the items of a batch hang together.
+enum class BatchMode {
+  kAllOrNothing = 1,  // all new items are accepted, or all are refused
+  kPerItem = 2,       // each is decided after the ones before it
 };
 
 // What a charge would do now. No promise: others may charge in between.
@@ -64,6 +109,8 @@ struct ChargePreview {
 //    fail-open option.
 // 3. A charge whose outcome stays unknown counts as spent. Its key is never used for another
 //    charge; RetryCharge asks for the same one again.
+// 4. Every charge tells the server the newest entry of the ledger that this client was told of: a
+//    server that is behind it, as one restored from an old backup is, answers DATA_LOSS.
 //
 // Opened by Client::OpenSession, which fences all earlier attempts of the session. Thread-safe. In
 // a forked child every charge fails with FAILED_PRECONDITION: parent and child would use the same
@@ -85,6 +132,19 @@ class Session {
   //   INTERNAL             the answer is not one to this charge.
   // UnknownCharge(status) is set exactly when the charge may have been committed.
   absl::StatusOr<Permit> Charge(const Mechanism& mechanism, std::int64_t count = 1);
+
+  // Charges 1 to 1,000 items in one commit, each with a key of its own: one result per item in
+  // order, each as Charge returns it. The outer status is an error of all items; if
+  // UnknownCharge(status) is set, all of them are in unknown_charges().
+  absl::StatusOr<std::vector<absl::StatusOr<Permit>>> ChargeBatch(
+      const std::vector<CountedMechanism>& items, BatchMode mode);
+
+  // Charges `count` uses of `mechanism` at once, for Lease::Take to hand out without asking. In
+  // [1, 2^53]. `time_to_live`, in (0, 366 days], is when people should ask what became of it: no
+  // lease ends by itself. Errors are those of Charge; a lease whose outcome stays unknown is spent
+  // in full, and another one may be acquired.
+  absl::StatusOr<Lease> AcquireLease(const Mechanism& mechanism, std::int64_t count,
+                                     std::chrono::seconds time_to_live);
 
   // Asks again for a charge whose outcome is unknown, with its key, event and count: returns as
   // Charge does. NOT_FOUND if this session has no such charge, which is also so once its outcome

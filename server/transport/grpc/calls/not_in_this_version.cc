@@ -26,9 +26,4 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamNotInThisVersion(std::string_v
   return new EndedStream<grpc::ServerWriteReactor<grpc::ByteBuffer>>(what);
 }
 
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* BidiNotInThisVersion(
-    std::string_view what) {
-  return new EndedStream<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>>(what);
-}
-
 }  // namespace epsledger::transport

@@ -14,8 +14,6 @@ namespace epsledger::transport {
 grpc::ServerUnaryReactor* UnaryNotInThisVersion(grpc::CallbackServerContext* context,
                                                 std::string_view what);
 grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamNotInThisVersion(std::string_view what);
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* BidiNotInThisVersion(
-    std::string_view what);
 
 }  // namespace epsledger::transport
 

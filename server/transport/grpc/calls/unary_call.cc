@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "epsledger/v1/mechanism.pb.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/unknown_field_set.h"
@@ -51,33 +50,6 @@ absl::Status CheckNoUnknownFields(const Message& message, const std::string& pat
 
 }  // namespace
 
-void OpenCalls::FailArrivedBefore(absl::Time time, const grpc::Status& status) {
-  std::vector<Call> late;
-  {
-    absl::MutexLock lock(&mutex_);
-    for (const std::weak_ptr<UnaryCall>& weak : calls_) {
-      Call call = weak.lock();
-      if (call == nullptr) continue;  // its last owner is letting go of it now, and answers
-      const bool in_time = call->arrival_time() >= time;
-      late.push_back(std::move(call));  // never let go of under the lock: that may call Remove
-      if (in_time) break;
-    }
-  }
-  for (const Call& call : late) {
-    if (call->arrival_time() < time) call->Fail(status);
-  }
-}
-
-void OpenCalls::Add(const Call& call) {
-  absl::MutexLock lock(&mutex_);
-  call->position_ = calls_.insert(calls_.end(), call);
-}
-
-void OpenCalls::Remove(UnaryCall& call) {
-  absl::MutexLock lock(&mutex_);
-  calls_.erase(call.position_);
-}
-
 std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls,
                                             grpc::CallbackServerContext* context,
                                             grpc::ServerUnaryReactor* reactor,
@@ -89,11 +61,7 @@ std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls,
 
 UnaryCall::UnaryCall(OpenCalls& open_calls, grpc::CallbackServerContext* context,
                      grpc::ServerUnaryReactor* reactor, grpc::ByteBuffer* response)
-    : open_calls_(open_calls),
-      arrival_time_(absl::Now()),
-      response_(response),
-      context_(context),
-      reactor_(reactor) {}
+    : open_calls_(open_calls), response_(response), context_(context), reactor_(reactor) {}
 
 UnaryCall::~UnaryCall() {
   Fail(absl::InternalError(
@@ -142,6 +110,15 @@ absl::Status ReadRequest(const grpc::ByteBuffer& bytes, Message* request) {
                      ": its bytes do not parse, hold text that is not UTF-8, or nest too deeply"));
   }
   return CheckNoUnknownFields(*request, "");
+}
+
+grpc::ByteBuffer ToBytes(const Message& message) {
+  grpc::ByteBuffer bytes;
+  bool own_buffer = false;
+  const grpc::Status status =
+      grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(message, &bytes, &own_buffer);
+  if (!status.ok()) bytes.Clear();  // a reader takes an empty result as no permit
+  return bytes;
 }
 
 }  // namespace epsledger::transport

@@ -1,47 +1,23 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_UNARY_CALL_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_UNARY_CALL_H_
 
-#include <list>
 #include <memory>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
+#include "server/access/caller.h"
+#include "server/transport/grpc/calls/admission.h"
+#include "server/transport/grpc/calls/open_calls.h"
 
 namespace epsledger::transport {
-
-class UnaryCall;
-
-// The calls that are waiting for an answer, oldest first. Thread-safe.
-//
-// gRPC keeps a call and everything around it until it is answered, also when its client has gone:
-// a stop of the server would wait for ever for a call that nobody answers.
-class OpenCalls {
- public:
-  OpenCalls() = default;
-  OpenCalls(const OpenCalls&) = delete;
-  OpenCalls& operator=(const OpenCalls&) = delete;
-
-  // Answers every call that arrived before `time` with `status`.
-  void FailArrivedBefore(absl::Time time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-
- private:
-  friend class UnaryCall;
-  using List = std::list<std::weak_ptr<UnaryCall>>;
-
-  void Add(const std::shared_ptr<UnaryCall>& call) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Remove(UnaryCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
-
-  absl::Mutex mutex_;
-  List calls_ ABSL_GUARDED_BY(mutex_);
-};
 
 // One unary call from its arrival to its one answer.
 //
@@ -49,7 +25,7 @@ class OpenCalls {
 // ledger, one of FailArrivedBefore, one of the destructor); nothing of gRPC's is touched after it.
 // So an answer may come long after the client cancelled or the server gave the call up.
 // Thread-safe.
-class UnaryCall {
+class UnaryCall final : public OpenCall {
  public:
   // REQUIRES: `open_calls` outlives the call. `context` and `response` are gRPC's and live until
   // the answer.
@@ -58,12 +34,12 @@ class UnaryCall {
                                           grpc::ServerUnaryReactor* reactor,
                                           grpc::ByteBuffer* response);
   // Answers INTERNAL if nobody did: a lost call must not look like a slow one.
-  ~UnaryCall();
+  ~UnaryCall() override;
   UnaryCall(const UnaryCall&) = delete;
   UnaryCall& operator=(const UnaryCall&) = delete;
 
   void Succeed(const google::protobuf::Message& response) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Fail(const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Fail(const grpc::Status& status) override ABSL_LOCKS_EXCLUDED(mutex_);
   // REQUIRES: !status.ok().
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -71,20 +47,19 @@ class UnaryCall {
   // deadline passed. Work that nobody wants need not begin; what the ledger has is not undone.
   bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  absl::Time arrival_time() const { return arrival_time_; }
+  // Who calls. REQUIRES of the first: nobody else has the call yet.
+  void set_caller(access::Caller caller) { caller_ = std::move(caller); }
+  const access::Caller& caller() const { return caller_; }
 
  private:
-  friend class OpenCalls;
-
   UnaryCall(OpenCalls& open_calls, grpc::CallbackServerContext* context,
             grpc::ServerUnaryReactor* reactor, grpc::ByteBuffer* response);
   // The reactor for the first caller, then nullptr.
   grpc::ServerUnaryReactor* TakeReactor() ABSL_LOCKS_EXCLUDED(mutex_);
 
   OpenCalls& open_calls_;
-  const absl::Time arrival_time_;
-  grpc::ByteBuffer* const response_;    // of who took the reactor
-  OpenCalls::List::iterator position_;  // of open_calls_, under its mutex
+  access::Caller caller_;
+  grpc::ByteBuffer* const response_;  // of who took the reactor
   absl::Mutex mutex_;
   grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_);
   grpc::ServerUnaryReactor* reactor_ ABSL_GUARDED_BY(mutex_);
@@ -121,17 +96,27 @@ class ArenaMessage {
   Message* const message_ = google::protobuf::Arena::CreateMessage<Message>(&arena_);
 };
 
-// The body of every method: reads the request and hands it to `handler`, absl::Status(const
-// Request&, Call). An error is the answer; OK means that the handler has answered or will.
+// A message of a stream as gRPC wants it.
+grpc::ByteBuffer ToBytes(const google::protobuf::Message& message);
+
+// The body of every unary method: admits the caller, reads the request and hands it to `handler`,
+// absl::Status(const Request&, Call). An error is the answer; OK means that the handler has
+// answered or will.
 template <class Request, class Handler>
 grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerContext* context,
                                  const grpc::ByteBuffer* bytes, grpc::ByteBuffer* response,
                                  const Handler& handler) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   const Call call = UnaryCall::Start(open_calls, context, reactor, response);
+  absl::StatusOr<access::Caller> caller =
+      open_calls.admission().Admit(*context, *Request::descriptor());
+  absl::Status status = caller.status();
   ArenaMessage<Request> message;
   Request& request = *message;
-  absl::Status status = ReadRequest(*bytes, &request);
+  if (status.ok()) {
+    call->set_caller(*std::move(caller));
+    status = ReadRequest(*bytes, &request);
+  }
   if (status.ok()) status = handler(request, call);
   if (!status.ok()) call->Fail(status);
   return reactor;

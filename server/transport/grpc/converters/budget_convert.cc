@@ -1,7 +1,6 @@
 #include "server/transport/grpc/converters/budget_convert.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -109,12 +108,23 @@ void ToProto(const core::BudgetDescription& description, v1::Budget* message) {
                                            description.alert_thresholds.end());
 }
 
-// spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
-// touch it (the delta of a pure-epsilon cap), and all of it where it is one way among others.
-double SpentFraction(const v1::CellBalance& cell, bool all_cells) {
-  if (cell.spent() == 0 && (cell.cap() > 0 || all_cells)) return 0;
-  if (!(cell.spent() < cell.cap())) return 1;
-  return std::min(1.0, std::nextafter(cell.spent() / cell.cap(), 2.0));
+// An update that names more than may change means something else than we would do.
+absl::Status CheckOnlyDescriptionSet(const v1::Budget& budget) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  budget.GetReflection()->ListFields(budget, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    switch (field->number()) {
+      case v1::Budget::kNameFieldNumber:
+      case v1::Budget::kDisplayNameFieldNumber:
+      case v1::Budget::kLabelsFieldNumber:
+      case v1::Budget::kAlertThresholdsFieldNumber:
+        continue;
+      default:
+        return accounting::OutOfDomain(absl::StrCat("budget.", field->json_name()), "a value",
+                                       "unset: it never changes");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -207,6 +217,8 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
 absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request) {
   absl::StatusOr<std::string> id = ParseBudgetName("budget.name", request.budget().name());
   if (!id.ok()) return id.status();
+  absl::Status status = CheckOnlyDescriptionSet(request.budget());
+  if (!status.ok()) return status;
   core::UpdateBudget update{.budget_id = *std::move(id)};
   absl::StatusOr<core::BudgetDescription> description = ReadDescription(request.budget());
   if (!description.ok()) return description.status();
@@ -318,17 +330,12 @@ void ToProto(const core::BudgetState& state, v1::Budget* message) {
   }
   if (!state.supersedes.empty()) message->set_supersedes(FormatBudgetName(state.supersedes));
   const core::CellFilter& filter = state.balance.filter();
-  const bool all_cells = filter.rule == accounting::FilterRule::kAllCells;
-  double fraction = all_cells ? 0 : 1;
   for (size_t i = 0; i < filter.cells.size(); ++i) {
-    v1::CellBalance* cell = message->add_cells();
-    ToProto(filter.cells[i], state.balance.spent()[i], cell);
-    const double of_cell = SpentFraction(*cell, all_cells);
-    fraction = all_cells ? std::max(fraction, of_cell) : std::min(fraction, of_cell);
+    ToProto(filter.cells[i], state.balance.spent()[i], message->add_cells());
   }
-  message->set_all_cells_must_fit(all_cells);
+  message->set_all_cells_must_fit(filter.rule == accounting::FilterRule::kAllCells);
+  message->set_spent_fraction(state.balance.SpentFraction());
   message->set_theorem(filter.theorem);
-  message->set_spent_fraction(fraction);
   message->set_accepted_charge_count(state.accepted_charge_count);
   message->set_refused_charge_count(state.refused_charge_count);
   ToProto(state.create_time_micros, message->mutable_create_time());

@@ -234,12 +234,4 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
   ToProto(state.create_time_micros, message->mutable_create_time());
 }
 
-std::vector<accounting::CountedEvent> HistoryOf(const core::SessionState& state) {
-  std::vector<accounting::CountedEvent> history;
-  for (const core::SessionEvent& event : state.events) {
-    if (event.accepted_count > 0) history.push_back({event.event, event.accepted_count});
-  }
-  return history;
-}
-
 }  // namespace epsledger::transport

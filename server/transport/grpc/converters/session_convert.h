@@ -3,10 +3,7 @@
 
 // Sessions from and to their messages.
 
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "accounting/event/mechanism_event.h"
 #include "epsledger/v1/session.pb.h"
 #include "epsledger/v1/session_service.pb.h"
 #include "server/core/command.h"
@@ -27,9 +24,6 @@ void ToProto(const core::Provenance& provenance, v1::Provenance* message);
 void ToProto(const core::SessionSpec& spec, v1::Session* message);
 // A session as it is now.
 void ToProto(const core::SessionState& state, v1::Session* message);
-
-// What was charged so far, run-length encoded, in the order of first use.
-std::vector<accounting::CountedEvent> HistoryOf(const core::SessionState& state);
 
 }  // namespace epsledger::transport
 

@@ -1,13 +1,26 @@
 #include "server/transport/grpc/handlers/audit_handlers.h"
 
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "accounting/event/domain.h"
 #include "epsledger/v1/audit_service.grpc.pb.h"
 #include "epsledger/v1/audit_service.pb.h"
 #include "server/core/ledger.h"
-#include "server/transport/grpc/calls/not_in_this_version.h"
+#include "server/core/ledger_verifier.h"
+#include "server/core/merkle.h"
+#include "server/statement/statement.h"
+#include "server/transport/grpc/calls/entry_scan.h"
+#include "server/transport/grpc/calls/export_stream.h"
+#include "server/transport/grpc/converters/audit_convert.h"
+#include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/handlers/list_denials.h"
+#include "server/transport/grpc/limits.h"
 
 namespace epsledger::transport {
 namespace {
@@ -15,6 +28,8 @@ namespace {
 using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 template <class Base>
 using Raw1 = v1::AuditService::WithRawCallbackMethod_GetLedgerHead<
@@ -24,11 +39,49 @@ using Raw1 = v1::AuditService::WithRawCallbackMethod_GetLedgerHead<
 template <class Base>
 using Raw2 = v1::AuditService::WithRawCallbackMethod_VerifyLedger<
     v1::AuditService::WithRawCallbackMethod_ExportLedger<
-        v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<Base>>>;
+        v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<
+            v1::AuditService::WithRawCallbackMethod_ListDenials<Base>>>>;
+
+absl::Status AnswerEntries(core::LedgerReader& reader, const std::string& budget_id, int64_t after,
+                           int64_t size, const Call& call) {
+  const core::Ledger* ledger = reader.LedgerOf(budget_id);
+  if (ledger == nullptr) return NoSuchBudget(budget_id);
+  v1::ListAuditEntriesResponse response;
+  response.set_last_sequence(ledger->head().sequence);
+  // The entry before gives the hash that the first one follows.
+  const int64_t before = after == 0 ? 0 : 1;
+  const absl::StatusOr<std::vector<core::Entry>> entries =
+      reader.ListEntries(*ledger, after - before, size + before);
+  if (!entries.ok()) return entries.status();
+  core::Hash previous{};
+  size_t bytes = 0;
+  for (const core::Entry& entry : *entries) {
+    if (entry.sequence > after) {
+      if (bytes > kMaxPageBytes) break;
+      ToProto(entry, previous, *ledger, response.add_entries());
+      bytes += response.entries().rbegin()->ByteSizeLong();
+    }
+    previous = entry.hash;
+  }
+  call->Succeed(response);
+  return absl::OkStatus();
+}
+
+// What a proof is computed from, leaf by leaf.
+struct ProofWork {
+  explicit ProofWork(std::vector<core::LeafRange> ranges) : path(std::move(ranges)) {}
+  core::MerklePath path;
+  core::MerkleFrontier tree;
+  core::Hash noted{};  // the leaf, or the root of the older tree
+};
 
 class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
  public:
-  explicit AuditHandlers(HandlerContext context) : context_(std::move(context)) {}
+  AuditHandlers(HandlerContext context, std::shared_ptr<const statement::SigningKey> key,
+                std::string server_version)
+      : context_(std::move(context)),
+        key_(std::move(key)),
+        server_version_(std::move(server_version)) {}
 
   Unary* GetLedgerHead(Context* context, const Bytes* bytes, Bytes* response) override {
     return Handle<v1::GetLedgerHeadRequest>(
@@ -36,51 +89,302 @@ class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
         [this](const v1::GetLedgerHeadRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
+          ReadLedger(*std::move(id), call,
+                     [call](const core::Ledger& ledger, core::LedgerReader&) -> absl::Status {
+                       v1::LedgerHead message;
+                       ToProto(ledger, &message);
+                       call->Succeed(message);
+                       return absl::OkStatus();
+                     });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* ListAuditEntries(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ListAuditEntriesRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ListAuditEntriesRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+          if (!id.ok()) return id.status();
+          absl::Status status =
+              accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
+          if (!status.ok()) return status;
+          const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
+          if (!size.ok()) return size.status();
           ReadState(context_.ledger, call,
-                    [call, id = *std::move(id)](core::LedgerReader& reader) -> absl::Status {
-                      const core::Ledger* ledger = reader.LedgerOf(id);
-                      if (ledger == nullptr) return NoSuchBudget(id);
-                      v1::LedgerHead message;
-                      message.set_root_budget(FormatBudgetName(ledger->root_id()));
-                      message.set_sequence(ledger->head().sequence);
-                      const core::Hash& hash = ledger->head().hash;
-                      message.set_hash(hash.data(), hash.size());
-                      call->Succeed(message);
-                      return absl::OkStatus();
+                    [call, id = *std::move(id), after = request.after_sequence(),
+                     size = *size](core::LedgerReader& reader) {
+                      return AnswerEntries(reader, id, after, size, call);
                     });
           return absl::OkStatus();
         });
   }
 
-  Unary* ListAuditEntries(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "ListAuditEntries will page through the entries");
+  Unary* ProveInclusion(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ProveInclusionRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ProveInclusionRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+          if (!id.ok()) return id.status();
+          absl::Status status = accounting::CheckRange("sequence", request.sequence(), 1, kNoLimit);
+          if (!status.ok()) return status;
+          ReadLedger(*id, call,
+                     [this, call, id = *id, request](const core::Ledger& ledger,
+                                                     core::LedgerReader&) -> absl::Status {
+                       const absl::StatusOr<int64_t> size =
+                           TreeSize("treeSize", request.tree_size(), ledger);
+                       if (!size.ok()) return size.status();
+                       absl::Status in_tree =
+                           accounting::CheckRange("sequence", request.sequence(), 1, *size);
+                       if (in_tree.ok()) ComputeInclusion(id, request.sequence(), *size, call);
+                       return in_tree;
+                     });
+          return absl::OkStatus();
+        });
   }
-  Unary* ProveInclusion(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "ProveInclusion will prove that an entry is in a ledger");
+
+  Unary* ProveConsistency(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ProveConsistencyRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ProveConsistencyRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+          if (!id.ok()) return id.status();
+          absl::Status status = accounting::CheckRange("oldSize", request.old_size(), 1, kNoLimit);
+          if (!status.ok()) return status;
+          ReadLedger(*id, call,
+                     [this, call, id = *id, request](const core::Ledger& ledger,
+                                                     core::LedgerReader&) -> absl::Status {
+                       const absl::StatusOr<int64_t> size =
+                           TreeSize("newSize", request.new_size(), ledger);
+                       if (!size.ok()) return size.status();
+                       absl::Status in_tree =
+                           accounting::CheckRange("oldSize", request.old_size(), 1, *size);
+                       if (in_tree.ok()) ComputeConsistency(id, request.old_size(), *size, call);
+                       return in_tree;
+                     });
+          return absl::OkStatus();
+        });
   }
-  Unary* ProveConsistency(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(
-        context, "ProveConsistency will prove that a ledger grew from another by appending");
+
+  Unary* VerifyLedger(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::VerifyLedgerRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::VerifyLedgerRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+          if (!id.ok()) return id.status();
+          ReadLedger(*id, call,
+                     [this, call, id = *id](const core::Ledger& ledger,
+                                            core::LedgerReader&) -> absl::Status {
+                       Verify(id, ledger, call);
+                       return absl::OkStatus();
+                     });
+          return absl::OkStatus();
+        });
   }
-  Unary* VerifyLedger(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(context, "VerifyLedger will check the hash chain on demand");
+
+  grpc::ServerWriteReactor<Bytes>* ExportLedger(Context* context, const Bytes* bytes) override {
+    v1::ExportLedgerRequest request;
+    const absl::StatusOr<access::Caller> caller =
+        context_.open_calls.admission().Admit(*context, *v1::ExportLedgerRequest::descriptor());
+    absl::Status status = caller.status();
+    if (status.ok()) status = ReadRequest(*bytes, &request);
+    if (status.ok()) {
+      status = accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
+    }
+    absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+    if (status.ok()) status = id.status();
+    if (!status.ok()) return ExportStream::Fail(context_.ledger, status);
+    return ExportStream::Start(context_.ledger, caller->tenant, *std::move(id),
+                               request.after_sequence());
   }
-  grpc::ServerWriteReactor<Bytes>* ExportLedger(Context*, const Bytes*) override {
-    return StreamNotInThisVersion("ExportLedger will stream all entries of a ledger");
+
+  Unary* GetPrivacyStatement(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetPrivacyStatementRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetPrivacyStatementRequest& request, const Call& call) -> absl::Status {
+          core::SessionName name;
+          absl::Status status = ReadResourceName(request.name(), &name);
+          if (!status.ok()) return status;
+          status =
+              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
+          if (!status.ok()) return status;
+          ReadLedger(name.budget_id, call,
+                     [this, call, name, delta = request.delta()](
+                         const core::Ledger& ledger, core::LedgerReader&) -> absl::Status {
+                       absl::StatusOr<statement::Facts> facts =
+                           statement::ReadFacts(ledger, name.budget_id, name.session_id, delta);
+                       if (!facts.ok()) return facts.status();
+                       v1::PrivacyStatement message;
+                       ToProto(ledger, message.mutable_head());
+                       return ComposeStatement(*std::move(facts), delta, std::move(message), call);
+                     });
+          return absl::OkStatus();
+        });
   }
-  Unary* GetPrivacyStatement(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(
-        context, "GetPrivacyStatement will return a signed account of what a budget guarantees");
+  Unary* ListDenials(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ListDenialsRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ListDenialsRequest& request, const Call& call) {
+          return transport::ListDenials(context_, request, call);
+        });
   }
 
  private:
+  // `read`, absl::Status(const core::Ledger&, core::LedgerReader&), as for ReadState.
+  template <class Function>
+  void ReadLedger(std::string budget_id, const Call& call, Function read) {
+    ReadState(context_.ledger, call,
+              [budget_id = std::move(budget_id),
+               read = std::move(read)](core::LedgerReader& reader) mutable -> absl::Status {
+                const core::Ledger* ledger = reader.LedgerOf(budget_id);
+                return ledger == nullptr ? NoSuchBudget(budget_id) : read(*ledger, reader);
+              });
+  }
+
+  // `requested`, or all there is for 0.
+  static absl::StatusOr<int64_t> TreeSize(const std::string& field, int64_t requested,
+                                          const core::Ledger& ledger) {
+    const int64_t size = ledger.head().sequence;
+    absl::Status status = accounting::CheckRange(field, requested, 0, size);
+    if (!status.ok()) return status;
+    return requested == 0 ? size : requested;
+  }
+
+  // A budget has no session id.
+  static absl::Status ReadResourceName(const std::string& text, core::SessionName* name) {
+    if (text.find("/sessions/") != text.npos) {
+      absl::StatusOr<core::SessionName> session = ParseSessionName("name", text);
+      if (session.ok()) *name = *std::move(session);
+      return session.status();
+    }
+    absl::StatusOr<std::string> budget = ParseBudgetName("name", text);
+    if (budget.ok()) name->budget_id = *std::move(budget);
+    return budget.status();
+  }
+
+  void Scan(const std::string& budget_id, int64_t last, const Call& call, EntryScan::Visit visit,
+            EntryScan::Finish finish) {
+    EntryScan::Start(context_.ledger, context_.computations, call, budget_id, last,
+                     std::move(visit), std::move(finish));
+  }
+
+  void ComputeInclusion(const std::string& budget_id, int64_t sequence, int64_t size,
+                        const Call& call) {
+    auto work = std::make_shared<ProofWork>(core::InclusionRanges(sequence - 1, size));
+    Scan(
+        budget_id, size, call,
+        [work, sequence](const core::Entry& entry) {
+          const core::Hash leaf = core::MerkleLeaf(entry.content);
+          if (entry.sequence == sequence) work->noted = leaf;
+          work->tree.Append(leaf);
+          work->path.Append(leaf);
+          return true;
+        },
+        [work, sequence, size, call](const absl::Status& status) {
+          if (!status.ok()) return call->Fail(status);
+          v1::InclusionProof proof;
+          proof.set_sequence(sequence);
+          proof.set_tree_size(size);
+          for (const core::Hash& hash : work->path.Roots()) proof.add_path(ToBytes(hash));
+          proof.set_leaf_hash(ToBytes(work->noted));
+          proof.set_merkle_root(ToBytes(work->tree.Root()));
+          call->Succeed(proof);
+        });
+  }
+
+  void ComputeConsistency(const std::string& budget_id, int64_t old_size, int64_t new_size,
+                          const Call& call) {
+    auto work = std::make_shared<ProofWork>(core::ConsistencyRanges(old_size, new_size));
+    Scan(
+        budget_id, new_size, call,
+        [work, old_size](const core::Entry& entry) {
+          const core::Hash leaf = core::MerkleLeaf(entry.content);
+          work->tree.Append(leaf);
+          work->path.Append(leaf);
+          if (work->tree.size() == old_size) work->noted = work->tree.Root();
+          return true;
+        },
+        [work, old_size, new_size, call](const absl::Status& status) {
+          if (!status.ok()) return call->Fail(status);
+          v1::ConsistencyProof proof;
+          proof.set_old_size(old_size);
+          proof.set_new_size(new_size);
+          for (const core::Hash& hash : work->path.Roots()) proof.add_path(ToBytes(hash));
+          proof.set_old_merkle_root(ToBytes(work->noted));
+          proof.set_new_merkle_root(ToBytes(work->tree.Root()));
+          call->Succeed(proof);
+        });
+  }
+
+  void Verify(const std::string& budget_id, const core::Ledger& ledger, const Call& call) {
+    struct Work {
+      core::LedgerVerifier verifier;
+      std::optional<core::LedgerFault> fault;
+    };
+    auto work = std::make_shared<Work>();
+    v1::VerifyLedgerResponse response;
+    ToProto(ledger, response.mutable_head());
+    const int64_t last = ledger.head().sequence;
+    Scan(
+        budget_id, last, call,
+        [work](const core::Entry& entry) {
+          work->fault = work->verifier.Check(entry);
+          return !work->fault.has_value();
+        },
+        [work, last, response, call](const absl::Status& status) mutable {
+          std::optional<core::LedgerFault> fault = std::move(work->fault);
+          if (!status.ok()) {
+            fault = {work->verifier.next_sequence(), std::string(status.message())};
+          }
+          // What is stored must be what the server decides on.
+          v1::LedgerHead replayed;
+          ToProto(work->verifier.ledger(), &replayed);
+          if (!fault.has_value() &&
+              replayed.SerializeAsString() != response.head().SerializeAsString()) {
+            fault = {last, "the stored entries do not lead to the head that the server serves"};
+          }
+          response.set_valid(!fault.has_value());
+          if (fault.has_value()) {
+            response.set_first_bad_sequence(fault->sequence);
+            response.set_problem(fault->problem);
+          }
+          call->Succeed(response);
+        });
+  }
+
+  absl::Status ComposeStatement(statement::Facts facts, double delta, v1::PrivacyStatement message,
+                                const Call& call) {
+    const std::string time =
+        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
+    return context_.computations->Submit([call, facts = std::move(facts), delta,
+                                          message = std::move(message), time, key = key_,
+                                          version = server_version_]() mutable {
+      const absl::StatusOr<statement::Statement> composed = statement::Compose(
+          std::move(facts), delta, time, version, [&call] { return call->Abandoned(); });
+      if (!composed.ok()) return call->Fail(composed.status());
+      message.set_json(statement::ToJson(*composed));
+      message.set_text(statement::ToText(*composed));
+      message.set_html(statement::ToHtml(*composed));
+      const absl::StatusOr<std::string> signature = key->Sign(message.json());
+      if (!signature.ok()) return call->Fail(signature.status());
+      message.set_signature(*signature);
+      message.set_public_key(key->public_key());
+      call->Succeed(message);
+    });
+  }
+
   const HandlerContext context_;
+  const std::shared_ptr<const statement::SigningKey> key_;
+  const std::string server_version_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context) {
-  return std::make_unique<AuditHandlers>(std::move(context));
+std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context,
+                                                std::shared_ptr<const statement::SigningKey> key,
+                                                std::string server_version) {
+  return std::make_unique<AuditHandlers>(std::move(context), std::move(key),
+                                         std::move(server_version));
 }
 
 }  // namespace epsledger::transport

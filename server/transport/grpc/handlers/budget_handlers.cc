@@ -12,11 +12,11 @@
 #include "proto/convert/accountant_readings.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
-#include "server/transport/grpc/calls/not_in_this_version.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
@@ -214,8 +214,15 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
         });
   }
 
-  grpc::ServerWriteReactor<Bytes>* WatchBudget(Context*, const Bytes*) override {
-    return StreamNotInThisVersion("WatchBudget will stream every change of a budget, once each");
+  grpc::ServerWriteReactor<Bytes>* WatchBudget(Context* context, const Bytes* bytes) override {
+    v1::WatchBudgetRequest request;
+    absl::Status status = ReadRequest(*bytes, &request);
+    absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+    if (status.ok()) status = id.status();
+    return Watch::Start(
+        context_, context, "epsledger.v1.BudgetService.WatchBudget",
+        status.ok() ? absl::StatusOr<Watched>(Watched{.budget_id = *std::move(id)}) : status,
+        request.after_sequence());
   }
 
  private:

@@ -15,10 +15,10 @@
 #include "epsledger/v1/charge_service.pb.h"
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/ledger.h"
-#include "server/transport/grpc/calls/not_in_this_version.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/handlers/charge_stream.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
@@ -250,9 +250,10 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
         });
   }
 
-  grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context*) override {
-    return BidiNotInThisVersion("StreamCharges will charge over one stream; use BatchCharge");
+  grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context* context) override {
+    return ChargeStream::Start(context_, context);
   }
+
   Unary* AcquireLease(Context* context, const Bytes* bytes, Bytes* response) override {
     return Handle<v1::AcquireLeaseRequest>(
         context_.open_calls, context, bytes, response,

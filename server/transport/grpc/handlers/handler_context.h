@@ -15,19 +15,27 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "server/access/access_control.h"
 #include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/calls/watch_turns.h"
 #include "server/transport/grpc/converters/resource_names.h"
 
 namespace epsledger::transport {
 
-// REQUIRES: the ledger outlives every handler and every answer of it; open_calls every open call.
+// REQUIRES: the ledger outlives every handler and every answer of it; open_calls and access every
+// open call.
 struct HandlerContext {
   core::DurableLedger& ledger;
   OpenCalls& open_calls;
+  // Shared with the streams: gRPC lets go of the last after the server has gone.
+  std::shared_ptr<OpenCalls> open_streams;
+  std::shared_ptr<WatchTurns> watch_turns;
   // Shared with what the ledger has yet to answer: that may be after the server has gone.
   std::shared_ptr<ComputationPool> computations;
+  access::AccessControl& access;
 };
 
 inline absl::Status NoSuchBudget(std::string_view budget_id) {
@@ -43,9 +51,9 @@ struct SubmitOptions {
   std::optional<core::SeenHead> last_seen = {};
 };
 
-// Submits a command that happens now. `reply`, void(const Outcome&), is called on a thread of the
-// ledger with the durable outcome, the Outcome alternative that belongs to the command; an error
-// is answered here.
+// Submits a command that happens now, on the ledgers of the caller's tenant. `reply`, void(const
+// Outcome&), is called on a thread of the ledger with the durable outcome, the Outcome alternative
+// that belongs to the command; an error is answered here.
 template <class Outcome, class Body, class Reply>
 void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, const Call& call,
                Reply reply) {
@@ -53,7 +61,7 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                         .validate_only = options.validate_only,
                         .last_seen = std::move(options.last_seen),
                         .body = std::move(body)};
-  ledger.Submit(std::move(command),
+  ledger.Submit(call->caller().tenant, std::move(command),
                 [call, reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
                   if (!outcome.ok()) {
                     call->Fail(outcome.status());
@@ -63,14 +71,16 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                 });
 }
 
-// Reads the durable state. `read`, absl::Status(core::LedgerReader&), is called on a thread of the
-// ledger: it copies out what it needs and answers, or returns the error to answer.
+// Reads the durable state of the caller's tenant. `read`, absl::Status(core::LedgerReader&), is
+// called on a thread of the ledger: it copies out what it needs and answers, or returns the error
+// to answer.
 template <class ReadFunction>
 void ReadState(core::DurableLedger& ledger, const Call& call, ReadFunction read) {
-  ledger.Read([call, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) mutable {
-    absl::Status status = reader.ok() ? read(**reader) : reader.status();
-    if (!status.ok()) call->Fail(status);
-  });
+  ledger.Read(call->caller().tenant,
+              [call, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) mutable {
+                absl::Status status = reader.ok() ? read(**reader) : reader.status();
+                if (!status.ok()) call->Fail(status);
+              });
 }
 
 }  // namespace epsledger::transport

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
 #include "epsledger/v1/session_service.pb.h"
@@ -16,11 +17,11 @@
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
-#include "server/transport/grpc/calls/not_in_this_version.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -274,8 +275,15 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
         });
   }
 
-  grpc::ServerWriteReactor<Bytes>* WatchSession(Context*, const Bytes*) override {
-    return StreamNotInThisVersion("WatchSession will stream every change of a session, once each");
+  grpc::ServerWriteReactor<Bytes>* WatchSession(Context* context, const Bytes* bytes) override {
+    v1::WatchSessionRequest request;
+    absl::Status status = ReadRequest(*bytes, &request);
+    const absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
+    if (status.ok()) status = name.status();
+    return Watch::Start(
+        context_, context, "epsledger.v1.SessionService.WatchSession",
+        status.ok() ? absl::StatusOr<Watched>(Watched{name->budget_id, name->session_id}) : status,
+        request.after_sequence());
   }
 
  private:
@@ -299,7 +307,11 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
     const core::SessionState* session = FindSession(reader, past.name);
     if (session == nullptr) return NoSuchSession(past.name);
     const int64_t newest = reader.LedgerOf(past.name.budget_id)->head().sequence;
-    if (past.at_sequence == 0 || past.at_sequence >= newest) {
+    if (past.at_sequence > newest) {
+      return accounting::OutOfDomain("atSequence", absl::StrCat(past.at_sequence),
+                                     absl::StrCat("at most ", newest, ", the newest entry"));
+    }
+    if (past.at_sequence == 0 || past.at_sequence == newest) {
       v1::GetSessionHistoryResponse response;
       for (const accounting::CountedEvent& event : HistoryOf(*session)) {
         convert::ToProto(event, response.add_history());

@@ -67,6 +67,10 @@ const char* ReasonOf(absl::StatusCode code) {
       return "TRY_AGAIN";
     case absl::StatusCode::kDataLoss:
       return "LEDGER_DAMAGED";
+    case absl::StatusCode::kUnauthenticated:
+      return "CALLER_UNKNOWN";
+    case absl::StatusCode::kPermissionDenied:
+      return "ROLE_TOO_SMALL";
     case absl::StatusCode::kUnimplemented:
       return "NOT_IN_THIS_VERSION";
     default:
@@ -228,6 +232,31 @@ grpc::Status Stopping() {
   return ToGrpcStatus(absl::UnavailableError(
       "the server is stopping: the outcome is unknown and counts as done; repeat with the same "
       "key to learn it"));
+}
+
+absl::Status TooManyStreams() {
+  return absl::UnavailableError(
+      absl::StrCat(kMaxOpenStreams, " streams are open already; try again"));
+}
+
+grpc::Status StreamTooOld() {
+  return ToGrpcStatus(absl::UnavailableError(
+      absl::StrCat("streams end after ", absl::ToInt64Minutes(kMaxStreamAge),
+                   " minutes: open another, which goes on where this one ended; charges that it "
+                   "did not answer are unknown: repeat them with their keys")));
+}
+
+grpc::Status SlowReader() {
+  return Error(grpc::StatusCode::DEADLINE_EXCEEDED,
+               absl::StrCat("the client took no message for ",
+                            absl::ToInt64Seconds(kMaxWriteDuration),
+                            " s: read faster, and go on where this stream ended"),
+               "SLOW_READER")
+      .Build();
+}
+
+grpc::Status ClientGone() {
+  return grpc::Status(grpc::StatusCode::CANCELLED, "the client has gone");
 }
 
 }  // namespace epsledger::transport

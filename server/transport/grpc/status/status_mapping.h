@@ -23,6 +23,8 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //   FAILED_PRECONDITION  STATE_FORBIDS: change something else first
 //   UNAVAILABLE          TRY_AGAIN, with google.rpc.RetryInfo: repeat with the same key
 //   DATA_LOSS            LEDGER_DAMAGED: an operator is needed
+//   UNAUTHENTICATED      CALLER_UNKNOWN: give a token that is valid
+//   PERMISSION_DENIED    ROLE_TOO_SMALL: ask somebody who may
 //   UNIMPLEMENTED        NOT_IN_THIS_VERSION
 //   any other            UNEXPECTED
 // REQUIRES: !status.ok().
@@ -54,6 +56,18 @@ grpc::Status HeldTooLong();
 
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
+
+// UNAVAILABLE: more streams are open already than this server takes.
+absl::Status TooManyStreams();
+
+// UNAVAILABLE: a stream as old as streams get. Another goes on where it ended.
+grpc::Status StreamTooOld();
+
+// DEADLINE_EXCEEDED: the client took no message of its stream for kMaxWriteDuration.
+grpc::Status SlowReader();
+
+// CANCELLED: the client cancelled, or its deadline passed, or it has gone.
+grpc::Status ClientGone();
 
 }  // namespace epsledger::transport
 

@@ -39,6 +39,22 @@ TEST_F(LedgerReleaseTest, EachReleaseIsOneChargeAndFreshNoise) {
   EXPECT_EQ(ledger_.charge_requests()[0].count(), 1);
 }
 
+TEST_F(LedgerReleaseTest, TakesStepsFromLeasesAndFewerAtTheEndOfTheBudget) {
+  ledger_.set_capacity(7);
+  Session session = Open();
+  const Eigen::VectorXd sum = Eigen::VectorXd::Zero(3);
+  {
+    LedgerRelease release(session, 2, 5);
+    for (int step = 0; step < 7; ++step) ASSERT_TRUE(release.Release(sum, 1).ok()) << step;
+    EXPECT_EQ(ledger_.spent(), 7);
+    EXPECT_EQ(release.Release(sum, 1).status().code(), absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_EQ(ledger_.spent(), 7);
+  ASSERT_EQ(ledger_.settle_requests().size(), 2);
+  EXPECT_EQ(ledger_.settle_requests()[0].used_count(), 5);
+  EXPECT_EQ(ledger_.settle_requests()[1].used_count(), 2);
+}
+
 TEST_F(LedgerReleaseTest, RefusalIsFailedPreconditionAndReleasesNothing) {
   Session session = Open();
   ledger_.set_capacity(0);

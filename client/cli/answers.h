@@ -1,0 +1,40 @@
+#ifndef EPSLEDGER_CLIENT_CLI_ANSWERS_H_
+#define EPSLEDGER_CLIENT_CLI_ANSWERS_H_
+
+// How resources are printed, the same whichever verb shows them.
+
+#include <vector>
+
+#include <google/protobuf/repeated_field.h>
+
+#include "client/cli/invocation.h"
+#include "client/cli/table.h"
+#include "epsledger/v1/accounting_service.pb.h"
+#include "epsledger/v1/budget.pb.h"
+#include "epsledger/v1/charge.pb.h"
+#include "epsledger/v1/guarantee.pb.h"
+#include "epsledger/v1/session.pb.h"
+
+namespace epsledger::cli {
+
+// The cells of a budget or session: what each quantity's cap is and how much of it is spent.
+Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells);
+
+void PrintBudget(Invocation& invocation, const v1::Budget& budget);
+void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
+
+void PrintSession(Invocation& invocation, const v1::Session& session);
+void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>& sessions);
+
+// One line per charge, refused ones with their reason.
+Table ChargeTable(const std::vector<const v1::Charge*>& charges);
+
+void PrintLease(Invocation& invocation, const v1::Lease& lease);
+
+// What every accountant says of a history.
+void PrintReadings(Invocation& invocation,
+                   const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_ANSWERS_H_

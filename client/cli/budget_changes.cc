@@ -1,0 +1,204 @@
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/answers.h"
+#include "client/cli/cap_flags.h"
+#include "client/cli/commands.h"
+#include "client/cli/label_flags.h"
+#include "client/cli/resource_name.h"
+#include "client/cpp/budget_message.h"
+
+namespace epsledger::cli {
+namespace {
+
+struct PhaseFlags {
+  std::string budget;
+  std::string reason;
+};
+
+// `freeze`, `thaw` and `close` differ in their request only.
+template <class Request>
+void AddPhaseChange(CLI::App& budget, Invocation& invocation, const char* verb, const char* what,
+                    grpc::Status (v1::BudgetService::StubInterface::*method)(grpc::ClientContext*,
+                                                                             const Request&,
+                                                                             v1::Budget*)) {
+  auto flags = std::make_shared<PhaseFlags>();
+  CLI::App* command = budget.add_subcommand(verb, what);
+  command->fallthrough();
+  command->add_option("budget", flags->budget, "BUDGET")->required();
+  command->add_option("--reason", flags->reason, "for the auditor")->type_name("TEXT")->required();
+  command->footer(absl::StrCat("Example:\n  epsctl budget ", verb, " adult --reason \"DPO-417\""));
+  command->callback([&invocation, flags, method] {
+    const absl::StatusOr<std::string> name = BudgetName(flags->budget);
+    if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+    Request request;
+    request.set_name(*name);
+    request.set_reason(flags->reason);
+    const auto changed = invocation.Call(&Connection::budgets, method, request, CallKind::kWrite);
+    if (changed != nullptr) PrintBudget(invocation, *changed);
+  });
+}
+
+struct SupersedeFlags {
+  std::string budget;
+  std::string successor;
+  CapFlags cap;
+  std::string reason;
+};
+
+void Supersede(Invocation& invocation, const SupersedeFlags& flags) {
+  const absl::StatusOr<std::string> name = BudgetName(flags.budget);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  const absl::StatusOr<Cap> cap = flags.cap.ToCap();
+  if (!cap.ok()) return invocation.Fail(cap.status(), CallKind::kRead);
+  if (std::holds_alternative<std::monostate>(*cap)) {
+    return invocation.Fail(
+        absl::InvalidArgumentError(
+            "cap: got none, want the successor's, for example --epsilon 2 --delta 1e-5"),
+        CallKind::kRead);
+  }
+  v1::SupersedeBudgetRequest request;
+  request.set_name(*name);
+  request.set_successor_id(LastSegment(flags.successor));
+  *request.mutable_cap() = ToMessage(*cap);
+  request.set_reason(flags.reason);
+  const auto successor =
+      invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::SupersedeBudget,
+                      request, CallKind::kWrite);
+  if (successor != nullptr) PrintBudget(invocation, *successor);
+}
+
+struct UpdateFlags {
+  std::string budget;
+  CLI::Option* display_name_option = nullptr;
+  std::string display_name;
+  CLI::Option* labels_option = nullptr;
+  std::vector<std::string> labels;
+  CLI::Option* thresholds_option = nullptr;
+  std::vector<double> thresholds;
+};
+
+void Update(Invocation& invocation, const UpdateFlags& flags) {
+  const absl::StatusOr<std::string> name = BudgetName(flags.budget);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::UpdateBudgetRequest request;
+  v1::Budget* budget = request.mutable_budget();
+  budget->set_name(*name);
+  if (flags.display_name_option->count() > 0) {
+    request.mutable_update_mask()->add_paths("display_name");
+    budget->set_display_name(flags.display_name);
+  }
+  if (flags.labels_option->count() > 0) {
+    request.mutable_update_mask()->add_paths("labels");
+    if (absl::Status status = AddLabels(flags.labels, budget->mutable_labels()); !status.ok()) {
+      return invocation.Fail(status, CallKind::kRead);
+    }
+  }
+  if (flags.thresholds_option->count() > 0) {
+    request.mutable_update_mask()->add_paths("alert_thresholds");
+    budget->mutable_alert_thresholds()->Add(flags.thresholds.begin(), flags.thresholds.end());
+  }
+  const auto updated =
+      invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::UpdateBudget,
+                      request, CallKind::kWrite);
+  if (updated != nullptr) PrintBudget(invocation, *updated);
+}
+
+void PrintTree(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> name = BudgetName(text);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::GetBudgetTreeRequest request;
+  request.set_name(*name);
+  const auto tree =
+      invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::GetBudgetTree,
+                      request, CallKind::kRead);
+  if (tree == nullptr) return;
+  std::vector<const v1::Budget*> budgets;
+  for (const v1::Budget& budget : tree->budgets()) budgets.push_back(&budget);
+  PrintBudgets(invocation, budgets);
+}
+
+struct GuaranteeFlags {
+  std::string budget;
+  double delta = 0;
+  std::string group;
+};
+
+void PrintGuarantees(Invocation& invocation, const GuaranteeFlags& flags) {
+  const absl::StatusOr<std::string> name = BudgetName(flags.budget);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::GetBudgetGuaranteesRequest request;
+  request.set_name(*name);
+  request.set_delta(flags.delta);
+  request.set_group(flags.group);
+  const auto response =
+      invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::GetBudgetGuarantees,
+                      request, CallKind::kRead);
+  if (response != nullptr) PrintReadings(invocation, response->readings());
+}
+
+}  // namespace
+
+void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
+  AddPhaseChange<v1::FreezeBudgetRequest>(budget, invocation, "freeze",
+                                          "Refuse the charges of every session below, until thawed",
+                                          &v1::BudgetService::StubInterface::FreezeBudget);
+  AddPhaseChange<v1::ThawBudgetRequest>(budget, invocation, "thaw",
+                                        "Let a frozen budget be charged again",
+                                        &v1::BudgetService::StubInterface::ThawBudget);
+  AddPhaseChange<v1::CloseBudgetRequest>(budget, invocation, "close",
+                                         "Refuse the charges of every session below, for good",
+                                         &v1::BudgetService::StubInterface::CloseBudget);
+
+  auto superseded = std::make_shared<SupersedeFlags>();
+  CLI::App* supersede = budget.add_subcommand(
+      "supersede",
+      "Replace a budget by one with another cap, which starts with everything spent so far; the "
+      "old guarantee is void");
+  supersede->fallthrough();
+  supersede->add_option("budget", superseded->budget, "BUDGET")->required();
+  supersede->add_option("successor", superseded->successor, "its name")->required();
+  superseded->cap.AddTo(*supersede);
+  supersede->add_option("--reason", superseded->reason, "for the auditor")
+      ->type_name("TEXT")
+      ->required();
+  supersede->footer(
+      "Example:\n"
+      "  epsctl budget supersede adult adult-2 --epsilon 2 --delta 1e-5 --reason \"DPO-417\"");
+  supersede->callback([&invocation, superseded] { Supersede(invocation, *superseded); });
+
+  auto updated = std::make_shared<UpdateFlags>();
+  CLI::App* update =
+      budget.add_subcommand("update", "Change what may change: name, labels, alert thresholds");
+  update->fallthrough();
+  update->add_option("budget", updated->budget, "BUDGET")->required();
+  updated->display_name_option =
+      update->add_option("--display-name", updated->display_name, "for people")->type_name("TEXT");
+  updated->labels_option = AddLabelFlag(*update, updated->labels);
+  updated->thresholds_option = AddThresholdFlag(*update, updated->thresholds);
+  update->footer("Example:\n  epsctl budget update adult --label team=vision --alert-at 0.5,0.9");
+  update->callback([&invocation, updated] { Update(invocation, *updated); });
+
+  auto root = std::make_shared<std::string>();
+  CLI::App* tree = budget.add_subcommand("tree", "A budget with its descendants, parents first");
+  tree->fallthrough();
+  tree->add_option("budget", *root, "BUDGET")->required();
+  tree->footer("Example:\n  epsctl budget tree organisation");
+  tree->callback([&invocation, root] { PrintTree(invocation, *root); });
+
+  auto read = std::make_shared<GuaranteeFlags>();
+  CLI::App* guarantees = budget.add_subcommand(
+      "guarantees", "What all sessions below have spent together, under every accountant");
+  guarantees->fallthrough();
+  guarantees->add_option("budget", read->budget, "BUDGET")->required();
+  guarantees->add_option("--delta", read->delta, "in (0, 1)")->type_name("DELTA")->required();
+  guarantees->add_option("--group", read->group, "only the sessions of this group")
+      ->type_name("GROUP");
+  guarantees->footer("Example:\n  epsctl budget guarantees adult --delta 1e-5 --group sweep-1");
+  guarantees->callback([&invocation, read] { PrintGuarantees(invocation, *read); });
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,115 @@
+#include <ctime>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/util/time_util.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+
+namespace epsledger::cli {
+namespace {
+
+using google::protobuf::util::TimeUtil;
+
+Table TokenTable(const std::vector<const v1::Token*>& tokens) {
+  Table table({"name", "tenant", "role", "state", "expires", "description"});
+  for (const v1::Token* token : tokens) {
+    table.AddRow({token->name(), token->tenant(), v1::Role::Kind_Name(token->role()),
+                  v1::Token::State_Name(token->state()), TimeUtil::ToString(token->expire_time()),
+                  token->description()});
+  }
+  return table;
+}
+
+struct CreateFlags {
+  v1::Role::Kind role = v1::Role::KIND_UNSPECIFIED;
+  std::string description;
+  int64_t days = 90;
+};
+
+void Create(Invocation& invocation, const CreateFlags& flags) {
+  v1::CreateTokenRequest request;
+  request.mutable_token()->set_role(flags.role);
+  request.mutable_token()->set_description(flags.description);
+  request.mutable_token()->mutable_expire_time()->set_seconds(std::time(nullptr) +
+                                                              flags.days * 86'400);
+  const auto created =
+      invocation.Call(&Connection::access, &v1::AccessService::StubInterface::CreateToken, request,
+                      CallKind::kWrite);
+  if (created == nullptr) return;
+  Table table({"name", "role", "expires", "secret"});
+  table.AddRow({created->token().name(), v1::Role::Kind_Name(created->token().role()),
+                TimeUtil::ToString(created->token().expire_time()), created->secret()});
+  invocation.Print({.messages = {created.get()}, .table = std::move(table)});
+}
+
+void List(Invocation& invocation) {
+  std::vector<std::unique_ptr<v1::ListTokensResponse>> pages;
+  std::vector<const v1::Token*> tokens;
+  v1::ListTokensRequest request;
+  request.set_page_size(1000);
+  do {
+    auto page = invocation.Call(&Connection::access, &v1::AccessService::StubInterface::ListTokens,
+                                request, CallKind::kRead);
+    if (page == nullptr) return;
+    for (const v1::Token& token : page->tokens()) tokens.push_back(&token);
+    request.set_page_token(page->next_page_token());
+    pages.push_back(std::move(page));
+  } while (!request.page_token().empty());
+  invocation.Print(
+      {.messages = {tokens.begin(), tokens.end()}, .is_list = true, .table = TokenTable(tokens)});
+}
+
+void Revoke(Invocation& invocation, const std::string& name) {
+  v1::RevokeTokenRequest request;
+  request.set_name(absl::StartsWith(name, "tokens/") ? name : absl::StrCat("tokens/", name));
+  const auto token =
+      invocation.Call(&Connection::access, &v1::AccessService::StubInterface::RevokeToken, request,
+                      CallKind::kWrite);
+  if (token == nullptr) return;
+  invocation.Print({.messages = {token.get()}, .table = TokenTable({token.get()})});
+}
+
+}  // namespace
+
+void AddTokenCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* token = app.add_subcommand("token", "Who may call: tokens of the caller's tenant");
+  token->require_subcommand(1);
+  token->fallthrough();
+
+  auto flags = std::make_shared<CreateFlags>();
+  CLI::App* create = token->add_subcommand(
+      "create", "Make a token and print its secret, which is told this once only");
+  create->fallthrough();
+  const std::map<std::string, v1::Role::Kind> roles = {
+      {"viewer", v1::Role::VIEWER}, {"trainer", v1::Role::TRAINER}, {"admin", v1::Role::ADMIN}};
+  create
+      ->add_option_function<std::string>(
+          "--role", [flags, roles](const std::string& name) { flags->role = roles.at(name); },
+          "viewer reads; trainer also charges; admin does everything")
+      ->type_name("ROLE")
+      ->check(CLI::IsMember(roles))
+      ->required();
+  create->add_option("--days", flags->days, "how long it is valid")
+      ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
+  create->add_option("--description", flags->description, "for people")->type_name("TEXT");
+  create->callback([&invocation, flags] { Create(invocation, *flags); });
+
+  CLI::App* list = token->add_subcommand("list", "List the tokens, without their secrets");
+  list->fallthrough();
+  list->callback([&invocation] { List(invocation); });
+
+  auto name = std::make_shared<std::string>();
+  CLI::App* revoke = token->add_subcommand("revoke", "End a token, at once and for good");
+  revoke->fallthrough();
+  revoke->add_option("token", *name, "TOKEN or tokens/TOKEN")->required();
+  revoke->callback([&invocation, name] { Revoke(invocation, *name); });
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,38 @@
+#ifndef EPSLEDGER_CLIENT_CPP_SEEN_HEADS_H_
+#define EPSLEDGER_CLIENT_CPP_SEEN_HEADS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "epsledger/v1/audit.pb.h"
+
+namespace epsledger {
+
+// The newest entry of the ledger that each session was told of. A server that is behind it has lost
+// charges; told of it, it says so (DATA_LOSS) instead of charging twice into the same room.
+// Thread-safe.
+class SeenHeads {
+ public:
+  // Of an answer; what it tells is forgotten if a newer one was seen, or the hash is not one.
+  void Remember(const std::string& session_name, std::int64_t sequence, const std::string& hash)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Sets request.last_seen_head, if anything was seen.
+  template <typename Request>
+  void AddTo(Request& request, const std::string& session_name) const ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    const auto seen = heads_.find(session_name);
+    if (seen != heads_.end()) *request.mutable_last_seen_head() = seen->second;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::map<std::string, v1::LedgerHead> heads_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_CPP_SEEN_HEADS_H_

@@ -1,0 +1,23 @@
+#ifndef EPSLEDGER_CLIENT_CPP_WATCH_IMPL_H_
+#define EPSLEDGER_CLIENT_CPP_WATCH_IMPL_H_
+
+#include <memory>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "client/cpp/connection.h"
+#include "client/cpp/watching.h"
+#include "epsledger/watch.h"
+
+namespace epsledger {
+
+struct Watch::Impl {
+  std::shared_ptr<Connection> connection;
+  Canceller canceller;
+  absl::Status end;  // of the thread, until it is joined
+  std::thread thread;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_CPP_WATCH_IMPL_H_

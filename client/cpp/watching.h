@@ -1,0 +1,47 @@
+#ifndef EPSLEDGER_CLIENT_CPP_WATCHING_H_
+#define EPSLEDGER_CLIENT_CPP_WATCHING_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <grpcpp/grpcpp.h>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/cpp/connection.h"
+#include "epsledger/v1/change.pb.h"
+
+namespace epsledger {
+
+// Ends what runs under it, from any thread.
+class Canceller {
+ public:
+  void Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool cancelled() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Which call to cancel; nullptr: none. A call that comes too late is cancelled at once.
+  void Attach(grpc::ClientContext* context) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  mutable absl::Mutex mutex_;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::ClientContext* context_ ABSL_GUARDED_BY(mutex_) = nullptr;
+};
+
+// Watches a budget ("budgets/{budget}") or a session and calls `on_change` with every change after
+// `after_sequence`, bookmarks included, once each and in order, until it returns false, `canceller`
+// says so, or the server ends it for good. A stream that breaks is opened again after the last
+// change that was seen. Returns OK if on_change ended it, CANCELLED if the canceller did, otherwise
+// what the server said, or the last error when nothing came for RetryOptions.overall_timeout.
+absl::Status WatchChanges(Connection& connection, const std::string& name,
+                          std::int64_t after_sequence, Canceller& canceller,
+                          const std::function<bool(const v1::LedgerChange&)>& on_change);
+
+// The name of what a change is about; empty for a bookmark.
+const std::string& NameOf(const v1::LedgerChange& change);
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_CLIENT_CPP_WATCHING_H_

@@ -1,0 +1,24 @@
+#ifndef EPSLEDGER_SERVER_ACCESS_CALLER_H_
+#define EPSLEDGER_SERVER_ACCESS_CALLER_H_
+
+#include <string>
+
+#include "server/core/access_command.h"
+#include "server/core/tenant.h"
+
+namespace epsledger::access {
+
+// Who makes a call.
+struct Caller {
+  core::Tenant tenant;
+  core::Role role = core::Role::kViewer;
+  // "tokens/{token}", the name of a certificate, or kAnybody.
+  std::string principal;
+};
+
+// Where there is no access control.
+inline constexpr char kAnybody[] = "anybody on this machine";
+
+}  // namespace epsledger::access
+
+#endif  // EPSLEDGER_SERVER_ACCESS_CALLER_H_

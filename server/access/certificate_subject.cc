@@ -1,0 +1,72 @@
+#include "server/access/certificate_subject.h"
+
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "server/access/method_roles.h"
+#include "server/core/limits.h"
+
+namespace epsledger::access {
+namespace {
+
+struct Free {
+  void operator()(BIO* bio) const { BIO_free(bio); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(unsigned char* text) const { OPENSSL_free(text); }
+};
+
+// The one entry of that kind, "" if there is none; nothing if there are several or it is no text.
+std::optional<std::string> OnlyEntry(const X509_NAME* subject, int kind) {
+  const int first = X509_NAME_get_index_by_NID(subject, kind, -1);
+  if (first < 0) return std::string();
+  if (X509_NAME_get_index_by_NID(subject, kind, first) >= 0) return std::nullopt;
+  unsigned char* utf8 = nullptr;
+  const int size =
+      ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, first)));
+  if (size < 0) return std::nullopt;
+  const std::unique_ptr<unsigned char, Free> owned(utf8);
+  return std::string(reinterpret_cast<const char*>(utf8), static_cast<size_t>(size));
+}
+
+bool IsPrincipalName(const std::string& name) {
+  return !name.empty() && static_cast<int64_t>(name.size()) <= core::kMaxDisplayNameBytes &&
+         std::none_of(name.begin(), name.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+}  // namespace
+
+std::optional<Caller> CallerOf(std::string_view certificate_pem) {
+  const std::unique_ptr<BIO, Free> bio(
+      BIO_new_mem_buf(certificate_pem.data(), static_cast<int>(certificate_pem.size())));
+  if (bio == nullptr) return std::nullopt;
+  const std::unique_ptr<X509, Free> certificate(
+      PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+  if (certificate == nullptr) return std::nullopt;
+  const X509_NAME* subject = X509_get_subject_name(certificate.get());
+  const std::optional<std::string> tenant = OnlyEntry(subject, NID_organizationName);
+  const std::optional<std::string> role_name = OnlyEntry(subject, NID_organizationalUnitName);
+  const std::optional<std::string> name = OnlyEntry(subject, NID_commonName);
+  if (!tenant || !role_name || !name) return std::nullopt;
+  const std::optional<core::Role> role = RoleNamed(*role_name);
+  if (!role || !IsTenantName(*tenant) || !IsPrincipalName(*name)) return std::nullopt;
+  return Caller{.tenant = {*tenant}, .role = *role, .principal = *name};
+}
+
+bool IsTenantName(std::string_view name) {
+  if (name.empty()) return true;
+  const auto lower_or_digit = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  return static_cast<int64_t>(name.size()) <= core::kMaxIdBytes && lower_or_digit(name[0]) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return lower_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+}  // namespace epsledger::access

@@ -1,0 +1,85 @@
+#ifndef EPSLEDGER_SERVER_CORE_ACCESS_COMMAND_H_
+#define EPSLEDGER_SERVER_CORE_ACCESS_COMMAND_H_
+
+// What can be asked of the ledger of access (access_ledger.h).
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "server/core/tenant.h"
+
+namespace epsledger::core {
+
+// What a caller may do; each includes those before it. Numbers as in access_service.proto.
+enum class Role : uint8_t { kViewer = 1, kTrainer = 2, kAdmin = 3 };
+
+// What a token is; immutable.
+struct TokenSpec {
+  std::string id;
+  std::string tenant;
+  Role role = Role::kViewer;
+  std::string description;
+  int64_t expire_time_micros = 0;
+  std::string secret_hash;  // SHA-256, 32 bytes
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("id", s.id);
+    v("tenant", s.tenant);
+    v("role", s.role);
+    v("description", s.description);
+    v("expire_time_micros", s.expire_time_micros);
+    v("secret_hash", s.secret_hash);
+  }
+};
+
+// A token as it is now. Its secret is nowhere: only its SHA-256.
+struct Token {
+  TokenSpec spec;
+  int64_t create_time_micros = 0;
+  bool revoked = false;
+};
+
+// Calls of one principal to one method that were denied for one reason.
+struct DenialCount {
+  std::string tenant;  // empty also for callers who are not known
+  std::string principal;
+  std::string method;
+  std::string reason;
+  int64_t count = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("tenant", s.tenant);
+    v("principal", s.principal);
+    v("method", s.method);
+    v("reason", s.reason);
+    v("count", s.count);
+  }
+};
+
+struct CreateToken {
+  TokenSpec spec;
+};
+
+struct RevokeToken {
+  Tenant tenant;
+  std::string token_id;
+};
+
+struct RecordDenials {
+  std::vector<DenialCount> denials;
+};
+
+struct AccessCommand {
+  std::variant<CreateToken, RevokeToken, RecordDenials> body;
+};
+
+// What became of it: the token that it is about; a default for denials.
+struct AccessOutcome {
+  Token token;
+};
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_ACCESS_COMMAND_H_

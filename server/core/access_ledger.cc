@@ -1,0 +1,117 @@
+#include "server/core/access_ledger.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_format.h"
+#include "server/core/codec.h"
+#include "server/core/limits.h"
+
+namespace epsledger::core {
+namespace {
+
+constexpr size_t kSecretHashBytes = 32;
+
+absl::Status Contradiction(const Entry& entry, const char* what) {
+  return absl::DataLossError(
+      absl::StrFormat("ledger of access: entry %d %s", entry.sequence, what));
+}
+
+}  // namespace
+
+const Token* AccessLedger::FindToken(const Tenant& tenant, std::string_view token_id) const {
+  const auto hash = hash_of_token_.find(token_id);
+  if (hash == hash_of_token_.end()) return nullptr;
+  const Token& token = tokens_.find(hash->second)->second;
+  return token.spec.tenant == tenant.name ? &token : nullptr;
+}
+
+std::vector<const Token*> AccessLedger::TokensOf(const Tenant& tenant, std::string_view after_id,
+                                                 int64_t limit) const {
+  std::vector<const Token*> result;
+  for (auto it = hash_of_token_.upper_bound(after_id);
+       it != hash_of_token_.end() && static_cast<int64_t>(result.size()) < limit; ++it) {
+    const Token& token = tokens_.find(it->second)->second;
+    if (token.spec.tenant == tenant.name) result.push_back(&token);
+  }
+  return result;
+}
+
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateToken& command) const {
+  const TokenSpec& spec = command.spec;
+  if (spec.secret_hash.size() != kSecretHashBytes) {
+    return absl::InvalidArgumentError(absl::StrFormat("secretHash: got %d bytes, want %d",
+                                                      spec.secret_hash.size(), kSecretHashBytes));
+  }
+  if (hash_of_token_.count(spec.id) > 0 || tokens_.count(spec.secret_hash) > 0) {
+    return absl::AlreadyExistsError("tokens: the id or the secret is taken, ask again");
+  }
+  if (static_cast<int64_t>(tokens_.size()) >= kMaxTokens) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("tokens: there are %d already, the most that a server keeps", kMaxTokens));
+  }
+  return Decision{{TokenCreated{spec}}, spec.id};
+}
+
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const RevokeToken& command) const {
+  const Token* token = FindToken(command.tenant, command.token_id);
+  if (token == nullptr) {
+    return absl::NotFoundError(
+        absl::StrFormat("tokens/%s: there is no such token", command.token_id));
+  }
+  Decision decision{{}, command.token_id};
+  if (!token->revoked) decision.entries.push_back(TokenRevoked{command.token_id});
+  return decision;
+}
+
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const RecordDenials& command) const {
+  Decision decision;
+  for (const DenialCount& denial : command.denials) decision.entries.push_back(CallsDenied{denial});
+  return decision;
+}
+
+absl::StatusOr<AccessOutcome> AccessLedger::Execute(
+    const AccessCommand& command, int64_t time_micros,
+    absl::FunctionRef<absl::Status(const Entry&)> store) {
+  absl::StatusOr<Decision> decision =
+      std::visit([&](const auto& body) { return DecideOn(body); }, command.body);
+  if (!decision.ok()) return decision.status();
+  for (EntryBody& body : decision->entries) {
+    Entry entry{
+        .sequence = head_.sequence + 1, .time_micros = time_micros, .body = std::move(body)};
+    entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body);
+    entry.hash = ChainHash(head_.hash, entry.content);
+    if (absl::Status status = store(entry); !status.ok()) return status;
+    if (absl::Status status = Apply(entry); !status.ok()) return status;
+  }
+  if (decision->token_id.empty()) return AccessOutcome();
+  return AccessOutcome{tokens_.find(hash_of_token_.find(decision->token_id)->second)->second};
+}
+
+absl::Status AccessLedger::Apply(const Entry& entry) {
+  if (entry.sequence != head_.sequence + 1) {
+    return Contradiction(entry, "does not follow the entry before it");
+  }
+  if (entry.hash != ChainHash(head_.hash, entry.content)) {
+    return Contradiction(entry, "has a hash that does not follow from the entry before it");
+  }
+  if (const auto* created = std::get_if<TokenCreated>(&entry.body)) {
+    const TokenSpec& spec = created->spec;
+    if (spec.secret_hash.size() != kSecretHashBytes || hash_of_token_.count(spec.id) > 0 ||
+        tokens_.count(spec.secret_hash) > 0) {
+      return Contradiction(entry, "makes a token that cannot be or is there already");
+    }
+    tokens_.emplace(spec.secret_hash, Token{.spec = spec, .create_time_micros = entry.time_micros});
+    hash_of_token_.emplace(spec.id, spec.secret_hash);
+  } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
+    const auto hash = hash_of_token_.find(revoked->token_id);
+    if (hash == hash_of_token_.end()) return Contradiction(entry, "revokes no token");
+    tokens_.find(hash->second)->second.revoked = true;
+  } else if (!std::holds_alternative<CallsDenied>(entry.body)) {
+    return Contradiction(entry, "belongs to a budget's ledger");
+  }
+  head_ = {.sequence = entry.sequence, .hash = entry.hash};
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::core

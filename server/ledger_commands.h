@@ -1,0 +1,26 @@
+#ifndef EPSLEDGER_SERVER_LEDGER_COMMANDS_H_
+#define EPSLEDGER_SERVER_LEDGER_COMMANDS_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace epsledger {
+
+// `epsledgerd ledger VERB`: what an operator does with ledgers that no server holds. These read
+// entries and replay them, so they belong to the program that knows how; epsctl knows the protocol
+// only.
+struct LedgerCommand {
+  enum class Verb { kNone, kVerify, kImport, kExport };
+  Verb verb = Verb::kNone;
+  std::string file;      // an export file
+  std::string data_dir;  // or, with kVerify, this
+  std::string budget;    // with kExport: the root, "adult" or "budgets/adult"
+};
+
+// Runs it and prints what it found, one line a ledger. DATA_LOSS if something does not verify.
+absl::Status RunLedgerCommand(const LedgerCommand& command);
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_SERVER_LEDGER_COMMANDS_H_

@@ -1,0 +1,61 @@
+#include "server/metrics/budget_gauges.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "server/core/ledger.h"
+
+namespace epsledger::metrics {
+namespace {
+
+prometheus::MetricFamily Gauges(const char* name, const char* help) {
+  return {name, help, prometheus::MetricType::Gauge, {}};
+}
+
+void Add(prometheus::MetricFamily& family, std::vector<prometheus::ClientMetric::Label> labels,
+         double value) {
+  prometheus::ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.gauge.value = value;
+  family.metric.push_back(std::move(metric));
+}
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader) {
+  prometheus::MetricFamily spent =
+      Gauges("epsledger_budget_spent_ratio", "Share of the cap that is spent, rounded up.");
+  prometheus::MetricFamily alerts =
+      Gauges("epsledger_budget_alerts", "Alert thresholds of the budget that are passed.");
+  int64_t budgets = 0;
+  int64_t sessions = 0;
+  int64_t entries = 0;
+  for (const core::LedgerReader::TenantLedger& of_tenant : reader.AllLedgers()) {
+    const core::Ledger& ledger = *of_tenant.ledger;
+    sessions += ledger.session_count();
+    entries += ledger.head().sequence;
+    for (const auto& [id, budget] : ledger.budgets()) {
+      if (++budgets > kMaxBudgetGauges) continue;
+      const std::vector<prometheus::ClientMetric::Label> labels = {{"tenant", of_tenant.tenant},
+                                                                   {"budget", id}};
+      const double ratio = budget.balance.SpentFraction();
+      const std::vector<double>& thresholds = budget.description.alert_thresholds;
+      Add(spent, labels, ratio);
+      Add(alerts, labels,
+          static_cast<double>(
+              std::count_if(thresholds.begin(), thresholds.end(),
+                            [ratio](double threshold) { return ratio >= threshold; })));
+    }
+  }
+  prometheus::MetricFamily budget_count = Gauges("epsledger_budgets", "Budgets of all tenants.");
+  Add(budget_count, {}, static_cast<double>(budgets));
+  prometheus::MetricFamily session_count = Gauges("epsledger_sessions", "Sessions of all tenants.");
+  Add(session_count, {}, static_cast<double>(sessions));
+  prometheus::MetricFamily entry_count =
+      Gauges("epsledger_ledger_entries", "Entries of all ledgers.");
+  Add(entry_count, {}, static_cast<double>(entries));
+  return {spent, alerts, budget_count, session_count, entry_count};
+}
+
+}  // namespace epsledger::metrics

@@ -1,0 +1,23 @@
+#ifndef EPSLEDGER_SERVER_METRICS_BUDGET_GAUGES_H_
+#define EPSLEDGER_SERVER_METRICS_BUDGET_GAUGES_H_
+
+#include <vector>
+
+#include "prometheus/metric_family.h"
+#include "server/core/durable_ledger.h"
+
+namespace epsledger::metrics {
+
+// Budgets that get gauges of their own; operators alert on a few hundred, not on a million.
+inline constexpr int64_t kMaxBudgetGauges = 10'000;
+
+// What the budgets of all tenants hold now, at most kMaxBudgetGauges of them:
+//   epsledger_budget_spent_ratio{tenant, budget}   in [0, 1], rounded up
+//   epsledger_budget_alerts{tenant, budget}        alert thresholds that are passed
+//   epsledger_budgets, epsledger_sessions, epsledger_ledger_entries
+// Cost: O(budgets), on the ledger's thread.
+std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader);
+
+}  // namespace epsledger::metrics
+
+#endif  // EPSLEDGER_SERVER_METRICS_BUDGET_GAUGES_H_

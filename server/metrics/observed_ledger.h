@@ -1,0 +1,32 @@
+#ifndef EPSLEDGER_SERVER_METRICS_OBSERVED_LEDGER_H_
+#define EPSLEDGER_SERVER_METRICS_OBSERVED_LEDGER_H_
+
+#include <memory>
+
+#include "prometheus/registry.h"
+#include "server/core/durable_ledger.h"
+
+namespace epsledger::metrics {
+
+// A ledger that counts what goes through it, and otherwise does as the one below. Labels are kinds,
+// decisions, reasons and codes: never a name that a client chose, so that nobody can fill the
+// monitoring with theirs. Thread-safe.
+class ObservedLedger : public core::DurableLedger {
+ public:
+  // REQUIRES: `ledger` outlives this. Replies may come after this has gone.
+  ObservedLedger(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry);
+
+  void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
+  void Read(core::Tenant tenant, ReadFunction read) override;
+  std::shared_ptr<const core::TokenTable> Tokens() const override;
+  absl::Status Health() const override;
+
+ private:
+  struct Instruments;
+  core::DurableLedger& ledger_;
+  const std::shared_ptr<Instruments> instruments_;
+};
+
+}  // namespace epsledger::metrics
+
+#endif  // EPSLEDGER_SERVER_METRICS_OBSERVED_LEDGER_H_

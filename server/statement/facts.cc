@@ -1,0 +1,173 @@
+// What a ledger says of a resource, copied out.
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "server/core/describe.h"
+#include "server/statement/statement.h"
+
+namespace epsledger::statement {
+namespace {
+
+using accounting::CountedEvent;
+using accounting::MechanismEvent;
+
+std::string BudgetName(const std::string& id) { return "budgets/" + id; }
+
+const char* Name(accounting::CellQuantity quantity) {
+  switch (quantity) {
+    case accounting::CellQuantity::kEpsilon:
+      return "EPSILON";
+    case accounting::CellQuantity::kDelta:
+      return "DELTA";
+    case accounting::CellQuantity::kEpsilonSquared:
+      return "EPSILON_SQUARED";
+    case accounting::CellQuantity::kRho:
+      return "RHO";
+    case accounting::CellQuantity::kMuSquared:
+      return "MU_SQUARED";
+    case accounting::CellQuantity::kRenyi:
+      return "RENYI_DIVERGENCE";
+    case accounting::CellQuantity::kPlanCount:
+      return "PLAN_COUNT";
+  }
+  return "UNKNOWN_QUANTITY";
+}
+
+CapAccount AccountOf(std::string name, const core::Cap& cap, const core::Balance& balance) {
+  const core::CellFilter& filter = balance.filter();
+  CapAccount account{.name = std::move(name),
+                     .cap = core::Describe(cap),
+                     .theorem = filter.theorem,
+                     .all_cells_must_fit = filter.rule == accounting::FilterRule::kAllCells};
+  for (size_t i = 0; i < filter.cells.size(); ++i) {
+    account.cells.push_back({.quantity = Name(filter.cells[i].quantity),
+                             .order = filter.cells[i].order,
+                             .cap = filter.cells[i].cap.ToDoubleDown(),
+                             .spent = balance.spent()[i].ToDoubleUp()});
+  }
+  return account;
+}
+
+CapAccount AccountOf(const core::BudgetState& budget) {
+  CapAccount account = AccountOf(BudgetName(budget.spec.id), budget.spec.cap, budget.balance);
+  account.phase = core::Name(budget.phase);
+  if (!budget.superseded_by.empty()) account.superseded_by = BudgetName(budget.superseded_by);
+  return account;
+}
+
+// Everything that passes the filter of a cap, as one mechanism: what the filter's theorem says it
+// is.
+struct CapAsEvent {
+  double delta;
+  MechanismEvent operator()(const core::PureEpsilonCap& cap) const {
+    return MechanismEvent(accounting::PureDp{.epsilon = cap.epsilon});
+  }
+  MechanismEvent operator()(const core::ApproximateDpCap& cap) const {
+    return ApproximateDp(cap.epsilon, cap.delta);
+  }
+  MechanismEvent operator()(const core::ZcdpCap& cap) const {
+    return MechanismEvent(accounting::Zcdp{.rho = cap.rho});
+  }
+  MechanismEvent operator()(const core::GaussianDpCap& cap) const {
+    return MechanismEvent(accounting::GaussianDp{.mu = cap.mu});
+  }
+  MechanismEvent operator()(const core::RenyiCap& cap) const {
+    return MechanismEvent(
+        accounting::RenyiCurve{.orders = {cap.order}, .divergences = {cap.divergence}});
+  }
+  // Points have rising epsilons and falling deltas: the first that is not above delta.
+  MechanismEvent operator()(const core::TradeOffCurveCap& cap) const {
+    const auto point = std::find_if(cap.points.begin(), cap.points.end(),
+                                    [this](const auto& p) { return p.delta <= delta; });
+    const auto& at = point == cap.points.end() ? cap.points.back() : *point;
+    return ApproximateDp(at.epsilon, at.delta);
+  }
+
+ private:
+  static MechanismEvent ApproximateDp(double epsilon, double at) {
+    return MechanismEvent(accounting::ApproximateDp{.epsilon = epsilon, .delta = at});
+  }
+};
+
+void AddBudgetsFrom(const core::Ledger& ledger, const core::BudgetState* budget, Facts* facts) {
+  for (; budget != nullptr; budget = ledger.FindBudget(budget->spec.parent_id)) {
+    facts->caps.push_back(AccountOf(*budget));
+  }
+}
+
+void ReadBudget(const core::Ledger& ledger, const core::BudgetState& budget, double delta,
+                Facts* facts) {
+  facts->kind = Facts::Kind::kBudget;
+  facts->name = BudgetName(budget.spec.id);
+  facts->display_name = budget.description.display_name;
+  facts->state = core::Name(budget.phase);
+  facts->state_reason = budget.phase_reason;
+  facts->accepted_charge_count = budget.accepted_charge_count;
+  facts->refused_charge_count = budget.refused_charge_count;
+  const MechanismEvent cap = std::visit(CapAsEvent{delta}, budget.spec.cap);
+  facts->events = {CountedEvent{cap, 1}};
+  if (const auto* kept = cap.As<accounting::ApproximateDp>()) facts->kept_by_filter = *kept;
+  if (const auto* pure = cap.As<accounting::PureDp>()) {
+    facts->kept_by_filter = accounting::ApproximateDp{.epsilon = pure->epsilon};
+  }
+  AddBudgetsFrom(ledger, &budget, facts);
+}
+
+void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
+                 const core::BudgetState& budget, Facts* facts) {
+  const core::SessionSpec& spec = session.spec;
+  const bool declared = spec.mode == core::SessionMode::kDeclared;
+  facts->kind = declared ? Facts::Kind::kDeclaredSession : Facts::Kind::kAdaptiveSession;
+  facts->name = absl::StrCat(BudgetName(spec.budget_id), "/sessions/", spec.id);
+  facts->display_name = spec.display_name;
+  facts->group = spec.group;
+  facts->state = session.closed ? "CLOSED" : "ACTIVE";
+  facts->state_reason = session.close_reason;
+  const std::vector<CountedEvent> history = core::HistoryOf(session);
+  facts->events = declared ? spec.plan : history;
+  for (const CountedEvent& charged : history) {
+    facts->history.push_back(
+        absl::StrCat(charged.count, " x ", accounting::Describe(*charged.event)));
+  }
+  if (spec.own_cap.has_value() && session.own_balance.has_value()) {
+    facts->caps.push_back(AccountOf(facts->name, *spec.own_cap, *session.own_balance));
+  }
+  AddBudgetsFrom(ledger, &budget, facts);
+  facts->accepted_charge_count = session.accepted_charge_count;
+  facts->refused_charge_count = session.refused_charge_count;
+  facts->attempt_count = session.current_attempt;
+  facts->provenance = session.provenance;
+  facts->claim = spec.claim;
+}
+
+}  // namespace
+
+absl::StatusOr<Facts> ReadFacts(const core::Ledger& ledger, const std::string& budget_id,
+                                const std::string& session_id, double delta) {
+  const core::BudgetState* budget = ledger.FindBudget(budget_id);
+  if (budget == nullptr) {
+    return absl::NotFoundError(BudgetName(budget_id) + ": there is no such budget");
+  }
+  Facts facts{.privacy_unit = budget->spec.privacy_unit, .relation = budget->spec.relation};
+  if (session_id.empty()) {
+    ReadBudget(ledger, *budget, delta, &facts);
+  } else {
+    const core::SessionState* session = ledger.FindSession({budget_id, session_id});
+    if (session == nullptr) {
+      return absl::NotFoundError(absl::StrCat(BudgetName(budget_id), "/sessions/", session_id,
+                                              ": there is no such session"));
+    }
+    ReadSession(ledger, *session, *budget, &facts);
+  }
+  facts.root_budget = BudgetName(ledger.root_id());
+  facts.head = ledger.head();
+  facts.merkle_root = ledger.merkle().Root();
+  return facts;
+}
+
+}  // namespace epsledger::statement

@@ -1,0 +1,169 @@
+#include "server/statement/statement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "accounting/accountant.h"
+#include "accounting/event/domain.h"
+
+namespace epsledger::statement {
+namespace {
+
+using accounting::Accountant;
+
+Reading Ask(Accountant accountant, accounting::Question& question) {
+  question.accountant = accountant;
+  Reading reading{.by = std::string(accounting::Name(accountant))};
+  absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
+  if (guarantee.ok()) {
+    if (accountant == Accountant::kBest) {
+      reading.by = std::string(accounting::Name(guarantee->accountant));
+    }
+    reading.guarantee = *std::move(guarantee);
+  } else {
+    reading.reason_unavailable = std::string(guarantee.status().message());
+  }
+  return reading;
+}
+
+// What a filter keeps, where that says something at `delta`.
+std::optional<Reading> AskFilter(const Facts& facts, double delta) {
+  if (!facts.kept_by_filter.has_value() || facts.kept_by_filter->delta > delta) return std::nullopt;
+  Reading reading{.by = "FILTER"};
+  reading.guarantee = accounting::Guarantee{.kind = accounting::GuaranteeKind::kUpperBound,
+                                            .theorem = facts.caps.front().theorem,
+                                            .upper = facts.kept_by_filter->epsilon};
+  return reading;
+}
+
+double UpperOf(const Reading& reading) {
+  const bool known = reading.guarantee.has_value() && reading.guarantee->upper.has_value();
+  return known ? *reading.guarantee->upper : accounting::kInfinity;
+}
+
+// `value` with six digits, `up` or down.
+std::string Shown(double value, bool up) {
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  const auto format = [](double number) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.6g", number);
+    return std::string(text);
+  };
+  std::string text = format(value);
+  const double shown = std::strtod(text.c_str(), nullptr);
+  if (up ? shown >= value : shown <= value) return text;
+  const double unit = std::pow(10, std::floor(std::log10(std::fabs(value))) - 5);
+  return format(up ? value + unit : value - unit);
+}
+
+}  // namespace
+
+absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
+                                  std::string server_version, absl::FunctionRef<bool()> abandoned) {
+  accounting::Question question;
+  question.relation = facts.relation;
+  question.events = facts.events;
+  question.query = accounting::EpsilonAtDelta::FromDelta(delta);
+  Statement statement{.facts = std::move(facts),
+                      .delta = delta,
+                      .time = std::move(time),
+                      .server_version = std::move(server_version)};
+  const std::optional<Reading> filter = AskFilter(statement.facts, delta);
+  if (filter.has_value()) statement.readings.push_back(*filter);
+  for (const Accountant accountant :
+       {Accountant::kBasic, Accountant::kAdvanced, Accountant::kOptimal, Accountant::kRenyi,
+        Accountant::kMoments, Accountant::kZcdp, Accountant::kGaussian, Accountant::kPld,
+        Accountant::kTradeOff, Accountant::kClt}) {
+    if (abandoned()) return absl::CancelledError("nobody waits for the statement any more");
+    statement.readings.push_back(Ask(accountant, question));
+  }
+  statement.best = Ask(Accountant::kBest, question);
+  if (filter.has_value() && UpperOf(*filter) <= UpperOf(statement.best)) statement.best = *filter;
+  return statement;
+}
+
+std::string Coverage(Facts::Kind kind) {
+  switch (kind) {
+    case Facts::Kind::kBudget:
+      return "Everything that is ever charged to this budget together, whatever each step was made "
+             "to "
+             "depend on: the filter stops before its cap is exceeded.";
+    case Facts::Kind::kDeclaredSession:
+      return "The whole plan that the session committed to before it started, also if it stops "
+             "early: its parameters were fixed in advance.";
+    case Facts::Kind::kAdaptiveSession:
+      return "What the session was charged up to the ledger head below, if the parameters of its "
+             "steps did not depend on their outputs. If they did, what holds are the caps below, "
+             "by "
+             "the theorems of their filters.";
+  }
+  return "";
+}
+
+std::string SamplingCaveat() {
+  return "The ledger accounts for what clients claim. It cannot see their code: whether batches "
+         "were "
+         "drawn as claimed, contributions clipped, or noise drawn and of good quality.";
+}
+
+std::vector<std::string> NotCovered() {
+  return {
+      "Evaluation on private data: accuracy, loss curves, early stopping, unless charged.",
+      "Hyper-parameter search, unless its runs, or a repeat_and_select event, were charged.",
+      "Side channels: timing, memory, logs, files beside the released output.",
+      "The floating-point arithmetic of the noise, which is not the real numbers of the theorem.",
+      "Other releases about the same people that were not charged to this ledger."};
+}
+
+std::vector<std::string> Warnings(const Statement& statement) {
+  std::vector<std::string> warnings;
+  const Facts& facts = statement.facts;
+  for (const CapAccount& cap : facts.caps) {
+    if (!cap.is_void()) continue;
+    warnings.push_back(absl::StrCat("The guarantee of ", cap.name,
+                                    " is void: it was superseded by ", cap.superseded_by, "."));
+  }
+  if (facts.claim.has_value() && facts.claim->status != core::ClaimStatus::kProven) {
+    warnings.push_back(facts.claim->status == core::ClaimStatus::kNotProven
+                           ? "As published; the claimed guarantee is not proven."
+                           : "As published; a counterexample to the claimed guarantee is known.");
+  }
+  if (statement.best.guarantee.has_value() && statement.best.guarantee->contains_unverified_claim) {
+    warnings.push_back("The charges hold an unverified claim: the epsilon is only as good as it.");
+  }
+  return warnings;
+}
+
+std::vector<std::string> SpentLines(const CapAccount& cap) {
+  const auto line = [](const CapAccount::Cell& cell) {
+    return absl::StrCat(
+        cell.quantity,
+        cell.order > 0 ? " at order " + accounting::FormatDouble(cell.order) : std::string(), ": ",
+        ShownRoundedUp(cell.spent), " of ", ShownRoundedDown(cell.cap));
+  };
+  std::vector<std::string> lines;
+  if (cap.all_cells_must_fit) {
+    for (const CapAccount::Cell& cell : cap.cells) lines.push_back(line(cell));
+    return lines;
+  }
+  const auto widest = std::min_element(
+      cap.cells.begin(), cap.cells.end(),
+      [](const auto& a, const auto& b) { return a.spent * b.cap < b.spent * a.cap; });
+  if (widest == cap.cells.end()) return lines;
+  const auto with_room = std::count_if(cap.cells.begin(), cap.cells.end(),
+                                       [](const auto& cell) { return cell.spent <= cell.cap; });
+  lines.push_back(line(*widest));
+  lines.push_back(absl::StrCat("one of ", cap.cells.size(), " must hold, ", with_room, " do"));
+  return lines;
+}
+
+std::string ShownRoundedUp(double value) { return Shown(value, true); }
+std::string ShownRoundedDown(double value) { return Shown(value, false); }
+
+}  // namespace epsledger::statement

@@ -1,0 +1,79 @@
+#include "server/storage/ledger_import.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/sqlite_store.h"
+
+namespace epsledger::storage {
+namespace {
+
+// Entries of one transaction.
+constexpr int64_t kEntriesPerCommit = 10'000;
+
+void RemoveDatabase(const std::string& path) {
+  std::error_code ignored;
+  for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(path + ending, ignored);
+}
+
+absl::StatusOr<LedgerReport> ImportInto(std::istream& in, SqliteStore& store) {
+  int64_t pending = 0;
+  absl::StatusOr<LedgerReport> report =
+      ReadExport(in, [&](const std::string& root_id, const core::Entry& entry) {
+        absl::Status status = pending == 0 ? store.Begin() : absl::OkStatus();
+        if (status.ok()) status = store.Append(root_id, entry);
+        if (status.ok() && ++pending == kEntriesPerCommit) {
+          pending = 0;
+          status = store.Commit();
+        }
+        return status;
+      });
+  if (report.ok() && pending > 0) {
+    if (absl::Status status = store.Commit(); !status.ok()) return status;
+  }
+  return report;
+}
+
+// Gives the file its name in one step; never in the place of another. The rename is durable after.
+absl::Status Publish(const std::string& from, const std::string& path) {
+  if (link(from.c_str(), path.c_str()) != 0) {
+    if (errno == EEXIST) return absl::AlreadyExistsError(path + ": there is a ledger already");
+    return absl::UnavailableError(absl::StrCat(path, ": cannot be made: ", std::strerror(errno)));
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
+  const bool synced = fd >= 0 && fsync(fd) == 0;
+  if (fd >= 0) close(fd);
+  if (!synced) return absl::UnavailableError(folder + ": cannot be made durable");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<LedgerReport> ImportToSqlite(std::istream& in, const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return absl::AlreadyExistsError(path + ": there is a ledger already; import into a new folder");
+  }
+  const std::string unfinished = path + ".importing";
+  RemoveDatabase(unfinished);
+  absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(unfinished);
+  if (!store.ok()) return store.status();
+  absl::StatusOr<LedgerReport> report = ImportInto(in, **store);
+  store->reset();  // the log is gone into the file
+  if (report.ok() && !report->fault.has_value()) {
+    if (absl::Status status = Publish(unfinished, path); !status.ok()) report = status;
+  }
+  RemoveDatabase(unfinished);
+  return report;
+}
+
+}  // namespace epsledger::storage

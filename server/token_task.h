@@ -1,0 +1,18 @@
+#ifndef EPSLEDGER_SERVER_TOKEN_TASK_H_
+#define EPSLEDGER_SERVER_TOKEN_TASK_H_
+
+#include <ostream>
+
+#include "absl/status/status.h"
+#include "server/core/durable_ledger.h"
+#include "server/flags.h"
+
+namespace epsledger {
+
+// `epsledgerd token create|list|revoke`: does it durably and writes the answer to `out`; of
+// `create`, the secret alone on a line, for `> secret-file`. REQUIRES: there is a task.
+absl::Status RunTokenTask(const Flags& flags, core::DurableLedger& ledger, std::ostream& out);
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_SERVER_TOKEN_TASK_H_

@@ -1,0 +1,95 @@
+#include "server/transport/grpc/converters/access_convert.h"
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/domain.h"
+#include "server/core/limits.h"
+#include "server/transport/grpc/converters/budget_convert.h"
+#include "server/transport/grpc/converters/output_only.h"
+#include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/status/shown_text.h"
+
+namespace epsledger::transport {
+namespace {
+
+constexpr std::string_view kTokens = "tokens/";
+// 9999-12-31T23:59:59Z, the last second of a Timestamp.
+constexpr int64_t kLastSecond = 253402300799;
+
+absl::StatusOr<core::Role> ReadRole(v1::Role::Kind role) {
+  switch (role) {
+    case v1::Role::VIEWER:
+      return core::Role::kViewer;
+    case v1::Role::TRAINER:
+      return core::Role::kTrainer;
+    case v1::Role::ADMIN:
+      return core::Role::kAdmin;
+    default:
+      return accounting::OutOfDomain("token.role", absl::StrCat(static_cast<int>(role)),
+                                     "VIEWER, TRAINER or ADMIN");
+  }
+}
+
+v1::Role::Kind ToProto(core::Role role) { return static_cast<v1::Role::Kind>(role); }
+
+}  // namespace
+
+absl::StatusOr<access::NewToken> FromProto(const v1::CreateTokenRequest& request,
+                                           const core::Tenant& tenant, absl::Time now) {
+  const v1::Token& token = request.token();
+  if (!token.name().empty()) {
+    return accounting::OutOfDomain("token.name", Shown(token.name()),
+                                   "unset: the server chooses it");
+  }
+  absl::Status status = CheckOutputOnlyUnset(token, "token");
+  if (!status.ok()) return status;
+  absl::StatusOr<core::Role> role = ReadRole(token.role());
+  if (!role.ok()) return role.status();
+  status = CheckText("token.description", token.description(), 0, core::kMaxDisplayNameBytes);
+  if (!status.ok()) return status;
+  const auto& expire = token.expire_time();
+  status = accounting::CheckRange("token.expireTime.seconds", expire.seconds(), 0, kLastSecond);
+  if (status.ok()) {
+    status = accounting::CheckRange("token.expireTime.nanos", expire.nanos(), 0, 999'999'999);
+  }
+  if (!status.ok()) return status;
+  const absl::Time expire_time =
+      absl::FromUnixSeconds(expire.seconds()) + absl::Nanoseconds(expire.nanos());
+  return access::DraftToken(tenant, *role, token.description(), expire_time, now);
+}
+
+absl::StatusOr<std::string> ParseTokenName(const std::string& field, std::string_view name) {
+  const std::string_view id =
+      name.substr(0, kTokens.size()) == kTokens ? name.substr(kTokens.size()) : "";
+  if (!CheckResourceId(field, id).ok()) {
+    return accounting::OutOfDomain(field, Shown(name), "tokens/{token}");
+  }
+  return std::string(id);
+}
+
+void ToProto(const core::Token& token, absl::Time now, v1::Token* message) {
+  message->set_name(absl::StrCat("tokens/", token.spec.id));
+  message->set_tenant(token.spec.tenant);
+  message->set_role(ToProto(token.spec.role));
+  message->set_description(token.spec.description);
+  ToProto(token.create_time_micros, message->mutable_create_time());
+  ToProto(token.spec.expire_time_micros, message->mutable_expire_time());
+  message->set_state(token.revoked                  ? v1::Token::REVOKED
+                     : access::IsActive(token, now) ? v1::Token::ACTIVE
+                                                    : v1::Token::EXPIRED);
+}
+
+void ToProto(const access::Caller& caller, v1::Caller* message) {
+  message->set_tenant(caller.tenant.name);
+  message->set_role(ToProto(caller.role));
+  message->set_principal(caller.principal);
+}
+
+void ToProto(const core::DenialCount& denial, int64_t time_micros, v1::Denial* message) {
+  ToProto(time_micros, message->mutable_time());
+  message->set_principal(denial.principal);
+  message->set_method(denial.method);
+  message->set_reason(denial.reason);
+  message->set_count(denial.count);
+}
+
+}  // namespace epsledger::transport

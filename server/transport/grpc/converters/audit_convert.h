@@ -1,0 +1,25 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_AUDIT_CONVERT_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_AUDIT_CONVERT_H_
+
+// Entries, heads and proofs to their messages.
+
+#include <string>
+
+#include "epsledger/v1/audit.pb.h"
+#include "server/core/entry.h"
+#include "server/core/ledger.h"
+
+namespace epsledger::transport {
+
+std::string ToBytes(const core::Hash& hash);
+
+// The newest entry of a ledger.
+void ToProto(const core::Ledger& ledger, v1::LedgerHead* message);
+
+// `previous` is the hash of the entry before; `ledger` has applied the entry.
+void ToProto(const core::Entry& entry, const core::Hash& previous, const core::Ledger& ledger,
+             v1::AuditEntry* message);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_AUDIT_CONVERT_H_

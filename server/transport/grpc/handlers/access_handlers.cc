@@ -1,0 +1,124 @@
+#include "server/transport/grpc/handlers/access_handlers.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "epsledger/v1/access_service.grpc.pb.h"
+#include "epsledger/v1/access_service.pb.h"
+#include "server/core/access_ledger.h"
+#include "server/transport/grpc/converters/access_convert.h"
+#include "server/transport/grpc/converters/page_token.h"
+
+namespace epsledger::transport {
+namespace {
+
+using Bytes = grpc::ByteBuffer;
+using Context = grpc::CallbackServerContext;
+using Unary = grpc::ServerUnaryReactor;
+
+using RawService = v1::AccessService::WithRawCallbackMethod_CreateToken<
+    v1::AccessService::WithRawCallbackMethod_ListTokens<
+        v1::AccessService::WithRawCallbackMethod_RevokeToken<
+            v1::AccessService::WithRawCallbackMethod_GetCaller<v1::AccessService::Service>>>>;
+
+constexpr char kTokenList[] = "tokens";
+
+class AccessHandlers final : public RawService {
+ public:
+  explicit AccessHandlers(HandlerContext context) : context_(std::move(context)) {}
+
+  Unary* CreateToken(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::CreateTokenRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::CreateTokenRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<access::NewToken> made =
+              FromProto(request, call->caller().tenant, absl::Now());
+          if (!made.ok()) return made.status();
+          core::AccessCommand command{core::CreateToken{made->token.spec}};
+          SubmitNow<core::AccessOutcome>(
+              context_.ledger, std::move(command), {}, call,
+              [call, secret = made->secret](const core::AccessOutcome& outcome) {
+                v1::CreateTokenResponse message;
+                ToProto(outcome.token, absl::Now(), message.mutable_token());
+                message.set_secret(secret);
+                call->Succeed(message);
+              });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* ListTokens(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ListTokensRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ListTokensRequest& request, const Call& call) -> absl::Status {
+          const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
+          if (!size.ok()) return size.status();
+          absl::StatusOr<std::string> after = ReadPageToken(kTokenList, request.page_token());
+          if (!after.ok()) return after.status();
+          ReadState(context_.ledger, call,
+                    [call, size = *size, after = *std::move(after)](core::LedgerReader& reader) {
+                      return AnswerList(reader, after, size, call);
+                    });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* RevokeToken(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::RevokeTokenRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::RevokeTokenRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseTokenName("name", request.name());
+          if (!id.ok()) return id.status();
+          core::AccessCommand command{core::RevokeToken{call->caller().tenant, *std::move(id)}};
+          SubmitNow<core::AccessOutcome>(context_.ledger, std::move(command), {}, call,
+                                         [call](const core::AccessOutcome& outcome) {
+                                           v1::Token message;
+                                           ToProto(outcome.token, absl::Now(), &message);
+                                           call->Succeed(message);
+                                         });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* GetCaller(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetCallerRequest>(
+        context_.open_calls, context, bytes, response,
+        [](const v1::GetCallerRequest&, const Call& call) -> absl::Status {
+          v1::Caller message;
+          ToProto(call->caller(), &message);
+          call->Succeed(message);
+          return absl::OkStatus();
+        });
+  }
+
+ private:
+  static absl::Status AnswerList(core::LedgerReader& reader, const std::string& after, int64_t size,
+                                 const Call& call) {
+    const std::vector<const core::Token*> tokens =
+        reader.Access().TokensOf(call->caller().tenant, after, size + 1);
+    const absl::Time now = absl::Now();
+    v1::ListTokensResponse response;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (static_cast<int64_t>(i) == size) {
+        response.set_next_page_token(MakePageToken(kTokenList, tokens[i - 1]->spec.id));
+        break;
+      }
+      ToProto(*tokens[i], now, response.add_tokens());
+    }
+    call->Succeed(response);
+    return absl::OkStatus();
+  }
+
+  const HandlerContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context) {
+  return std::make_unique<AccessHandlers>(std::move(context));
+}
+
+}  // namespace epsledger::transport

@@ -1,0 +1,16 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_ACCESS_HANDLERS_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_ACCESS_HANDLERS_H_
+
+#include <memory>
+
+#include "grpcpp/impl/service_type.h"
+#include "server/transport/grpc/handlers/handler_context.h"
+
+namespace epsledger::transport {
+
+// epsledger.v1.AccessService: the tokens of the caller's tenant, and who the caller is.
+std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_ACCESS_HANDLERS_H_

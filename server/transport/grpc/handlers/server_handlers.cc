@@ -1,0 +1,76 @@
+#include "server/transport/grpc/handlers/server_handlers.h"
+
+#include <limits>
+#include <utility>
+
+#include "epsledger/v1/server_service.grpc.pb.h"
+#include "epsledger/v1/server_service.pb.h"
+#include "server/core/ledger.h"
+#include "server/transport/grpc/converters/budget_convert.h"
+
+namespace epsledger::transport {
+namespace {
+
+using Bytes = grpc::ByteBuffer;
+using Context = grpc::CallbackServerContext;
+using Unary = grpc::ServerUnaryReactor;
+
+// Of all ledgers. Cost: one step a budget.
+void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
+  int64_t sessions = 0;
+  int64_t entries = 0;
+  const std::vector<std::string> ids = reader.BudgetIds("", std::numeric_limits<int64_t>::max());
+  for (const std::string& id : ids) {
+    const core::Ledger& ledger = *reader.LedgerOf(id);
+    if (ledger.root_id() != id) continue;
+    sessions += ledger.session_count();
+    entries += ledger.head().sequence;
+  }
+  info->set_budget_count(static_cast<int64_t>(ids.size()));
+  info->set_session_count(sessions);
+  info->set_entry_count(entries);
+}
+
+class ServerHandlers final
+    : public v1::ServerService::WithRawCallbackMethod_GetServerInfo<v1::ServerService::Service> {
+ public:
+  ServerHandlers(HandlerContext context, ServerFacts facts)
+      : context_(std::move(context)), facts_(std::move(facts)) {}
+
+  Unary* GetServerInfo(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetServerInfoRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetServerInfoRequest&, const Call& call) -> absl::Status {
+          v1::ServerInfo info;
+          info.set_version(facts_.version);
+          info.set_storage(facts_.storage);
+          ToProto(absl::ToUnixMicros(facts_.start_time), info.mutable_start_time());
+          info.set_statement_public_key(facts_.statement_public_key);
+          // A server whose ledger has stopped still says so.
+          if (const absl::Status health = context_.ledger.Health(); !health.ok()) {
+            info.set_not_serving_reason(std::string(health.message()));
+            call->Succeed(info);
+            return absl::OkStatus();
+          }
+          ReadState(context_.ledger, call,
+                    [call, info](core::LedgerReader& reader) mutable -> absl::Status {
+                      Count(reader, &info);
+                      call->Succeed(info);
+                      return absl::OkStatus();
+                    });
+          return absl::OkStatus();
+        });
+  }
+
+ private:
+  const HandlerContext context_;
+  const ServerFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeServerService(HandlerContext context, ServerFacts facts) {
+  return std::make_unique<ServerHandlers>(std::move(context), std::move(facts));
+}
+
+}  // namespace epsledger::transport

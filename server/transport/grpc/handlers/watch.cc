@@ -1,0 +1,154 @@
+#include "server/transport/grpc/handlers/watch.h"
+
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "accounting/event/domain.h"
+#include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/limits.h"
+#include "server/transport/grpc/status/status_mapping.h"
+
+namespace epsledger::transport {
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch::Start(const HandlerContext& context,
+                                                         grpc::CallbackServerContext* call,
+                                                         std::string method,
+                                                         const absl::StatusOr<Watched>& watched,
+                                                         int64_t after_sequence) {
+  const std::shared_ptr<Watch> watch(new Watch(
+      context, call, std::move(method), watched.ok() ? *watched : Watched(), after_sequence));
+  absl::Status status = watch->Open();
+  if (status.ok()) status = watched.status();
+  if (status.ok()) {
+    status = accounting::CheckRange("afterSequence", after_sequence, 0,
+                                    std::numeric_limits<int64_t>::max());
+  }
+  if (status.ok()) {
+    watch->Continue();
+  } else {
+    watch->Fail(ToGrpcStatus(status));
+  }
+  return watch.get();
+}
+
+Watch::Watch(const HandlerContext& context, grpc::CallbackServerContext* call, std::string method,
+             Watched watched, int64_t after_sequence)
+    : StreamCall(context.open_streams, call, std::move(method)),
+      ledger_(context.ledger),
+      turns_(context.watch_turns),
+      watched_(std::move(watched)),
+      read_sequence_(after_sequence),
+      told_sequence_(after_sequence) {}
+
+// Nothing is lost by it: another watch goes on from there.
+void Watch::Drain() { Fail(Stopping()); }
+
+void Watch::OnCommit() {
+  {
+    absl::MutexLock lock(&mutex_);
+    behind_ = true;
+  }
+  Continue();
+}
+
+bool Watch::WantsBookmark(absl::Time now) const {
+  return read_sequence_ > told_sequence_ && now - bookmark_time_ >= kBookmarkInterval;
+}
+
+void Watch::Continue() {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (ended_ || writing_ || reading_) return;
+    if (!page_.empty()) {
+      Change next = std::move(page_.front());
+      page_.pop_front();
+      told_sequence_ = next.sequence;
+      return Write(std::move(next.message));
+    }
+    if (const absl::Time now = absl::Now(); WantsBookmark(now)) {
+      bookmark_time_ = now;
+      told_sequence_ = read_sequence_;
+      return Write(ToBytes(Bookmark(read_sequence_, absl::ToUnixMicros(now))));
+    }
+    if (!behind_) return;
+    reading_ = true;
+  }
+  turns_->Take(
+      [self = std::static_pointer_cast<Watch>(shared_from_this())] { self->AskForPage(); });
+}
+
+void Watch::AskForPage() {
+  bool ended = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    ended = ended_;
+  }
+  if (ended) return turns_->GiveBack();
+  ledger_.Read(tenant(), [self = std::static_pointer_cast<Watch>(shared_from_this())](
+                             absl::StatusOr<core::LedgerReader*> reader) {
+    const absl::Status status = reader.ok() ? self->ReadPage(**reader) : reader.status();
+    self->turns_->GiveBack();
+    if (status.ok()) {
+      self->Continue();
+    } else {
+      self->Fail(ToGrpcStatus(status));
+    }
+  });
+}
+
+absl::StatusOr<const core::Ledger*> Watch::FindLedger(core::LedgerReader& reader) const {
+  const core::Ledger* ledger = reader.LedgerOf(watched_.budget_id);
+  if (ledger == nullptr) return NoSuchBudget(watched_.budget_id);
+  const core::SessionName session{watched_.budget_id, watched_.session_id};
+  if (!session.session_id.empty() && ledger->FindSession(session) == nullptr) {
+    return NoSuchSession(session);
+  }
+  return ledger;
+}
+
+absl::Status Watch::ReadPage(core::LedgerReader& reader) {
+  const absl::StatusOr<const core::Ledger*> ledger = FindLedger(reader);
+  if (!ledger.ok()) return ledger.status();
+  int64_t position = 0;
+  {
+    absl::MutexLock lock(&mutex_);
+    position = read_sequence_;
+  }
+  const int64_t newest = (*ledger)->head().sequence;
+  if (position > newest) {
+    return absl::DataLossError(absl::StrFormat(
+        "afterSequence: got %d, and the ledger of %s ends at %d: it has lost what you saw",
+        position, FormatBudgetName((*ledger)->root_id()), newest));
+  }
+  const absl::StatusOr<std::vector<core::Entry>> entries =
+      reader.ListEntries(**ledger, position, kWatchPageEntries);
+  if (!entries.ok()) return entries.status();
+  std::deque<Change> page;
+  size_t bytes = 0;
+  for (const core::Entry& entry : *entries) {
+    if (bytes > kWatchPageBytes) break;
+    const absl::StatusOr<std::optional<v1::LedgerChange>> change =
+        ToChange(reader, **ledger, watched_, entry);
+    if (!change.ok()) return change.status();
+    position = entry.sequence;
+    if (!change->has_value()) continue;
+    page.push_back({position, ToBytes(**change)});
+    bytes += page.back().message.Length();
+  }
+  const bool behind = position < newest;
+  if (!behind) {
+    reader.NotifyOfNextCommit(**ledger, std::static_pointer_cast<Watch>(shared_from_this()));
+  }
+  absl::MutexLock lock(&mutex_);
+  page_.swap(page);
+  read_sequence_ = position;
+  behind_ = behind;
+  reading_ = false;
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::transport

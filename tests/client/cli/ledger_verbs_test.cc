@@ -1,0 +1,186 @@
+// The verbs that change and watch a ledger, against the real server.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "client/cli/epsctl.h"
+#include "tests/server/transport/test_server.h"
+
+namespace epsledger::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Outcome {
+  ExitCode code;
+  std::string out;
+  std::string err;
+};
+
+class LedgerVerbsTest : public ::testing::Test {
+ protected:
+  LedgerVerbsTest() {
+    Want(ExitCode::kOk,
+         {"budget", "create", "adult", "--pure-epsilon", "100", "--relation", "add-or-remove-one",
+          "--privacy-unit", "person", "--label", "team=vision", "--label", "tier=1", "--alert-at",
+          "0.5,0.9", "--partition", "hash(id) mod 4"});
+    Want(ExitCode::kOk, {"session", "create", "adult/run-1", "--relation", "add-or-remove-one",
+                         "--no-own-cap", "--group", "sweep", "--claim", "not-proven",
+                         "--claimed-epsilon", "1", "--claim-source", "Theorem 3"});
+  }
+
+  Outcome Run(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), {"--server", server_.server->addresses()[0]});
+    std::istringstream in(input);
+    std::ostringstream out;
+    std::ostringstream err;
+    Terminal terminal{.in = in, .out = out, .err = err, .out_is_terminal = is_terminal_};
+    const ExitCode code = RunEpsctl(arguments, terminal);
+    return {code, out.str(), err.str()};
+  }
+  std::string Want(ExitCode code, const std::vector<std::string>& arguments,
+                   const std::string& input = "") {
+    const Outcome outcome = Run(arguments, input);
+    EXPECT_EQ(outcome.code, code) << arguments[0] << " " << arguments[1] << ": " << outcome.err;
+    return outcome.out;
+  }
+  template <class Message>
+  Message As(const std::string& json) {
+    Message message;
+    EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &message).ok()) << json;
+    return message;
+  }
+
+  transport::TestServer server_;
+  bool is_terminal_ = false;
+};
+
+TEST_F(LedgerVerbsTest, CreateSendsEverythingThatABudgetAndASessionHave) {
+  const auto budget = As<v1::Budget>(Want(ExitCode::kOk, {"budget", "get", "adult"}));
+  EXPECT_EQ(budget.labels().at("team"), "vision");
+  EXPECT_EQ(budget.labels().size(), 2u);
+  EXPECT_EQ(budget.alert_thresholds_size(), 2);
+  EXPECT_EQ(budget.partition().function(), "hash(id) mod 4");
+  const auto session = As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "adult/run-1"}));
+  EXPECT_EQ(session.group(), "sweep");
+  EXPECT_EQ(session.claim().source(), "Theorem 3");
+  const auto strict = As<v1::Budget>(
+      Want(ExitCode::kOk,
+           {"budget", "create", "strict", "--curve-point", "0.5:1e-3", "--curve-point", "1:1e-5",
+            "--relation", "add-or-remove-one", "--privacy-unit", "person", "--allow-sampler",
+            "poisson", "--allow-sampler", "full-batch", "--require-provenance"}));
+  EXPECT_EQ(strict.cap().trade_off_curve().points_size(), 2);
+  EXPECT_EQ(strict.policy().allowed_samplers_size(), 2);
+  EXPECT_TRUE(strict.policy().provenance_required());
+}
+
+TEST_F(LedgerVerbsTest, BudgetsFreezeThawAndClose) {
+  EXPECT_EQ(
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "freeze", "adult", "--reason", "why"})).state(),
+      v1::Budget::FROZEN);
+  Want(ExitCode::kRefused, {"charge", "create", "adult/run-1", "--open-attempt", "--pure-dp", "1"});
+  EXPECT_EQ(
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "thaw", "adult", "--reason", "why"})).state(),
+      v1::Budget::ACTIVE);
+  Want(ExitCode::kUsage, {"budget", "close", "adult"});
+  EXPECT_EQ(As<v1::Budget>(Want(ExitCode::kOk, {"budget", "close", "adult", "--reason", "why"}))
+                .state_reason(),
+            "why");
+  Want(ExitCode::kNotFound, {"budget", "freeze", "none", "--reason", "why"});
+}
+
+TEST_F(LedgerVerbsTest, BudgetsAreUpdatedSupersededAndShownAsATree) {
+  const auto updated =
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "update", "adult", "--label", "team=audio"}));
+  EXPECT_EQ(updated.labels().size(), 1u);
+  EXPECT_EQ(updated.alert_thresholds_size(), 2);
+  Want(ExitCode::kUsage, {"budget", "update", "adult"});
+  Want(ExitCode::kUsage, {"budget", "update", "adult", "--label", "team"});
+  const auto successor =
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "supersede", "adult", "adult-2",
+                                          "--pure-epsilon", "200", "--reason", "why"}));
+  EXPECT_EQ(successor.supersedes(), "budgets/adult");
+  Want(ExitCode::kUsage, {"budget", "supersede", "adult-2", "adult-3", "--reason", "why"});
+  EXPECT_THAT(Want(ExitCode::kOk, {"budget", "tree", "adult", "-o", "csv"}),
+              HasSubstr("budgets/adult,SUPERSEDED"));
+  EXPECT_THAT(Want(ExitCode::kOk, {"budget", "guarantees", "adult", "--delta", "1e-5", "--group",
+                                   "sweep", "-o", "table"}),
+              HasSubstr("BEST"));
+}
+
+TEST_F(LedgerVerbsTest, SessionsTellWhatTheySpentAndClose) {
+  Want(ExitCode::kOk, {"budget", "create", "digits", "--rho", "1", "--relation",
+                       "add-or-remove-one", "--privacy-unit", "person"});
+  Want(ExitCode::kOk,
+       {"session", "create", "digits/run-1", "--relation", "add-or-remove-one", "--no-own-cap"});
+  Want(ExitCode::kOk, {"charge", "create", "digits/run-1", "--open-attempt", "--sampler", "poisson",
+                       "--clip-norm", "1", "--gaussian", "40", "--count", "3"});
+  EXPECT_THAT(Want(ExitCode::kOk, {"session", "history", "digits/run-1", "-o", "csv"}),
+              HasSubstr("3,gaussian 40"));
+  EXPECT_THAT(Want(ExitCode::kOk, {"session", "profile", "digits/run-1", "--at", "0.5,1"}),
+              HasSubstr("\"epsilon\": 0.5"));
+  EXPECT_THAT(Want(ExitCode::kOk, {"session", "trade-off", "digits/run-1", "--at", "0.1"}),
+              HasSubstr("typeTwoError"));
+  EXPECT_EQ(
+      As<v1::Session>(Want(ExitCode::kOk, {"session", "close", "digits/run-1", "--reason", "done"}))
+          .state(),
+      v1::Session::CLOSED);
+}
+
+TEST_F(LedgerVerbsTest, LeasesAreAcquiredAndSettled) {
+  const auto lease =
+      As<v1::Lease>(Want(ExitCode::kOk, {"lease", "acquire", "adult/run-1", "--open-attempt",
+                                         "--lease-id", "l", "--pure-dp", "1", "--count", "10"}));
+  EXPECT_EQ(lease.granted_count(), 10);
+  const auto settled =
+      As<v1::Lease>(Want(ExitCode::kOk, {"lease", "settle", "adult/run-1/1/l", "--used", "7"}));
+  EXPECT_EQ(settled.wasted_count(), 3);
+  Want(ExitCode::kFailed, {"lease", "settle", "adult/run-1/1/l", "--used", "8"});
+  Want(ExitCode::kRefused,
+       {"lease", "acquire", "adult/run-1", "--attempt", "1", "--pure-dp", "1", "--count", "91"});
+}
+
+TEST_F(LedgerVerbsTest, BatchesChargeEveryLine) {
+  const std::string lines =
+      "{\"chargeId\": \"a\", \"event\": {\"pureDp\": {\"epsilon\": 1}}}\n\n"
+      "{\"chargeId\": \"b\", \"event\": {\"pureDp\": {\"epsilon\": 1000}}}\n"
+      "{\"event\": {\"pureDp\": {\"epsilon\": 2}}, \"count\": 2}\n";
+  const std::vector<std::string> batch = {"charge", "batch",    "adult/run-1", "--open-attempt",
+                                          "--mode", "per-item", "-o",          "jsonl"};
+  const std::string out = Want(ExitCode::kRefused, batch, lines);
+  EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);
+  EXPECT_EQ(server_.client.GetBudget("budgets/adult").response.cells(0).spent(), 5);
+  Want(ExitCode::kUsage, batch, "");
+  EXPECT_THAT(Run(batch, "{\n").err, HasSubstr("line 1"));
+}
+
+TEST_F(LedgerVerbsTest, WatchPrintsALineForEveryChangeAndGoesOnAfterOne) {
+  Want(ExitCode::kOk,
+       {"charge", "create", "adult/run-1", "--open-attempt", "--charge-id", "a", "--pure-dp", "1"});
+  const std::string all = Want(ExitCode::kOk, {"watch", "budget", "adult", "--limit", "4"});
+  std::istringstream lines(all);
+  std::vector<v1::LedgerChange> changes;
+  for (std::string line; std::getline(lines, line);) {
+    changes.push_back(As<v1::LedgerChange>(line));
+  }
+  ASSERT_EQ(changes.size(), 4u);
+  EXPECT_TRUE(changes[0].has_budget());
+  EXPECT_TRUE(changes[3].has_charge());
+  const std::string after = std::to_string(changes[1].sequence());
+  const std::string rest =
+      Want(ExitCode::kOk, {"watch", "session", "adult/run-1", "--after", after, "--limit", "2"});
+  EXPECT_EQ(all.substr(all.size() - rest.size()), rest);
+  is_terminal_ = true;
+  EXPECT_THAT(Want(ExitCode::kOk, {"watch", "session", "adult/run-1", "--limit", "3"}),
+              HasSubstr("charge ACCEPTED: 1 x pureDp"));
+  Want(ExitCode::kNotFound, {"watch", "budget", "none"});
+}
+
+}  // namespace
+}  // namespace epsledger::cli

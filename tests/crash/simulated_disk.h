@@ -1,0 +1,117 @@
+#ifndef EPSLEDGER_TESTS_CRASH_SIMULATED_DISK_H_
+#define EPSLEDGER_TESTS_CRASH_SIMULATED_DISK_H_
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace epsledger {
+
+// A machine's file system as SQLite sees it, in memory, with everything that may go wrong below it.
+//
+// What is written goes to a cache, which processes read, and becomes durable by a sync. Lives end
+// in one of two ways: a killed process leaves the cache as it is, unsynced writes included; a power
+// loss leaves the durable bytes and, of the unsynced writes, any subset of their sectors, the last
+// of them torn at any byte, in any order of arrival. Names of files that were created or deleted
+// are durable with the directory, which is synced where SQLite's own Unix layer syncs it.
+//
+// A failed sync does what Linux does: of the file's unsynced writes any subset is durable, the
+// others are forgotten, the cache goes on showing all of them (or, on some file systems, none that
+// is not durable), and the next sync says that all is well.
+//
+// Deterministic in its seed. One thread at a time.
+class SimulatedDisk {
+ public:
+  enum class Fault {
+    kNone,
+    kPowerLoss,   // the operation and all later ones have no more effect than a cut allows
+    kKill,        // no later operation has any effect
+    kWriteError,  // one write fails, part of it was written
+    kDiskFull,    // from there on no file can grow
+    kSyncError,   // the next sync fails
+    kReadError,   // one read fails
+  };
+
+  explicit SimulatedDisk(uint64_t seed);
+  ~SimulatedDisk();
+  SimulatedDisk(const SimulatedDisk&) = delete;
+  SimulatedDisk& operator=(const SimulatedDisk&) = delete;
+
+  // Registered with SQLite while the object lives.
+  const char* vfs_name() const { return name_.c_str(); }
+
+  // `fault` happens at the `operation`th operation from now, 1 being the next: reads are counted
+  // for kReadError, writes, truncations, syncs and deletions for the others.
+  void Schedule(Fault fault, int64_t operation);
+
+  // True after kPowerLoss or kKill, until the next life.
+  bool dead() const { return dead_; }
+  // Syncs that have failed in this life.
+  int64_t failed_syncs() const { return failed_syncs_; }
+  // Faults other than an end that have happened in this life.
+  int64_t faults() const { return faults_; }
+  // Operations that change the disk, in all lives.
+  int64_t operations() const { return operations_; }
+
+  // Ends the life now, if it has not ended yet, and begins the next one.
+  // REQUIRES: no file is open.
+  void KillAndRestart();
+  void CutPowerAndRestart();
+
+ private:
+  struct Write {
+    int64_t offset = 0;
+    std::string bytes;
+    std::optional<int64_t> truncate;  // instead of a write: the new size
+  };
+  struct Inode {
+    std::string durable;
+    std::string cached;
+    std::vector<Write> unsynced;
+  };
+  using Directory = std::map<std::string, std::shared_ptr<Inode>>;
+  struct File;  // an sqlite3_file
+  struct Methods;
+
+  bool Chance(double probability);
+  int64_t Below(int64_t bound);
+  static void Apply(const Write& write, std::string* bytes);
+  // What a medium may hold of `inode` when its unsynced writes were under way.
+  std::string Surviving(const Inode& inode);
+  void SyncDirectory() { durable_names_ = names_; }
+  void BeginLife();
+
+  // Counts an operation; the fault that happens there, if any.
+  Fault NextChange();
+  int WriteTo(Inode& inode, const void* data, int size, int64_t offset);
+  int Truncate(Inode& inode, int64_t size);
+  int Sync(Inode& inode, bool with_directory);
+  int Read(Inode& inode, void* data, int size, int64_t offset);
+  int Delete(const std::string& name, bool sync_directory);
+
+  const std::string name_;
+  std::mt19937_64 random_;
+  sqlite3_vfs vfs_{};
+  Directory names_;
+  Directory durable_names_;
+
+  Fault fault_ = Fault::kNone;
+  int64_t countdown_ = 0;
+  bool dead_ = false;
+  bool power_lost_ = false;
+  bool full_ = false;
+  bool sync_will_fail_ = false;
+  int64_t failed_syncs_ = 0;
+  int64_t faults_ = 0;
+  int64_t operations_ = 0;
+};
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_TESTS_CRASH_SIMULATED_DISK_H_

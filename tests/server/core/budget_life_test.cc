@@ -1,0 +1,286 @@
+// Freezing, closing, superseding, partitions, policies, leases and heads that clients saw.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/server/core/ledger_harness.h"
+
+namespace epsledger::core {
+namespace {
+
+using accounting::Gaussian;
+using accounting::MechanismEvent;
+using accounting::NeighboringRelation;
+using accounting::PoissonSampled;
+using accounting::PureDp;
+
+class BudgetLifeTest : public testing::Test {
+ protected:
+  void Budget(const std::string& id, double epsilon, const std::string& parent = "") {
+    ASSERT_TRUE(harness_.Run(CreateBudget{PureBudget(id, epsilon, parent)}).ok());
+  }
+  void Partition(const std::string& id, double epsilon, NeighboringRelation relation,
+                 const std::string& parent = "") {
+    BudgetSpec spec = PureBudget(id, epsilon, parent);
+    spec.relation = relation;
+    spec.partition_function = "hash(person) mod 3";
+    ASSERT_TRUE(harness_.Run(CreateBudget{spec}).ok());
+  }
+  void Part(const std::string& id, double epsilon, NeighboringRelation relation,
+            const std::string& parent) {
+    BudgetSpec spec = PureBudget(id, epsilon, parent);
+    spec.relation = relation;
+    ASSERT_TRUE(harness_.Run(CreateBudget{spec}).ok());
+  }
+  // An open session "s" of the budget.
+  SessionName Session(const std::string& budget, Provenance provenance = {},
+                      NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne) {
+    const SessionName name{budget, "s"};
+    SessionSpec spec = AdaptiveSession(budget, "s");
+    spec.relation = relation;
+    EXPECT_TRUE(harness_.Run(CreateSession{spec}).ok());
+    EXPECT_TRUE(harness_.Run(OpenAttempt{name, "", provenance}).ok());
+    return name;
+  }
+  // Charges epsilon once; the reason if it was refused.
+  std::optional<RefusalReason> ChargeEpsilon(const SessionName& session, double epsilon) {
+    const ChargeRecord record =
+        harness_.Decide(session, 1, "c" + std::to_string(next_++), PureDp{epsilon});
+    if (!record.row.refusal) return std::nullopt;
+    return record.row.refusal->reason;
+  }
+  double SpentOf(const std::string& budget) {
+    return harness_.ledger.FindBudget(budget)->balance.spent()[0].ToDoubleUp();
+  }
+  absl::Status Phase(const std::string& budget, BudgetPhase phase) {
+    return harness_.Run(ChangeBudgetPhase{budget, phase, "because"}).status();
+  }
+
+  LedgerHarness harness_;
+  int next_ = 0;
+};
+
+TEST_F(BudgetLifeTest, AFrozenAncestorRefusesUntilItIsThawed) {
+  Budget("top", 1);
+  Budget("low", 1, "top");
+  const SessionName session = Session("low");
+  ASSERT_TRUE(Phase("top", BudgetPhase::kFrozen).ok());
+  EXPECT_EQ(ChargeEpsilon(session, 0.25), RefusalReason::kBudgetFrozen);
+  EXPECT_EQ(harness_.ledger.PreviewCharge(session, PureDp{0.25}, 1)->refusal->limiting_budget_id,
+            "top");
+  ASSERT_TRUE(Phase("top", BudgetPhase::kActive).ok());
+  EXPECT_EQ(ChargeEpsilon(session, 0.25), std::nullopt);
+  EXPECT_EQ(SpentOf("top"), 0.25);
+}
+
+TEST_F(BudgetLifeTest, ARefusalByAFreezeOutlastsIt) {
+  Budget("b", 1);
+  const SessionName session = Session("b");
+  ASSERT_TRUE(Phase("b", BudgetPhase::kFrozen).ok());
+  ASSERT_TRUE(harness_.Decide(session, 1, "early", PureDp{0.25}).row.refusal.has_value());
+  ASSERT_TRUE(Phase("b", BudgetPhase::kActive).ok());
+  EXPECT_TRUE(harness_.Decide(session, 1, "early", PureDp{0.25}).row.refusal.has_value());
+  EXPECT_EQ(SpentOf("b"), 0);
+}
+
+TEST_F(BudgetLifeTest, ClosingIsForGood) {
+  Budget("b", 1);
+  const SessionName session = Session("b");
+  ASSERT_TRUE(Phase("b", BudgetPhase::kClosed).ok());
+  ASSERT_TRUE(Phase("b", BudgetPhase::kClosed).ok());
+  EXPECT_EQ(ChargeEpsilon(session, 0.25), RefusalReason::kClosed);
+  EXPECT_EQ(Phase("b", BudgetPhase::kActive).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(harness_.Run(CreateBudget{PureBudget("child", 1, "b")}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  const absl::StatusOr<Outcome> late = harness_.Run(CreateSession{AdaptiveSession("b", "late")});
+  EXPECT_EQ(std::get<SessionOutcome>(*late).refusal->reason, RefusalReason::kClosed);
+}
+
+TEST_F(BudgetLifeTest, AClosedSessionTakesNothing) {
+  Budget("b", 1);
+  const SessionName session = Session("b");
+  ASSERT_TRUE(harness_.Run(CloseSession{session, "done"}).ok());
+  EXPECT_EQ(ChargeEpsilon(session, 0.25), RefusalReason::kClosed);
+  EXPECT_EQ(harness_.Run(OpenAttempt{session, "", {}}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(BudgetLifeTest, ASuccessorStartsWithWhatWasSpent) {
+  Budget("top", 10);
+  Budget("old", 1, "top");
+  const SessionName session = Session("old");
+  ASSERT_EQ(ChargeEpsilon(session, 0.75), std::nullopt);
+  const auto supersede = [&](const std::string& id, Cap cap) {
+    return harness_.Run(SupersedeBudget{"old", id, cap, "more data"});
+  };
+  EXPECT_EQ(supersede("small", PureEpsilonCap{0.5}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  // A pure event has no finite cost in squared mu.
+  EXPECT_EQ(supersede("other", GaussianDpCap{10}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(supersede("new", PureEpsilonCap{2}).ok());
+  EXPECT_EQ(SpentOf("new"), 0.75);
+  EXPECT_EQ(SpentOf("top"), 0.75);
+  EXPECT_EQ(ChargeEpsilon(session, 0.25), RefusalReason::kBudgetSuperseded);
+  const SessionName next = Session("new");
+  EXPECT_EQ(ChargeEpsilon(next, 1.25), std::nullopt);
+  EXPECT_EQ(ChargeEpsilon(next, 0.25), RefusalReason::kBudgetExhausted);
+  EXPECT_EQ(SpentOf("top"), 2);
+  const BudgetState& old = *harness_.ledger.FindBudget("old");
+  EXPECT_EQ(old.phase, BudgetPhase::kSuperseded);
+  EXPECT_EQ(old.superseded_by, "new");
+  const size_t entries = harness_.entries.size();
+  EXPECT_TRUE(supersede("new", PureEpsilonCap{2}).ok());  // a retry
+  EXPECT_EQ(harness_.entries.size(), entries);
+  EXPECT_EQ(supersede("new", PureEpsilonCap{3}).status().code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(BudgetLifeTest, DisjointPartsCostTheLargest) {
+  const auto relation = NeighboringRelation::kAddOrRemoveOne;
+  Budget("organisation", 10);
+  Partition("data", 1, relation, "organisation");
+  for (const char* part : {"p0", "p1", "p2"}) Part(part, 5, relation, "data");
+  const SessionName s0 = Session("p0");
+  const SessionName s1 = Session("p1");
+  const SessionName s2 = Session("p2");
+  EXPECT_EQ(ChargeEpsilon(s0, 0.5), std::nullopt);
+  EXPECT_EQ(ChargeEpsilon(s1, 0.75), std::nullopt);
+  EXPECT_EQ(ChargeEpsilon(s2, 0.25), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 0.75);
+  EXPECT_EQ(SpentOf("organisation"), 0.75);
+  EXPECT_EQ(harness_.ledger.PreviewCharge(s2, PureDp{0.25}, 1)->steps_that_fit, 3);
+  EXPECT_EQ(ChargeEpsilon(s1, 0.5), RefusalReason::kBudgetExhausted);
+  EXPECT_EQ(ChargeEpsilon(s0, 0.5), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 1);
+  EXPECT_EQ(SpentOf("organisation"), 1);
+  // A session of the whole data set sees every part's records.
+  EXPECT_EQ(ChargeEpsilon(Session("data"), 0.25), RefusalReason::kBudgetExhausted);
+}
+
+TEST_F(BudgetLifeTest, ReplacingARecordTouchesTheTwoLargestParts) {
+  const auto relation = NeighboringRelation::kReplaceOne;
+  Partition("data", 4, relation);
+  for (const char* part : {"p0", "p1", "p2"}) Part(part, 5, relation, "data");
+  ASSERT_EQ(ChargeEpsilon(Session("p0", {}, relation), 1), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 1);
+  ASSERT_EQ(ChargeEpsilon(Session("p1", {}, relation), 2), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 3);
+  ASSERT_EQ(ChargeEpsilon(Session("p2", {}, relation), 1.5), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 3.5);
+}
+
+TEST_F(BudgetLifeTest, ASupersededPartIsOnePartWithItsSuccessor) {
+  const auto relation = NeighboringRelation::kReplaceOne;
+  Partition("data", 10, relation);
+  Part("p0", 1, relation, "data");
+  Part("p1", 5, relation, "data");
+  ASSERT_EQ(ChargeEpsilon(Session("p0", {}, relation), 1), std::nullopt);
+  ASSERT_TRUE(harness_.Run(SupersedeBudget{"p0", "p0b", PureEpsilonCap{5}, "more"}).ok());
+  ASSERT_EQ(ChargeEpsilon(Session("p0b", {}, relation), 2), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 3);
+  ASSERT_EQ(ChargeEpsilon(Session("p1", {}, relation), 0.5), std::nullopt);
+  EXPECT_EQ(SpentOf("data"), 3.5);
+}
+
+TEST_F(BudgetLifeTest, APolicyHoldsClaimsToItsSamplers) {
+  BudgetSpec spec = PureBudget("b", 1);
+  spec.cap = RenyiCap{.order = 8, .divergence = 10};
+  spec.policy = Policy{.allowed_samplers = {Sampler::kPoisson}, .provenance_required = true};
+  ASSERT_TRUE(harness_.Run(CreateBudget{spec}).ok());
+  ASSERT_TRUE(harness_.Run(CreateSession{AdaptiveSession("b", "s")}).ok());
+  const SessionName session{"b", "s"};
+  const absl::Status missing = harness_.Run(OpenAttempt{session, "", {}}).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(missing.message().find("provenance.sampler"), missing.message().npos);
+
+  const PoissonSampled sampled{.sampling_probability = 0.01, .event = MechanismEvent(Gaussian{1})};
+  Provenance provenance{
+      .sampler = Sampler::kShuffled, .clip_norm = 1, .library = "trainer", .library_version = "1"};
+  ASSERT_TRUE(harness_.Run(OpenAttempt{session, "", provenance}).ok());
+  const ChargeRecord shuffled = harness_.Decide(session, 1, "step", sampled);
+  ASSERT_TRUE(shuffled.row.refusal.has_value());
+  EXPECT_EQ(shuffled.row.refusal->reason, RefusalReason::kPolicyViolation);
+  EXPECT_NE(shuffled.row.refusal->remedy.find("SHUFFLED"), std::string::npos);
+  // Without amplification nothing is claimed about the batches.
+  EXPECT_FALSE(harness_.Decide(session, 1, "full", Gaussian{1}).row.refusal.has_value());
+
+  provenance.sampler = Sampler::kPoisson;
+  ASSERT_TRUE(harness_.Run(OpenAttempt{session, "", provenance}).ok());
+  EXPECT_FALSE(harness_.Decide(session, 2, "step", sampled).row.refusal.has_value());
+}
+
+TEST_F(BudgetLifeTest, AClaimThatContradictsItsEventIsRefusedWithoutAPolicy) {
+  Budget("b", 1);
+  const SessionName session = Session("b", Provenance{.sampler = Sampler::kFullBatch});
+  const PoissonSampled sampled{.sampling_probability = 0.5, .event = MechanismEvent(PureDp{0.1})};
+  EXPECT_EQ(harness_.Decide(session, 1, "step", sampled).row.refusal->reason,
+            RefusalReason::kPolicyViolation);
+  EXPECT_EQ(harness_.ledger.PreviewCharge(session, sampled, 1)->refusal->reason,
+            RefusalReason::kPolicyViolation);
+}
+
+TEST_F(BudgetLifeTest, ALeaseIsSettledOnceAndReturnsNothing) {
+  Budget("b", 1);
+  const SessionName session = Session("b");
+  Charge lease{.session = session,
+               .attempt = 1,
+               .items = {{"lease", PureDp{1.0 / 16}, 8}},
+               .lease_expire_time_micros = 7};
+  ASSERT_TRUE(harness_.Run(lease).ok());
+  EXPECT_EQ(harness_.ledger.FindSession(session)->open_leases.size(), 1u);
+  const auto settle = [&](int64_t used) {
+    return harness_.Run(SettleLease{session, 1, "lease", used}).status().code();
+  };
+  EXPECT_EQ(settle(9), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(harness_.Run(OpenAttempt{session, "", {}}).ok());  // fenced attempts may settle
+  EXPECT_EQ(settle(5), absl::StatusCode::kOk);
+  EXPECT_EQ(settle(5), absl::StatusCode::kOk);
+  EXPECT_EQ(settle(6), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(SpentOf("b"), 0.5);
+  EXPECT_TRUE(harness_.ledger.FindSession(session)->open_leases.empty());
+  ASSERT_TRUE(harness_.Run(lease).ok());  // a retry after all that
+  EXPECT_EQ(SpentOf("b"), 0.5);
+  Charge as_charge = lease;
+  as_charge.lease_expire_time_micros.reset();
+  EXPECT_EQ(harness_.Run(as_charge).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(harness_.Run(SettleLease{session, 1, "none", 0}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(BudgetLifeTest, AChargeIsNoLease) {
+  Budget("b", 1);
+  const SessionName session = Session("b");
+  const Charge charge{.session = session, .attempt = 1, .items = {{"c", PureDp{0.125}, 2}}};
+  ASSERT_TRUE(harness_.Run(charge).ok());
+  EXPECT_EQ(harness_.Run(SettleLease{session, 1, "c", 1}).status().code(),
+            absl::StatusCode::kNotFound);
+  Charge as_lease = charge;
+  as_lease.lease_expire_time_micros = 1;
+  EXPECT_EQ(harness_.Run(as_lease).status().code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(BudgetLifeTest, KnowsWhetherAClientSawMoreThanItHolds) {
+  Budget("b", 1000);
+  const SessionName session = Session("b");
+  std::vector<Entry> before = harness_.entries;
+  for (int i = 0; i < 400; ++i) ASSERT_EQ(ChargeEpsilon(session, 0.125), std::nullopt);
+  const auto seen = [](const Entry& entry) {
+    return SeenHead{"b", entry.sequence, std::string(entry.hash.begin(), entry.hash.end())};
+  };
+  for (const Entry& entry : harness_.entries) {
+    EXPECT_TRUE(harness_.ledger.CheckSeen(seen(entry)).ok()) << entry.sequence;
+  }
+  Ledger restored;  // yesterday's copy
+  for (const Entry& entry : before) ASSERT_TRUE(restored.Apply(entry).ok());
+  EXPECT_TRUE(restored.CheckSeen(seen(before.back())).ok());
+  EXPECT_EQ(restored.CheckSeen(seen(harness_.entries[before.size()])).code(),
+            absl::StatusCode::kDataLoss);
+  SeenHead other = seen(harness_.entries.back());
+  other.hash[5] ^= 1;
+  EXPECT_EQ(harness_.ledger.CheckSeen(other).code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace epsledger::core

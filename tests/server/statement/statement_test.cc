@@ -1,0 +1,214 @@
+#include "server/statement/statement.h"
+
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/statement_check.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
+#include "gtest/gtest.h"
+#include "server/statement/signing_key.h"
+#include "tests/server/core/ledger_harness.h"
+
+namespace epsledger::statement {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kHostile[] = "<script>alert(1)</script>\"'&\n--></style><b>";
+
+class Statements : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    core::BudgetSpec spec{.id = "b",
+                          .cap = core::ApproximateDpCap{.epsilon = 3, .delta = 1e-6},
+                          .privacy_unit = kHostile};
+    spec.description.display_name = kHostile;
+    ASSERT_TRUE(harness_.Run(core::CreateBudget{spec}).ok());
+    core::SessionSpec session = core::AdaptiveSession("b", "s");
+    session.display_name = kHostile;
+    session.claim = core::Claim{
+        .status = core::ClaimStatus::kNotProven, .epsilon = 0.1, .delta = 1e-6, .source = kHostile};
+    ASSERT_TRUE(harness_.Run(core::CreateSession{session}).ok());
+    core::Provenance provenance{.sampler = core::Sampler::kPoisson};
+    provenance.library = kHostile;
+    ASSERT_TRUE(harness_.Run(core::OpenAttempt{{"b", "s"}, kHostile, provenance}).ok());
+    harness_.Decide({"b", "s"}, 1, "c", accounting::Gaussian{30.0}, 40);
+  }
+
+  Statement Make(const std::string& session, double delta = 1e-5) {
+    absl::StatusOr<Facts> facts = ReadFacts(harness_.ledger, "b", session, delta);
+    EXPECT_TRUE(facts.ok()) << facts.status();
+    auto statement =
+        Compose(*std::move(facts), delta, "2026-01-02T03:04:05Z", "0.1.0", [] { return false; });
+    EXPECT_TRUE(statement.ok()) << statement.status();
+    return *std::move(statement);
+  }
+
+  core::LedgerHarness harness_;
+};
+
+TEST_F(Statements, JsonIsJsonAndSaysTheSameTwice) {
+  for (const char* session : {"", "s"}) {
+    const std::string json = ToJson(Make(session));
+    EXPECT_EQ(json, ToJson(Make(session)));
+    google::protobuf::Struct parsed;
+    ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(json, &parsed).ok()) << json;
+    const auto& resource = parsed.fields().at("resource").struct_value().fields();
+    EXPECT_EQ(resource.at("displayName").string_value(), kHostile);
+    EXPECT_EQ(resource.at("privacyUnit").string_value(), kHostile);
+    EXPECT_EQ(resource.at("neighboringRelation").string_value(), "add-or-remove-one");
+    EXPECT_EQ(parsed.fields().at("ledger").struct_value().fields().at("sequence").number_value(),
+              harness_.ledger.head().sequence);
+  }
+}
+
+TEST_F(Statements, UserTextIsNeverMarkup) {
+  for (const char* session : {"", "s"}) {
+    const std::string html = ToHtml(Make(session));
+    EXPECT_THAT(html, Not(HasSubstr("<script")));
+    EXPECT_THAT(html, Not(HasSubstr("<b>")));
+    EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
+    // One style sheet, and it is ours.
+    EXPECT_EQ(html.find("</style>"), html.rfind("</style>"));
+    EXPECT_THAT(html, Not(HasSubstr("http:")));
+    EXPECT_THAT(html, Not(HasSubstr("https:")));
+    const std::string text = ToText(Make(session));
+    EXPECT_THAT(text, Not(HasSubstr("\n-->")));
+  }
+}
+
+TEST_F(Statements, EpsilonIsTheSmallestProvenAndTheLimitTheoremNeverIs) {
+  const Statement statement = Make("s");
+  ASSERT_TRUE(statement.best.guarantee.has_value());
+  const double best = *statement.best.guarantee->upper;
+  bool approximation_seen = false;
+  for (const Reading& reading : statement.readings) {
+    if (!reading.guarantee.has_value()) {
+      EXPECT_NE(reading.reason_unavailable, "");
+      continue;
+    }
+    if (reading.guarantee->kind == accounting::GuaranteeKind::kUpperBound) {
+      EXPECT_LE(best, *reading.guarantee->upper);
+    } else {
+      approximation_seen = true;
+    }
+  }
+  EXPECT_EQ(statement.best.guarantee->kind, accounting::GuaranteeKind::kUpperBound);
+  ASSERT_TRUE(approximation_seen);
+  EXPECT_THAT(ToText(statement), HasSubstr("approximation, not a bound"));
+  EXPECT_THAT(ToHtml(statement), HasSubstr("approximation, not a bound"));
+  EXPECT_THAT(ToJson(statement), HasSubstr("\"kind\":\"APPROXIMATION\""));
+}
+
+TEST_F(Statements, BudgetStatesItsCapAsOneMechanism) {
+  // At the cap's own delta its epsilon, above it a little less.
+  EXPECT_EQ(*Make("", 1e-6).best.guarantee->upper, 3);
+  EXPECT_EQ(Make("").facts.caps[0].name, "budgets/b");
+  EXPECT_LT(*Make("", 1e-5).best.guarantee->upper, 3);
+  EXPECT_GT(*Make("", 1e-5).best.guarantee->upper, 2.9999);
+  // Below the cap's delta nothing is promised.
+  const Statement below = Make("", 1e-7);
+  EXPECT_EQ(*below.best.guarantee->upper, std::numeric_limits<double>::infinity());
+  EXPECT_THAT(ToText(below), HasSubstr("infinity"));
+}
+
+TEST_F(Statements, UnprovenClaimIsShownAsAClaimOnly) {
+  const Statement statement = Make("s");
+  EXPECT_THAT(Warnings(statement),
+              ::testing::ElementsAre("As published; the claimed guarantee is not proven."));
+  for (const std::string& form : {ToText(statement), ToHtml(statement)}) {
+    EXPECT_THAT(form, HasSubstr("As published; the claimed guarantee is not proven."));
+    EXPECT_THAT(form, HasSubstr("not a result of this ledger"));
+  }
+}
+
+TEST_F(Statements, SupersededBudgetIsVoid) {
+  EXPECT_THAT(ToText(Make("")), Not(HasSubstr("VOID")));
+  ASSERT_TRUE(harness_
+                  .Run(core::SupersedeBudget{
+                      "b", "c", core::ApproximateDpCap{.epsilon = 5, .delta = 1e-6}, "more"})
+                  .ok());
+  for (const char* session : {"", "s"}) {
+    const Statement statement = Make(session);
+    EXPECT_THAT(Warnings(statement).front(), HasSubstr("budgets/b is void"));
+    EXPECT_THAT(ToText(statement), HasSubstr("VOID"));
+    EXPECT_THAT(ToJson(statement), HasSubstr("\"void\":true,\"supersededBy\":\"budgets/c\""));
+  }
+}
+
+TEST_F(Statements, DeclaredSessionStatesItsWholePlan) {
+  ASSERT_TRUE(harness_
+                  .Run(core::CreateSession{core::DeclaredSession(
+                      "b", "d", {{accounting::MechanismEvent(accounting::Gaussian{20.0}), 10}})})
+                  .ok());
+  const Statement nothing_drawn = Make("d");
+  EXPECT_GT(*nothing_drawn.best.guarantee->upper, 0);
+  EXPECT_THAT(ToText(nothing_drawn), HasSubstr("whole plan"));
+}
+
+TEST_F(Statements, SignatureHoldsAndFailsAfterAnyChange) {
+  const SigningKey key = *SigningKey::Generate();
+  const Statement statement = Make("s");
+  v1::PrivacyStatement message;
+  message.set_json(ToJson(statement));
+  message.set_text(ToText(statement));
+  message.set_html(ToHtml(statement));
+  message.set_signature(*key.Sign(message.json()));
+  message.set_public_key(key.public_key());
+  message.mutable_head()->set_root_budget("budgets/b");
+  message.mutable_head()->set_sequence(harness_.ledger.head().sequence);
+  const core::Hash& hash = harness_.ledger.head().hash;
+  message.mutable_head()->set_hash(hash.data(), hash.size());
+  const core::Hash root = harness_.ledger.merkle().Root();
+  message.mutable_head()->set_merkle_root(root.data(), root.size());
+  ASSERT_TRUE(cli::CheckStatement(message, key.public_key()).ok());
+
+  const auto is_bad = [&](const v1::PrivacyStatement& changed) {
+    return cli::CheckStatement(changed, key.public_key()).code() == absl::StatusCode::kDataLoss;
+  };
+  using Part = std::string* (v1::PrivacyStatement::*)();
+  for (const Part part :
+       {Part{&v1::PrivacyStatement::mutable_json}, Part{&v1::PrivacyStatement::mutable_text},
+        Part{&v1::PrivacyStatement::mutable_html}, Part{&v1::PrivacyStatement::mutable_signature},
+        Part{&v1::PrivacyStatement::mutable_public_key}}) {
+    v1::PrivacyStatement changed = message;
+    std::string& bytes = *(changed.*part)();
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<char>(bytes[i] ^ 1);
+      EXPECT_TRUE(is_bad(changed)) << i;
+      bytes[i] = static_cast<char>(bytes[i] ^ 1);
+    }
+    bytes.pop_back();
+    EXPECT_TRUE(is_bad(changed));
+  }
+  v1::PrivacyStatement changed = message;
+  changed.mutable_head()->set_sequence(message.head().sequence() - 1);
+  EXPECT_TRUE(is_bad(changed));
+  changed = message;
+  changed.mutable_head()->set_merkle_root(std::string(32, 'x'));
+  EXPECT_TRUE(is_bad(changed));
+  EXPECT_EQ(cli::CheckStatement(message, SigningKey::Generate()->public_key()).code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(cli::CheckStatement(message, "short").code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ShownRoundedUp, IsNeverBelowTheNumber) {
+  for (const double value : {0.0, 1.0, 3.00000049, 1e-20, 123456.789, 0.9999999, 999999.5, 1e300,
+                             2.0 / 3, 1.2345674999}) {
+    EXPECT_GE(std::strtod(ShownRoundedUp(value).c_str(), nullptr), value);
+    EXPECT_LE(std::strtod(ShownRoundedDown(value).c_str(), nullptr), value);
+    EXPECT_LE(std::strtod(ShownRoundedUp(value).c_str(), nullptr), value * (1 + 2e-5));
+  }
+  EXPECT_EQ(ShownRoundedUp(3), "3");
+  EXPECT_EQ(ShownRoundedUp(3.0000001), "3.00001");
+  EXPECT_EQ(ShownRoundedUp(std::numeric_limits<double>::infinity()), "infinity");
+}
+
+}  // namespace
+}  // namespace epsledger::statement

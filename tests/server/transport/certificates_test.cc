@@ -1,0 +1,161 @@
+// TLS with certificates that openssl makes: renewed while the server runs, and as principals.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "epsledger/v1/access_service.grpc.pb.h"
+#include "gmock/gmock.h"
+#include "server/transport/grpc/certificate_files.h"
+#include "tests/server/transport/test_server.h"
+
+namespace epsledger::transport {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Certificates : public ::testing::Test {
+ protected:
+  Certificates() : folder_(::testing::TempDir() + "certificates-XXXXXX") {
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+    MakeAuthority("ca");
+  }
+  ~Certificates() override { std::filesystem::remove_all(folder_); }
+
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  static std::string Contents(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  void Run(const std::string& command) const {
+    ASSERT_EQ(std::system(("cd " + folder_ + " && (" + command + ") >log 2>&1").c_str()), 0)
+        << command << "\n"
+        << Contents(Path("log"));
+  }
+  void MakeAuthority(const std::string& name) const {
+    Run(absl::StrCat(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ", name,
+        ".key -out ", name, ".pem -days 2 -subj /CN=", name));
+  }
+  // `name`.pem and `name`.key with this subject, signed by the authority.
+  void MakeCertificate(const std::string& name, const std::string& subject) const {
+    Run(absl::StrCat("openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ",
+                     name, ".key -out ", name, ".csr -subj '", subject,
+                     "' && printf 'subjectAltName=IP:127.0.0.1,DNS:localhost' > ", name,
+                     ".ext && openssl x509 -req -in ", name, ".csr -CA ca.pem -CAkey ca.key ",
+                     "-CAcreateserial -days 2 -extfile ", name, ".ext -out ", name, ".pem"));
+  }
+  void Copy(const std::string& from, const std::string& to) const {
+    std::filesystem::copy_file(Path(from), Path(to),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+
+  std::shared_ptr<grpc::Channel> ChannelAs(const Server& server, const std::string& client,
+                                           const std::string& ca = "ca") const {
+    grpc::SslCredentialsOptions tls;
+    tls.pem_root_certs = Contents(Path(ca + ".pem"));
+    if (!client.empty()) {
+      tls.pem_cert_chain = Contents(Path(client + ".pem"));
+      tls.pem_private_key = Contents(Path(client + ".key"));
+    }
+    // A connection of its own each time: handshakes are what is asked about.
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return grpc::CreateCustomChannel(server.addresses()[0], grpc::SslCredentials(tls), arguments);
+  }
+  Reply<v1::Caller> WhoAmI(const Server& server, const std::string& client,
+                           const std::string& ca = "ca", const std::string& token = "") const {
+    const auto stub = v1::AccessService::NewStub(ChannelAs(server, client, ca));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    Reply<v1::Caller> reply;
+    reply.status = stub->GetCaller(&context, v1::GetCallerRequest(), &reply.response);
+    return reply;
+  }
+
+  std::string folder_;
+  const std::unique_ptr<core::DurableLedger> ledger_ = *storage::GroupCommitLedger::Open(
+      std::make_unique<storage::MemoryStore>(), storage::GroupCommitLedger::Options());
+};
+
+TEST_F(Certificates, AClientCertificateSaysWhoCalls) {
+  MakeCertificate("server", "/CN=server");
+  MakeCertificate("trainer", "/O=acme/OU=trainer/CN=run 7");
+  MakeCertificate("roleless", "/O=acme/CN=somebody");
+  MakeCertificate("twice", "/O=acme/OU=viewer/OU=admin/CN=somebody");
+  MakeCertificate("odd", "/O=Acme Ltd/OU=admin/CN=somebody");
+  auto server = Server::Start({.addresses = {"127.0.0.1:0"},
+                               .tls_certificate_file = Path("server.pem"),
+                               .tls_key_file = Path("server.key"),
+                               .tls_client_ca_file = Path("ca.pem"),
+                               .require_tokens = true},
+                              *ledger_);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto trainer = WhoAmI(**server, "trainer");
+  ASSERT_TRUE(trainer.ok()) << trainer.status.error_message();
+  EXPECT_EQ(trainer.response.tenant(), "acme");
+  EXPECT_EQ(trainer.response.role(), v1::Role::TRAINER);
+  EXPECT_EQ(trainer.response.principal(), "run 7");
+  for (const char* client : {"roleless", "twice", "odd"}) {
+    const auto reply = WhoAmI(**server, client);
+    EXPECT_EQ(reply.code(), grpc::StatusCode::UNAUTHENTICATED) << client;
+    EXPECT_THAT(reply.status.error_message(), HasSubstr("names no tenant, role and name"));
+  }
+  EXPECT_EQ(WhoAmI(**server, "").code(), grpc::StatusCode::UNAVAILABLE);  // no handshake
+}
+
+TEST_F(Certificates, AreRenewedWithoutARestartAndBadFilesAreLeftAlone) {
+  MakeAuthority("old-ca");
+  MakeAuthority("new-ca");
+  for (const char* name : {"old", "new"}) {
+    Copy(absl::StrCat(name, "-ca.pem"), "ca.pem");
+    Copy(absl::StrCat(name, "-ca.key"), "ca.key");
+    MakeCertificate(name, "/CN=server");
+  }
+  Copy("old.pem", "server.pem");
+  Copy("old.key", "server.key");
+  auto server = Server::Start({.addresses = {"127.0.0.1:0"},
+                               .tls_certificate_file = Path("server.pem"),
+                               .tls_key_file = Path("server.key")},
+                              *ledger_);
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto serves = [&](const std::string& name) {
+    return WhoAmI(**server, "", name + "-ca").ok();
+  };
+  EXPECT_TRUE(serves("old"));
+  EXPECT_FALSE(serves("new"));
+
+  std::ofstream(Path("server.pem")) << "no certificate";
+  EXPECT_TRUE(serves("old"));
+  std::filesystem::remove(Path("server.pem"));
+  EXPECT_TRUE(serves("old"));
+  Copy("new.pem", "server.pem");  // its key is still to come
+  EXPECT_TRUE(serves("old"));
+  EXPECT_FALSE(serves("new"));
+  Copy("new.key", "server.key");
+  EXPECT_TRUE(serves("new"));
+  EXPECT_FALSE(serves("old"));
+}
+
+TEST_F(Certificates, FilesThatDoNotFitTogetherAreRefusedAtTheStart) {
+  MakeCertificate("a", "/CN=a");
+  MakeCertificate("b", "/CN=b");
+  EXPECT_TRUE(ReadTlsFiles({.certificate = Path("a.pem"), .key = Path("a.key")}).ok());
+  const auto mixed = ReadTlsFiles({.certificate = Path("a.pem"), .key = Path("b.key")}).status();
+  EXPECT_EQ(mixed.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(mixed.message()), HasSubstr("is not the key of"));
+  EXPECT_EQ(ReadTlsFiles({.certificate = Path("a.key"), .key = Path("a.key")}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadTlsFiles({.certificate = Path("none.pem"), .key = Path("a.key")}).status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace epsledger::transport

@@ -1,0 +1,183 @@
+// The HTTP listener as clients meet it: over real sockets, good manners and bad.
+
+#include "server/transport/http/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/synchronization/notification.h"
+#include "boost/asio/buffer.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/read.hpp"
+#include "boost/asio/write.hpp"
+#include "prometheus/registry.h"
+#include "server/metrics/observed_ledger.h"
+#include "server/transport/http/operations_routes.h"
+#include "tests/server/transport/test_server.h"
+
+namespace epsledger::transport {
+namespace {
+
+using boost::asio::ip::tcp;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Sends `bytes`, and returns all that comes until the server hangs up.
+std::string Exchange(const std::string& address, const std::string& bytes) {
+  boost::asio::io_context context;
+  tcp::socket socket(context);
+  const size_t colon = address.rfind(':');
+  socket.connect({boost::asio::ip::make_address(address.substr(0, colon)),
+                  static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
+  boost::system::error_code ignored;
+  boost::asio::write(socket, boost::asio::buffer(bytes), ignored);
+  std::string answer;
+  boost::asio::read(socket, boost::asio::dynamic_buffer(answer), ignored);
+  return answer;
+}
+
+std::string Get(const std::string& address, const std::string& target,
+                const std::string& method = "GET") {
+  return Exchange(address,
+                  method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+}
+
+// Answers with what it was asked.
+std::unique_ptr<HttpServer> EchoServer() {
+  auto server = HttpServer::Start({"127.0.0.1:0"}, [](const HttpRequest& request, HttpReply reply) {
+    std::move(reply)(
+        {200, {}, request.method + " " + request.path + " " + request.query + " " + request.body});
+  });
+  EXPECT_TRUE(server.ok()) << server.status();
+  return *std::move(server);
+}
+
+TEST(HttpServer, ReadsMethodPathQueryAndBody) {
+  const auto server = EchoServer();
+  const std::string& address = server->addresses()[0];
+  EXPECT_THAT(Get(address, "/a%20b?x=1"), HasSubstr("\r\n\r\nGET /a b x=1 "));
+  EXPECT_THAT(
+      Exchange(address,
+               "POST /p HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\n"
+               "hello"),
+      HasSubstr("POST /p  hello"));
+}
+
+TEST(HttpServer, AnswersSeveralRequestsOfOneConnectionInOrder) {
+  const auto server = EchoServer();
+  const std::string request = "GET /one HTTP/1.1\r\nHost: x\r\n\r\n";
+  const std::string last = "GET /two HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  const std::string answer = Exchange(server->addresses()[0], request + last);
+  EXPECT_LT(answer.find("GET /one"), answer.find("GET /two"));
+  EXPECT_NE(answer.find("GET /two"), answer.npos);
+}
+
+TEST(HttpServer, HeadHasTheHeadersAlone) {
+  const auto server = EchoServer();
+  const std::string answer = Get(server->addresses()[0], "/x", "HEAD");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(answer.find("GET /x"), answer.npos);
+}
+
+TEST(HttpServer, RefusesWhatIsNoRequestOrTooLarge) {
+  const auto server = EchoServer();
+  const std::string& address = server->addresses()[0];
+  EXPECT_THAT(Exchange(address, "GARBAGE\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Exchange(address, std::string("\x16\x03\x01\x02\x00\r\n\r\n", 9)),
+              StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Get(address, "/%zz"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Get(address, "/%00"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Get(address, "http://else.where/x"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Exchange(address, "GET / HTTP/1.1\r\nHost: " + std::string(20'000, 'a') + "\r\n\r\n"),
+              StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(Exchange(address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(Get(address, "/still-there"), HasSubstr("/still-there"));
+}
+
+TEST(HttpServer, AnswersWhenAHandlerLetsGoOfItsReply) {
+  auto server = HttpServer::Start({"127.0.0.1:0"}, [](const HttpRequest&, HttpReply) {});
+  ASSERT_TRUE(server.ok());
+  EXPECT_THAT(Get((*server)->addresses()[0], "/"), StartsWith("HTTP/1.1 500"));
+}
+
+TEST(HttpServer, TakesAnswersFromOtherThreads) {
+  std::thread other;
+  auto server = HttpServer::Start({"127.0.0.1:0"}, [&](const HttpRequest&, HttpReply reply) {
+    other = std::thread([reply = std::move(reply)]() mutable {
+      std::move(reply)({200, {}, "from afar"});
+    });
+  });
+  ASSERT_TRUE(server.ok());
+  EXPECT_THAT(Get((*server)->addresses()[0], "/"), HasSubstr("from afar"));
+  other.join();
+}
+
+TEST(HttpServer, TakesAnAnswerAfterItsEnd) {
+  HttpReply late;
+  absl::Notification asked;
+  auto server = HttpServer::Start({"127.0.0.1:0"}, [&](const HttpRequest&, HttpReply reply) {
+    late = std::move(reply);
+    asked.Notify();
+  });
+  ASSERT_TRUE(server.ok());
+  std::thread client([address = (*server)->addresses()[0]] { EXPECT_EQ(Get(address, "/"), ""); });
+  asked.WaitForNotification();
+  server->reset();
+  std::move(late)({200, {}, "too late"});  // nobody is there any more; nothing breaks
+  late = nullptr;
+  client.join();
+}
+
+TEST(HttpServer, NamesAnAddressThatItCannotUse) {
+  const auto handler = [](const HttpRequest&, HttpReply) {};
+  EXPECT_EQ(HttpServer::Start({"nowhere"}, handler).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(HttpServer::Start({"example.org:80"}, handler).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  const auto server = EchoServer();
+  EXPECT_EQ(HttpServer::Start({server->addresses()[0]}, handler).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
+  TestServer grpc;
+  const auto registry = std::make_shared<prometheus::Registry>();
+  metrics::ObservedLedger observed(*grpc.ledger, registry);
+  auto server = HttpServer::Start({"127.0.0.1:0"}, OperationsRoutes(observed, registry));
+  ASSERT_TRUE(server.ok());
+  const std::string& address = (*server)->addresses()[0];
+  grpc.client.MakeSession("pure_epsilon { epsilon: 1 }");
+
+  const auto charge = [&](const std::string& id) {
+    absl::Notification done;
+    observed.Submit({},
+                    {.body = core::Charge{.session = {"b", "s"},
+                                          .attempt = 1,
+                                          .items = {{id, accounting::PureDp{0.75}, 1}}}},
+                    [&](const absl::StatusOr<core::Outcome>&) { done.Notify(); });
+    done.WaitForNotification();
+  };
+  charge("fits");
+  charge("does-not");
+  const std::string text = Get(address, "/metrics");
+  EXPECT_THAT(text, HasSubstr("epsledger_charges_total{decision=\"accepted\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("epsledger_charges_total{decision=\"refused\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("epsledger_refusals_total{reason=\"BUDGET_EXHAUSTED\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("epsledger_command_seconds_count{command=\"charge\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("epsledger_budget_spent_ratio{tenant=\"\",budget=\"b\"} 0.75"));
+  EXPECT_THAT(text, HasSubstr("epsledger_commands_in_flight 0\n"));
+  EXPECT_THAT(Get(address, "/healthz"), HasSubstr("ok\n"));
+  EXPECT_THAT(Get(address, "/readyz"), HasSubstr("ready\n"));
+  EXPECT_THAT(Get(address, "/secret"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Get(address, "/metrics", "DELETE"), StartsWith("HTTP/1.1 405"));
+}
+
+}  // namespace
+}  // namespace epsledger::transport

@@ -1,11 +1,7 @@
 #include "server/core/codec.h"
 
-#include <openssl/evp.h>
-
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -14,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "accounting/event/validation.h"
+#include "server/core/sha256.h"
 
 namespace epsledger::core {
 namespace {
@@ -261,20 +258,7 @@ absl::StatusOr<Entry> DecodeEntry(std::string content, const Hash& hash) {
 }
 
 Hash ChainHash(const Hash& previous, std::string_view content) {
-  struct FreeContext {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  // OpenSSL takes as long to find the algorithm as to hash an entry.
-  static const EVP_MD* const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
-  Hash hash;
-  if (EVP_DigestInit_ex2(context.get(), sha256, nullptr) != 1 ||
-      EVP_DigestUpdate(context.get(), previous.data(), previous.size()) != 1 ||
-      EVP_DigestUpdate(context.get(), content.data(), content.size()) != 1 ||
-      EVP_DigestFinal_ex(context.get(), hash.data(), nullptr) != 1) {
-    std::abort();  // no memory, or no SHA-256 in this OpenSSL: nothing can be verified
-  }
-  return hash;
+  return Sha256({BytesOf(previous), content});
 }
 
 std::string EncodeEvent(const MechanismEvent& event) {

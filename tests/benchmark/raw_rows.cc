@@ -48,11 +48,12 @@ RawRows::RawRows(const std::string& path) {
   Execute(database_.get(), "INSERT INTO ledgers (ledger_id, root_budget) VALUES (1, 'hot')");
   begin_ = Prepare("BEGIN IMMEDIATE");
   commit_ = Prepare("COMMIT");
-  insert_entry_ =
-      Prepare("INSERT INTO entries (ledger_id, sequence, hash, content) VALUES (1, ?1, ?2, ?3)");
+  insert_entry_ = Prepare("INSERT INTO entries (entry_id, hash, content) VALUES (?1, ?2, ?3)");
   insert_charge_ = Prepare(
       "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
       " VALUES (1, 1, 1, ?1, ?2)");
+  insert_block_ = Prepare(
+      "INSERT OR IGNORE INTO charge_blocks (ledger_id, session_number, block) VALUES (1, 1, ?1)");
 }
 
 RawRows::Statement RawRows::Prepare(const char* sql) {
@@ -70,7 +71,7 @@ void RawRows::WriteTransaction(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     ++written_;
     const std::string id = std::to_string(written_);
-    sqlite3_bind_int64(insert_entry_.get(), 1, written_);
+    sqlite3_bind_int64(insert_entry_.get(), 1, storage::EntryId(1, written_));
     sqlite3_bind_blob(insert_entry_.get(), 2, hash.data(), hash.size(), SQLITE_STATIC);
     sqlite3_bind_blob(insert_entry_.get(), 3, content.data(), content.size(), SQLITE_STATIC);
     Run(insert_entry_.get());
@@ -78,6 +79,10 @@ void RawRows::WriteTransaction(int64_t count) {
                       SQLITE_STATIC);
     sqlite3_bind_int64(insert_charge_.get(), 2, written_);
     Run(insert_charge_.get());
+    if (storage::BlockOf(written_) != storage::BlockOf(written_ - 1) || written_ == 1) {
+      sqlite3_bind_int64(insert_block_.get(), 1, storage::BlockOf(written_));
+      Run(insert_block_.get());
+    }
   }
   Run(commit_.get());
 }
@@ -85,10 +90,9 @@ void RawRows::WriteTransaction(int64_t count) {
 int64_t ScanEntries(const std::string& path) {
   sqlite3* database = OpenDatabase(path);
   sqlite3_stmt* select = nullptr;
-  Check(
-      sqlite3_prepare_v2(database, "SELECT content, hash FROM entries ORDER BY ledger_id, sequence",
-                         -1, &select, nullptr) == SQLITE_OK,
-      database);
+  Check(sqlite3_prepare_v2(database, "SELECT content, hash FROM entries ORDER BY entry_id", -1,
+                           &select, nullptr) == SQLITE_OK,
+        database);
   int64_t count = 0;
   while (sqlite3_step(select) == SQLITE_ROW) {
     count += sqlite3_column_bytes(select, 0) > 0 && sqlite3_column_blob(select, 1) != nullptr;

@@ -37,6 +37,7 @@ class RawRows {
   Statement commit_;
   Statement insert_entry_;
   Statement insert_charge_;
+  Statement insert_block_;
   int64_t written_ = 0;
 };
 

@@ -132,6 +132,11 @@ TEST_F(SqliteStoreTest, ForeignAndFutureFilesAreRefused) {
   ASSERT_EQ(Sql("PRAGMA user_version = 1000"), "");
   EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
               HasSubstr("schema version 1000"));
+  path_ = folder_.path() + "/past.sqlite3";
+  MakeLedger();
+  ASSERT_EQ(Sql("PRAGMA user_version = 1"), "");
+  EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
+              HasSubstr("version 1, which was never released"));
   path_ = folder_.path() + "/text.sqlite3";
   std::ofstream(path_) << std::string(4096, 'x');
   EXPECT_FALSE(SqliteStore::Open(path_).ok());

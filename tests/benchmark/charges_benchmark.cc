@@ -1,7 +1,8 @@
 // Durable charges per second through a real server process on SQLite, beside a no-op gRPC call of
 // the same shape to another process, interleaved in one run. Prints a table in Markdown, with the
 // processor time that each server took for a call: it hardly depends on what else the machine does.
-// Then charges in batches, beside a bare SQLite loop that writes the same rows.
+// Then charges in batches, beside a bare SQLite loop that writes the same rows; charges over a
+// stream, beside a no-op stream; and a step of a lease in the client.
 //
 //   charges_benchmark [--rounds=5] [--milliseconds=1000] [--in-flight=0] [--data-dir=DIR]
 //
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -27,6 +29,7 @@
 #include <thread>
 #include <vector>
 
+#include "epsledger/client.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
@@ -49,6 +52,26 @@ class NoOpService : public v1::ChargeService::CallbackService {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     reactor->Finish(grpc::Status::OK);
     return reactor;
+  }
+
+  grpc::ServerBidiReactor<v1::ChargeRequest, v1::ChargeResult>* StreamCharges(
+      grpc::CallbackServerContext*) override {
+    class Stream : public grpc::ServerBidiReactor<v1::ChargeRequest, v1::ChargeResult> {
+     public:
+      Stream() { StartRead(&request_); }
+      void OnReadDone(bool ok) override {
+        if (!ok) return Finish(grpc::Status::OK);
+        result_.mutable_accepted()->set_name(request_.attempt());
+        StartWrite(&result_);
+      }
+      void OnWriteDone(bool) override { StartRead(&request_); }
+      void OnDone() override { delete this; }  // gRPC's way of giving a reactor back
+
+     private:
+      v1::ChargeRequest request_;
+      v1::ChargeResult result_;
+    };
+    return new Stream();
   }
 };
 
@@ -212,6 +235,71 @@ double BatchesPerSecond(v1::ChargeService::Stub& stub, const std::string& attemp
   return static_cast<double>(charges.load()) / seconds;
 }
 
+// Charges a second over one stream, as fast as it takes them.
+double StreamedPerSecond(v1::ChargeService::Stub& stub, const std::string& attempt,
+                         std::atomic<int64_t>& next_id, std::chrono::milliseconds duration) {
+  grpc::ClientContext context;
+  const auto stream = stub.StreamCharges(&context);
+  const Clock::time_point start = Clock::now();
+  int64_t results = 0;
+  std::thread reader([&] {
+    v1::ChargeResult result;
+    while (stream->Read(&result)) {
+      if (!result.has_accepted()) {
+        std::fprintf(stderr, "a streamed charge failed: %s\n", result.DebugString().c_str());
+        std::exit(1);
+      }
+      ++results;
+    }
+  });
+  v1::ChargeRequest request;
+  request.set_attempt(attempt);
+  request.set_count(1);
+  request.mutable_event()->mutable_gaussian()->set_noise_multiplier(1000);
+  while (Clock::now() < start + duration) {
+    request.set_charge_id(std::to_string(next_id++));
+    if (!stream->Write(request, grpc::WriteOptions().set_buffer_hint())) break;
+  }
+  stream->WritesDone();
+  reader.join();
+  if (const grpc::Status status = stream->Finish(); !status.ok()) {
+    std::fprintf(stderr, "a stream failed: %s\n", status.error_message().c_str());
+    std::exit(1);
+  }
+  return static_cast<double>(results) / std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Processor time of a step that is taken from a lease, in nanoseconds.
+double NanosecondsPerLeasedStep(const std::string& address) {
+  constexpr int64_t kSteps = 1'000'000;
+  absl::StatusOr<Client> client = Client::Connect({.address = address});
+  absl::StatusOr<Session> session =
+      client.ok()
+          ? client->OpenSession(
+                {.budget = "hot",
+                 .session = "leased",
+                 .create = NewSession{.neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                                      .no_own_cap = true}})
+          : client.status();
+  absl::StatusOr<Lease> lease =
+      session.ok() ? session->AcquireLease(Mechanism::Gaussian(1000), kSteps, std::chrono::hours(1))
+                   : session.status();
+  if (!lease.ok()) {
+    std::fprintf(stderr, "no lease: %s\n", lease.status().ToString().c_str());
+    std::exit(1);
+  }
+  const auto processor_time = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+  };
+  const double start = processor_time();
+  for (int64_t i = 0; i < kSteps; ++i) {
+    if (!lease->Take().ok()) std::exit(1);
+  }
+  return (processor_time() - start) / static_cast<double>(kSteps);
+}
+
 // Rows a second that bare SQLite writes, `size` a transaction.
 double RowsPerSecond(RawRows& rows, int size, std::chrono::milliseconds duration) {
   const Clock::time_point start = Clock::now();
@@ -323,6 +411,20 @@ int Main(int rounds, std::chrono::milliseconds duration, int only_in_flight, std
     std::printf("| %d | %.0f | %.0f | %.2f |\n", size, Median(of_raw), Median(of_ledger),
                 Median(ratios));
     std::fflush(stdout);
+  }
+  if (only_in_flight == 0) {
+    std::vector<double> of_floor, of_ledger, ratios;
+    for (int round = 0; round < rounds; ++round) {
+      of_floor.push_back(StreamedPerSecond(*floor, attempt, next_id, duration));
+      of_ledger.push_back(StreamedPerSecond(*ledger, attempt, next_id, duration));
+      ratios.push_back(of_ledger.back() / of_floor.back());
+    }
+    std::printf(
+        "\n| no-op messages/s over one stream | streamed durable charges/s | ratio "
+        "|\n|---|---|---|\n| %.0f | %.0f | %.2f |\n",
+        Median(of_floor), Median(of_ledger), Median(ratios));
+    std::printf("\nA step from a lease: %.0f ns of processor time in the client, no call.\n",
+                NanosecondsPerLeasedStep(server.address()));
   }
   std::printf(
       "\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "

@@ -1,5 +1,6 @@
 #include "server/core/codec.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -101,7 +102,9 @@ class Encoder {
 
  private:
   void PutBytes(uint64_t value, int count) {
-    for (int i = count - 1; i >= 0; --i) out_->push_back(static_cast<char>(value >> (8 * i)));
+    std::array<char, 8> bytes;
+    for (int i = count - 1; i >= 0; --i, value >>= 8) bytes[i] = static_cast<char>(value);
+    out_->append(bytes.data(), count);
   }
   std::string* out_;
 };

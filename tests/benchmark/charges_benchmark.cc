@@ -4,9 +4,11 @@
 // Then charges in batches, beside a bare SQLite loop that writes the same rows; charges over a
 // stream, beside a no-op stream; and a step of a lease in the client.
 //
-//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--in-flight=0] [--data-dir=DIR]
+//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--part=all] [--in-flight=0]
+//                     [--data-dir=DIR]
 //
-// --in-flight measures that number of calls alone, 0: 1, 8, 64 and 256.
+// --part is one of calls, batches, stream and lease. --in-flight measures that number of calls
+// alone, 0: 1, 8, 64 and 256.
 // --data-dir decides which file system is measured: by default a fresh folder in the temporary one.
 
 #include <grpcpp/grpcpp.h>
@@ -360,7 +362,86 @@ std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel) {
       .name();
 }
 
-int Main(int rounds, std::chrono::milliseconds duration, int only_in_flight, std::string data_dir) {
+// Where charges go, and what they are measured against.
+struct Bench {
+  v1::ChargeService::Stub& ledger;
+  pid_t ledger_pid;
+  v1::ChargeService::Stub& floor;
+  pid_t floor_pid;
+  std::string attempt;
+  std::atomic<int64_t> next_id{0};
+  int rounds;
+  std::chrono::milliseconds duration;
+};
+
+void MeasureCalls(Bench& bench, int only_in_flight) {
+  std::printf(
+      "| in flight | no-op calls/s | server us | p50 us | p99 us | durable charges/s | server us | "
+      "p50 us | p99 us | ratio |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  for (int in_flight : {1, 8, 64, 256}) {
+    if (only_in_flight != 0 && in_flight != only_in_flight) continue;
+    std::vector<Sample> of_floor, of_ledger;
+    std::vector<double> ratios;
+    for (int round = 0; round < bench.rounds; ++round) {
+      of_floor.push_back(Load(bench.floor, bench.floor_pid, bench.attempt, bench.next_id)
+                             .Run(in_flight, bench.duration));
+      of_ledger.push_back(Load(bench.ledger, bench.ledger_pid, bench.attempt, bench.next_id)
+                              .Run(in_flight, bench.duration));
+      ratios.push_back(of_ledger.back().per_second / of_floor.back().per_second);
+    }
+    const Sample f = Median(of_floor);
+    const Sample l = Median(of_ledger);
+    std::printf("| %d | %.0f | %.1f | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | %.2f |\n",
+                in_flight, f.per_second, f.server_us, f.p50_us, f.p99_us, l.per_second, l.server_us,
+                l.p50_us, l.p99_us, Median(ratios));
+    std::fflush(stdout);
+  }
+}
+
+void MeasureBatches(Bench& bench, RawRows& raw) {
+  std::printf(
+      "\n| charges a batch | bare SQLite rows/s | durable charges/s | server us | ratio "
+      "|\n|---|---|---|---|---|\n");
+  for (int size : {100, 1000}) {
+    std::vector<double> of_raw, of_ledger, server_us, ratios;
+    for (int round = 0; round < bench.rounds; ++round) {
+      of_raw.push_back(RowsPerSecond(raw, size, bench.duration));
+      const int64_t first = bench.next_id;
+      const double start = ProcessorSeconds(bench.ledger_pid);
+      of_ledger.push_back(
+          BatchesPerSecond(bench.ledger, bench.attempt, bench.next_id, size, bench.duration));
+      server_us.push_back(1e6 * (ProcessorSeconds(bench.ledger_pid) - start) /
+                          static_cast<double>(bench.next_id - first));
+      ratios.push_back(of_ledger.back() / of_raw.back());
+    }
+    std::printf("| %d | %.0f | %.0f | %.1f | %.2f |\n", size, Median(of_raw), Median(of_ledger),
+                Median(server_us), Median(ratios));
+    std::fflush(stdout);
+  }
+}
+
+void MeasureStream(Bench& bench) {
+  std::vector<double> of_floor, of_ledger, server_us, ratios;
+  for (int round = 0; round < bench.rounds; ++round) {
+    of_floor.push_back(
+        StreamedPerSecond(bench.floor, bench.attempt, bench.next_id, bench.duration));
+    const int64_t first = bench.next_id;
+    const double start = ProcessorSeconds(bench.ledger_pid);
+    of_ledger.push_back(
+        StreamedPerSecond(bench.ledger, bench.attempt, bench.next_id, bench.duration));
+    server_us.push_back(1e6 * (ProcessorSeconds(bench.ledger_pid) - start) /
+                        static_cast<double>(bench.next_id - first));
+    ratios.push_back(of_ledger.back() / of_floor.back());
+  }
+  std::printf(
+      "\n| no-op messages/s over one stream | streamed durable charges/s | server us | ratio "
+      "|\n|---|---|---|---|\n| %.0f | %.0f | %.1f | %.2f |\n",
+      Median(of_floor), Median(of_ledger), Median(server_us), Median(ratios));
+  std::fflush(stdout);
+}
+
+int Main(int rounds, std::chrono::milliseconds duration, const std::string& part,
+         int only_in_flight, std::string data_dir) {
   const NoOpProcess no_op;
   const ScratchFolder scratch;
   if (data_dir.empty()) data_dir = scratch.path();
@@ -374,63 +455,29 @@ int Main(int rounds, std::chrono::milliseconds duration, int only_in_flight, std
   const auto ledger = v1::ChargeService::NewStub(ledger_channel);
   const auto floor = v1::ChargeService::NewStub(
       grpc::CreateChannel(no_op.address(), grpc::InsecureChannelCredentials()));
-  const std::string attempt = MakeAttempt(ledger_channel);
-  std::atomic<int64_t> next_id{0};
-
-  std::printf(
-      "| in flight | no-op calls/s | server us | p50 us | p99 us | durable charges/s | server us | "
-      "p50 us | p99 us | ratio |\n|---|---|---|---|---|---|---|---|---|---|\n");
-  for (int in_flight : {1, 8, 64, 256}) {
-    if (only_in_flight != 0 && in_flight != only_in_flight) continue;
-    std::vector<Sample> of_floor, of_ledger;
-    std::vector<double> ratios;
-    for (int round = 0; round < rounds; ++round) {
-      of_floor.push_back(Load(*floor, no_op.pid(), attempt, next_id).Run(in_flight, duration));
-      of_ledger.push_back(Load(*ledger, server.pid(), attempt, next_id).Run(in_flight, duration));
-      ratios.push_back(of_ledger.back().per_second / of_floor.back().per_second);
-    }
-    const Sample f = Median(of_floor);
-    const Sample l = Median(of_ledger);
-    std::printf("| %d | %.0f | %.1f | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | %.2f |\n",
-                in_flight, f.per_second, f.server_us, f.p50_us, f.p99_us, l.per_second, l.server_us,
-                l.p50_us, l.p99_us, Median(ratios));
-    std::fflush(stdout);
+  Bench bench{.ledger = *ledger,
+              .ledger_pid = server.pid(),
+              .floor = *floor,
+              .floor_pid = no_op.pid(),
+              .attempt = MakeAttempt(ledger_channel),
+              .rounds = rounds,
+              .duration = duration};
+  const auto wanted = [&](const char* name) { return part == "all" || part == name; };
+  if (wanted("calls")) MeasureCalls(bench, only_in_flight);
+  if (wanted("batches")) {
+    RawRows raw(data_dir + "/raw.sqlite");
+    MeasureBatches(bench, raw);
   }
-  RawRows raw(data_dir + "/raw.sqlite");
-  std::printf(
-      "\n| charges a batch | bare SQLite rows/s | durable charges/s | ratio "
-      "|\n|---|---|---|---|\n");
-  for (int size : {100, 1000}) {
-    if (only_in_flight != 0) break;
-    std::vector<double> of_raw, of_ledger, ratios;
-    for (int round = 0; round < rounds; ++round) {
-      of_raw.push_back(RowsPerSecond(raw, size, duration));
-      of_ledger.push_back(BatchesPerSecond(*ledger, attempt, next_id, size, duration));
-      ratios.push_back(of_ledger.back() / of_raw.back());
-    }
-    std::printf("| %d | %.0f | %.0f | %.2f |\n", size, Median(of_raw), Median(of_ledger),
-                Median(ratios));
-    std::fflush(stdout);
-  }
-  if (only_in_flight == 0) {
-    std::vector<double> of_floor, of_ledger, ratios;
-    for (int round = 0; round < rounds; ++round) {
-      of_floor.push_back(StreamedPerSecond(*floor, attempt, next_id, duration));
-      of_ledger.push_back(StreamedPerSecond(*ledger, attempt, next_id, duration));
-      ratios.push_back(of_ledger.back() / of_floor.back());
-    }
-    std::printf(
-        "\n| no-op messages/s over one stream | streamed durable charges/s | ratio "
-        "|\n|---|---|---|\n| %.0f | %.0f | %.2f |\n",
-        Median(of_floor), Median(of_ledger), Median(ratios));
+  if (wanted("stream")) MeasureStream(bench);
+  if (wanted("lease")) {
     std::printf("\nA step from a lease: %.0f ns of processor time in the client, no call.\n",
                 NanosecondsPerLeasedStep(server.address()));
   }
   std::printf(
       "\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "
       "Peak memory of the server after %lld charges and no-ops: %ld MB.\n",
-      rounds, static_cast<long long>(duration.count()), static_cast<long long>(next_id.load()),
-      server.PeakMemoryKb() / 1024);
+      rounds, static_cast<long long>(duration.count()),
+      static_cast<long long>(bench.next_id.load()), server.PeakMemoryKb() / 1024);
   return 0;
 }
 
@@ -441,21 +488,28 @@ int main(int argc, char** argv) {
   int rounds = 5;
   int milliseconds = 1000;
   int in_flight = 0;
+  std::string part = "all";
   std::string data_dir;
   for (int i = 1; i < argc; ++i) {
     if (std::sscanf(argv[i], "--rounds=%d", &rounds) == 1 && rounds >= 1) continue;
     if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1)
       continue;
     if (std::sscanf(argv[i], "--in-flight=%d", &in_flight) == 1) continue;
+    if (std::strncmp(argv[i], "--part=", 7) == 0) {
+      part = argv[i] + 7;
+      continue;
+    }
     if (std::strncmp(argv[i], "--data-dir=", 11) == 0) {
       data_dir = argv[i] + 11;
       continue;
     }
-    std::fprintf(stderr,
-                 "usage: %s [--rounds=N] [--milliseconds=N] [--in-flight=N] "
-                 "[--data-dir=DIR]\n",
-                 argv[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s [--rounds=N] [--milliseconds=N] [--part=all|calls|batches|stream|lease] "
+        "[--in-flight=N] [--data-dir=DIR]\n",
+        argv[0]);
     return 2;
   }
-  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), in_flight, data_dir);
+  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), part, in_flight,
+                         data_dir);
 }

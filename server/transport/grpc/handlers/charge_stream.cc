@@ -144,7 +144,7 @@ void ChargeStream::Continue() {
   open_.pop_front();
   ++first_number_;
   open_bytes_ -= next.bytes;
-  Write(std::move(next.result));
+  Write(std::move(next.result), !open_.empty() && open_.front().answered);
   ReadIfThereIsRoom();
 }
 

@@ -103,7 +103,7 @@ std::vector<Gate> Ledger::GatesOf(const SessionState& session) const {
 }
 
 std::optional<Refusal> Ledger::BlockedBy(const BudgetState& budget) const {
-  for (const BudgetState* b : PathToRoot(budget)) {
+  for (const BudgetState* b = &budget; b != nullptr; b = FindBudget(b->spec.parent_id)) {
     if (b->phase == BudgetPhase::kActive) continue;
     Refusal refusal{.reason = b->phase == BudgetPhase::kFrozen ? RefusalReason::kBudgetFrozen
                               : b->phase == BudgetPhase::kClosed
@@ -208,7 +208,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
 
 Conditions Ledger::ConditionsOf(const SessionState& session) const {
   Conditions conditions{.gates = GatesOf(session), .blocked = BlockedBy(session), .policies = {}};
-  for (const BudgetState* budget : PathToRoot(*FindBudget(session.spec.budget_id))) {
+  for (const BudgetState* budget = FindBudget(session.spec.budget_id); budget != nullptr;
+       budget = FindBudget(budget->spec.parent_id)) {
     if (budget->spec.policy.has_value()) conditions.policies.push_back(&*budget->spec.policy);
   }
   return conditions;

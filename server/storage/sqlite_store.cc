@@ -133,10 +133,10 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   }
 
   absl::StatusOr<Statement> ledgers = Prepare(
-      "SELECT root_budget, ledger_id,"
+      "SELECT l.root_budget, l.ledger_id,"
       " (SELECT max(entry_id) & 1099511627775 FROM entries"
-      "  WHERE entry_id BETWEEN ledger_id << 40 AND (ledger_id << 40) + 1099511627775)"
-      " FROM ledgers");
+      "  WHERE entry_id BETWEEN l.ledger_id << 40 AND (l.ledger_id << 40) + 1099511627775)"
+      " FROM ledgers l");
   if (!ledgers.ok()) return ledgers.status();
   int step;
   while ((step = sqlite3_step(ledgers->get())) == SQLITE_ROW) {

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "prometheus/registry.h"
 #include "server/flags.h"
@@ -149,6 +150,10 @@ absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef NDEBUG
+  // Some packages of absl look for lock cycles at every lock, in builds for production too.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+#endif
   // Before the first thread, which all inherit it: the signals wait for sigwait.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);

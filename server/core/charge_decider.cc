@@ -89,6 +89,8 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     return replay.second.row.decision != ChargeDecision::kAccepted;
   });
   std::vector<Verdict> verdicts;
+  verdicts.reserve(command.items.size());
+  entries_.reserve(command.items.size() + 1);  // few have events of their own
   for (const ChargeItem& item : command.items) {
     if (replays_.count(item.charge_id) > 0) continue;
     absl::StatusOr<PricedEvent> event = Price(item.event);
@@ -116,6 +118,7 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     }
   }
   std::vector<ChargeRecord> records;
+  records.reserve(command.items.size());
   auto verdict = verdicts.begin();
   for (const ChargeItem& item : command.items) {
     if (const auto replay = replays_.find(item.charge_id); replay != replays_.end()) {
@@ -250,7 +253,7 @@ ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& 
       .count = item.count,
       .decision = refusal.has_value() ? ChargeDecision::kRefused : ChargeDecision::kAccepted,
       .refusal = std::move(refusal)};
-  entries_.push_back(row);
+  entries_.emplace_back(row);
   return ChargeRecord{.row = std::move(row),
                       .event = item.event,
                       .sequence = next_sequence_++,

@@ -84,7 +84,7 @@ class DurableLedger {
   // only after everything that it tells is durable (I7), with UNAVAILABLE if nothing was done and
   // a repetition may succeed. After a failed commit every reply is UNAVAILABLE and nothing is ever
   // acknowledged again: what was in flight is unknown and counts as charged.
-  // Keep replies short: they run between commits.
+  // Replies are called one at a time, in the order of the decisions. Keep them short.
   virtual void Submit(Tenant tenant, Command command, Reply reply) = 0;
 
   // Calls `read` exactly once with the durable state of the tenant, on a thread of the ledger,

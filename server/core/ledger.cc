@@ -20,6 +20,11 @@ absl::Status NoSuchSession(const SessionName& name) {
 
 }  // namespace
 
+bool SessionState::IsBeyondLastChargeId(std::string_view charge_id) const {
+  return std::pair(charge_id.size(), charge_id) >
+         std::pair(last_charge_id.size(), std::string_view(last_charge_id));
+}
+
 int64_t SessionState::TicketsLeft(int64_t index) const {
   return spec.plan[index].count - events[index].accepted_count;
 }
@@ -98,7 +103,7 @@ std::vector<Gate> Ledger::GatesOf(const SessionState& session) const {
 }
 
 std::optional<Refusal> Ledger::BlockedBy(const BudgetState& budget) const {
-  for (const BudgetState* b : PathToRoot(budget)) {
+  for (const BudgetState* b = &budget; b != nullptr; b = FindBudget(b->spec.parent_id)) {
     if (b->phase == BudgetPhase::kActive) continue;
     Refusal refusal{.reason = b->phase == BudgetPhase::kFrozen ? RefusalReason::kBudgetFrozen
                               : b->phase == BudgetPhase::kClosed
@@ -165,7 +170,12 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
   }
   ChargeDecider decider(*session, ConditionsOf(*session), head_.sequence, time_micros);
   for (const ChargeItem& item : command.items) {
-    // The key first: its outcome is for ever, whatever has changed since (I5, I6).
+    // The key first: its outcome is for ever, whatever has changed since (I5, I6). Clients mostly
+    // count their charges up, and then no store need be asked.
+    if (command.attempt == session->current_attempt &&
+        session->IsBeyondLastChargeId(item.charge_id)) {
+      continue;
+    }
     absl::StatusOr<std::optional<ChargeRecord>> prior =
         FindCharge({session->number, command.attempt, item.charge_id}, lookup);
     if (!prior.ok()) return prior.status();
@@ -198,7 +208,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
 
 Conditions Ledger::ConditionsOf(const SessionState& session) const {
   Conditions conditions{.gates = GatesOf(session), .blocked = BlockedBy(session), .policies = {}};
-  for (const BudgetState* budget : PathToRoot(*FindBudget(session.spec.budget_id))) {
+  for (const BudgetState* budget = FindBudget(session.spec.budget_id); budget != nullptr;
+       budget = FindBudget(budget->spec.parent_id)) {
     if (budget->spec.policy.has_value()) conditions.policies.push_back(&*budget->spec.policy);
   }
   return conditions;
@@ -343,7 +354,7 @@ absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup loo
   for (EntryBody& body : decision->entries) {
     const Entry entry = Seal(std::move(body), command.time_micros);
     if (absl::Status status = store(entry); !status.ok()) return status;
-    if (absl::Status status = Apply(entry); !status.ok()) return status;
+    if (absl::Status status = ApplySealed(entry); !status.ok()) return status;
     // Records are in the order of their entries, with replays between them.
     while (charged != nullptr && record < charged->records.size()) {
       ChargeRecord& next = charged->records[record];

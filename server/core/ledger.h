@@ -88,6 +88,8 @@ struct SessionState {
   std::optional<PlanCharge> plan_charge;
   int64_t current_attempt = 0;
   Provenance provenance;  // of that attempt
+  // The last charge id of that attempt in the order of length, then bytes. Empty before the first.
+  std::string last_charge_id;
   bool closed = false;
   std::string close_reason;
   // The newest accepted charge, which may turn out to be a lease. Sequence 0 before the first.
@@ -101,6 +103,8 @@ struct SessionState {
   // Canonical encoding of an event -> its index above.
   std::map<std::string, int64_t, std::less<>> event_index;
 
+  // True if `charge_id` comes after every charge id of the newest attempt: nobody has used it.
+  bool IsBeyondLastChargeId(std::string_view charge_id) const;
   // Uses of the planned event that are left. REQUIRES: kDeclared, index < spec.plan.size().
   int64_t TicketsLeft(int64_t index) const;
 };
@@ -258,6 +262,8 @@ class Ledger {
   std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap,
                             const CellFilter& filter) const;
 
+  // Apply without looking at the hash, which Seal has just made.
+  absl::Status ApplySealed(const Entry& entry);
   // Each checks first and changes second: on an error nothing has changed.
   absl::Status ApplyBody(const BudgetCreated& body, const Entry& entry);
   absl::Status ApplyBody(const SessionCreated& body, const Entry& entry);
@@ -289,6 +295,10 @@ class Ledger {
   // The filters that gate the charges of an ADAPTIVE session: its own first if it has one, then
   // its budgets up to the root. None for a DECLARED one: its plan was charged.
   std::vector<Gate> GatesOf(const SessionState& session) const;
+  // True if `costs`, one vector a gate as in GatesOf(session), fit everywhere. `path` is the
+  // session's, from below.
+  bool Fits(const SessionState& session, const std::vector<BudgetState*>& path,
+            const std::vector<std::vector<Cost>>& costs) const;
 
   std::string root_id_;
   std::map<std::string, BudgetState, std::less<>> budgets_;

@@ -49,6 +49,10 @@ absl::Status Ledger::Apply(const Entry& entry) {
         "ledger of budgets/%s: the hash of entry %d does not follow from the entry before it",
         root_id_, entry.sequence));
   }
+  return ApplySealed(entry);
+}
+
+absl::Status Ledger::ApplySealed(const Entry& entry) {
   absl::Status status =
       std::visit([&](const auto& body) { return ApplyBody(body, entry); }, entry.body);
   if (!status.ok()) return status;
@@ -229,6 +233,7 @@ absl::Status Ledger::ApplyBody(const AttemptOpened& body, const Entry&) {
     return Contradiction("an attempt is opened out of order");
   }
   session->current_attempt = body.attempt;
+  session->last_charge_id.clear();
   session->provenance = body.provenance;
   return absl::OkStatus();
 }
@@ -271,7 +276,7 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
     for (const std::vector<Cost>& unit_costs : event.unit_costs) {
       costs.push_back(Times(unit_costs, body.count));
     }
-    if (!AllFit(costs, GatesOf(*session))) {
+    if (!Fits(*session, path, costs)) {
       return Contradiction("a charge is accepted beyond a cap");
     }
     if (event.accepted_count > accounting::kMaxEventCount - body.count) {
@@ -288,6 +293,9 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
                                      .expire_time_micros = 0,
                                      .sequence = entry.sequence,
                                      .hash = entry.hash};
+  }
+  if (body.attempt == session->current_attempt && session->IsBeyondLastChargeId(body.charge_id)) {
+    session->last_charge_id = body.charge_id;
   }
   ++(accepted ? session->accepted_charge_count : session->refused_charge_count);
   for (BudgetState* budget : path) {
@@ -330,6 +338,21 @@ absl::Status Ledger::ApplyBody(const LeaseSettled& body, const Entry&) {
     }
   }
   return absl::OkStatus();
+}
+
+bool Ledger::Fits(const SessionState& session, const std::vector<BudgetState*>& path,
+                  const std::vector<std::vector<Cost>>& costs) const {
+  // Below a partition a charge may add less than it costs.
+  if (std::any_of(path.begin(), path.end(), [](const BudgetState* b) { return IsPartition(*b); })) {
+    return AllFit(costs, GatesOf(session));
+  }
+  if (costs.empty()) return true;  // of a plan that was charged
+  const size_t own = session.own_balance.has_value() ? 1 : 0;
+  if (own == 1 && !session.own_balance->Fits(costs[0])) return false;
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (!path[i]->balance.Fits(costs[own + i])) return false;
+  }
+  return true;
 }
 
 SessionState* Ledger::MutableSession(int64_t session_number) {

@@ -1,20 +1,13 @@
 #include "server/core/merkle.h"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <bit>
-#include <string>
 #include <utility>
+
+#include "server/core/sha256.h"
 
 namespace epsledger::core {
 namespace {
-
-Hash Sha256(std::string_view bytes) {
-  Hash hash;
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), hash.data());
-  return hash;
-}
 
 // The largest power of two below `size`. REQUIRES: size >= 2.
 int64_t LeftSize(int64_t size) {
@@ -23,17 +16,10 @@ int64_t LeftSize(int64_t size) {
 
 }  // namespace
 
-Hash MerkleLeaf(std::string_view content) {
-  std::string bytes(1, '\0');
-  bytes.append(content);
-  return Sha256(bytes);
-}
+Hash MerkleLeaf(std::string_view content) { return Sha256({std::string_view("\0", 1), content}); }
 
 Hash MerkleNode(const Hash& left, const Hash& right) {
-  std::string bytes(1, '\1');
-  bytes.append(left.begin(), left.end());
-  bytes.append(right.begin(), right.end());
-  return Sha256(bytes);
+  return Sha256({std::string_view("\1", 1), BytesOf(left), BytesOf(right)});
 }
 
 void MerkleFrontier::Append(const Hash& leaf) {
@@ -48,7 +34,7 @@ void MerkleFrontier::Append(const Hash& leaf) {
 }
 
 Hash MerkleFrontier::Root() const {
-  if (roots_.empty()) return Sha256("");
+  if (roots_.empty()) return Sha256({});
   Hash root = roots_.back();
   for (size_t i = roots_.size() - 1; i > 0; --i) root = MerkleNode(roots_[i - 1], root);
   return root;

@@ -126,7 +126,7 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> GroupCommitLedger::Open(
 }
 
 GroupCommitLedger::GroupCommitLedger(std::unique_ptr<LedgerStore> store, Options options)
-    : options_(options), store_(std::move(store)) {}
+    : options_(options), store_(std::move(store)), replies_(options.max_untold_batches) {}
 
 GroupCommitLedger::~GroupCommitLedger() {
   if (!thread_.joinable()) return;
@@ -206,7 +206,7 @@ void GroupCommitLedger::Enqueue(Item item) {
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
     } else if (queue_.size() >= options_.max_queue &&
-               std::this_thread::get_id() != thread_.get_id()) {
+               std::this_thread::get_id() != thread_.get_id() && !replies_.IsThisThread()) {
       full = true;  // the words are found without holding up the others
     } else {
       queue_.push_back(std::move(item));
@@ -253,31 +253,26 @@ void GroupCommitLedger::Loop() {
 void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<TenantRead> reads) {
   Failpoint("batch.before");
   absl::Status failure = Health();
-  std::vector<absl::StatusOr<Outcome>> outcomes;
+  std::vector<ReplyThread::Answer> answers;
+  answers.reserve(writes.size());
   bool in_transaction = false;
   const int64_t access_before = access_.head().sequence;
-  for (const Write& write : writes) {
-    if (!failure.ok()) break;
+  for (Write& write : writes) {
     Failpoint("command.before");
-    outcomes.push_back(Decide(write, &in_transaction, &failure));
+    absl::StatusOr<Outcome> outcome =
+        failure.ok() ? Decide(write, &in_transaction, &failure) : absl::StatusOr<Outcome>(failure);
+    answers.push_back({std::move(write.reply), std::move(outcome)});
     Failpoint("command.after");
   }
   if (failure.ok() && in_transaction) failure = store_->Commit();
   if (!failure.ok()) {
     Fail(failure);
     failure = Health();
+    for (ReplyThread::Answer& answer : answers) answer.outcome = failure;
   }
   // Before the replies: who is told that a token is revoked finds it revoked.
   if (failure.ok() && access_.head().sequence != access_before) PublishTokens();
-  for (size_t i = 0; i < writes.size(); ++i) {
-    Failpoint("reply.before");
-    if (failure.ok()) {
-      std::move(writes[i].reply)(std::move(outcomes[i]));
-    } else {
-      std::move(writes[i].reply)(failure);
-    }
-    Failpoint("reply.after");
-  }
+  replies_.Give(std::move(answers));
   if (in_transaction) listeners_.Notify();
   for (TenantRead& read : reads) {
     Failpoint("read.before");

@@ -21,12 +21,14 @@
 #include "server/core/tenant.h"
 #include "server/storage/commit_listeners.h"
 #include "server/storage/ledger_store.h"
+#include "server/storage/reply_thread.h"
 
 namespace epsledger::storage {
 
 // All ledgers of one process over one store. One thread decides: while its transaction is being
 // committed, arriving commands queue up and go into the next one together (natural group commit),
-// so that an fsync is shared by as many charges as arrived during the one before.
+// so that an fsync is shared by as many charges as arrived during the one before. Another thread
+// tells the outcomes, in the order in which they were decided.
 //
 // Invariants: a reply with an outcome is called only after the commit that holds its entries (I7);
 // reads run between commits and see durable state only; after the first failure of the store
@@ -41,6 +43,8 @@ class GroupCommitLedger : public core::DurableLedger {
     // long queue would spend budgets on calls that nobody waits for. What a reply asks for itself
     // is never refused: it tells of a command that was done.
     size_t max_queue = 16'384;
+    // Committed batches whose replies may wait; then decisions do.
+    size_t max_untold_batches = 16;
   };
 
   // Replays everything in `store` (checking the hash chain and every cap on the way) and starts.
@@ -79,7 +83,8 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status Recover();
   void Enqueue(Item item) ABSL_LOCKS_EXCLUDED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Decides and commits the writes; then calls all replies, the listeners, then the reads.
+  // Decides and commits the writes; then has the replies told, and calls the listeners and the
+  // reads.
   void RunBatch(std::vector<Write> writes, std::vector<TenantRead> reads)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
@@ -125,6 +130,8 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const core::TokenTable> tokens_ ABSL_GUARDED_BY(mutex_);
 
+  // Before `thread_`, which gives it the last replies.
+  ReplyThread replies_;
   std::thread thread_;
 };
 

@@ -142,7 +142,8 @@ absl::StatusOr<LedgerReport> Replay(sqlite3* database, const std::string& path, 
   core::LedgerVerifier verifier(root_id);
   KeyIndex keys(database, path, ledger_id);
   Rows entries(database, path,
-               "SELECT content, hash, sequence FROM entries WHERE ledger_id = ?1 ORDER BY sequence",
+               "SELECT content, hash, sequence FROM entries"
+               " WHERE entry_id BETWEEN ?1 << 40 AND (?1 << 40) + 1099511627775 ORDER BY entry_id",
                ledger_id);
   while (!report.fault.has_value() && entries.Next()) {
     const int64_t want = verifier.next_sequence();
@@ -204,6 +205,28 @@ absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database
                                              " has a row that belongs to no ", orphans.Bytes(2))};
   }
   if (!orphans.status().ok()) return orphans.status();
+  Rows strays(
+      database, path,
+      "SELECT 'entries' FROM entries WHERE ledger_id NOT IN (SELECT ledger_id FROM ledgers)"
+      " UNION ALL"
+      " SELECT 'charges' FROM charges WHERE ledger_id NOT IN (SELECT ledger_id FROM ledgers)"
+      " LIMIT 1");
+  if (strays.Next()) {
+    return core::LedgerFault{
+        0, absl::StrCat("the table ", strays.Bytes(0), " has a row that belongs to no ledger")};
+  }
+  if (!strays.status().ok()) return strays.status();
+  constexpr const char* kBlocks = "SELECT ledger_id, session_number, block FROM charge_blocks";
+  constexpr const char* kBlocksOfKeys =
+      "SELECT ledger_id, session_number, sequence >> 6 FROM charges";
+  for (const auto& [some, others] :
+       {std::pair(kBlocks, kBlocksOfKeys), std::pair(kBlocksOfKeys, kBlocks)}) {
+    Rows differences(database, path, absl::StrCat(some, " EXCEPT ", others, " LIMIT 1").c_str());
+    if (differences.Next()) {
+      return core::LedgerFault{0, "the table of blocks says something else than that of keys"};
+    }
+    if (!differences.status().ok()) return differences.status();
+  }
   return std::nullopt;
 }
 

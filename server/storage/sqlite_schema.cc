@@ -1,5 +1,6 @@
 #include "server/storage/sqlite_schema.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 
@@ -13,9 +14,15 @@ namespace {
 // "epsl": tells our files from other programs' databases.
 constexpr int kApplicationId = 0x6570736c;
 
-// Step i brings version i to i + 1. Released steps never change.
-constexpr const char* kMigrations[] = {
-    R"sql(
+struct Step {
+  int from;  // 0: a new file
+  int to;
+  const char* sql;
+};
+
+// Released steps never change. Version 1 was never released.
+constexpr Step kSteps[] = {
+    {0, 2, R"sql(
 -- A ledger a root budget. Every entry of it and of its descendants is in one hash chain.
 CREATE TABLE ledgers (
   ledger_id   INTEGER PRIMARY KEY,
@@ -29,20 +36,15 @@ CREATE TABLE budgets (
 ) STRICT, WITHOUT ROWID;
 
 -- The truth: what happened, in order. content is the canonical encoding (server/core/codec.h),
--- hash = SHA-256(hash of the entry before || content).
+-- hash = SHA-256(hash of the entry before || content). entry_id = ledger_id * 2^40 + sequence, so
+-- that a row is one insertion at the end of one tree.
 CREATE TABLE entries (
-  ledger_id INTEGER NOT NULL REFERENCES ledgers,
-  sequence  INTEGER NOT NULL CHECK (sequence >= 1),
+  entry_id  INTEGER PRIMARY KEY,
   hash      BLOB NOT NULL CHECK (length(hash) = 32),
   content   BLOB NOT NULL CHECK (length(content) > 0),
-  PRIMARY KEY (ledger_id, sequence)
-) STRICT, WITHOUT ROWID;
-
--- Dense: an entry follows the one before it.
-CREATE TRIGGER entries_are_dense BEFORE INSERT ON entries
-WHEN NEW.sequence > 1 AND NOT EXISTS (
-  SELECT 1 FROM entries WHERE ledger_id = NEW.ledger_id AND sequence = NEW.sequence - 1)
-BEGIN SELECT RAISE(ABORT, 'entries.sequence has a gap'); END;
+  ledger_id INTEGER GENERATED ALWAYS AS (entry_id >> 40) VIRTUAL,
+  sequence  INTEGER GENERATED ALWAYS AS (entry_id & 1099511627775) VIRTUAL
+) STRICT;
 
 -- Append-only.
 CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries
@@ -58,17 +60,24 @@ CREATE TABLE charges (
   attempt        INTEGER NOT NULL CHECK (attempt >= 1),
   charge_id      TEXT NOT NULL CHECK (length(charge_id) BETWEEN 1 AND 72),
   sequence       INTEGER NOT NULL,
-  PRIMARY KEY (ledger_id, session_number, attempt, charge_id),
-  FOREIGN KEY (ledger_id, sequence) REFERENCES entries
+  PRIMARY KEY (ledger_id, session_number, attempt, charge_id)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX charges_in_order ON charges (ledger_id, session_number, sequence);
 CREATE TRIGGER charges_never_change BEFORE UPDATE ON charges
 BEGIN SELECT RAISE(ABORT, 'charges are immutable'); END;
 CREATE TRIGGER charges_never_vanish BEFORE DELETE ON charges
 BEGIN SELECT RAISE(ABORT, 'charges are immutable'); END;
-)sql",
+
+-- Where the charges of a session are in order: some of the entries 64 block to 64 block + 63 are
+-- its. A session that charges alone has one row for 64 charges.
+CREATE TABLE charge_blocks (
+  ledger_id      INTEGER NOT NULL,
+  session_number INTEGER NOT NULL,
+  block          INTEGER NOT NULL,
+  PRIMARY KEY (ledger_id, session_number, block)
+) STRICT, WITHOUT ROWID;
+)sql"},
 };
-constexpr int kNewestVersion = static_cast<int>(std::size(kMigrations));
+constexpr int kNewestVersion = kSteps[std::size(kSteps) - 1].to;
 
 absl::Status Execute(sqlite3* database, const std::string& sql) {
   char* message = nullptr;
@@ -97,6 +106,20 @@ absl::Status OfAnotherProgram() {
   return absl::FailedPreconditionError("ledger database: the file belongs to another program");
 }
 
+// Nullptr if there is none.
+const Step* StepFrom(int version) {
+  const auto* step = std::find_if(std::begin(kSteps), std::end(kSteps),
+                                  [version](const Step& s) { return s.from == version; });
+  return step == std::end(kSteps) ? nullptr : step;
+}
+
+absl::Status NeverReleased(int version) {
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "ledger database: has schema version %d, which was never released: export its ledgers with "
+      "the program that made it, and import them into a new folder",
+      version));
+}
+
 absl::Status TooNew(int version) {
   return absl::FailedPreconditionError(absl::StrFormat(
       "ledger database: has schema version %d, this server knows %d; run a newer server", version,
@@ -118,6 +141,7 @@ absl::Status CheckSqliteSchema(sqlite3* database) {
   const int version = ReadPragma(database, "PRAGMA user_version");
   if (version > kNewestVersion) return TooNew(version);
   if (version < kNewestVersion) {
+    if (StepFrom(version) == nullptr) return NeverReleased(version);
     return absl::FailedPreconditionError(absl::StrFormat(
         "ledger database: has schema version %d, want %d: start a server on it once", version,
         kNewestVersion));
@@ -133,10 +157,12 @@ absl::Status MigrateSqliteSchema(sqlite3* database) {
     return OfAnotherProgram();
   }
   if (version > kNewestVersion) return TooNew(version);
-  for (int v = version; v < kNewestVersion; ++v) {
+  for (int v = version; v < kNewestVersion;) {
+    const Step* step = StepFrom(v);
+    if (step == nullptr) return NeverReleased(v);
     Failpoint("schema.before_step");
     absl::Status status = Execute(
-        database, absl::StrCat("BEGIN IMMEDIATE;", kMigrations[v], "PRAGMA user_version = ", v + 1,
+        database, absl::StrCat("BEGIN IMMEDIATE;", step->sql, "PRAGMA user_version = ", step->to,
                                "; PRAGMA application_id = ", kApplicationId));
     Failpoint("schema.before_commit");
     if (status.ok()) status = Execute(database, "COMMIT");
@@ -145,6 +171,7 @@ absl::Status MigrateSqliteSchema(sqlite3* database) {
       return status;
     }
     Failpoint("schema.after_step");
+    v = step->to;
   }
   return absl::OkStatus();
 }

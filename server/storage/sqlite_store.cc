@@ -42,10 +42,13 @@ std::string ColumnBytes(sqlite3_stmt* statement, int column) {
 }
 
 absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, int hash_column) {
-  const std::string bytes = ColumnBytes(statement, hash_column);
-  core::Hash hash{};
-  if (bytes.size() != hash.size()) return absl::DataLossError("ledger entry: damaged hash");
-  std::memcpy(hash.data(), bytes.data(), hash.size());
+  core::Hash hash;
+  const void* bytes = sqlite3_column_blob(statement, hash_column);
+  if (bytes == nullptr ||
+      sqlite3_column_bytes(statement, hash_column) != static_cast<int>(hash.size())) {
+    return absl::DataLossError("ledger entry: damaged hash");
+  }
+  std::memcpy(hash.data(), bytes, hash.size());
   return core::DecodeEntry(ColumnBytes(statement, content), hash);
 }
 
@@ -78,6 +81,8 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
       {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
       {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
       {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
+      // At most 32 MiB: keys that come in no order meet most of their pages there.
+      {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
   };
   for (const Setting& setting : settings) {
     if (absl::Status status = Set(path, setting); !status.ok()) return status;
@@ -100,22 +105,26 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
       {&commit_, "COMMIT"},
       {&insert_ledger_, "INSERT INTO ledgers (root_budget) VALUES (?1)"},
       {&insert_budget_, "INSERT INTO budgets (budget_id, ledger_id) VALUES (?1, ?2)"},
-      {&insert_entry_,
-       "INSERT INTO entries (ledger_id, sequence, hash, content) VALUES (?1, ?2, ?3, ?4)"},
+      {&insert_entry_, "INSERT INTO entries (entry_id, hash, content) VALUES (?1, ?2, ?3)"},
       {&insert_charge_,
        "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
        " VALUES (?1, ?2, ?3, ?4, ?5)"},
+      {&insert_block_,
+       "INSERT OR IGNORE INTO charge_blocks (ledger_id, session_number, block)"
+       " VALUES (?1, ?2, ?3)"},
       {&read_entries_,
-       "SELECT content, hash FROM entries WHERE ledger_id = ?1 AND sequence > ?2"
-       " ORDER BY sequence LIMIT ?3"},
+       "SELECT content, hash FROM entries WHERE entry_id > ?1 AND entry_id <= ?2"
+       " ORDER BY entry_id LIMIT ?3"},
       {&find_charge_,
-       "SELECT e.content, e.hash FROM charges c JOIN entries e USING (ledger_id, sequence)"
+       "SELECT e.content, e.hash FROM charges c"
+       " CROSS JOIN entries e ON e.entry_id = (c.ledger_id << 40) + c.sequence"
        " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
       {&list_charges_,
-       "SELECT e.content, e.hash FROM charges c JOIN entries e USING (ledger_id, sequence)"
-       " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.sequence > ?3"
-       " AND instr(c.charge_id, '/') = 0"  // charges, not settlements
-       " ORDER BY c.sequence LIMIT ?4"},
+       "SELECT e.content, e.hash FROM charge_blocks b CROSS JOIN entries e"
+       " ON e.entry_id BETWEEN (b.ledger_id << 40) + (b.block << 6)"
+       " AND (b.ledger_id << 40) + (b.block << 6) + 63"
+       " WHERE b.ledger_id = ?1 AND b.session_number = ?2 AND b.block >= ?3"
+       " ORDER BY b.block, e.entry_id"},
   };
   for (const auto& [statement, sql] : statements) {
     absl::StatusOr<Statement> prepared = Prepare(sql);
@@ -123,11 +132,17 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
     *statement = *std::move(prepared);
   }
 
-  absl::StatusOr<Statement> ledgers = Prepare("SELECT root_budget, ledger_id FROM ledgers");
+  absl::StatusOr<Statement> ledgers = Prepare(
+      "SELECT l.root_budget, l.ledger_id,"
+      " (SELECT max(entry_id) & 1099511627775 FROM entries"
+      "  WHERE entry_id BETWEEN l.ledger_id << 40 AND (l.ledger_id << 40) + 1099511627775)"
+      " FROM ledgers l");
   if (!ledgers.ok()) return ledgers.status();
   int step;
   while ((step = sqlite3_step(ledgers->get())) == SQLITE_ROW) {
-    ledger_ids_[ColumnBytes(ledgers->get(), 0)] = sqlite3_column_int64(ledgers->get(), 1);
+    ledgers_[ColumnBytes(ledgers->get(), 0)] = {
+        .id = sqlite3_column_int64(ledgers->get(), 1),
+        .sequence = sqlite3_column_int64(ledgers->get(), 2)};
   }
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
 }
@@ -225,18 +240,25 @@ absl::Status SqliteStore::Run(sqlite3_stmt* statement) {
 
 absl::Status SqliteStore::ReadAll(
     absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit) {
-  absl::StatusOr<Statement> select = Prepare(
-      "SELECT l.root_budget, e.content, e.hash FROM ledgers l JOIN entries e USING (ledger_id)"
-      " ORDER BY e.ledger_id, e.sequence");
+  std::map<int64_t, const std::string*> root_ids;
+  for (const auto& [root_id, ledger] : ledgers_) root_ids[ledger.id] = &root_id;
+  absl::StatusOr<Statement> select =
+      Prepare("SELECT entry_id, content, hash FROM entries ORDER BY entry_id");
   if (!select.ok()) return select.status();
+  auto root = root_ids.end();
   int step;
   while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
+    const int64_t entry_id = sqlite3_column_int64(select->get(), 0);
+    const int64_t ledger_id = entry_id >> kSequenceBits;
+    if (root == root_ids.end() || root->first != ledger_id) root = root_ids.find(ledger_id);
+    if (root == root_ids.end()) return absl::DataLossError("an entry belongs to no ledger");
     absl::StatusOr<core::Entry> entry = ColumnEntry(select->get(), 1, 2);
     if (!entry.ok()) return entry.status();
-    if (absl::Status status = visit(ColumnBytes(select->get(), 0), *std::move(entry));
-        !status.ok()) {
-      return status;
+    if (entry_id != EntryId(ledger_id, entry->sequence)) {
+      return absl::DataLossError(absl::StrFormat(
+          "ledger of budgets/%s: entry %d is stored as another", *root->second, entry->sequence));
     }
+    if (absl::Status status = visit(*root->second, *std::move(entry)); !status.ok()) return status;
   }
   return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the entries");
 }
@@ -256,16 +278,18 @@ absl::Status SqliteStore::Commit() {
 }
 
 int64_t SqliteStore::LedgerId(const std::string& root_id) const {
-  const auto it = ledger_ids_.find(root_id);
-  return it == ledger_ids_.end() ? 0 : it->second;
+  const auto it = ledgers_.find(root_id);
+  return it == ledgers_.end() ? 0 : it->second.id;
 }
 
-absl::StatusOr<int64_t> SqliteStore::CreateLedger(const std::string& root_id) {
+absl::StatusOr<SqliteStore::StoredLedger*> SqliteStore::LedgerOf(const std::string& root_id) {
+  if (const auto it = ledgers_.find(root_id); it != ledgers_.end()) return &it->second;
   BindText(insert_ledger_.get(), 1, root_id);
   if (absl::Status status = Run(insert_ledger_.get()); !status.ok()) return status;
-  const int64_t ledger_id = sqlite3_last_insert_rowid(database_.get());
-  ledger_ids_[root_id] = ledger_id;
-  return ledger_id;
+  Failpoint("append.after_ledger");
+  const int64_t id = sqlite3_last_insert_rowid(database_.get());
+  if (id > kMaxLedgerId) return absl::ResourceExhaustedError("the database holds no more ledgers");
+  return &ledgers_.emplace(root_id, StoredLedger{.id = id}).first->second;
 }
 
 absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& entry) {
@@ -275,18 +299,18 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
     return absl::UnavailableError("ledger database: the transaction was rolled back");
   }
   Failpoint("append.before");
-  int64_t ledger_id = LedgerId(root_id);
-  if (ledger_id == 0) {
-    absl::StatusOr<int64_t> created = CreateLedger(root_id);
-    if (!created.ok()) return created.status();
-    ledger_id = *created;
-    Failpoint("append.after_ledger");
+  const absl::StatusOr<StoredLedger*> ledger = LedgerOf(root_id);
+  if (!ledger.ok()) return ledger.status();
+  const int64_t ledger_id = (*ledger)->id;
+  if (entry.sequence != (*ledger)->sequence + 1 || entry.sequence > kMaxSequence) {
+    return absl::AbortedError(absl::StrFormat("ledger database: entry %d of %s follows entry %d",
+                                              entry.sequence, root_id, (*ledger)->sequence));
   }
-  sqlite3_bind_int64(insert_entry_.get(), 1, ledger_id);
-  sqlite3_bind_int64(insert_entry_.get(), 2, entry.sequence);
-  BindBlob(insert_entry_.get(), 3, entry.hash.data(), entry.hash.size());
-  BindBlob(insert_entry_.get(), 4, entry.content.data(), entry.content.size());
+  sqlite3_bind_int64(insert_entry_.get(), 1, EntryId(ledger_id, entry.sequence));
+  BindBlob(insert_entry_.get(), 2, entry.hash.data(), entry.hash.size());
+  BindBlob(insert_entry_.get(), 3, entry.content.data(), entry.content.size());
   if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
+  (*ledger)->sequence = entry.sequence;
   Failpoint("append.after_entry");
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);
@@ -295,6 +319,7 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
     BindText(insert_charge_.get(), 4, key->charge_id);
     sqlite3_bind_int64(insert_charge_.get(), 5, entry.sequence);
     absl::Status status = Run(insert_charge_.get());
+    if (status.ok()) status = MarkBlock(ledger_id, key->session_number, entry.sequence);
     Failpoint("append.after_charge");
     return status;
   }
@@ -309,27 +334,33 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
   return absl::OkStatus();
 }
 
+absl::Status SqliteStore::MarkBlock(int64_t ledger_id, int64_t session_number, int64_t sequence) {
+  const std::array<int64_t, 3> block = {ledger_id, session_number, BlockOf(sequence)};
+  if (block == marked_) return absl::OkStatus();
+  for (int i = 0; i < 3; ++i) sqlite3_bind_int64(insert_block_.get(), i + 1, block[i]);
+  absl::Status status = Run(insert_block_.get());
+  if (status.ok()) marked_ = block;
+  return status;
+}
+
 absl::StatusOr<std::vector<core::Entry>> SqliteStore::ReadEntries(const std::string& root_id,
                                                                   int64_t after_sequence,
                                                                   int64_t limit) {
   sqlite3_stmt* read = read_entries_.get();
   const Reset reset(read);
-  sqlite3_bind_int64(read, 1, LedgerId(root_id));
-  sqlite3_bind_int64(read, 2, after_sequence);
+  const int64_t ledger_id = LedgerId(root_id);
+  sqlite3_bind_int64(read, 1,
+                     EntryId(ledger_id, std::clamp<int64_t>(after_sequence, 0, kMaxSequence)));
+  sqlite3_bind_int64(read, 2, EntryId(ledger_id, kMaxSequence));
   sqlite3_bind_int64(read, 3, limit);
-  return CollectEntries(read, "reading entries");
-}
-
-absl::StatusOr<std::vector<core::Entry>> SqliteStore::CollectEntries(sqlite3_stmt* statement,
-                                                                     const char* doing) {
   std::vector<core::Entry> result;
   int step;
-  while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
-    absl::StatusOr<core::Entry> entry = ColumnEntry(statement, 0, 1);
+  while ((step = sqlite3_step(read)) == SQLITE_ROW) {
+    absl::StatusOr<core::Entry> entry = ColumnEntry(read, 0, 1);
     if (!entry.ok()) return entry.status();
     result.push_back(*std::move(entry));
   }
-  if (step != SQLITE_DONE) return Error(doing);
+  if (step != SQLITE_DONE) return Error("reading entries");
   return result;
 }
 
@@ -357,9 +388,21 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::str
   const Reset reset(list);
   sqlite3_bind_int64(list, 1, LedgerId(root_id));
   sqlite3_bind_int64(list, 2, session_number);
-  sqlite3_bind_int64(list, 3, after_sequence);
-  sqlite3_bind_int64(list, 4, limit);
-  return CollectEntries(list, "listing charges");
+  sqlite3_bind_int64(list, 3, BlockOf(after_sequence));
+  std::vector<core::Entry> result;
+  int step = SQLITE_DONE;
+  while (static_cast<int64_t>(result.size()) < limit && (step = sqlite3_step(list)) == SQLITE_ROW) {
+    absl::StatusOr<core::Entry> entry = ColumnEntry(list, 0, 1);
+    if (!entry.ok()) return entry.status();
+    const auto* charge = std::get_if<core::ChargeDecided>(&entry->body);
+    if (charge == nullptr || charge->session_number != session_number ||
+        entry->sequence <= after_sequence) {
+      continue;
+    }
+    result.push_back(*std::move(entry));
+  }
+  if (step != SQLITE_ROW && step != SQLITE_DONE) return Error("listing charges");
+  return result;
 }
 
 }  // namespace epsledger::storage

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,13 +77,17 @@ class SqliteStore : public LedgerStore {
   absl::StatusOr<Statement> Prepare(const char* sql);
   // Steps a statement that returns no rows, and resets it.
   absl::Status Run(sqlite3_stmt* statement);
-  // The entries of a bound statement that selects content and hash.
-  absl::StatusOr<std::vector<core::Entry>> CollectEntries(sqlite3_stmt* statement,
-                                                          const char* doing);
   absl::Status Error(const char* doing) const;
   // The number of the ledger, or 0 if it is not stored yet.
   int64_t LedgerId(const std::string& root_id) const;
-  absl::StatusOr<int64_t> CreateLedger(const std::string& root_id);
+  struct StoredLedger {
+    int64_t id = 0;
+    int64_t sequence = 0;  // of the last entry
+  };
+  // The ledger; a new one is stored.
+  absl::StatusOr<StoredLedger*> LedgerOf(const std::string& root_id);
+  // Notes that a charge of the session is among the entries around `sequence`.
+  absl::Status MarkBlock(int64_t ledger_id, int64_t session_number, int64_t sequence);
 
   // Destroyed last, after the statements.
   std::unique_ptr<sqlite3, CloseDatabase> database_;
@@ -91,10 +97,13 @@ class SqliteStore : public LedgerStore {
   Statement insert_budget_;
   Statement insert_entry_;
   Statement insert_charge_;
+  Statement insert_block_;
   Statement read_entries_;
   Statement find_charge_;
   Statement list_charges_;
-  std::map<std::string, int64_t> ledger_ids_;
+  std::map<std::string, StoredLedger> ledgers_;
+  // The last block that was marked: ledger, session, block.
+  std::array<int64_t, 3> marked_{};
   int checkpoint_pages_ = 0;
 };
 

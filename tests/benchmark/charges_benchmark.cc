@@ -1,8 +1,14 @@
 // Durable charges per second through a real server process on SQLite, beside a no-op gRPC call of
-// the same shape to another process, interleaved in one run. Prints a table in Markdown.
+// the same shape to another process, interleaved in one run. Prints a table in Markdown, with the
+// processor time that each server took for a call: it hardly depends on what else the machine does.
+// Then charges in batches, beside a bare SQLite loop that writes the same rows; charges over a
+// stream, beside a no-op stream; and a step of a lease in the client.
 //
-//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--data-dir=DIR]
+//   charges_benchmark [--rounds=5] [--milliseconds=1000] [--part=all] [--in-flight=0]
+//                     [--data-dir=DIR]
 //
+// --part is one of calls, batches, stream and lease. --in-flight measures that number of calls
+// alone, 0: 1, 8, 64 and 256.
 // --data-dir decides which file system is measured: by default a fresh folder in the temporary one.
 
 #include <grpcpp/grpcpp.h>
@@ -17,14 +23,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "epsledger/client.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
+#include "tests/benchmark/raw_rows.h"
 #include "tests/end_to_end/server_process.h"
 #include "tests/server/storage/scratch_folder.h"
 
@@ -43,6 +54,26 @@ class NoOpService : public v1::ChargeService::CallbackService {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     reactor->Finish(grpc::Status::OK);
     return reactor;
+  }
+
+  grpc::ServerBidiReactor<v1::ChargeRequest, v1::ChargeResult>* StreamCharges(
+      grpc::CallbackServerContext*) override {
+    class Stream : public grpc::ServerBidiReactor<v1::ChargeRequest, v1::ChargeResult> {
+     public:
+      Stream() { StartRead(&request_); }
+      void OnReadDone(bool ok) override {
+        if (!ok) return Finish(grpc::Status::OK);
+        result_.mutable_accepted()->set_name(request_.attempt());
+        StartWrite(&result_);
+      }
+      void OnWriteDone(bool) override { StartRead(&request_); }
+      void OnDone() override { delete this; }  // gRPC's way of giving a reactor back
+
+     private:
+      v1::ChargeRequest request_;
+      v1::ChargeResult result_;
+    };
+    return new Stream();
   }
 };
 
@@ -73,14 +104,29 @@ class NoOpProcess {
     waitpid(pid_, nullptr, 0);
   }
   const std::string& address() const { return address_; }
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_;
   std::string address_;
 };
 
+// User and system time that a process has taken, in seconds.
+double ProcessorSeconds(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  long user = 0;
+  long system = 0;
+  // After the name, which ends with the last parenthesis: 11 fields, then the two.
+  std::sscanf(line.c_str() + line.rfind(')') + 1,
+              " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %ld", &user, &system);
+  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 struct Sample {
   double per_second = 0;
+  double server_us = 0;  // of processor time a call
   double p50_us = 0;
   double p99_us = 0;
 };
@@ -88,22 +134,26 @@ struct Sample {
 // Keeps `in_flight` calls outstanding for `duration`; each answer starts the next call.
 class Load {
  public:
-  Load(v1::ChargeService::Stub& stub, std::string attempt, std::atomic<int64_t>& next_id)
-      : stub_(stub), attempt_(std::move(attempt)), next_id_(next_id) {}
+  Load(v1::ChargeService::Stub& stub, pid_t server, std::string attempt,
+       std::atomic<int64_t>& next_id)
+      : stub_(stub), server_(server), attempt_(std::move(attempt)), next_id_(next_id) {}
 
   Sample Run(int in_flight, std::chrono::milliseconds duration) {
     end_ = Clock::now() + duration;
     const Clock::time_point start = Clock::now();
+    const double server_start = ProcessorSeconds(server_);
     running_ = in_flight;
     for (int i = 0; i < in_flight; ++i) Next();
     std::unique_lock<std::mutex> lock(mutex_);
     done_.wait(lock, [&] { return running_ == 0; });
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double server_seconds = ProcessorSeconds(server_) - server_start;
+    const double calls = static_cast<double>(latencies_us_.size());
     std::sort(latencies_us_.begin(), latencies_us_.end());
     const auto quantile = [&](double q) {
-      return latencies_us_[static_cast<size_t>(q * static_cast<double>(latencies_us_.size() - 1))];
+      return latencies_us_[static_cast<size_t>(q * (calls - 1))];
     };
-    return {static_cast<double>(latencies_us_.size()) / seconds, quantile(0.5), quantile(0.99)};
+    return {calls / seconds, 1e6 * server_seconds / calls, quantile(0.5), quantile(0.99)};
   }
 
  private:
@@ -141,6 +191,7 @@ class Load {
   }
 
   v1::ChargeService::Stub& stub_;
+  const pid_t server_;
   const std::string attempt_;
   std::atomic<int64_t>& next_id_;
   Clock::time_point end_;
@@ -150,19 +201,130 @@ class Load {
   std::vector<double> latencies_us_;
 };
 
+// Charges a second in batches of `size`, each its own key and row; the next batch waits at the
+// server while one is decided.
+double BatchesPerSecond(v1::ChargeService::Stub& stub, const std::string& attempt,
+                        std::atomic<int64_t>& next_id, int size,
+                        std::chrono::milliseconds duration) {
+  std::atomic<int64_t> charges{0};
+  const Clock::time_point start = Clock::now();
+  const auto work = [&] {
+    while (Clock::now() < start + duration) {
+      v1::BatchChargeRequest request;
+      request.set_attempt(attempt);
+      request.set_mode(v1::BatchChargeRequest::ALL_OR_NOTHING);
+      const int64_t first = next_id.fetch_add(size);
+      for (int64_t id = first; id < first + size; ++id) {
+        v1::BatchChargeItem* item = request.add_items();
+        item->set_charge_id(std::to_string(id));
+        item->set_count(1);
+        item->mutable_event()->mutable_gaussian()->set_noise_multiplier(1000);
+      }
+      grpc::ClientContext context;
+      v1::BatchChargeResponse response;
+      const grpc::Status status = stub.BatchCharge(&context, request, &response);
+      if (!status.ok() || !response.results(0).has_accepted()) {
+        std::fprintf(stderr, "a batch failed: %s\n", status.error_message().c_str());
+        std::exit(1);
+      }
+      charges += size;
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return static_cast<double>(charges.load()) / seconds;
+}
+
+// Charges a second over one stream, as fast as it takes them.
+double StreamedPerSecond(v1::ChargeService::Stub& stub, const std::string& attempt,
+                         std::atomic<int64_t>& next_id, std::chrono::milliseconds duration) {
+  grpc::ClientContext context;
+  const auto stream = stub.StreamCharges(&context);
+  const Clock::time_point start = Clock::now();
+  int64_t results = 0;
+  std::thread reader([&] {
+    v1::ChargeResult result;
+    while (stream->Read(&result)) {
+      if (!result.has_accepted()) {
+        std::fprintf(stderr, "a streamed charge failed: %s\n", result.DebugString().c_str());
+        std::exit(1);
+      }
+      ++results;
+    }
+  });
+  v1::ChargeRequest request;
+  request.set_attempt(attempt);
+  request.set_count(1);
+  request.mutable_event()->mutable_gaussian()->set_noise_multiplier(1000);
+  while (Clock::now() < start + duration) {
+    request.set_charge_id(std::to_string(next_id++));
+    if (!stream->Write(request, grpc::WriteOptions().set_buffer_hint())) break;
+  }
+  stream->WritesDone();
+  reader.join();
+  if (const grpc::Status status = stream->Finish(); !status.ok()) {
+    std::fprintf(stderr, "a stream failed: %s\n", status.error_message().c_str());
+    std::exit(1);
+  }
+  return static_cast<double>(results) / std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Processor time of a step that is taken from a lease, in nanoseconds.
+double NanosecondsPerLeasedStep(const std::string& address) {
+  constexpr int64_t kSteps = 1'000'000;
+  absl::StatusOr<Client> client = Client::Connect({.address = address});
+  absl::StatusOr<Session> session =
+      client.ok()
+          ? client->OpenSession(
+                {.budget = "hot",
+                 .session = "leased",
+                 .create = NewSession{.neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                                      .no_own_cap = true}})
+          : client.status();
+  absl::StatusOr<Lease> lease =
+      session.ok() ? session->AcquireLease(Mechanism::Gaussian(1000), kSteps, std::chrono::hours(1))
+                   : session.status();
+  if (!lease.ok()) {
+    std::fprintf(stderr, "no lease: %s\n", lease.status().ToString().c_str());
+    std::exit(1);
+  }
+  const auto processor_time = [] {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+  };
+  const double start = processor_time();
+  for (int64_t i = 0; i < kSteps; ++i) {
+    if (!lease->Take().ok()) std::exit(1);
+  }
+  return (processor_time() - start) / static_cast<double>(kSteps);
+}
+
+// Rows a second that bare SQLite writes, `size` a transaction.
+double RowsPerSecond(RawRows& rows, int size, std::chrono::milliseconds duration) {
+  const Clock::time_point start = Clock::now();
+  const int64_t before = rows.written();
+  while (Clock::now() < start + duration) rows.WriteTransaction(size);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return static_cast<double>(rows.written() - before) / seconds;
+}
+
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
 Sample Median(const std::vector<Sample>& samples) {
-  std::vector<double> rates, p50s, p99s;
+  std::vector<double> rates, server_times, p50s, p99s;
   for (const Sample& sample : samples) {
     rates.push_back(sample.per_second);
+    server_times.push_back(sample.server_us);
     p50s.push_back(sample.p50_us);
     p99s.push_back(sample.p99_us);
   }
-  return {Median(rates), Median(p50s), Median(p99s)};
+  return {Median(rates), Median(server_times), Median(p50s), Median(p99s)};
 }
 
 template <class Reply, class Call>
@@ -200,7 +362,86 @@ std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel) {
       .name();
 }
 
-int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
+// Where charges go, and what they are measured against.
+struct Bench {
+  v1::ChargeService::Stub& ledger;
+  pid_t ledger_pid;
+  v1::ChargeService::Stub& floor;
+  pid_t floor_pid;
+  std::string attempt;
+  std::atomic<int64_t> next_id{0};
+  int rounds;
+  std::chrono::milliseconds duration;
+};
+
+void MeasureCalls(Bench& bench, int only_in_flight) {
+  std::printf(
+      "| in flight | no-op calls/s | server us | p50 us | p99 us | durable charges/s | server us | "
+      "p50 us | p99 us | ratio |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  for (int in_flight : {1, 8, 64, 256}) {
+    if (only_in_flight != 0 && in_flight != only_in_flight) continue;
+    std::vector<Sample> of_floor, of_ledger;
+    std::vector<double> ratios;
+    for (int round = 0; round < bench.rounds; ++round) {
+      of_floor.push_back(Load(bench.floor, bench.floor_pid, bench.attempt, bench.next_id)
+                             .Run(in_flight, bench.duration));
+      of_ledger.push_back(Load(bench.ledger, bench.ledger_pid, bench.attempt, bench.next_id)
+                              .Run(in_flight, bench.duration));
+      ratios.push_back(of_ledger.back().per_second / of_floor.back().per_second);
+    }
+    const Sample f = Median(of_floor);
+    const Sample l = Median(of_ledger);
+    std::printf("| %d | %.0f | %.1f | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | %.2f |\n",
+                in_flight, f.per_second, f.server_us, f.p50_us, f.p99_us, l.per_second, l.server_us,
+                l.p50_us, l.p99_us, Median(ratios));
+    std::fflush(stdout);
+  }
+}
+
+void MeasureBatches(Bench& bench, RawRows& raw) {
+  std::printf(
+      "\n| charges a batch | bare SQLite rows/s | durable charges/s | server us | ratio "
+      "|\n|---|---|---|---|---|\n");
+  for (int size : {100, 1000}) {
+    std::vector<double> of_raw, of_ledger, server_us, ratios;
+    for (int round = 0; round < bench.rounds; ++round) {
+      of_raw.push_back(RowsPerSecond(raw, size, bench.duration));
+      const int64_t first = bench.next_id;
+      const double start = ProcessorSeconds(bench.ledger_pid);
+      of_ledger.push_back(
+          BatchesPerSecond(bench.ledger, bench.attempt, bench.next_id, size, bench.duration));
+      server_us.push_back(1e6 * (ProcessorSeconds(bench.ledger_pid) - start) /
+                          static_cast<double>(bench.next_id - first));
+      ratios.push_back(of_ledger.back() / of_raw.back());
+    }
+    std::printf("| %d | %.0f | %.0f | %.1f | %.2f |\n", size, Median(of_raw), Median(of_ledger),
+                Median(server_us), Median(ratios));
+    std::fflush(stdout);
+  }
+}
+
+void MeasureStream(Bench& bench) {
+  std::vector<double> of_floor, of_ledger, server_us, ratios;
+  for (int round = 0; round < bench.rounds; ++round) {
+    of_floor.push_back(
+        StreamedPerSecond(bench.floor, bench.attempt, bench.next_id, bench.duration));
+    const int64_t first = bench.next_id;
+    const double start = ProcessorSeconds(bench.ledger_pid);
+    of_ledger.push_back(
+        StreamedPerSecond(bench.ledger, bench.attempt, bench.next_id, bench.duration));
+    server_us.push_back(1e6 * (ProcessorSeconds(bench.ledger_pid) - start) /
+                        static_cast<double>(bench.next_id - first));
+    ratios.push_back(of_ledger.back() / of_floor.back());
+  }
+  std::printf(
+      "\n| no-op messages/s over one stream | streamed durable charges/s | server us | ratio "
+      "|\n|---|---|---|---|\n| %.0f | %.0f | %.1f | %.2f |\n",
+      Median(of_floor), Median(of_ledger), Median(server_us), Median(ratios));
+  std::fflush(stdout);
+}
+
+int Main(int rounds, std::chrono::milliseconds duration, const std::string& part,
+         int only_in_flight, std::string data_dir) {
   const NoOpProcess no_op;
   const ScratchFolder scratch;
   if (data_dir.empty()) data_dir = scratch.path();
@@ -214,31 +455,29 @@ int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
   const auto ledger = v1::ChargeService::NewStub(ledger_channel);
   const auto floor = v1::ChargeService::NewStub(
       grpc::CreateChannel(no_op.address(), grpc::InsecureChannelCredentials()));
-  const std::string attempt = MakeAttempt(ledger_channel);
-  std::atomic<int64_t> next_id{0};
-
-  std::printf(
-      "| in flight | no-op calls/s | p50 us | p99 us | durable charges/s | p50 us | p99 us | "
-      "ratio |\n|---|---|---|---|---|---|---|---|\n");
-  for (int in_flight : {1, 8, 64, 256}) {
-    std::vector<Sample> of_floor, of_ledger;
-    std::vector<double> ratios;
-    for (int round = 0; round < rounds; ++round) {
-      of_floor.push_back(Load(*floor, attempt, next_id).Run(in_flight, duration));
-      of_ledger.push_back(Load(*ledger, attempt, next_id).Run(in_flight, duration));
-      ratios.push_back(of_ledger.back().per_second / of_floor.back().per_second);
-    }
-    const Sample f = Median(of_floor);
-    const Sample l = Median(of_ledger);
-    std::printf("| %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f | %.2f |\n", in_flight,
-                f.per_second, f.p50_us, f.p99_us, l.per_second, l.p50_us, l.p99_us, Median(ratios));
-    std::fflush(stdout);
+  Bench bench{.ledger = *ledger,
+              .ledger_pid = server.pid(),
+              .floor = *floor,
+              .floor_pid = no_op.pid(),
+              .attempt = MakeAttempt(ledger_channel),
+              .rounds = rounds,
+              .duration = duration};
+  const auto wanted = [&](const char* name) { return part == "all" || part == name; };
+  if (wanted("calls")) MeasureCalls(bench, only_in_flight);
+  if (wanted("batches")) {
+    RawRows raw(data_dir + "/raw.sqlite");
+    MeasureBatches(bench, raw);
+  }
+  if (wanted("stream")) MeasureStream(bench);
+  if (wanted("lease")) {
+    std::printf("\nA step from a lease: %.0f ns of processor time in the client, no call.\n",
+                NanosecondsPerLeasedStep(server.address()));
   }
   std::printf(
       "\nMedians of %d rounds of %lld ms; the ratio is the median of the rounds' ratios. "
-      "Peak memory of the server after %lld calls: %ld MB.\n",
-      rounds, static_cast<long long>(duration.count()), static_cast<long long>(next_id.load()),
-      server.PeakMemoryKb() / 1024);
+      "Peak memory of the server after %lld charges and no-ops: %ld MB.\n",
+      rounds, static_cast<long long>(duration.count()),
+      static_cast<long long>(bench.next_id.load()), server.PeakMemoryKb() / 1024);
   return 0;
 }
 
@@ -248,17 +487,29 @@ int Main(int rounds, std::chrono::milliseconds duration, std::string data_dir) {
 int main(int argc, char** argv) {
   int rounds = 5;
   int milliseconds = 1000;
+  int in_flight = 0;
+  std::string part = "all";
   std::string data_dir;
   for (int i = 1; i < argc; ++i) {
     if (std::sscanf(argv[i], "--rounds=%d", &rounds) == 1 && rounds >= 1) continue;
     if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1)
       continue;
+    if (std::sscanf(argv[i], "--in-flight=%d", &in_flight) == 1) continue;
+    if (std::strncmp(argv[i], "--part=", 7) == 0) {
+      part = argv[i] + 7;
+      continue;
+    }
     if (std::strncmp(argv[i], "--data-dir=", 11) == 0) {
       data_dir = argv[i] + 11;
       continue;
     }
-    std::fprintf(stderr, "usage: %s [--rounds=N] [--milliseconds=N] [--data-dir=DIR]\n", argv[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s [--rounds=N] [--milliseconds=N] [--part=all|calls|batches|stream|lease] "
+        "[--in-flight=N] [--data-dir=DIR]\n",
+        argv[0]);
     return 2;
   }
-  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), data_dir);
+  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), part, in_flight,
+                         data_dir);
 }

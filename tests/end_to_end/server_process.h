@@ -36,6 +36,7 @@ class ServerProcess {
   // "127.0.0.1:port".
   const std::string& address() const { return address_; }
   bool running() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
   // What it wrote on standard error since the last start.
   const std::string& output() const { return output_; }
   // Resident memory of the running process in kB, from the kernel: at its peak, and now.

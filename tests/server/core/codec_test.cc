@@ -163,9 +163,23 @@ TEST(Codec, UnknownNumbersAreDamageNotGuesses) {
   EXPECT_EQ(DecodeEntry(content, Hash{}).status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(Codec, NegativeZeroIsDamage) {
+  std::string content =
+      EncodeContent(1, 2,
+                    EventPriced{.session_number = 1,
+                                .event = accounting::MechanismEvent(accounting::Gaussian{0})});
+  ASSERT_TRUE(DecodeEntry(content, Hash{}).ok());
+  content[content.size() - 12] = '\x80';  // the sign; the empty list of costs has the last 4 bytes
+  EXPECT_EQ(DecodeEntry(content, Hash{}).status().code(), absl::StatusCode::kDataLoss);
+}
+
 // Whatever decodes encodes to the same bytes: one value, one encoding.
-RC_GTEST_PROP(Codec, OnlyCanonicalBytesDecode, ()) {
-  std::string bytes = EncodeContent(1, 2, SampleCharge());
+RC_GTEST_PROP(Codec, OnlyCanonicalBytesDecode, (bool charge)) {
+  const EventPriced priced{.session_number = 1,
+                           .event_index = 2,
+                           .event = accounting::MechanismEvent(accounting::Laplace{0.5}),
+                           .unit_costs = {{Cost::FromUnits(7)}, {}}};
+  std::string bytes = charge ? EncodeContent(1, 2, SampleCharge()) : EncodeContent(1, 2, priced);
   const int changes = *rc::gen::inRange(1, 4);
   for (int i = 0; i < changes; ++i) {
     bytes[*rc::gen::inRange<size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();

@@ -79,6 +79,25 @@ TEST_F(LedgerTest, SameKeyAHundredTimesChargesOnce) {
   EXPECT_EQ(harness_.ledger.head(), head);
 }
 
+// Ids that come after all before them are known to be new without a look-up: never wrongly.
+TEST_F(LedgerTest, KeysInAnyOrderChargeOnceInEachAttempt) {
+  Open(100);
+  const std::vector<std::string> ids = {"2", "10", "1", "a", "10-", "B", "9", "00", "11"};
+  std::map<std::pair<int64_t, std::string>, int64_t> sequences;
+  for (const int64_t attempt : {1, 2}) {
+    if (attempt == 2) {
+      ASSERT_TRUE(harness_.Run(OpenAttempt{kRun, ""}).ok());
+    }
+    for (const std::string& id : ids) {
+      sequences[{attempt, id}] = harness_.Decide(kRun, attempt, id, PureDp{kStep}).sequence;
+    }
+    for (const auto& [key, sequence] : sequences) {
+      EXPECT_EQ(harness_.Decide(kRun, key.first, key.second, PureDp{kStep}).sequence, sequence);
+    }
+  }
+  EXPECT_EQ(Spent("adult"), Cost::RoundUp(kStep).Times(2 * static_cast<int64_t>(ids.size())));
+}
+
 TEST_F(LedgerTest, SameKeyWithOtherContentNamesTheDifferenceAndChargesNothing) {
   Open(10);
   ASSERT_TRUE(Accepted("step"));

@@ -54,7 +54,7 @@ class RawDatabase {
     EXPECT_EQ(sqlite3_open(path.c_str(), &database_), SQLITE_OK);
     Run("PRAGMA journal_mode = MEMORY");
     Run("PRAGMA synchronous = OFF");
-    for (const char* trigger : {"entries_never_change", "entries_never_vanish", "entries_are_dense",
+    for (const char* trigger : {"entries_never_change", "entries_never_vanish",
                                 "charges_never_change", "charges_never_vanish"}) {
       Run(std::string("DROP TRIGGER ") + trigger);
     }

@@ -171,7 +171,9 @@ TEST_F(SqliteInspection, FindsMissingSwappedAndDoubledEntries) {
   database.Run("CREATE TEMP TABLE kept AS SELECT * FROM entries");
   const auto restore = [&] {
     database.Run("DELETE FROM entries");
-    database.Run("INSERT INTO entries SELECT * FROM kept");
+    database.Run(
+        "INSERT INTO entries (entry_id, hash, content)"
+        " SELECT entry_id, hash, content FROM kept");
     ASSERT_EQ(FirstBad(), -1);
   };
   for (int64_t i = 1; i < head_.sequence; ++i) {
@@ -210,6 +212,28 @@ TEST_F(SqliteInspection, FindsChangedNamesOfBudgets) {
   ASSERT_EQ(FirstBad(), -1);
   database.Run("INSERT INTO budgets VALUES ('d', 7)");
   EXPECT_EQ(FirstBad(), 0);
+}
+
+TEST_F(SqliteInspection, FindsBlocksThatDoNotFitTheKeys) {
+  RawDatabase database(path_);
+  database.Run("INSERT INTO charge_blocks VALUES (1, 1, 7)");
+  EXPECT_EQ(FirstBad(), 0);
+  EXPECT_THAT(problem_, HasSubstr("table of blocks"));
+  database.Run("DELETE FROM charge_blocks WHERE block = 7");
+  ASSERT_EQ(FirstBad(), -1);
+  database.Run("DELETE FROM charge_blocks");
+  EXPECT_EQ(FirstBad(), 0);
+}
+
+TEST_F(SqliteInspection, FindsRowsOfNoLedger) {
+  RawDatabase database(path_);
+  database.Run(
+      "INSERT INTO entries (entry_id, hash, content) "
+      " VALUES (7 << 40 | 1, zeroblob(32), x'00')");
+  EXPECT_EQ(FirstBad(), 0);
+  EXPECT_THAT(problem_, HasSubstr("entries"));
+  EXPECT_EQ(GroupCommitLedger::Open(*SqliteStore::Open(path_), {}).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST_F(SqliteInspection, ExportsNothingThatDoesNotVerify) {

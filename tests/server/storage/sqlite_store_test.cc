@@ -66,6 +66,28 @@ TEST_F(SqliteStoreTest, ReopeningGivesTheSameHeadBalancesAndStickyOutcomes) {
   EXPECT_EQ(client.OpenAttempt(run), 2);
 }
 
+TEST_F(SqliteStoreTest, EveryLedgerGoesOnWhereItWas) {
+  const char* budgets[] = {"first", "second", "third"};
+  int64_t charges = 0;
+  for (int opening = 0; opening < 3; ++opening) {
+    const auto ledger = OpenLedger();
+    WaitingClient client(*ledger);
+    for (const char* budget : budgets) {
+      ASSERT_TRUE(client.CreateBudget(budget, 1000).ok());
+      const core::SessionName run{.budget_id = budget, .session_id = "run"};
+      if (opening == 0) client.CreateSession(budget, "run");
+      const int64_t attempt = client.OpenAttempt(run);
+      // Heads of different heights.
+      for (int i = 0; i <= opening + (budget == budgets[1] ? 7 : 0); ++i) {
+        ASSERT_TRUE(client.Charge(run, attempt, std::to_string(i), PureDp{1}).ok());
+        ++charges;
+      }
+    }
+  }
+  const auto ledger = OpenLedger();
+  EXPECT_EQ(ledger->recovered_entry_count(), charges + 3 * 2 + 3 * 3 + /*events priced*/ 3);
+}
+
 TEST_F(SqliteStoreTest, ASecondServerOnTheSameDataIsRefused) {
   const auto ledger = OpenLedger();
   WaitingClient(*ledger).CreateBudget("adult", 1).IgnoreError();
@@ -132,6 +154,11 @@ TEST_F(SqliteStoreTest, ForeignAndFutureFilesAreRefused) {
   ASSERT_EQ(Sql("PRAGMA user_version = 1000"), "");
   EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
               HasSubstr("schema version 1000"));
+  path_ = folder_.path() + "/past.sqlite3";
+  MakeLedger();
+  ASSERT_EQ(Sql("PRAGMA user_version = 1"), "");
+  EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
+              HasSubstr("version 1, which was never released"));
   path_ = folder_.path() + "/text.sqlite3";
   std::ofstream(path_) << std::string(4096, 'x');
   EXPECT_FALSE(SqliteStore::Open(path_).ok());

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <future>
+#include <limits>
 #include <memory>
 
 #include "server/storage/group_commit_ledger.h"
@@ -146,6 +149,47 @@ TEST_P(StoreContract, ListsChargesInOrderAndByPage) {
   ASSERT_EQ(rest.size(), 3u);
   EXPECT_EQ(rest.back().content, entries.back().content);
   EXPECT_TRUE(store_->ListCharges("a", 2, 0, 100)->empty());
+}
+
+// Over more entries than one block, of two sessions that take turns.
+TEST_P(StoreContract, ListsTheChargesOfEachOfManySessions) {
+  auto ledger = GroupCommitLedger::Open(std::move(store_), {});
+  ASSERT_TRUE(ledger.ok()) << ledger.status();
+  WaitingClient client(**ledger);
+  ASSERT_TRUE(client.CreateBudget("a", 1000).ok());
+  const core::SessionName sessions[] = {client.CreateSession("a", "one"),
+                                        client.CreateSession("a", "two")};
+  for (const core::SessionName& session : sessions) client.OpenAttempt(session);
+  constexpr int kCharges = 200;
+  for (int i = 0; i < kCharges; ++i) {
+    // The second only now and then.
+    for (int s = 0; s < (i % 70 == 0 ? 2 : 1); ++s) {
+      ASSERT_TRUE(client.Charge(sessions[s], 1, std::to_string(i), PureDp{1}).ok());
+    }
+  }
+  const auto check = [&](core::LedgerReader& reader) {
+    int64_t after = 0;
+    for (int i = 0; i < kCharges; i += 7) {
+      const auto page = *reader.ListCharges(sessions[0], after, 7);
+      ASSERT_EQ(page.size(), std::min<size_t>(7, kCharges - i));
+      for (size_t k = 0; k < page.size(); ++k) {
+        EXPECT_EQ(page[k].row.charge_id, std::to_string(i + k));
+      }
+      after = page.back().sequence;
+    }
+    EXPECT_TRUE(reader.ListCharges(sessions[0], after, 7)->empty());
+    const int64_t last = std::numeric_limits<int64_t>::max();
+    EXPECT_TRUE(reader.ListCharges(sessions[0], last, 7)->empty());
+    const auto few = *reader.ListCharges(sessions[1], 0, 100);
+    ASSERT_EQ(few.size(), 3u);
+    EXPECT_EQ(few[1].row.charge_id, "70");
+  };
+  std::promise<void> done;
+  (*ledger)->Read({}, [&](absl::StatusOr<core::LedgerReader*> reader) {
+    check(**reader);
+    done.set_value();
+  });
+  done.get_future().wait();
 }
 
 TEST_P(StoreContract, RefusesAStaleView) {

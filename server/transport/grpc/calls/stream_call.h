@@ -103,13 +103,17 @@ class StreamCall : public Reactor,
   // Does the next thing there is to do, if any: called after every write, and at times.
   virtual void Continue() ABSL_LOCKS_EXCLUDED(mutex_) = 0;
 
-  // REQUIRES: !ended_ && !writing_. No buffer hint, even if more follows at once: with one on the
-  // first message gRPC keeps headers and message back and never says that they are written.
-  void Write(Bytes message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  // `more_follows`: the next message will be written at once, so that this one need not be sent
+  // before. REQUIRES: !ended_ && !writing_.
+  void Write(Bytes message, bool more_follows = false) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     message_ = std::move(message);
     writing_ = true;
     write_time_ = SteadyNow();
-    this->StartWrite(&message_);
+    grpc::WriteOptions options;
+    // Never on the first message: gRPC would keep headers and message back and never say that they
+    // are written.
+    if (more_follows && has_written_) options.set_buffer_hint();
+    this->StartWrite(&message_, options);
   }
 
   void End(const grpc::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -124,6 +128,7 @@ class StreamCall : public Reactor,
     {
       absl::MutexLock lock(&mutex_);
       writing_ = false;
+      has_written_ = true;
       message_.Clear();
       if (!ok) End(ClientGone());
       if (ended_) return;
@@ -154,6 +159,7 @@ class StreamCall : public Reactor,
   metrics::RpcMetrics::Call measured_ ABSL_GUARDED_BY(mutex_);
   access::Caller caller_;  // of Open; before any callback of gRPC
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_written_ ABSL_GUARDED_BY(mutex_) = false;
   Bytes message_ ABSL_GUARDED_BY(mutex_);  // gRPC's while writing_
   SteadyTime write_time_ ABSL_GUARDED_BY(mutex_);
   SteadyTime admission_time_ ABSL_GUARDED_BY(mutex_);

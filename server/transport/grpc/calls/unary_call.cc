@@ -1,8 +1,8 @@
 #include "server/transport/grpc/calls/unary_call.h"
 
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "epsledger/v1/mechanism.pb.h"
@@ -19,33 +19,45 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
+// Where in a message the first unknown field is, and its number; nothing if there is none.
+struct UnknownField {
+  std::string path;
+  int number = 0;
+};
+
 // Depth is bounded by the parser's limit.
-absl::Status CheckNoUnknownFields(const Message& message, const std::string& path) {
+std::optional<UnknownField> FindUnknownField(const Message& message) {
   const auto* reflection = message.GetReflection();
   const auto& unknown = reflection->GetUnknownFields(message);
-  if (!unknown.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(path.empty() ? "request" : path,
-                                                   ": unknown field ", unknown.field(0).number(),
-                                                   ": this server does not know it"));
-  }
-  std::vector<const FieldDescriptor*> fields;
-  reflection->ListFields(message, &fields);
-  for (const FieldDescriptor* field : fields) {
+  if (!unknown.empty()) return UnknownField{"", unknown.field(0).number()};
+  const auto* descriptor = message.GetDescriptor();
+  for (int f = 0; f < descriptor->field_count(); ++f) {
+    const FieldDescriptor* field = descriptor->field(f);
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
     // proto/convert looks into these, field by field, and once is enough.
     if (field->message_type() == v1::MechanismEvent::descriptor()) continue;
-    const std::string at = absl::StrCat(path, path.empty() ? "" : ".", field->json_name());
-    const int size = field->is_repeated() ? reflection->FieldSize(message, field) : 1;
+    const bool repeated = field->is_repeated();
+    const int size = repeated ? reflection->FieldSize(message, field)
+                              : static_cast<int>(reflection->HasField(message, field));
     for (int i = 0; i < size; ++i) {
-      absl::Status status =
-          field->is_repeated()
-              ? CheckNoUnknownFields(reflection->GetRepeatedMessage(message, field, i),
-                                     absl::StrCat(at, "[", i, "]"))
-              : CheckNoUnknownFields(reflection->GetMessage(message, field), at);
-      if (!status.ok()) return status;
+      std::optional<UnknownField> found =
+          FindUnknownField(repeated ? reflection->GetRepeatedMessage(message, field, i)
+                                    : reflection->GetMessage(message, field));
+      if (!found.has_value()) continue;
+      found->path = absl::StrCat(field->json_name(), repeated ? absl::StrCat("[", i, "]") : "",
+                                 found->path.empty() ? "" : ".", found->path);
+      return found;
     }
   }
-  return absl::OkStatus();
+  return std::nullopt;
+}
+
+absl::Status CheckNoUnknownFields(const Message& message) {
+  const std::optional<UnknownField> found = FindUnknownField(message);
+  if (!found.has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(found->path.empty() ? "request" : found->path,
+                                                 ": unknown field ", found->number,
+                                                 ": this server does not know it"));
 }
 
 }  // namespace
@@ -121,7 +133,7 @@ absl::Status ReadRequest(const grpc::ByteBuffer& bytes, Message* request) {
         absl::StrCat("request: not a message ", request->GetDescriptor()->full_name(),
                      ": its bytes do not parse, hold text that is not UTF-8, or nest too deeply"));
   }
-  return CheckNoUnknownFields(*request, "");
+  return CheckNoUnknownFields(*request);
 }
 
 grpc::ByteBuffer ToBytes(const Message& message) {

@@ -8,6 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -76,6 +77,30 @@ using Call = std::shared_ptr<UnaryCall>;
 // know: it might have changed what is asked. Events check theirs when they are converted.
 absl::Status ReadRequest(const grpc::ByteBuffer& bytes, google::protobuf::Message* request);
 
+// A message of a type with everything in it, in few allocations and freed at once. Small ones stay
+// on the stack.
+template <class Message>
+class ArenaMessage {
+ public:
+  ArenaMessage() : arena_(Options(block_)) {}
+  ArenaMessage(const ArenaMessage&) = delete;
+  ArenaMessage& operator=(const ArenaMessage&) = delete;
+
+  Message& operator*() { return *message_; }
+
+ private:
+  static google::protobuf::ArenaOptions Options(char (&block)[2048]) {
+    google::protobuf::ArenaOptions options;
+    options.initial_block = block;
+    options.initial_block_size = sizeof block;
+    return options;
+  }
+
+  alignas(8) char block_[2048];
+  google::protobuf::Arena arena_;
+  Message* const message_ = google::protobuf::Arena::CreateMessage<Message>(&arena_);
+};
+
 // A message of a stream as gRPC wants it.
 grpc::ByteBuffer ToBytes(const google::protobuf::Message& message);
 
@@ -92,7 +117,8 @@ grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerCont
   if (call == nullptr) return reactor;
   absl::StatusOr<access::Caller> caller = open_calls.admission().Admit(*context, method);
   absl::Status status = caller.status();
-  Request request;
+  ArenaMessage<Request> message;
+  Request& request = *message;
   if (status.ok()) {
     call->set_caller(*std::move(caller));
     status = ReadRequest(*bytes, &request);

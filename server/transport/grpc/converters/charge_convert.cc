@@ -1,12 +1,13 @@
 #include "server/transport/grpc/converters/charge_convert.h"
 
 #include <limits>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/validation.h"
 #include "proto/convert/enum_convert.h"
@@ -19,7 +20,7 @@
 namespace epsledger::transport {
 namespace {
 
-// A ChargeRequest and an item of a batch name these alike. `path` is "" or "items[3].".
+// A ChargeRequest and an item of a batch name these alike. `path` is for errors: "" or "items[3].".
 template <class Message>
 absl::StatusOr<core::ChargeItem> ReadItem(const Message& message, const std::string& path) {
   absl::Status status = CheckChargeId(path + "chargeId", message.charge_id());
@@ -113,13 +114,15 @@ absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request) {
   core::Charge charge{.session = std::move(name->session),
                       .attempt = name->attempt,
                       .mode = static_cast<core::BatchMode>(request.mode())};  // the same numbers
-  std::set<std::string_view> ids;
+  absl::flat_hash_set<absl::string_view> ids;
+  ids.reserve(size);
+  charge.items.reserve(size);
+  const auto path = [](int i) { return absl::StrCat("items[", i, "]."); };
   for (int i = 0; i < size; ++i) {
-    const std::string path = absl::StrCat("items[", i, "].");
-    absl::StatusOr<core::ChargeItem> item = ReadItem(request.items(i), path);
-    if (!item.ok()) return item.status();
+    absl::StatusOr<core::ChargeItem> item = ReadItem(request.items(i), "");
+    if (!item.ok()) return ReadItem(request.items(i), path(i)).status();
     if (!ids.insert(request.items(i).charge_id()).second) {
-      return accounting::OutOfDomain(path + "chargeId", Shown(item->charge_id),
+      return accounting::OutOfDomain(path(i) + "chargeId", Shown(item->charge_id),
                                      "ids that are distinct in the batch");
     }
     charge.items.push_back(*std::move(item));

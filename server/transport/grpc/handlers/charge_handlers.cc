@@ -154,7 +154,8 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
           SubmitNow<core::ChargeOutcome>(
               context_.ledger, *std::move(charge), *std::move(options), call,
               [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
-                v1::Charge message;
+                ArenaMessage<v1::Charge> on_arena;
+                v1::Charge& message = *on_arena;
                 ToProto(session, outcome.records[0], &message);
                 if (message.decision() == v1::Charge::ACCEPTED) {
                   call->Succeed(message);
@@ -178,7 +179,8 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
           SubmitNow<core::ChargeOutcome>(
               context_.ledger, *std::move(charge), *std::move(options), call,
               [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
-                v1::BatchChargeResponse message;
+                ArenaMessage<v1::BatchChargeResponse> on_arena;
+                v1::BatchChargeResponse& message = *on_arena;
                 for (const core::ChargeRecord& record : outcome.records) {
                   v1::ChargeResult* result = message.add_results();
                   const bool accepted = record.row.decision == core::ChargeDecision::kAccepted;

@@ -15,7 +15,8 @@ namespace epsledger::transport {
 namespace {
 
 absl::StatusOr<core::Command> ReadCommand(const grpc::ByteBuffer& bytes) {
-  v1::ChargeRequest request;
+  ArenaMessage<v1::ChargeRequest> on_arena;
+  v1::ChargeRequest& request = *on_arena;
   absl::Status status = ReadRequest(bytes, &request);
   if (!status.ok()) return status;
   absl::StatusOr<core::Charge> charge = FromProto(request);
@@ -143,7 +144,7 @@ void ChargeStream::Continue() {
   open_.pop_front();
   ++first_number_;
   open_bytes_ -= next.bytes;
-  Write(std::move(next.result));
+  Write(std::move(next.result), !open_.empty() && open_.front().answered);
   ReadIfThereIsRoom();
 }
 

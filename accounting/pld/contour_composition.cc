@@ -503,12 +503,18 @@ Bounds ContourComposition::LogDelta(double epsilon, const Precision& precision) 
   Bounds best = LogDeltaAsCut(epsilon, precision);
   if (NarrowEnoughDelta(best, precision)) return best;
   work_limit_ = kCutWork;
-  for (int round = 0; round < 3; ++round) {
-    const double guess = best.lower > -kInf ? best.lower : std::min(best.upper, 0.0) - 12;
+  const auto guess_below = [&](double last) {
+    return best.lower > -kInf ? best.lower : std::min(best.upper, last) - 12;
+  };
+  double guess = guess_below(0);
+  for (int round = 0; round < 5; ++round) {
     Cut(guess + std::log(0.1 * kShare * precision.relative_width));
     const Bounds cut = LogDeltaAsCut(epsilon, precision);
     best = Bounds{std::max(best.lower, cut.lower), std::min(best.upper, cut.upper)};
     if (NarrowEnoughDelta(best, precision)) break;
+    const double next = guess_below(guess);
+    if (std::abs(next - guess) < 0.5) break;  // the same cut again shows nothing more
+    guess = next;
   }
   Cut(-kInf);
   return best;

@@ -5,6 +5,7 @@
 
 namespace epsledger::network {
 
+// What it makes of a NaN is not specified: a NaN or a number in [-1, 1], in the same entry.
 template <typename T>
 class TanhLayer : public Layer<T> {
  public:

@@ -87,11 +87,11 @@ class Network {
   Eigen::ArrayXd LayerSquaredNorms(const Tape<T>& tape, Eigen::Index layer) const;
 
   // Returns sum_i weights[i] * d loss_i / d parameters. A sample with weight 0 contributes exactly
-  // nothing, whatever is in it. Where ||weights[i] * gradient|| <= C by SquaredNorms, what sample i
-  // contributes as computed has norm at most C (1 + 4 u), u the unit roundoff of T; only the
-  // addition over samples rounds beyond that. INVALID_ARGUMENT unless there is one finite weight a
-  // sample. REQUIRES: a tape of this network after Backward; weight 0 where the squared norm is not
-  // finite, as ClipFactors gives it.
+  // nothing, whatever is in it. Where ||weights[i] * gradient|| <= C by SquaredNorms and T is
+  // float, what sample i contributes as computed has norm at most C (1 + 4 u), u the unit roundoff;
+  // only the addition over samples rounds beyond that. INVALID_ARGUMENT unless there is one finite
+  // weight a sample. REQUIRES: a tape of this network after Backward; weight 0 where the squared
+  // norm is not finite, as ClipFactors gives it.
   absl::StatusOr<Vector<T>> WeightedGradient(const Tape<T>& tape, const Vector<T>& weights) const;
 
  private:

@@ -1,0 +1,26 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_NETWORK_ACTIVATION_H_
+#define EPSLEDGER_CLIENT_TRAINERS_NETWORK_ACTIVATION_H_
+
+#include "client/trainers/network/layer.h"
+
+namespace epsledger::network {
+
+// What it makes of a NaN is not specified: a NaN or a number in [-1, 1], in the same entry.
+template <typename T>
+class TanhLayer : public Layer<T> {
+ public:
+  Matrix<T> Forward(ConstParameters<T>, const Matrix<T>& inputs) const override;
+  Matrix<T> InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const override;
+};
+
+// max(0, x), with derivative 0 at 0. NaN stays NaN.
+template <typename T>
+class ReluLayer : public Layer<T> {
+ public:
+  Matrix<T> Forward(ConstParameters<T>, const Matrix<T>& inputs) const override;
+  Matrix<T> InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const override;
+};
+
+}  // namespace epsledger::network
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_ACTIVATION_H_

@@ -1,0 +1,21 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_NETWORK_CLIPPING_H_
+#define EPSLEDGER_CLIENT_TRAINERS_NETWORK_CLIPPING_H_
+
+#include "absl/status/statusor.h"
+#include "client/trainers/network/shape.h"
+
+namespace epsledger::network {
+
+// Returns for each sample a factor f <= min(1, clip_norm / sqrt(squared_norm)), so that f times its
+// gradient has norm at most clip_norm: 1 where the norm is at most clip_norm (1 - m), else
+// clip_norm / norm rounded down by at most 2 m, m = 8 times the unit roundoff of T, which covers
+// the rounding of the factor and of the products that Network::WeightedGradient makes with it.
+// Exactly 0 where the squared norm is NaN or infinite, and where the factor would not be a normal
+// number of T. INVALID_ARGUMENT unless clip_norm is in [1e-30, 1e30]. A function of each sample's
+// norm alone.
+template <typename T>
+absl::StatusOr<Vector<T>> ClipFactors(const Eigen::ArrayXd& squared_norms, double clip_norm);
+
+}  // namespace epsledger::network
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_CLIPPING_H_

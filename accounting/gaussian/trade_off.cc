@@ -55,7 +55,7 @@ Bounds GaussianTradeOff(Bounds mu, double alpha) {
   const double z_low = RoundDown(t.lower - mu.upper);
   const double z_high = RoundUp(t.upper - mu.lower);
   // f(x) <= 1 - x for every trade-off function.
-  return Bounds{std::max(0.0, phi(z_low, -1)), std::min(NextUp(1 - alpha), phi(z_high, +1))};
+  return Bounds{std::max(0.0, phi(z_low, -1)), std::min({1.0, NextUp(1 - alpha), phi(z_high, +1)})};
 }
 
 Bounds GaussianAdvantage(Bounds mu) {

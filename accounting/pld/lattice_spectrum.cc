@@ -70,10 +70,9 @@ void LatticeSpectrum::AddFactors(const MeasurePair& measures, double count,
     rounding[side] *= 2 * kUnitRoundoff;
     factor.log_mass = RoundUp(std::log(mass), 4) +
                       2 * kUnitRoundoff * (static_cast<double>(measure.masses.size()) + 4);
-    // The measure below has the smaller profile everywhere, so these bound its aliases too.
+    // Each side's own: what is infinite above may be a large finite loss below.
     for (const double order : moment_orders_) {
-      factor.log_moments.push_back(side == 0 ? LogMoment(measure, interval_, order)
-                                             : factors[0].log_moments[factor.log_moments.size()]);
+      factor.log_moments.push_back(LogMoment(measure, interval_, order));
     }
   }
   for (const Complex& x : packed) squares += std::norm(x);

@@ -39,6 +39,9 @@ TEST(GaussianTradeOff, BracketsTheTruthAtPointsWithAClosedForm) {
 }
 
 TEST(GaussianTradeOff, AnswersTheSpecialValues) {
+  for (const double mu : {0.1, 5.66, 11.3}) {
+    EXPECT_LE(GaussianTradeOff(Bounds{mu, mu}, 5e-324).upper, 1) << mu;
+  }
   EXPECT_EQ(GaussianTradeOff({1, 1}, 0).lower, 1);
   EXPECT_EQ(GaussianTradeOff({1, 1}, 0).upper, 1);
   EXPECT_EQ(GaussianTradeOff({1, 1}, 1).upper, 0);

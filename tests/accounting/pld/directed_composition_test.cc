@@ -89,6 +89,23 @@ TEST(DirectedCompositionTest, LatticeBracketsReferenceRowsInBothDirections) {
   }
 }
 
+// Losses past any lattice are infinite above and finite below: the aliases of the measure below are
+// not bounded by the moments of the one above. With next to no noise a hit reveals everything.
+TEST(DirectedCompositionTest, LatticeBracketsWhereAHitRevealsEverything) {
+  const double q = 0.0069816833022386662;
+  const auto profiles =
+      ProfilesOf(PoissonSampled{q, MechanismEvent(Gaussian{1e-9})}, Setting{}, 1, Accountant::kPld);
+  ASSERT_TRUE(profiles.ok()) << profiles.status();
+  for (const double count : {2.0, 611.0, 1e5}) {
+    DirectedComposition composition({{profiles->remove, count}});
+    const double truth = -std::expm1(count * std::log1p(-q));  // some hit
+    const Bounds log_delta = composition.LogDelta(0, Precision{});
+    EXPECT_LE(log_delta.lower, std::log(truth) + 1e-12) << count;
+    EXPECT_GE(log_delta.upper, std::log(truth) - 1e-12) << count;
+    EXPECT_LE(log_delta.upper, std::log(truth) + 1e-3) << count;
+  }
+}
+
 // The closed form of plain Gaussians is an oracle at any delta.
 TEST(DirectedCompositionTest, LatticeBracketsTheGaussianFromDeltaOneHalfToOneInAGoogol) {
   const auto profile = std::make_shared<const GaussianProfile>(Bounds{0.05, 0.05});

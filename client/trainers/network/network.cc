@@ -154,6 +154,7 @@ absl::StatusOr<Vector<T>> Network<T>::WeightedGradient(const Tape<T>& tape,
   const bool all = static_cast<Eigen::Index>(contributors.size()) == samples;
   const Vector<T> used = all ? weights : Vector<T>(weights(contributors));
   Vector<T> gradient = Vector<T>::Zero(parameter_count());
+  if (contributors.empty()) return gradient;
   for (Eigen::Index layer = 0; layer < layer_count(); ++layer) {
     const auto [begin, size] = segments_[layer];
     if (size == 0) continue;

@@ -29,13 +29,13 @@ build=$(cd "$build" && pwd)
 
 epsledgerd=$build/server/epsledgerd
 epsctl=$build/client/cli/epsctl
-istdp=$build/client/trainers/istdp/istdp
+istdp=$build/client/trainers/istdp/epsledger-istdp
 
 budget=adult
 epsilon=1
 delta=1e-5
 start_limit_seconds=30
-refused_exit_code=3    # istdp: the ledger refused, and nothing was released after that
+refused_exit_code=3    # epsledger-istdp: the ledger refused, and nothing was released after that
 
 say() { printf '\n==> %s\n' "$*"; }
 fail() { printf '\ndemo: %s\n' "$*" >&2; exit 1; }

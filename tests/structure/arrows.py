@@ -89,6 +89,11 @@ RULES = [
          "proto/convert brings the mathematics in; the library stays thin (client/cli may use it for offline computing)"),
     Rule("trainers-public-interface", "client/trainers", "never", [GRPC, PROTOBUF, "proto/", "client/cpp/(?!include/)"],
          "a trainer is a user of the client library like any other: public headers only"),
+    Rule("trainer-network-sees", "client/trainers/network", "only", ["client/trainers/network/", "Eigen/", "absl/", STD],
+         "the network engine knows numbers alone: no ledger, no noise, no files"),
+    Rule("trainer-data-sees", "client/trainers/data", "never", ["epsledger/", "client/trainers/(?!data/)"],
+         "records come from files and downloads; what is done with them is for the trainers"),
+
     Rule("public-headers", "client/cpp/include", "never", [GRPC, PROTOBUF, r"absl/strings/string_view\.h$", "proto/"],
          "public headers must compile in a program that has another gRPC, another protobuf or none"),
     Rule("public-headers-string-view", "client/cpp/include", "code", [r"absl::string_view\b", r"\b(grpc|google::protobuf)::"],

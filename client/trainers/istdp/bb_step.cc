@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 absl::Status ValidateStepBounds(const StepBounds& bounds) {
   if (!(std::isfinite(bounds.smallest) && bounds.smallest > 0)) {
@@ -33,4 +33,4 @@ double BarzilaiBorweinStep(const StepDifferences& differences, const StepBounds&
   return step < bounds.smallest ? bounds.smallest : step;
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // The interval that every step is clipped to; public. Valid if 0 < smallest <= largest < inf.
 struct StepBounds {
@@ -42,6 +42,6 @@ StepBounds DefaultStepBounds(double lipschitz_constant);
 // method diverge. Cost: two dot products. REQUIRES: valid bounds, equal sizes.
 double BarzilaiBorweinStep(const StepDifferences& differences, const StepBounds& bounds);
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_BB_STEP_H_

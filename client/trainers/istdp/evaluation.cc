@@ -2,7 +2,7 @@
 
 #include "client/trainers/istdp/logistic_loss.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 double Accuracy(const HeldOutRows& held_out, const Eigen::VectorXd& theta) {
   const Eigen::VectorXd margins = held_out.rows.features * theta;
@@ -20,4 +20,4 @@ double Objective(const HeldOutRows& held_out, const Regularizer& regularizer,
   return LogisticLossSum(held_out.rows, theta) / records + Penalty(regularizer, theta);
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

@@ -3,10 +3,10 @@
 
 #include <Eigen/Core>
 
-#include "client/trainers/istdp/labeled_rows.h"
+#include "client/trainers/data/labeled_rows.h"
 #include "client/trainers/istdp/regularizer.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // These functions read records exactly, so they take held-out records only. The same numbers on the
 // private training records would be releases without a charge: two data sets that differ in one
@@ -24,6 +24,6 @@ double Accuracy(const HeldOutRows& held_out, const Eigen::VectorXd& theta);
 double Objective(const HeldOutRows& held_out, const Regularizer& regularizer,
                  const Eigen::VectorXd& theta);
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_EVALUATION_H_

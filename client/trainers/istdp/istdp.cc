@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr double kAveragingEta = 3;
@@ -182,4 +182,4 @@ absl::StatusOr<TrainingResult> TrainSound(const LogisticLoss& loss, const Traini
   return result;
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

@@ -10,11 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/trainers/istdp/bb_step.h"
-#include "client/trainers/istdp/gradient_release.h"
 #include "client/trainers/istdp/logistic_loss.h"
 #include "client/trainers/istdp/regularizer.h"
+#include "client/trainers/run/gradient_release.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // How the guarantee of TrainSound is to be labelled wherever it is shown: every access to private
 // records is a charged mechanism event or post-processing of one, with the proof in the README.
@@ -113,6 +113,6 @@ absl::StatusOr<TrainingResult> TrainSound(const LogisticLoss& loss, const Traini
                                           GradientRelease& release,
                                           const StepObserver& observer = {});
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_ISTDP_H_

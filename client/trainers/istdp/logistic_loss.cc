@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr int kGridBits = 35;
@@ -107,4 +107,4 @@ Eigen::VectorXd LogisticLoss::GradientSum(const Eigen::VectorXd& theta) const {
   return gradient;
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/trainers/istdp/labeled_rows.h"
+#include "client/trainers/data/labeled_rows.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // Returns R^2 / 4 >= the Lipschitz constant of the gradient of the MEAN logistic loss over any
 // records with ||x|| <= R: the Hessian is the mean of p (1 - p) x x^T and p (1 - p) <= 1/4.
@@ -76,6 +76,6 @@ class LogisticLoss {
   std::vector<double> largest_coefficient_;
 };
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_LOGISTIC_LOSS_H_

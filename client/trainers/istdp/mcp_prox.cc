@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 absl::Status ValidateMcp(const McpPenalty& penalty) {
   if (!(std::isfinite(penalty.lambda) && penalty.lambda >= 0)) {
@@ -54,4 +54,4 @@ double McpProx(const McpPenalty& penalty, double step, double s) {
   return std::copysign(std::min(firm, magnitude), s);
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

@@ -3,7 +3,7 @@
 
 #include "absl/status/status.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // The minimax concave penalty of one coordinate [Zha10]:
 //
@@ -58,6 +58,6 @@ double McpValue(const McpPenalty& penalty, double t);
 // REQUIRES: a valid penalty; step finite and > 0.
 double McpProx(const McpPenalty& penalty, double step, double s);
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_MCP_PROX_H_

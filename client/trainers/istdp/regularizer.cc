@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 absl::Status ValidateLambda(const char* field, double lambda) {
@@ -62,4 +62,4 @@ Eigen::VectorXd Prox(const Regularizer& regularizer, double step, const Eigen::V
   return point.unaryExpr([&](double s) { return ProxCoordinate(regularizer, step, s); });
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

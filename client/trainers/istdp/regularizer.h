@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "client/trainers/istdp/mcp_prox.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // phi(t) = lambda |t|. Valid if lambda is finite and >= 0.
 struct L1Penalty {
@@ -38,6 +38,6 @@ double ProxCoordinate(const Regularizer& regularizer, double step, double s);
 // ProxCoordinate of every coordinate, the proximal map of step * R at `point`. O(size).
 Eigen::VectorXd Prox(const Regularizer& regularizer, double step, const Eigen::VectorXd& point);
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_REGULARIZER_H_

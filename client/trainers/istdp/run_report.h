@@ -5,13 +5,12 @@
 #include <ostream>
 #include <string>
 
+#include "client/trainers/data/labeled_rows.h"
 #include "client/trainers/istdp/istdp.h"
-#include "client/trainers/istdp/labeled_rows.h"
 #include "client/trainers/istdp/regularizer.h"
-#include "epsledger/mechanism.h"
-#include "epsledger/session.h"
+#include "client/trainers/run/ledger_report.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 // What a person sees of a run. All of it is public: released or held-out numbers and what the
 // ledger says. The objective on training records is not shown: it would be a release that nobody
@@ -19,9 +18,7 @@ namespace epsledger::istdp {
 struct RunReport {
   std::ostream& out;
   bool redraw = false;  // progress on one line that is drawn again and again
-  const Session& session;
-  const Mechanism& mechanism;
-  double delta = 0;
+  LedgerReport ledger;
   const HeldOutRows& held_out;
   const Regularizer& regularizer;
   int max_steps = 0;
@@ -47,6 +44,6 @@ class Progress {
 // Prints how training ended, the history under every accountant, and the held-out accuracy.
 void PrintResult(const RunReport& report, const TrainingResult& result);
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_RUN_REPORT_H_

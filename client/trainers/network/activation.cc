@@ -1,6 +1,6 @@
 #include "client/trainers/network/activation.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 template <typename T>
 Matrix<T> TanhLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
@@ -29,4 +29,4 @@ template class TanhLayer<double>;
 template class ReluLayer<float>;
 template class ReluLayer<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -3,7 +3,7 @@
 
 #include "client/trainers/network/layer.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // What it makes of a NaN is not specified: a NaN or a number in [-1, 1], in the same entry.
 template <typename T>
@@ -21,6 +21,6 @@ class ReluLayer : public Layer<T> {
   Matrix<T> InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const override;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_ACTIVATION_H_

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr absl::string_view kMagic = "EPSLNETW";
@@ -152,4 +152,4 @@ template absl::StatusOr<Checkpoint<float>> DecodeCheckpoint(absl::string_view,
 template absl::StatusOr<Checkpoint<double>> DecodeCheckpoint(absl::string_view,
                                                              const Network<double>&);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -9,7 +9,7 @@
 #include "client/trainers/network/network.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // What training needs to go on, and nothing of the records or the noise. Resuming from it draws
 // fresh noise and is charged again.
@@ -38,6 +38,6 @@ absl::StatusOr<std::string> EncodeCheckpoint(const Checkpoint<T>& checkpoint);
 template <typename T>
 absl::StatusOr<Checkpoint<T>> DecodeCheckpoint(absl::string_view bytes, const Network<T>& network);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_CHECKPOINT_H_

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr double kSmallestClipNorm = 1e-30;
@@ -42,4 +42,4 @@ absl::StatusOr<Vector<T>> ClipFactors(const Eigen::ArrayXd& squared_norms, doubl
 template absl::StatusOr<Vector<float>> ClipFactors<float>(const Eigen::ArrayXd&, double);
 template absl::StatusOr<Vector<double>> ClipFactors<double>(const Eigen::ArrayXd&, double);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

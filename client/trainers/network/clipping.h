@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // Returns for each sample a factor f <= min(1, clip_norm / sqrt(squared_norm)), so that f times its
 // gradient has norm at most clip_norm: 1 where the norm is at most clip_norm (1 - m), else
@@ -16,6 +16,6 @@ namespace epsledger::network {
 template <typename T>
 absl::StatusOr<Vector<T>> ClipFactors(const Eigen::ArrayXd& squared_norms, double clip_norm);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_CLIPPING_H_

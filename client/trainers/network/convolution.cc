@@ -4,7 +4,7 @@
 
 #include "client/trainers/network/initialization.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 struct Range {
@@ -154,4 +154,4 @@ void ConvolutionLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Ve
 template class ConvolutionLayer<float>;
 template class ConvolutionLayer<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

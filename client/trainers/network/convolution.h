@@ -3,7 +3,7 @@
 
 #include "client/trainers/network/layer.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // output[c](y, x) = b[c] + sum_{k, i, j} W[c, k](i, j) input[k](y s + i - p, x s + j - p), input 0
 // outside the image. Parameters: one filter after the other, each (channel, row, column) with the
@@ -43,6 +43,6 @@ class ConvolutionLayer : public Layer<T> {
   Shape output_;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_CONVOLUTION_H_

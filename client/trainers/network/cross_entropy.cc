@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 absl::Status ValidateLabels(const std::vector<int>& labels, Eigen::Index samples,
@@ -59,4 +59,4 @@ template absl::StatusOr<SampleLosses<float>> CrossEntropy(const Matrix<float>&,
 template absl::StatusOr<SampleLosses<double>> CrossEntropy(const Matrix<double>&,
                                                            const std::vector<int>&);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

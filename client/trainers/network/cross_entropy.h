@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // One entry, one column a sample.
 template <typename T>
@@ -24,6 +24,6 @@ template <typename T>
 absl::StatusOr<SampleLosses<T>> CrossEntropy(const Matrix<T>& logits,
                                              const std::vector<int>& labels);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_CROSS_ENTROPY_H_

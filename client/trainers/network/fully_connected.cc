@@ -2,7 +2,7 @@
 
 #include "client/trainers/network/initialization.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 template <typename T>
 FullyConnectedLayer<T>::FullyConnectedLayer(const FullyConnected& options, const Shape& input)
@@ -59,4 +59,4 @@ void FullyConnectedLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const
 template class FullyConnectedLayer<float>;
 template class FullyConnectedLayer<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

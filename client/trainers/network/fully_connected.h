@@ -3,7 +3,7 @@
 
 #include "client/trainers/network/layer.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // outputs = W inputs + b. Parameters: W (outputs x inputs, column-major), then b.
 //
@@ -31,6 +31,6 @@ class FullyConnectedLayer : public Layer<T> {
   Eigen::Index outputs_;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_FULLY_CONNECTED_H_

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 template <typename T>
 GroupNormLayer<T>::GroupNormLayer(const GroupNorm& options, const Shape& input)
@@ -102,4 +102,4 @@ void GroupNormLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vect
 template class GroupNormLayer<float>;
 template class GroupNormLayer<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -3,7 +3,7 @@
 
 #include "client/trainers/network/layer.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // output[c] = weight[c] n[c] + bias[c], n = (input - mean) / sqrt(variance + variance_offset) with
 // the mean and the variance (divided by the count) of the channel's group in the same sample.
@@ -36,6 +36,6 @@ class GroupNormLayer : public Layer<T> {
   Shape shape_;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_GROUP_NORM_H_

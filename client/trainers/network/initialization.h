@@ -7,7 +7,7 @@
 
 #include "client/trainers/network/layer.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 struct Fan {
   Eigen::Index in = 1;
@@ -27,6 +27,6 @@ void DrawWeights(Initialization initialization, Fan fan, std::mt19937_64& random
   }
 }
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_INITIALIZATION_H_

@@ -6,7 +6,7 @@
 #include "client/trainers/network/group_norm.h"
 #include "client/trainers/network/pooling.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 template <typename T>
@@ -46,4 +46,4 @@ std::unique_ptr<Layer<T>> MakeLayer(const LayerOptions& options, const Shape& in
 template std::unique_ptr<Layer<float>> MakeLayer<float>(const LayerOptions&, const Shape&);
 template std::unique_ptr<Layer<double>> MakeLayer<double>(const LayerOptions&, const Shape&);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -8,7 +8,7 @@
 #include "client/trainers/network/layer_options.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // How the weights of a layer start: uniform on +-limit, so that activations keep their size from
 // layer to layer.
@@ -70,6 +70,6 @@ class Layer {
 template <typename T>
 std::unique_ptr<Layer<T>> MakeLayer(const LayerOptions& options, const Shape& input);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_LAYER_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr std::int64_t kMaxDimension = std::int64_t{1} << 15;
@@ -131,4 +131,4 @@ std::string Describe(const Shape& input, const std::vector<LayerOptions>& layers
   return text;
 }
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // outputs = W inputs + b, over the sample read as a vector.
 struct FullyConnected {
@@ -60,6 +60,6 @@ absl::Status ValidateShape(const Shape& shape);
 // there is to say about a network but its parameters; equal texts mean equal networks.
 std::string Describe(const Shape& input, const std::vector<LayerOptions>& layers);
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_LAYER_OPTIONS_H_

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr Eigen::Index kMaxParameters = Eigen::Index{1} << 28;
@@ -176,4 +176,4 @@ absl::StatusOr<Vector<T>> Network<T>::WeightedGradient(const Tape<T>& tape,
 template class Network<float>;
 template class Network<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

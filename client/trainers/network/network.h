@@ -13,7 +13,7 @@
 #include "client/trainers/network/layer_options.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // What one batch left behind in a network of n layers, one column a sample in every matrix.
 template <typename T>
@@ -108,6 +108,6 @@ class Network {
   Vector<T> parameters_;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_NETWORK_H_

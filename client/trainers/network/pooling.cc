@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 // Calls visit(output entry, input entry of the window's first pixel) for every window of a sample.
@@ -111,4 +111,4 @@ template class AveragePoolLayer<double>;
 template class MaxPoolLayer<float>;
 template class MaxPoolLayer<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

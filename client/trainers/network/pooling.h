@@ -3,7 +3,7 @@
 
 #include "client/trainers/network/layer.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 template <typename T>
 class AveragePoolLayer : public Layer<T> {
@@ -35,6 +35,6 @@ class MaxPoolLayer : public Layer<T> {
   Shape output_;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_POOLING_H_

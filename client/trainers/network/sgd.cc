@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr double kLargestLearningRate = 1e12;
@@ -48,4 +48,4 @@ absl::Status Sgd<T>::SetVelocity(Vector<T> velocity) {
 template class Sgd<float>;
 template class Sgd<double>;
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "client/trainers/network/shape.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 struct SgdOptions {
   double learning_rate = 0;  // in (0, 1e12]
@@ -36,6 +36,6 @@ class Sgd {
   Vector<T> velocity_;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_SGD_H_

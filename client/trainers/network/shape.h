@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 template <typename T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
@@ -24,6 +24,6 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_NETWORK_SHAPE_H_

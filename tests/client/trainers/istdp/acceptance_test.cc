@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <string>
 
-#include "client/trainers/istdp/data_source.h"
+#include "client/trainers/data/data_source.h"
 #include "client/trainers/istdp/evaluation.h"
 #include "client/trainers/istdp/istdp.h"
-#include "tests/client/trainers/istdp/fake_releases.h"
 #include "tests/client/trainers/istdp/sparse_problem.h"
+#include "tests/client/trainers/run/fake_releases.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 // mu of the Gaussian mechanism that is exactly (1, 1e-5)-DP: delta(epsilon) =
@@ -145,4 +145,4 @@ TEST_F(A9aAcceptance, WithoutNoiseReachesTheAccuracyOfTheOptimum) {
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

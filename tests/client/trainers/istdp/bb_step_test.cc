@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -69,4 +69,4 @@ TEST(ValidateStepBounds, RefusesWhatIsOutsideTheDomain) {
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

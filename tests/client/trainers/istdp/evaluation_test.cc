@@ -5,7 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 HeldOutRows Example() {
@@ -45,4 +45,4 @@ TEST(Evaluation, DoesNotTakeTrainingRecords) {
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

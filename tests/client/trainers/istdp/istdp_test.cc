@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "client/trainers/istdp/evaluation.h"
-#include "tests/client/trainers/istdp/fake_releases.h"
 #include "tests/client/trainers/istdp/sparse_problem.h"
+#include "tests/client/trainers/run/fake_releases.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -313,4 +313,4 @@ TEST(StopReasonName, NamesEveryReason) {
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

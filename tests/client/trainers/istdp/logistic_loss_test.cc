@@ -11,7 +11,7 @@
 
 #include "tests/client/trainers/istdp/sparse_problem.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -190,4 +190,4 @@ TEST(LogisticLoss, OfNoRecordsHasAZeroGradient) {
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

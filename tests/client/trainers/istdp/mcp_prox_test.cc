@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -142,4 +142,4 @@ TEST(UniversalThresholdMcp, PutsLambdaAtTheUniversalThresholdAndTheKnotAtThree) 
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

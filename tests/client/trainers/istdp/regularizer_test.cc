@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -71,4 +71,4 @@ TEST(ValidateRegularizer, NamesTheField) {
 }
 
 }  // namespace
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "client/trainers/istdp/labeled_rows.h"
+#include "client/trainers/data/labeled_rows.h"
 
-namespace epsledger::istdp {
+namespace epsledger::trainers::istdp {
 
 struct SparseProblemOptions {
   int record_count = 20000;
@@ -57,6 +57,6 @@ inline SparseProblem MakeSparseProblem(const SparseProblemOptions& options) {
   return problem;
 }
 
-}  // namespace epsledger::istdp
+}  // namespace epsledger::trainers::istdp
 
 #endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_SPARSE_PROBLEM_H_

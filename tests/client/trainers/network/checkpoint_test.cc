@@ -8,7 +8,7 @@
 
 #include "tests/client/trainers/network/sample_networks.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 const NetworkShape kShape{{.channels = 3}, {FullyConnected{2}, Tanh{}}};
@@ -103,4 +103,4 @@ TEST(EncodeCheckpoint, RefusesNumbersThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -52,4 +52,4 @@ TEST(ClipFactors, RefusesAClipNormOutsideItsDomain) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

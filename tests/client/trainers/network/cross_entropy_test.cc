@@ -8,7 +8,7 @@
 
 #include "tests/client/trainers/network/sample_networks.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 TEST(CrossEntropy, EqualsTheFormula) {
@@ -71,4 +71,4 @@ TEST(CrossEntropy, RefusesLabelsThatAreNotClasses) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -9,7 +9,7 @@
 #include "client/trainers/network/network.h"
 #include "tests/client/trainers/network/sample_networks.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr Eigen::Index kSamples = 3;
@@ -214,4 +214,4 @@ TEST(WeightedGradient, RefusesWeightsThatAreNotOneFiniteNumberASample) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

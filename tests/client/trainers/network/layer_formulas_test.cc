@@ -8,7 +8,7 @@
 #include "client/trainers/network/network.h"
 #include "tests/client/trainers/network/sample_networks.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 constexpr Shape kImage{.channels = 2, .height = 6, .width = 5};
@@ -123,4 +123,4 @@ TEST(Layers, KeepTheSamplesApart) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -7,7 +7,7 @@
 
 #include "client/trainers/network/network.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 TEST(OutputShape, CountsTheWindowsInsideThePaddedImage) {
@@ -82,4 +82,4 @@ TEST(Describe, TellsNetworksApart) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -12,7 +12,7 @@
 #include "client/trainers/network/sgd.h"
 #include "tests/client/trainers/network/sample_networks.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 struct Problem {
@@ -131,4 +131,4 @@ TEST(Segment, PartitionsTheParameters) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

@@ -8,7 +8,7 @@
 #include "client/trainers/network/layer_options.h"
 #include "client/trainers/network/network.h"
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 
 // Seeded draws on [-1, 1).
 template <typename T>
@@ -73,6 +73,6 @@ Tape<T> RunTape(const Network<T>& net, const Matrix<T>& batch, const Matrix<T>& 
   return tape;
 }
 
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network
 
 #endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_NETWORK_SAMPLE_NETWORKS_H_

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace epsledger::network {
+namespace epsledger::trainers::network {
 namespace {
 
 // With a constant gradient g the velocity after t steps is g (1 - m^t) / (1 - m), and the parameter
@@ -57,4 +57,4 @@ TEST(Sgd, RefusesOptionsOutsideTheirDomains) {
 }
 
 }  // namespace
-}  // namespace epsledger::network
+}  // namespace epsledger::trainers::network

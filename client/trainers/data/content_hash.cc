@@ -1,0 +1,50 @@
+#include "client/trainers/data/content_hash.h"
+
+#include <openssl/sha.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace epsledger::trainers {
+namespace {
+
+template <typename Number>
+void AppendNumber(Number number, std::string* text) {
+  std::array<char, 32> buffer;  // the shortest text of a double has at most 24 characters
+  const char* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  text->append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+}
+
+}  // namespace
+
+std::string CanonicalText(const ParsedRecords& records) {
+  std::string text;
+  for (Eigen::Index row = 0; row < records.features.rows(); ++row) {
+    AppendNumber(records.labels[row] + 0.0, &text);  // -0 becomes 0
+    for (SparseRows::InnerIterator entry(records.features, row); entry; ++entry) {
+      if (entry.value() == 0) continue;
+      text.push_back(' ');
+      AppendNumber(entry.col() + 1, &text);
+      text.push_back(':');
+      AppendNumber(entry.value(), &text);
+    }
+    text.push_back('\n');
+  }
+  return text;
+}
+
+std::string ContentSha256(const ParsedRecords& records) {
+  const std::string text = CanonicalText(records);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hexadecimal;
+  for (const unsigned char byte : digest) {
+    hexadecimal.push_back(kDigits[byte >> 4]);
+    hexadecimal.push_back(kDigits[byte & 15]);
+  }
+  return hexadecimal;
+}
+
+}  // namespace epsledger::trainers

@@ -1,0 +1,50 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_FLAGS_H_
+#define EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "epsledger/budget.h"
+#include "epsledger/client.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace epsledger::trainers {
+
+// The flags that every trainer has: where the ledger is, what pays, and how much noise. Everything
+// but the address is public and fixed before the records are read.
+struct LedgerFlags {
+  ClientOptions client;
+  std::string token_file;
+  std::string budget;
+  std::string session;  // made up and unique if not given
+
+  // How many steps the noise is chosen for, and after how many training stops by itself.
+  int steps = 100;
+  int max_steps = 0;  // 0: twice `steps`; with `declared`: `steps`
+  std::optional<double> noise_multiplier;
+  // A cap of the run's own.
+  std::optional<double> epsilon;
+  std::optional<double> delta;
+  bool declared = false;
+  std::int64_t lease = 0;  // steps of one lease; 0: one charge a step
+  NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
+
+  // Adds all flags; *this must outlive the parsing.
+  void AddTo(CLI::App& app);
+
+  // Completes what parsing left open: TLS, the token, a session id "PROGRAM-TIME-RANDOM", the step
+  // limit. INVALID_ARGUMENT or NOT_FOUND if the token file cannot be used.
+  absl::Status Complete(const std::string& program);
+};
+
+// The delta of reports: as given, else that of the budget's cap, else 1e-5.
+double ReportDelta(const LedgerFlags& flags, const Budget& budget);
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_FLAGS_H_

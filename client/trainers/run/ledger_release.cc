@@ -1,0 +1,58 @@
+#include "client/trainers/run/ledger_release.h"
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "epsledger/noise.h"
+#include "epsledger/refusal.h"
+
+namespace epsledger::trainers {
+
+namespace {
+
+// For people who wonder what became of a run.
+constexpr std::chrono::hours kLeaseTime{24};
+
+absl::StatusOr<Lease> AcquireUpTo(Session& session, const Mechanism& mechanism,
+                                  std::int64_t count) {
+  absl::StatusOr<Lease> lease = session.AcquireLease(mechanism, count, kLeaseTime);
+  if (lease.ok()) return lease;
+  const std::optional<RefusalDetails> refusal = RefusalOf(lease.status());
+  if (!refusal.has_value() || refusal->steps_that_fit < 1 || refusal->steps_that_fit >= count) {
+    return lease;
+  }
+  return session.AcquireLease(mechanism, refusal->steps_that_fit, kLeaseTime);
+}
+
+}  // namespace
+
+LedgerRelease::LedgerRelease(Session& session, Mechanism mechanism, std::int64_t lease_size)
+    : session_(session), mechanism_(std::move(mechanism)), lease_size_(lease_size) {}
+
+absl::StatusOr<Permit> LedgerRelease::NextPermit() {
+  if (lease_size_ == 0) return session_.Charge(mechanism_);
+  if (!lease_.has_value() || lease_->used_count() == lease_->granted_count()) {
+    lease_.reset();  // settles it
+    absl::StatusOr<Lease> lease = AcquireUpTo(session_, mechanism_, lease_size_);
+    if (!lease.ok()) return lease.status();
+    lease_ = *std::move(lease);
+  }
+  return lease_->Take();
+}
+
+absl::StatusOr<Eigen::VectorXd> LedgerRelease::Release(const Eigen::VectorXd& exact_sum,
+                                                       double contribution) {
+  absl::StatusOr<Permit> permit = NextPermit();
+  if (!permit.ok()) return permit.status();
+  Eigen::VectorXd released = exact_sum;
+  const std::span<double> values(released.data(), static_cast<std::size_t>(released.size()));
+  if (absl::Status noised = AddGaussianNoise(*std::move(permit), contribution, values);
+      !noised.ok()) {
+    return noised;
+  }
+  return released;
+}
+
+}  // namespace epsledger::trainers

@@ -1,0 +1,88 @@
+#include "client/trainers/run/ledger_report.h"
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "epsledger/guarantee.h"
+#include "epsledger/refusal.h"
+#include "epsledger/rounded_number.h"
+
+namespace epsledger::trainers {
+namespace {
+
+constexpr int kProgressDigits = 4;
+
+std::string KindName(GuaranteeKind kind) {
+  switch (kind) {
+    case GuaranteeKind::kUpperBound:
+      return "upper bound";
+    case GuaranteeKind::kLowerBound:
+      return "lower bound";
+    case GuaranteeKind::kApproximation:
+      return "approximation";
+    case GuaranteeKind::kUnspecified:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+std::string EpsilonsSoFar(const LedgerReport& report) {
+  const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
+  std::string text;
+  if (!guarantees.ok()) return text;
+  for (const AccountantReading& reading : guarantees->readings) {
+    if (!reading.upper.has_value() || reading.accountant == "BEST") continue;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", reading.accountant, " ",
+                    RoundedNumber(*reading.upper, Rounding::kUp, kProgressDigits));
+  }
+  return text;
+}
+
+std::string StepsLeft(const LedgerReport& report, std::int64_t steps_to_limit) {
+  const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
+  if (!preview.ok()) return "";
+  return absl::StrCat(
+      "  steps left ", std::min(preview->steps_that_fit, steps_to_limit),
+      preview->steps_that_fit <= steps_to_limit ? " by the ledger" : " by the step limit");
+}
+
+void PrintGuarantees(const LedgerReport& report, int releases, std::ostream& out) {
+  const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
+  out << "\nWhat the session spent (this run: " << releases << " x " << report.mechanism.ToJson()
+      << "),\nas epsilon at delta " << ExactNumber(report.delta) << " under every accountant:\n\n";
+  if (!guarantees.ok()) {
+    out << "  the ledger does not say: " << guarantees.status().message() << "\n";
+    return;
+  }
+  out << absl::StrFormat("  %-20s %-10s %-13s %s\n", "ACCOUNTANT", "EPSILON", "KIND",
+                         "THEOREM, OR WHY THERE IS NONE");
+  for (const AccountantReading& reading : guarantees->readings) {
+    if (!reading.upper.has_value()) {
+      out << absl::StrFormat("  %-20s %-10s %-13s %s\n", reading.accountant, "-", "-",
+                             reading.reason_unavailable);
+      continue;
+    }
+    const std::string winner =
+        reading.accountant == "BEST" ? absl::StrCat(reading.answered_by, ": ") : "";
+    out << absl::StrFormat("  %-20s %-10s %-13s %s%s%s\n", reading.accountant,
+                           RoundedNumber(*reading.upper, Rounding::kUp), KindName(reading.kind),
+                           winner, reading.theorem,
+                           reading.contains_unverified_claim ? " (holds an unverified claim)" : "");
+  }
+}
+
+std::string LedgerStatusText(const absl::Status& status) {
+  const std::optional<RefusalDetails> refusal = RefusalOf(status);
+  return refusal.has_value()
+             ? RefusalText(*refusal)
+             : std::string(status.ToString(absl::StatusToStringMode::kWithNoExtraData));
+}
+
+}  // namespace epsledger::trainers

@@ -1,0 +1,37 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_REPORT_H_
+#define EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_REPORT_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "epsledger/mechanism.h"
+#include "epsledger/session.h"
+
+namespace epsledger::trainers {
+
+// What the ledger says of a run, for people. All of it is public.
+struct LedgerReport {
+  const Session& session;
+  const Mechanism& mechanism;
+  double delta = 0;
+};
+
+// "RENYI 0.31, ZCDP 0.33": epsilon so far, rounded up, of every accountant that has one; empty if
+// the ledger does not answer.
+std::string EpsilonsSoFar(const LedgerReport& report);
+
+// "  steps left 12 by the ledger", or "by the step limit" where `steps_to_limit` is smaller; empty
+// if the ledger does not answer.
+std::string StepsLeft(const LedgerReport& report, std::int64_t steps_to_limit);
+
+// The table of the session's history under every accountant, after `releases` of this run.
+void PrintGuarantees(const LedgerReport& report, int releases, std::ostream& out);
+
+// A sentence for a status of the ledger: what refused and why, or the status.
+std::string LedgerStatusText(const absl::Status& status);
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_REPORT_H_

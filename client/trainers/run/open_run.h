@@ -1,0 +1,41 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_RUN_OPEN_RUN_H_
+#define EPSLEDGER_CLIENT_TRAINERS_RUN_OPEN_RUN_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/trainers/run/ledger_flags.h"
+#include "epsledger/budget.h"
+#include "epsledger/client.h"
+#include "epsledger/mechanism.h"
+#include "epsledger/session.h"
+
+namespace epsledger::trainers {
+
+// What a trainer says of a run when it opens the session.
+struct RunDescription {
+  std::string program;       // "epsledger-istdp"
+  std::string display_name;  // "ISTDP on a9a"
+  Provenance provenance;
+  std::optional<Claim> claim;
+};
+
+// A session with its event, ready to train.
+struct OpenedRun {
+  Session session;
+  double noise_multiplier;
+};
+
+// Creates the session (or finds it, with the same content) and opens its next attempt. Every step
+// is gaussian{z}: z as flags.noise_multiplier says, else the smallest with which flags.steps steps
+// fit into the cap: the session's own if flags.epsilon is set, else the budget's.
+// FAILED_PRECONDITION if a plan does not fit (RefusalOf says why), or no z can be found.
+absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
+                                          const RunDescription& description, const Budget& budget,
+                                          Client& client);
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_RUN_OPEN_RUN_H_

@@ -1,0 +1,61 @@
+#ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_FAKE_RELEASES_H_
+#define EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_FAKE_RELEASES_H_
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <random>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "client/trainers/run/gradient_release.h"
+
+namespace epsledger::trainers {
+
+// No noise, so no privacy: for tests alone.
+class ExactRelease : public GradientRelease {
+ public:
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
+    return exact_sum;
+  }
+};
+
+// The noise of the real release from a fixed seed, so no privacy either: for tests alone.
+class SeededGaussianRelease : public GradientRelease {
+ public:
+  SeededGaussianRelease(std::uint64_t seed, double noise_multiplier)
+      : generator_(seed), noise_multiplier_(noise_multiplier) {}
+
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
+                                          double contribution) override {
+    Eigen::VectorXd noisy = exact_sum;
+    for (double& value : noisy) value += noise_multiplier_ * contribution * normal_(generator_);
+    return noisy;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+  std::normal_distribution<double> normal_;
+  double noise_multiplier_;
+};
+
+// Releases exactly `allowed` times, then returns `status` for ever.
+class EndingRelease : public GradientRelease {
+ public:
+  EndingRelease(int allowed, absl::Status status) : left_(allowed), status_(std::move(status)) {}
+
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
+    ++calls;
+    if (left_-- <= 0) return status_;
+    return exact_sum;
+  }
+
+  int calls = 0;
+
+ private:
+  int left_;
+  absl::Status status_;
+};
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_FAKE_RELEASES_H_

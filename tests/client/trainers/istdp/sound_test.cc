@@ -1,4 +1,4 @@
-#include "client/trainers/istdp/istdp.h"
+#include "client/trainers/istdp/sound.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/trainers/istdp/evaluation.h"
-#include "tests/client/trainers/istdp/sparse_problem.h"
+#include "client/trainers/istdp/sparse_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
 namespace epsledger::trainers::istdp {
@@ -25,9 +25,9 @@ class TrainSoundTest : public testing::Test {
                                     .entries_per_record = 10,
                                     .true_coefficient_count = 5,
                                     .true_coefficient = 8})),
-        loss_(*LogisticLoss::Create(problem_.rows, 1.0)) {
+        loss_(*LinearLoss::Create(LogisticMargin{}, problem_.rows, 1.0)) {
     options_.public_record_count = kRecords;
-    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(1));
+    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(LogisticMargin{}, 1));
     options_.regularizer = McpPenalty{.lambda = 0.01, .shape = 300};
   }
 
@@ -44,11 +44,11 @@ class TrainSoundTest : public testing::Test {
   }
 
   double TrainingObjective(const Eigen::VectorXd& theta) const {
-    return Objective({problem_.rows}, options_.regularizer, theta);
+    return Objective({problem_.rows}, LogisticMargin{}, options_.regularizer, theta);
   }
 
   SparseProblem problem_;
-  LogisticLoss loss_;
+  LinearLoss loss_;
   TrainingOptions options_;
 };
 
@@ -80,7 +80,7 @@ TEST_F(TrainSoundTest, WithoutNoiseAndWithMcpFindsTheSupport) {
 TEST_F(TrainSoundTest, WithoutNoiseAFixedStepObeysTheConvergenceBoundAndDescends) {
   // Theorem 2 of the README with noise 0: the mean squared residual is at most
   // 8 (F(first) - inf F) / (gamma K); inf F >= 0.
-  options_.steps = FixedSteps(LipschitzConstant(1));
+  options_.steps = FixedSteps(LipschitzConstant(LogisticMargin{}, 1));
   options_.max_steps = 300;
   ExactRelease release;
   double squared_residuals = 0;
@@ -96,7 +96,7 @@ TEST_F(TrainSoundTest, WithoutNoiseAFixedStepObeysTheConvergenceBoundAndDescends
 }
 
 TEST_F(TrainSoundTest, WithNoiseAFixedStepObeysTheConvergenceBound) {
-  options_.steps = FixedSteps(LipschitzConstant(1));
+  options_.steps = FixedSteps(LipschitzConstant(LogisticMargin{}, 1));
   options_.max_steps = 300;
   constexpr double kNoiseMultiplier = 20;
   SeededGaussianRelease release(1, kNoiseMultiplier);
@@ -228,7 +228,7 @@ TEST_F(TrainSoundTest, DependsOnTheRecordsThroughTheReleasedVectorsAlone) {
   // Post-processing as a test: equal released vectors on unequal records give equal everything.
   const SparseProblem other = MakeSparseProblem(
       {.record_count = 10, .feature_count = kFeatures, .entries_per_record = 3, .seed = 99});
-  const LogisticLoss other_loss = *LogisticLoss::Create(other.rows, 1.0);
+  const LinearLoss other_loss = *LinearLoss::Create(LogisticMargin{}, other.rows, 1.0);
   options_.tolerance = 1e-3;
   std::vector<double> here;
   std::vector<double> there;

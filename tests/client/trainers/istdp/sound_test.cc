@@ -284,7 +284,7 @@ TEST_F(TrainSoundTest, AveragesIteratesWithPolynomialDecay) {
 
 TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
   const TrainingOptions good = options_;
-  std::vector<TrainingOptions> bad(11, good);
+  std::vector<TrainingOptions> bad(14, good);
   bad[0].max_steps = 0;
   bad[1].public_record_count = 0;
   bad[2].tolerance = kNan;
@@ -296,6 +296,9 @@ TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
   bad[8].steps.first = 1e9;  // outside the bounds
   bad[9].steps.rule = static_cast<StepRule>(17);
   bad[10].regularizer = L1Penalty{.lambda = -1};
+  bad[11].batches.sampling_probability = 0;
+  bad[12].batches.sampling_probability = 0.5;  // and nothing to draw with
+  bad[13].batches.draw = [] { return Batch(); };
   for (std::size_t k = 0; k < bad.size(); ++k) {
     EndingRelease release(1000, absl::OkStatus());
     EXPECT_EQ(TrainSound(loss_, bad[k], release).status().code(),
@@ -303,6 +306,66 @@ TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
         << k;
     EXPECT_EQ(release.calls, 0) << k;
   }
+}
+
+TEST_F(TrainSoundTest, GoesOnFromAStateAsIfItHadNotStopped) {
+  options_.max_steps = 20;
+  TrainingState after_eight;
+  ExactRelease whole;
+  const TrainingResult uninterrupted = Train(whole, [&](const StepReport& report) {
+    if (report.step == 8) after_eight = report.state;
+  });
+  options_.resumed = after_eight;
+  EndingRelease rest(1000, absl::OkStatus());
+  const TrainingResult resumed = Train(rest);
+  EXPECT_EQ(rest.calls, 12);
+  EXPECT_EQ(resumed.releases, 12);
+  EXPECT_EQ(resumed.steps, 20);
+  EXPECT_EQ(resumed.last, uninterrupted.last);
+  EXPECT_EQ(resumed.averaged, uninterrupted.averaged);
+}
+
+TEST_F(TrainSoundTest, RefusesAStateThatIsNotOne) {
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(kFeatures);
+  const TrainingState good{.step = 2,
+                           .theta = zero,
+                           .previous_theta = zero,
+                           .previous_gradient = zero,
+                           .averaged = zero,
+                           .step_size = 1};
+  std::vector<TrainingState> bad(4, good);
+  bad[0].step = -1;
+  bad[1].step_size = 0;
+  bad[2].previous_gradient = Eigen::VectorXd::Zero(kFeatures + 1);
+  bad[3].averaged[0] = kNan;
+  for (const TrainingState& state : bad) {
+    options_.resumed = state;
+    ExactRelease release;
+    EXPECT_EQ(TrainSound(loss_, options_, release).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(TrainSoundTest, DividesTheSumOfABatchByItsPublicExpectedSize) {
+  const Batch batch = {3, 5};
+  options_.max_steps = 1;
+  options_.steps = {.rule = StepRule::kFixed, .first = 1, .bounds = {}};
+  options_.regularizer = L2Penalty{0};
+  options_.batches = {.sampling_probability = 0.25, .draw = [&] { return batch; }};
+  ExactRelease release;
+  const TrainingResult result = Train(release);
+  const Eigen::VectorXd sum = loss_.GradientSum(Eigen::VectorXd::Zero(kFeatures), batch);
+  EXPECT_TRUE(result.last.isApprox(-sum / (0.25 * kRecords), 1e-12));
+}
+
+TEST_F(TrainSoundTest, WithoutABatchTrainingEndsBeforeTheCharge) {
+  options_.batches = {.sampling_probability = 0.25, .draw = []() -> absl::StatusOr<Batch> {
+                        return absl::InternalError("no randomness");
+                      }};
+  EndingRelease release(1000, absl::OkStatus());
+  const TrainingResult result = Train(release);
+  EXPECT_EQ(result.stop_reason, StopReason::kReleaseFailed);
+  EXPECT_EQ(release.calls, 0);
 }
 
 TEST(StopReasonName, NamesEveryReason) {

@@ -2,6 +2,7 @@
 #define EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_RELEASE_H_
 
 #include <Eigen/Core>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -25,6 +26,8 @@ class LedgerRelease : public GradientRelease {
 
   // The event of every charge.
   const Mechanism& mechanism() const { return mechanism_; }
+  // How long Release waited for permits so far: what accounting costs a run.
+  std::chrono::nanoseconds charge_time() const { return charge_time_; }
 
  private:
   absl::StatusOr<Permit> NextPermit();
@@ -33,6 +36,7 @@ class LedgerRelease : public GradientRelease {
   const Mechanism mechanism_;
   const std::int64_t lease_size_;
   std::optional<Lease> lease_;
+  std::chrono::nanoseconds charge_time_{0};
 };
 
 }  // namespace epsledger::trainers

@@ -99,8 +99,7 @@ int Run(const CommandLine& options) {
       *budget, *client);
   if (!run.ok()) return Fail(run.status());
 
-  LedgerRelease release(run->session, Mechanism::Gaussian(run->noise_multiplier),
-                        options.ledger.lease);
+  LedgerRelease release(run->session, run->mechanism, options.ledger.lease);
   std::cout << "Session " << run->session.name() << ", "
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
             << RoundedNumber(run->noise_multiplier, Rounding::kDown)

@@ -44,7 +44,10 @@ absl::StatusOr<Permit> LedgerRelease::NextPermit() {
 
 absl::StatusOr<Eigen::VectorXd> LedgerRelease::Release(const Eigen::VectorXd& exact_sum,
                                                        double contribution) {
+  const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Permit> permit = NextPermit();
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+  seconds_charging_ += waited.count();
   if (!permit.ok()) return permit.status();
   Eigen::VectorXd released = exact_sum;
   const std::span<double> values(released.data(), static_cast<std::size_t>(released.size()));

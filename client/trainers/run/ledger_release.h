@@ -23,6 +23,9 @@ class LedgerRelease : public GradientRelease {
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
                                           double contribution) override;
 
+  // Wall time that went into asking the ledger, without the noise.
+  double seconds_charging() const { return seconds_charging_; }
+
   // The event of every charge.
   const Mechanism& mechanism() const { return mechanism_; }
 
@@ -33,6 +36,7 @@ class LedgerRelease : public GradientRelease {
   const Mechanism mechanism_;
   const std::int64_t lease_size_;
   std::optional<Lease> lease_;
+  double seconds_charging_ = 0;
 };
 
 }  // namespace epsledger::trainers

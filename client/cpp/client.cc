@@ -4,6 +4,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -169,6 +170,37 @@ absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
   impl->attempt_name = attempt->name();
   impl->process = getpid();
   return Session(std::move(impl));
+}
+
+absl::StatusOr<double> Client::CalibrateNoiseMultiplier(const NoiseCalibration& wanted) {
+  v1::ComputeRequest request;
+  v1::Accountant::Kind accountant = v1::Accountant::KIND_UNSPECIFIED;
+  if (!v1::Accountant::Kind_Parse(wanted.accountant, &accountant)) {
+    return absl::InvalidArgumentError(absl::StrCat("accountant: got \"", wanted.accountant,
+                                                   "\", want a word such as BEST or PLD"));
+  }
+  request.set_accountant(accountant);
+  request.set_neighboring_relation(ToMessage(wanted.relation));
+  for (const CountedMechanism& counted : wanted.events) {
+    v1::CountedEvent* event = request.add_events();
+    *event->mutable_event() = MechanismMessage::Of(counted.mechanism);
+    event->set_count(counted.count);
+  }
+  v1::CalibrateQuery* query = request.mutable_query()->mutable_calibrate();
+  query->set_variable(v1::CalibrateQuery::NOISE_MULTIPLIER);
+  query->set_epsilon(wanted.epsilon);
+  query->set_delta(wanted.delta);
+  const absl::StatusOr<v1::ComputeResponse> answer = impl_->connection->Call(
+      impl_->connection->accounting(), &v1::AccountingService::StubInterface::Compute, request);
+  if (!answer.ok()) return answer.status();
+  if (answer->kind() != v1::Guarantee::UPPER_BOUND || !answer->has_upper() ||
+      !(answer->upper() <= wanted.epsilon) || !std::isfinite(answer->value()) ||
+      !(answer->value() > 0)) {
+    return absl::InternalError(absl::StrCat(
+        "the server calibrated to a noise multiplier of ", answer->value(), " with epsilon ",
+        answer->upper(), " there, want an upper bound of at most ", wanted.epsilon));
+  }
+  return answer->value();
 }
 
 Watch Client::WatchBudget(const std::string& name, std::int64_t after_sequence,

@@ -156,7 +156,8 @@ Connection::Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptio
       budgets_(v1::BudgetService::NewStub(channel)),
       sessions_(v1::SessionService::NewStub(channel)),
       charges_(v1::ChargeService::NewStub(channel)),
-      audit_(v1::AuditService::NewStub(channel)) {}
+      audit_(v1::AuditService::NewStub(channel)),
+      accounting_(v1::AccountingService::NewStub(channel)) {}
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions& options) {
   if (options.address.empty()) {

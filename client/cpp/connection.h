@@ -12,6 +12,7 @@
 #include "client/cpp/rpc_status.h"
 #include "epsledger/client.h"
 #include "epsledger/v1/access_service.grpc.pb.h"
+#include "epsledger/v1/accounting_service.grpc.pb.h"
 #include "epsledger/v1/audit_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
@@ -59,6 +60,7 @@ class Connection {
   v1::SessionService::StubInterface& sessions() { return *sessions_; }
   v1::ChargeService::StubInterface& charges() { return *charges_; }
   v1::AuditService::StubInterface& audit() { return *audit_; }
+  v1::AccountingService::StubInterface& accounting() { return *accounting_; }
 
  private:
   Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry);
@@ -69,6 +71,7 @@ class Connection {
   std::unique_ptr<v1::SessionService::StubInterface> sessions_;
   std::unique_ptr<v1::ChargeService::StubInterface> charges_;
   std::unique_ptr<v1::AuditService::StubInterface> audit_;
+  std::unique_ptr<v1::AccountingService::StubInterface> accounting_;
 };
 
 }  // namespace epsledger

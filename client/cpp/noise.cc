@@ -1,6 +1,7 @@
 #include "epsledger/noise.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -59,15 +60,19 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
   std::vector<double> noised(sum.size());
   NormalSampler sampler;
   absl::Status result;
+  const double inverse_grid = 1 / grid;  // exact: a power of two
+  std::array<double, 2> draws{};
   for (std::size_t i = 0; i < sum.size() && result.ok(); ++i) {
-    const double value = sum[i] + deviation * sampler.Draw();
+    if (i % 2 == 0) draws = sampler.DrawTwo();
+    const double value = sum[i] + deviation * draws[i % 2];
     // Where a double is no finer than the grid, it is on the grid already.
-    const double steps = value / grid;
+    const double steps = value * inverse_grid;
     noised[i] = std::abs(steps) < 0x1p52 ? std::nearbyint(steps) * grid : value;
     if (!std::isfinite(noised[i])) {
       result = absl::OutOfRangeError(absl::StrCat("sum[", i, "]: overflows with noise"));
     }
   }
+  OPENSSL_cleanse(draws.data(), sizeof(draws));
   if (!sampler.status().ok()) result = sampler.status();
   if (result.ok()) {
     std::copy(noised.begin(), noised.end(), sum.begin());

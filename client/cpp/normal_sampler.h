@@ -1,42 +1,57 @@
 #ifndef EPSLEDGER_CLIENT_CPP_NORMAL_SAMPLER_H_
 #define EPSLEDGER_CLIENT_CPP_NORMAL_SAMPLER_H_
 
+#include <openssl/evp.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 
 namespace epsledger {
 
-// Standard normal numbers from OpenSSL's RAND_bytes. There is no seed.
+// Standard normal numbers from a keystream: AES-256 in counter mode [SP 800-38A] under a key and a
+// counter that OpenSSL's RAND_bytes gives to each sampler anew. There is no seed.
 //
-// Bytes come in blocks, and are wiped when used up or at the end of the sampler's life. A block
+// Words are wiped when used up or at the end of the sampler's life, and the key with it. Randomness
 // that cannot be had makes status() an error for good, and every number from then on is worthless:
-// check status() AFTER the last draw and before anything is released. Not thread-safe.
+// check status() AFTER the last draw and before anything is released. Not thread-safe, and not for
+// use on both sides of a fork.
 class NormalSampler {
  public:
-  NormalSampler() = default;
+  NormalSampler();
   NormalSampler(const NormalSampler&) = delete;
   NormalSampler& operator=(const NormalSampler&) = delete;
   ~NormalSampler();
 
-  // Returns (g1 + g2 + g3 + g4) / 2 of four independent standard normals; see noise.h for why.
-  double Draw();
+  // Returns two independent standard normals. Each is (g1 + g2 + g3 + g4) / 2 of four standard
+  // normals from four independent Box-Muller pairs: the first of their cosine halves, the second
+  // of their sine halves. noise.h says why.
+  std::array<double, 2> DrawTwo();
 
-  // OK, or INTERNAL if the operating system gave no randomness.
+  // OK, or INTERNAL if there was no randomness.
   const absl::Status& status() const { return status_; }
 
  private:
-  std::uint64_t Word();
+  std::uint64_t Word() {
+    if (next_ == kWords) Refill();
+    return words_[next_++];
+  }
+  void Refill();
   // In (0, 1), with 53 significant bits at any magnitude: the exponent is geometric.
   double Uniform();
-  // sqrt(-2 ln u) cos(2 pi v), the cosine half of a Box-Muller pair.
-  double SingleDraw();
+  void Fail();
+
+  struct FreeCipher {
+    void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
+  };
 
   static constexpr std::size_t kWords = 512;
   std::array<std::uint64_t, kWords> words_{};
   std::size_t next_ = kWords;  // words before this one are used up
+  std::unique_ptr<EVP_CIPHER_CTX, FreeCipher> cipher_;
   absl::Status status_;
 };
 

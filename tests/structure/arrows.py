@@ -91,6 +91,9 @@ RULES = [
          "a trainer is a user of the client library like any other: public headers only"),
     Rule("trainer-network-sees", "client/trainers/network", "only", ["client/trainers/network/", "Eigen/", "absl/", STD],
          "the network engine knows numbers alone: no ledger, no noise, no files"),
+    Rule("trainer-scattering-sees", "client/trainers/scattering", "never",
+         ["epsledger/", "client/trainers/(?!scattering/|data/)"],
+         "a fixed map of one record: it knows images and nothing of training, noise or the ledger"),
     Rule("trainer-data-sees", "client/trainers/data", "never", ["epsledger/", "client/trainers/(?!data/)"],
          "records come from files and downloads; what is done with them is for the trainers"),
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <string_view>
 
 namespace epsledger::trainers {
 namespace {
@@ -34,10 +33,9 @@ std::string CanonicalText(const ParsedRecords& records) {
   return text;
 }
 
-std::string ContentSha256(const ParsedRecords& records) {
-  const std::string text = CanonicalText(records);
+std::string BytesSha256(std::string_view bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hexadecimal;
   for (const unsigned char byte : digest) {
@@ -45,6 +43,10 @@ std::string ContentSha256(const ParsedRecords& records) {
     hexadecimal.push_back(kDigits[byte & 15]);
   }
   return hexadecimal;
+}
+
+std::string ContentSha256(const ParsedRecords& records) {
+  return BytesSha256(CanonicalText(records));
 }
 
 }  // namespace epsledger::trainers

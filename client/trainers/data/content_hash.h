@@ -2,6 +2,7 @@
 #define EPSLEDGER_CLIENT_TRAINERS_DATA_CONTENT_HASH_H_
 
 #include <string>
+#include <string_view>
 
 #include "client/trainers/data/libsvm_data.h"
 
@@ -18,6 +19,9 @@ namespace epsledger::trainers {
 //
 // O(non-zeros). REQUIRES: features is compressed.
 std::string ContentSha256(const ParsedRecords& records);
+
+// Returns the SHA-256 of the bytes, in lower-case hexadecimal.
+std::string BytesSha256(std::string_view bytes);
 
 // The canonical text itself.
 std::string CanonicalText(const ParsedRecords& records);

@@ -216,15 +216,9 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
     return absl::InvalidArgumentError(
         "--noise-multiplier: comes from --claimed-epsilon in this mode");
   }
-  if (options.sampling_probability < 1 && !published &&
-      !options.ledger.noise_multiplier.has_value()) {
+  if (options.ledger.declared && options.mode == Mode::kSoundLineSearch) {
     return absl::InvalidArgumentError(
-        "--sampling-probability: needs --noise-multiplier; epsctl calibrate finds one");
-  }
-  if (options.ledger.declared &&
-      (options.sampling_probability < 1 || options.mode == Mode::kSoundLineSearch)) {
-    return absl::InvalidArgumentError(
-        "--declared: is for steps of one event gaussian, not for Poisson batches or a line search");
+        "--declared: is for steps of one event, and a line search has two");
   }
   if (options.resume && options.ledger.session.empty()) {
     // The checkpoint knows the session.

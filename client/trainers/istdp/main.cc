@@ -218,7 +218,8 @@ int Run(CommandLine options) {
        .provenance = {.sampler = options.sampling_probability < 1 ? Sampler::kPoisson
                                                                   : Sampler::kFullBatch,
                       .clip_norm = options.clip_norm},
-       .claim = LedgerClaim(options, *budget, claim)},
+       .claim = LedgerClaim(options, *budget, claim),
+       .sampling_probability = options.sampling_probability},
       *budget, *client);
   if (!run.ok()) return Fail(run.status());
   SayWhatStarts(options, *run);

@@ -86,6 +86,11 @@ class Network {
   // The same for one layer.
   Eigen::ArrayXd LayerSquaredNorms(const Tape<T>& tape, Eigen::Index layer) const;
 
+  // Returns d loss_i / d parameters of `layer`, a column a sample, each computed on its own.
+  // O(samples x segment(layer).size) of memory: meant for layers whose gradients have no cheaper
+  // form. REQUIRES: a tape of this network after Backward.
+  Matrix<T> SampleGradients(const Tape<T>& tape, Eigen::Index layer) const;
+
   // Returns sum_i weights[i] * d loss_i / d parameters. A sample with weight 0 contributes exactly
   // nothing, whatever is in it. Where ||weights[i] * gradient|| <= C by SquaredNorms and T is
   // float, what sample i contributes as computed has norm at most C (1 + 4 u), u the unit roundoff;

@@ -87,8 +87,11 @@ void AddPrivacyFlags(CLI::App& app, LedgerFlags& flags) {
   epsilon->needs(delta);
   delta->needs(epsilon);
   multiplier->excludes(epsilon);
-  app.add_flag("--declared", flags.declared,
-               "commit to --steps steps before the first one, paid in full at the start")
+  app.add_flag("--declared,!--adaptive", flags.declared,
+               flags.declared
+                   ? "--adaptive: pay step by step instead of committing to --steps steps, paid in "
+                     "full at the start"
+                   : "commit to --steps steps before the first one, paid in full at the start")
       ->group(group);
   app.add_option("--lease", flags.lease,
                  "take steps from leases of so many: one question to the ledger for all of them; "

@@ -61,14 +61,4 @@ absl::StatusOr<double> NoiseMultiplierThatFills(const CapCells& cap, int steps,
   return chosen;
 }
 
-double NoiseMultiplierByZcdp(const ApproximateDpCap& target, int steps,
-                             NeighboringRelation relation) {
-  const double log_inverse_delta = std::log(1 / target.delta);
-  // The root of rho + 2 sqrt(rho L) = epsilon, without cancellation.
-  const double root = target.epsilon / (std::sqrt(log_inverse_delta + target.epsilon) +
-                                        std::sqrt(log_inverse_delta));
-  const double rho = root * root;
-  return Shift(relation) * std::sqrt(steps / (2 * rho)) * kMargin;
-}
-
 }  // namespace epsledger::trainers

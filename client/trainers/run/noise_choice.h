@@ -25,12 +25,6 @@ struct CapCells {
 absl::StatusOr<double> NoiseMultiplierThatFills(const CapCells& cap, int steps,
                                                 NeighboringRelation relation);
 
-// Returns a noise multiplier with which `steps` Gaussian steps are (epsilon, delta)-DP together, by
-// zCDP: rho + 2 sqrt(rho ln(1/delta)) = epsilon [BS16, Prop. 1.3]. Larger than necessary by some
-// percent. REQUIRES: epsilon > 0, delta in (0, 1), steps >= 1.
-double NoiseMultiplierByZcdp(const ApproximateDpCap& target, int steps,
-                             NeighboringRelation relation);
-
 }  // namespace epsledger::trainers
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_RUN_NOISE_CHOICE_H_

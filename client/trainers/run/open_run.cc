@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,10 +15,54 @@
 namespace epsledger::trainers {
 namespace {
 
+// The ledger rounds what is asked for up and caps down: a plan that asks for all of a cap's delta
+// must ask for a little less of it.
+constexpr double kRoundingRoom = 1 - 1e-9;
+
 std::string ClientDescription(const std::string& program) {
   char host[128] = "unknown host";
   gethostname(host, sizeof(host) - 1);
   return absl::StrCat(program, " on ", host, ", process ", getpid());
+}
+
+std::optional<ApproximateDpCap> OwnCap(const LedgerFlags& flags) {
+  if (!flags.epsilon.has_value()) return std::nullopt;
+  return ApproximateDpCap{.epsilon = *flags.epsilon, .delta = *flags.delta};
+}
+
+Mechanism StepEvent(const RunDescription& description, double noise_multiplier) {
+  const Mechanism gaussian = Mechanism::Gaussian(noise_multiplier);
+  return description.sampling_probability == 1
+             ? gaussian
+             : Mechanism::PoissonSampled(description.sampling_probability, gaussian);
+}
+
+// The noise multiplier that meets an (epsilon, delta) by the ledger's own mathematics, or nothing
+// if there is no such target or the cells of the cap must tell.
+absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
+                                                const RunDescription& description,
+                                                const Budget& budget, Client& client) {
+  const std::optional<ApproximateDpCap> own_cap = OwnCap(flags);
+  const auto* budget_cap = std::get_if<ApproximateDpCap>(&budget.cap);
+  const bool sampled = description.sampling_probability != 1;
+  const bool one_plan = flags.declared && own_cap.has_value();
+  if (!one_plan && !sampled) return std::nullopt;
+  if (!own_cap.has_value() && budget_cap == nullptr) {
+    return absl::FailedPreconditionError(
+        "the budget's cap is no (epsilon, delta), and sampled steps are calibrated to one: give "
+        "--epsilon with --delta, or --noise-multiplier");
+  }
+  const ApproximateDpCap target = own_cap.has_value() ? *own_cap : *budget_cap;
+  const bool tightest =
+      one_plan || (flags.declared && target.filter == ApproximateDpFilter::kBasic);
+  const absl::StatusOr<double> multiplier =
+      client.CalibrateNoiseMultiplier({.events = {{StepEvent(description, 1), flags.steps}},
+                                       .epsilon = target.epsilon * kRoundingRoom,
+                                       .delta = target.delta * kRoundingRoom,
+                                       .relation = flags.relation,
+                                       .accountant = tightest ? "BEST" : "MOMENTS"});
+  if (!multiplier.ok()) return multiplier.status();
+  return *multiplier;
 }
 
 }  // namespace
@@ -25,13 +70,13 @@ std::string ClientDescription(const std::string& program) {
 absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                                           const RunDescription& description, const Budget& budget,
                                           Client& client) {
-  std::optional<ApproximateDpCap> own_cap;
-  if (flags.epsilon.has_value()) {
-    own_cap = ApproximateDpCap{.epsilon = *flags.epsilon, .delta = *flags.delta};
-  }
+  const std::optional<ApproximateDpCap> own_cap = OwnCap(flags);
   std::optional<double> multiplier = flags.noise_multiplier;
-  if (!multiplier.has_value() && own_cap.has_value() && flags.declared) {
-    multiplier = NoiseMultiplierByZcdp(*own_cap, flags.steps, flags.relation);
+  if (!multiplier.has_value()) {
+    const absl::StatusOr<std::optional<double>> calibrated =
+        Calibrate(flags, description, budget, client);
+    if (!calibrated.ok()) return calibrated.status();
+    multiplier = *calibrated;
   }
   if (!multiplier.has_value() && !own_cap.has_value()) {
     const absl::StatusOr<double> fills = NoiseMultiplierThatFills(
@@ -46,8 +91,8 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                     .claim = description.claim};
   if (own_cap.has_value()) create.own_cap = *own_cap;
   if (flags.declared) {
-    create.plan = Plan{.events = {{Mechanism::Gaussian(*multiplier), flags.steps}},
-                       .delta = ReportDelta(flags, budget)};
+    create.plan = Plan{.events = {{StepEvent(description, *multiplier), flags.steps}},
+                       .delta = ReportDelta(flags, budget) * kRoundingRoom};
   }
   absl::StatusOr<Session> session =
       client.OpenSession({.budget = budget.name,
@@ -65,7 +110,7 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
     if (!fills.ok()) return fills.status();
     multiplier = *fills;
   }
-  return OpenedRun{*std::move(session), *multiplier};
+  return OpenedRun{*std::move(session), *multiplier, StepEvent(description, *multiplier)};
 }
 
 }  // namespace epsledger::trainers

@@ -20,17 +20,27 @@ struct RunDescription {
   std::string display_name;  // "ISTDP on a9a"
   Provenance provenance;
   std::optional<Claim> claim;
+  // Of the Poisson samples that steps run over; 1: every step runs over all records.
+  double sampling_probability = 1;
 };
 
 // A session with its event, ready to train.
 struct OpenedRun {
   Session session;
   double noise_multiplier;
+  Mechanism mechanism;  // the event of every step
 };
 
 // Creates the session (or finds it, with the same content) and opens its next attempt. Every step
-// is gaussian{z}: z as flags.noise_multiplier says, else the smallest with which flags.steps steps
-// fit into the cap: the session's own if flags.epsilon is set, else the budget's.
+// is gaussian{z}, in poissonSampled if the sampling probability is below 1: z as
+// flags.noise_multiplier says, else one, near the smallest, with which flags.steps steps fit into
+// the cap: the session's own if flags.epsilon is set, else the budget's.
+//   A DECLARED session with an (epsilon, delta) of its own is one plan, so the ledger calibrates z
+//   by its tightest bound. So does a sampled run that fills a budget whose filter takes a plan as
+//   one (epsilon, delta) mechanism (kBasic).
+//   Sampled steps in other (epsilon, delta) caps are calibrated by the moments accountant, which
+//   converts as their filter over Renyi orders does, up to order 33: some more may fit.
+//   Steps that are not sampled are counted in the cells of the cap.
 // FAILED_PRECONDITION if a plan does not fit (RefusalOf says why), or no z can be found.
 absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                                           const RunDescription& description, const Budget& budget,

@@ -182,10 +182,40 @@ TEST(NormalSampler, ReachesTheTails) {
   // P(|z| > 4.5) = 6.8e-6: among 4e6 draws 27 are expected, and none has chance 1.5e-12.
   NormalSampler sampler;
   double largest = 0;
-  for (int i = 0; i < 4'000'000; ++i) largest = std::max(largest, std::abs(sampler.Draw()));
+  for (int i = 0; i < 2'000'000; ++i) {
+    for (const double draw : sampler.DrawTwo()) largest = std::max(largest, std::abs(draw));
+  }
   ASSERT_TRUE(sampler.status().ok());
   EXPECT_GT(largest, 4.5);
   EXPECT_LT(largest, 9.0);
+}
+
+// The two halves share their randomness: they must be independent all the same, and so must their
+// squares, whose covariance shows what the plain one does not.
+TEST(NormalSampler, TheTwoNumbersOfADrawAreIndependent) {
+  constexpr int kDraws = 400'000;
+  NormalSampler sampler;
+  double product = 0, squares = 0, next = 0;
+  double previous = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const auto [first, second] = sampler.DrawTwo();
+    product += first * second / kDraws;
+    squares += (first * first - 1) * (second * second - 1) / kDraws;
+    next += previous * first / kDraws;
+    previous = second;
+  }
+  ASSERT_TRUE(sampler.status().ok());
+  // Seven standard errors: 1, 2 and 1 over sqrt(kDraws).
+  EXPECT_NEAR(product, 0, 7 / std::sqrt(kDraws));
+  EXPECT_NEAR(squares, 0, 14 / std::sqrt(kDraws));
+  EXPECT_NEAR(next, 0, 7 / std::sqrt(kDraws));
+}
+
+// Each sampler has a key of its own.
+TEST(NormalSampler, TwoSamplersDiffer) {
+  NormalSampler first;
+  NormalSampler second;
+  for (int i = 0; i < 100; ++i) EXPECT_NE(first.DrawTwo(), second.DrawTwo());
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "epsledger/budget.h"
+#include "epsledger/mechanism.h"
 #include "epsledger/session.h"
 #include "epsledger/watch.h"
 
@@ -49,6 +51,19 @@ struct ClientOptions {
   RetryOptions retry;
 };
 
+// A target for noise: with the noise multiplier sought in the first of `events`, all of them
+// together shall be (epsilon, delta)-DP under `relation`.
+struct NoiseCalibration {
+  // The first holds one gaussian or laplace, alone or in poissonSampled; the noise multiplier that
+  // it has is not looked at. 1 to 10,000 of them.
+  std::vector<CountedMechanism> events;
+  double epsilon = 0;  // in [0, inf)
+  double delta = 0;    // in [0, 1]
+  NeighboringRelation relation = NeighboringRelation::kUnspecified;
+  // A word of epsledger.v1.Accountant.Kind. What a DECLARED plan is judged by is BEST.
+  std::string accountant = "BEST";
+};
+
 // The token in a file that holds nothing else but white space. NOT_FOUND if it cannot be read,
 // INVALID_ARGUMENT if it holds none.
 absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
@@ -73,6 +88,13 @@ class Client {
   // Creates the session if told so, and opens its next attempt: all earlier ones are fenced.
   // FAILED_PRECONDITION with RefusalOf(status) if a plan does not fit.
   absl::StatusOr<Session> OpenSession(const SessionOptions& options);
+
+  // Returns a noise multiplier >= the smallest that meets the target, by the accountant's bound,
+  // and close to it (accounting/calibration.h of the server says how close). The server computes
+  // it; nothing is charged. FAILED_PRECONDITION if no noise is enough, UNIMPLEMENTED or
+  // INVALID_ARGUMENT as the server says; INTERNAL if its answer is not an upper bound at the
+  // target.
+  absl::StatusOr<double> CalibrateNoiseMultiplier(const NoiseCalibration& wanted);
 
   // Calls `callback`, on a thread of the watch, with every change of the budget, its descendants
   // and their sessions after `after_sequence`, in order, once each, and then with those that

@@ -1,0 +1,50 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_DATA_IMAGE_SETS_H_
+#define EPSLEDGER_CLIENT_TRAINERS_DATA_IMAGE_SETS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/trainers/data/labeled_images.h"
+
+namespace epsledger::trainers {
+
+// Invariants: both parts have the same shape, their labels are in [0, class_count), and no record
+// of the source is in both.
+struct LocatedImages {
+  std::string name;
+  LabeledImages train;  // private
+  HeldOutImages held_out;
+  int class_count = 0;
+  // Sentences for the user: which set, from where, whether the content is the known one, what is
+  // held out. They hold the number of private records.
+  std::string description;
+};
+
+// The sets that FindImages knows.
+const std::vector<std::string>& ImageSetNames();
+
+// Reads a known set of images from the files in `data_directory` (for programs:
+// DataPlaces::FromEnvironment().data_directory), gzipped or not:
+//
+//   mnist           1 x 28 x 28, 60,000 and 10,000: the four IDX files under their usual names
+//   cifar10-jpeg75  3 x 32 x 32, 50,000 and 10,000: cifar10-jpeg75.pack. These are lossy copies
+//                   (JPEG, quality 75) in another order than the original's: results on them are
+//                   not results on CIFAR-10
+//   digits          1 x 8 x 8, 1,797: digits8x8.libsvm; the records 0, 4, 8, ... are held out, as
+//                   FindData does
+//
+// Files of another content than the known one (SHA-256 of the bytes after decompression; of the
+// records for digits) are taken, and the description says so. Pixels are divided by the largest
+// value of the format, nothing else: no statistic of the records is used.
+//
+// INVALID_ARGUMENT: an unknown name (the message lists the known ones), or a file's content
+// ("file: offset N: field: got ..., want ..."), or the same images in both parts. NOT_FOUND: no
+// directory, or a file is not in it. DATA_LOSS, OUT_OF_RANGE: as ReadTextFile. Cost: mnist about a
+// second and 220 MB, cifar10-jpeg75 several seconds and 740 MB.
+absl::StatusOr<LocatedImages> FindImages(const std::string& name,
+                                         const std::string& data_directory);
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_DATA_IMAGE_SETS_H_

@@ -1,0 +1,386 @@
+#include "client/trainers/fsdp/clipped_sum.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "client/trainers/fsdp/exact_sum.h"
+#include "client/trainers/network/cross_entropy.h"
+
+namespace epsledger::trainers::fsdp {
+namespace {
+
+using network::Matrix;
+using network::Network;
+using network::Tape;
+using network::Vector;
+
+// Covers the roundings of norms, factors and their products, which are in double.
+constexpr double kMargin = 1 - 1e-9;
+constexpr double kSmallestClip = 1e-15;
+constexpr double kLargestClip = 1e15;
+constexpr float kSmallestScale = 1e-6F;
+constexpr float kLargestScale = 1e6F;
+// Records that go through the network together; a chunk with fewer is filled up with zeros. How a
+// matrix product rounds a column depends on the shapes and on the column's place in a packet, so
+// with another width one record more would change the gradients of others in their last bits.
+// Multiples of every packet's size. Layers that form gradients one by one hold as many of them.
+constexpr std::size_t kChunk = 256;
+constexpr std::size_t kConvolutionChunk = 64;
+
+bool IsFullyConnected(const Network<float>& network, Eigen::Index layer) {
+  return std::holds_alternative<network::FullyConnected>(network.layers()[layer]);
+}
+
+absl::Status CheckClip(const char* field, double clip) {
+  if (clip >= kSmallestClip && clip <= kLargestClip) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got ", clip, ", want a number in [1e-15, 1e15]"));
+}
+
+absl::Status CheckLayer(const Network<float>& network, Eigen::Index layer, const LayerView& view) {
+  const std::string field = absl::StrCat("layers[", layer, "].");
+  if (!IsFullyConnected(network, layer)) {
+    if (view.subspace.size() == 0 && view.column_scales.size() == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, "subspace, column_scales: got some, want none: the layer is not fully connected"));
+  }
+  const Eigen::Index outputs = network.shape(layer + 1).size();
+  const Eigen::Index columns = network.shape(layer).size() + 1;
+  if (view.subspace.rows() > 0 &&
+      (view.subspace.cols() != outputs || view.subspace.rows() > outputs)) {
+    return absl::InvalidArgumentError(absl::StrCat(field, "subspace: got ", view.subspace.rows(),
+                                                   " x ", view.subspace.cols(), ", want at most ",
+                                                   outputs, " rows of ", outputs));
+  }
+  if (!view.subspace.allFinite()) {
+    return absl::InvalidArgumentError(absl::StrCat(field, "subspace: want finite numbers"));
+  }
+  if (view.column_scales.size() == 0) return absl::OkStatus();
+  if (view.column_scales.size() != columns) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, "column_scales: got ", view.column_scales.size(), ", want ", columns, " or none"));
+  }
+  for (const float scale : view.column_scales) {
+    if (!(scale >= kSmallestScale && scale <= kLargestScale)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, "column_scales: got ", scale, ", want numbers in [1e-6, 1e6]"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What the records of a chunk say of one layer: fully connected, the factors of their gradients;
+// otherwise the gradients themselves.
+struct LayerRecords {
+  Matrix<float> embedding;  // H delta_i
+  Matrix<float> residual;   // delta_i - H^T H delta_i, or the gradients
+  Matrix<float> columns;    // [a_i; 1] / s
+};
+
+struct ClipFactorsOfChunk {
+  Eigen::ArrayXd embedding;
+  Eigen::ArrayXd residual;
+  Eigen::ArrayXXd indicators;  // a row an indicator: +1 or -1
+};
+
+double Factor(double norm, double clip, double share) {
+  return share * kMargin * std::min(1 / clip, 1 / norm);
+}
+
+ClipFactorsOfChunk FactorsOf(const StepView& view, const Eigen::ArrayXd& embedding_squares,
+                             const Eigen::ArrayXd& residual_squares) {
+  const Eigen::Index records = residual_squares.size();
+  const NoiseShares& shares = view.shares;
+  ClipFactorsOfChunk factors{Eigen::ArrayXd::Zero(records), Eigen::ArrayXd::Zero(records),
+                             -Eigen::ArrayXXd::Ones(shares.indicator_count, records)};
+  for (Eigen::Index i = 0; i < records; ++i) {
+    // A record that is not finite anywhere is left out everywhere.
+    if (!std::isfinite(embedding_squares[i]) || !std::isfinite(residual_squares[i])) continue;
+    const double embedding = std::sqrt(embedding_squares[i]);
+    const double residual = std::sqrt(residual_squares[i]);
+    if (view.geometry == ClipGeometry::kJoint) {
+      const double norm =
+          std::hypot(embedding / view.embedding_clip, residual / view.residual_clip);
+      const double factor = Factor(norm, 1, std::hypot(shares.embedding, shares.residual));
+      factors.embedding[i] = factor / view.embedding_clip;
+      factors.residual[i] = factor / view.residual_clip;
+      if (shares.indicator_count > 0 && norm <= 1) factors.indicators(0, i) = 1;
+      continue;
+    }
+    factors.embedding[i] = Factor(embedding, view.embedding_clip, shares.embedding);
+    factors.residual[i] = Factor(residual, view.residual_clip, shares.residual);
+    if (shares.indicator_count > 0 && residual <= view.residual_clip) factors.indicators(0, i) = 1;
+    if (shares.indicator_count > 1 && embedding <= view.embedding_clip) {
+      factors.indicators(1, i) = 1;
+    }
+  }
+  return factors;
+}
+
+class Accumulator {
+ public:
+  Accumulator(const Network<float>& network, const StepView& view, const ContributionLayout& layout,
+              const LabeledColumns& records)
+      : network_(network),
+        view_(view),
+        layout_(layout),
+        records_(records),
+        sum_(Eigen::VectorXd::Zero(layout.size)) {}
+
+  // REQUIRES: at most `width` records.
+  absl::Status Add(std::span<const int> chunk, std::size_t width) {
+    const auto count = static_cast<Eigen::Index>(width);
+    const auto filled = static_cast<Eigen::Index>(chunk.size());
+    Matrix<float> inputs(records_.inputs.rows(), count);
+    inputs.rightCols(count - filled).setZero();
+    std::vector<int> labels(width, 0);
+    for (std::size_t i = 0; i < chunk.size(); ++i) {
+      inputs.col(static_cast<Eigen::Index>(i)) = records_.inputs.col(chunk[i]);
+      labels[i] = records_.labels[static_cast<std::size_t>(chunk[i])];
+    }
+    absl::StatusOr<Tape<float>> tape = network_.Forward(std::move(inputs));
+    if (!tape.ok()) return tape.status();
+    absl::StatusOr<network::SampleLosses<float>> losses =
+        network::CrossEntropy<float>(tape->activations.back(), labels);
+    if (!losses.ok()) return losses.status();
+    if (absl::Status back = network_.Backward(std::move(losses->gradients), &*tape); !back.ok()) {
+      return back;
+    }
+    Eigen::ArrayXd embedding_squares = Eigen::ArrayXd::Zero(count);
+    Eigen::ArrayXd residual_squares = Eigen::ArrayXd::Zero(count);
+    std::vector<LayerRecords> layers;
+    for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
+      layers.push_back(Look(*tape, layer));
+      AddSquares(layers.back(), &embedding_squares, &residual_squares);
+    }
+    ClipFactorsOfChunk factors = FactorsOf(view_, embedding_squares, residual_squares);
+    factors.embedding.tail(count - filled).setZero();
+    factors.residual.tail(count - filled).setZero();
+    factors.indicators.rightCols(count - filled).setZero();
+    for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
+      AddLayer(layers[layer], layout_.layers[layer], factors);
+    }
+    // The shares are on a grid of 2^-30, so these sums are exact too.
+    const Eigen::VectorXd votes = factors.indicators.rowwise().sum();
+    sum_.tail(votes.size()) += votes * std::ldexp(view_.shares.indicator, kGridBits);
+    return absl::OkStatus();
+  }
+
+  // In units of the grid.
+  const Eigen::VectorXd& sum() const { return sum_; }
+
+ private:
+  LayerRecords Look(const Tape<float>& tape, Eigen::Index layer) const {
+    if (network_.segment(layer).size == 0) return {};
+    if (!IsFullyConnected(network_, layer)) {
+      return {.residual = network_.SampleGradients(tape, layer)};
+    }
+    const LayerView& view = view_.layers[layer];
+    const Matrix<float>& inputs = tape.activations[layer];
+    const Matrix<float>& deltas = tape.gradients[layer + 1];
+    LayerRecords result;
+    result.columns.resize(inputs.rows() + 1, inputs.cols());
+    result.columns.topRows(inputs.rows()) = inputs;
+    result.columns.bottomRows(1).setOnes();
+    if (view.column_scales.size() > 0) {
+      result.columns.array().colwise() *= view.column_scales.array().inverse();
+    }
+    if (view.subspace.rows() == 0) {
+      result.residual = deltas;
+      return result;
+    }
+    result.embedding.noalias() = view.subspace * deltas;
+    result.residual = deltas - view.subspace.transpose() * result.embedding;
+    return result;
+  }
+
+  static void AddSquares(const LayerRecords& layer, Eigen::ArrayXd* embedding_squares,
+                         Eigen::ArrayXd* residual_squares) {
+    for (Eigen::Index i = 0; i < layer.residual.cols(); ++i) {
+      double columns = 1;
+      if (layer.columns.size() > 0) {
+        columns = layer.columns.col(i).cast<double>().squaredNorm();
+      }
+      (*residual_squares)[i] += columns * layer.residual.col(i).cast<double>().squaredNorm();
+      if (layer.embedding.rows() > 0) {
+        (*embedding_squares)[i] += columns * layer.embedding.col(i).cast<double>().squaredNorm();
+      }
+    }
+  }
+
+  void AddLayer(const LayerRecords& layer, const ContributionLayout::Part& part,
+                const ClipFactorsOfChunk& factors) {
+    if (part.residual_size == 0) return;
+    double* residual = sum_.data() + part.residual_begin;
+    if (part.columns == 0) return AddColumns(layer.residual, factors.residual, residual);
+    AddOuterProducts(ToGrid(layer.residual, layer.columns, factors.residual), residual);
+    if (part.embedding_rows > 0) {
+      AddOuterProducts(ToGrid(layer.embedding, layer.columns, factors.embedding),
+                       sum_.data() + part.embedding_begin);
+    }
+  }
+
+  const Network<float>& network_;
+  const StepView& view_;
+  const ContributionLayout& layout_;
+  const LabeledColumns& records_;
+  Eigen::VectorXd sum_;
+};
+
+// Each thread takes every so-manieth chunk.
+absl::Status AddChunks(const std::vector<int>& batch, std::size_t chunk_size, int thread,
+                       int threads, Accumulator* accumulator) {
+  const std::size_t stride = chunk_size * static_cast<std::size_t>(threads);
+  for (std::size_t begin = chunk_size * static_cast<std::size_t>(thread); begin < batch.size();
+       begin += stride) {
+    const std::size_t size = std::min(chunk_size, batch.size() - begin);
+    if (absl::Status added =
+            accumulator->Add(std::span<const int>(&batch[begin], size), chunk_size);
+        !added.ok()) {
+      return added;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBatch(const LabeledColumns& records, const std::vector<int>& batch) {
+  const auto count = static_cast<std::size_t>(records.inputs.cols());
+  if (records.labels.size() != count) {
+    return absl::InvalidArgumentError(absl::StrCat("records.labels: got ", records.labels.size(),
+                                                   ", want one for each of ", count, " records"));
+  }
+  if (batch.size() > static_cast<std::size_t>(kMaxRecords)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("batch: got ", batch.size(), " records, want at most ", kMaxRecords));
+  }
+  for (const int record : batch) {
+    if (record < 0 || static_cast<std::size_t>(record) >= count) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("batch: got record ", record, ", want in [0, ", count, ")"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ContributionLayout> LayOut(const Network<float>& network, const StepView& view) {
+  if (static_cast<Eigen::Index>(view.layers.size()) != network.layer_count()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("layers: got ", view.layers.size(), " views, want ", network.layer_count()));
+  }
+  for (const auto& [field, clip] : {std::pair{"embedding_clip", view.embedding_clip},
+                                    std::pair{"residual_clip", view.residual_clip}}) {
+    if (absl::Status valid = CheckClip(field, clip); !valid.ok()) return valid;
+  }
+  ContributionLayout layout;
+  bool any_subspace = false;
+  for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
+    const LayerView& layer_view = view.layers[static_cast<std::size_t>(layer)];
+    if (absl::Status valid = CheckLayer(network, layer, layer_view); !valid.ok()) return valid;
+    ContributionLayout::Part part;
+    part.columns = IsFullyConnected(network, layer) ? network.shape(layer).size() + 1 : 0;
+    part.embedding_begin = layout.size;
+    part.embedding_rows = layer_view.subspace.rows();
+    part.residual_begin = layout.size + part.embedding_rows * part.columns;
+    part.residual_size = network.segment(layer).size;
+    layout.size = part.residual_begin + part.residual_size;
+    layout.layers.push_back(part);
+    any_subspace = any_subspace || part.embedding_rows > 0;
+  }
+  const NoiseShares& shares = view.shares;
+  const double total = shares.embedding * shares.embedding + shares.residual * shares.residual +
+                       shares.indicator_count * shares.indicator * shares.indicator;
+  const int most_indicators = view.geometry == ClipGeometry::kSeparate && any_subspace ? 2 : 1;
+  if (!(total <= 1) || !(shares.residual > 0) || !(shares.embedding >= 0) ||
+      (any_subspace && !(shares.embedding > 0)) || shares.indicator_count < 0 ||
+      shares.indicator_count > most_indicators) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shares: got embedding ", shares.embedding, ", residual ", shares.residual, " and ",
+        shares.indicator_count, " indicators of ", shares.indicator,
+        ", want squares that add up to at most 1, a share for each part there is, and at most ",
+        most_indicators, " indicators"));
+  }
+  layout.indicators_begin = layout.size;
+  layout.size += shares.indicator_count;
+  return layout;
+}
+
+absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const StepView& view,
+                                           const LabeledColumns& records,
+                                           const std::vector<int>& batch, int threads) {
+  const absl::StatusOr<ContributionLayout> layout = LayOut(network, view);
+  if (!layout.ok()) return layout.status();
+  if (absl::Status valid = CheckBatch(records, batch); !valid.ok()) return valid;
+  std::size_t chunk_size = kChunk;
+  for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
+    const bool forms_gradients =
+        !IsFullyConnected(network, layer) && network.segment(layer).size > 0;
+    if (forms_gradients) chunk_size = kConvolutionChunk;
+  }
+  const std::size_t chunks = (batch.size() + chunk_size - 1) / chunk_size;
+  const int used = std::max(1, std::min(threads, static_cast<int>(chunks)));
+  std::vector<Accumulator> accumulators(static_cast<std::size_t>(used),
+                                        Accumulator(network, view, *layout, records));
+  std::vector<absl::Status> statuses(static_cast<std::size_t>(used));
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < used; ++thread) {
+    others.emplace_back([&, thread] {
+      statuses[thread] = AddChunks(batch, chunk_size, thread, used, &accumulators[thread]);
+    });
+  }
+  statuses[0] = AddChunks(batch, chunk_size, 0, used, &accumulators[0]);
+  for (std::thread& other : others) other.join();
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(layout->size);
+  for (int thread = 0; thread < used; ++thread) {
+    if (!statuses[thread].ok()) return statuses[thread];
+    sum += accumulators[thread].sum();
+  }
+  return Eigen::VectorXd(sum * std::ldexp(1.0, -kGridBits));
+}
+
+Vector<float> Reconstruct(const Network<float>& network, const StepView& view,
+                          const Eigen::VectorXd& released) {
+  const ContributionLayout layout = *LayOut(network, view);
+  double embedding_scale = view.embedding_clip / view.shares.embedding;
+  double residual_scale = view.residual_clip / view.shares.residual;
+  if (view.geometry == ClipGeometry::kJoint) {
+    const double share = std::hypot(view.shares.embedding, view.shares.residual);
+    embedding_scale = view.embedding_clip / share;
+    residual_scale = view.residual_clip / share;
+  }
+  Vector<float> gradient(network.parameter_count());
+  for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
+    const ContributionLayout::Part& part = layout.layers[static_cast<std::size_t>(layer)];
+    if (part.residual_size == 0) continue;
+    const LayerView& layer_view = view.layers[static_cast<std::size_t>(layer)];
+    auto segment = gradient.segment(network.segment(layer).begin, network.segment(layer).size);
+    segment =
+        (released.segment(part.residual_begin, part.residual_size) * residual_scale).cast<float>();
+    if (part.columns == 0) continue;
+    // Weights and bias lie one after the other: one matrix of outputs x (inputs + 1).
+    Eigen::Map<Matrix<float>> matrix(segment.data(), part.residual_size / part.columns,
+                                     part.columns);
+    if (part.embedding_rows > 0) {
+      const Matrix<float>& subspace = layer_view.subspace;
+      const Matrix<float> embedding =
+          (Eigen::Map<const Eigen::MatrixXd>(released.data() + part.embedding_begin,
+                                             part.embedding_rows, part.columns) *
+           embedding_scale)
+              .cast<float>();
+      matrix += subspace.transpose() * (embedding - subspace * matrix);
+    }
+    if (layer_view.column_scales.size() > 0) {
+      matrix.array().rowwise() *= layer_view.column_scales.transpose().array();
+    }
+  }
+  return gradient;
+}
+
+}  // namespace epsledger::trainers::fsdp

@@ -1,0 +1,104 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_CLIPPED_SUM_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_CLIPPED_SUM_H_
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/trainers/fsdp/noise_split.h"
+#include "client/trainers/network/network.h"
+
+namespace epsledger::trainers::fsdp {
+
+// One column a record.
+struct LabeledColumns {
+  network::Matrix<float> inputs;
+  std::vector<int> labels;
+};
+
+// How the gradient of one fully connected layer is seen. Its gradient for record i is the matrix
+// delta_i [a_i; 1]^T of outputs x (inputs + 1), the last column for the bias.
+struct LayerView {
+  // H, k x outputs: the embedding of the gradient is H delta_i [a_i; 1]^T, its residual
+  // (delta_i - H^T H delta_i) [a_i; 1]^T. No rows: all of it is residual.
+  network::Matrix<float> subspace;
+  // s, one a column of the gradient and > 0: columns are divided by s before clipping and
+  // multiplied by it after the release, so that the noise of column j is in proportion to s_j.
+  // Empty: all 1.
+  network::Vector<float> column_scales;
+};
+
+enum class ClipGeometry {
+  kSeparate,  // ||v|| <= C_V and ||phi|| <= C_Phi, each in its own share of the noise
+  kJoint,     // ||v||^2 / C_V^2 + ||phi||^2 / C_Phi^2 <= 1, all of the noise for both
+};
+
+// All that a step's question to the records depends on beside the network. It must be a function of
+// public numbers and of what was released before.
+struct StepView {
+  std::vector<LayerView> layers;  // one for each layer of the network
+  ClipGeometry geometry = ClipGeometry::kSeparate;
+  double embedding_clip = 1;  // C_V, in [1e-15, 1e15]; used if a layer has a subspace
+  double residual_clip = 1;   // C_Phi, in the same
+  NoiseShares shares;
+};
+
+// Where the parts of a contribution lie in the vector that is summed and released: for every layer
+// with parameters its embedding (k x (inputs + 1), column-major), then its residual (as many as it
+// has parameters); then the indicators.
+struct ContributionLayout {
+  struct Part {
+    Eigen::Index embedding_begin = 0;
+    Eigen::Index embedding_rows = 0;  // k
+    Eigen::Index residual_begin = 0;
+    Eigen::Index residual_size = 0;
+    Eigen::Index columns = 0;  // inputs + 1 of a fully connected layer; else 0
+  };
+  std::vector<Part> layers;
+  Eigen::Index indicators_begin = 0;
+  Eigen::Index size = 0;
+};
+
+// INVALID_ARGUMENT that names the field unless `view` fits the network: a view a layer, subspaces
+// and column scales on fully connected layers only and of their sizes, all finite, scales and clip
+// norms in their domains.
+absl::StatusOr<ContributionLayout> LayOut(const network::Network<float>& network,
+                                          const StepView& view);
+
+// Returns the sum over the batch of each record's contribution:
+//
+//   separate:  (v_i shares.embedding min(1/C_V, 1/||v_i||),
+//               phi_i shares.residual min(1/C_Phi, 1/||phi_i||),
+//               +-shares.indicator as ||v_i|| <= C_V or not, the same for phi_i)
+//   joint:     ((v_i / C_V, phi_i / C_Phi) w min(1, 1/n_i), +-shares.indicator as n_i <= 1 or not)
+//              with n_i = || (v_i / C_V, phi_i / C_Phi) ||, w^2 = embedding^2 + residual^2
+//
+// v_i and phi_i run over all layers together; parameters without a subspace are in phi_i. With no
+// subspace at all the indicator of v_i is left out (shares.indicator_count is then at most 1), and
+// with one indicator under kSeparate it is that of phi_i.
+//
+// Sensitivity: a record's contribution is a function of the network, the view and that record
+// alone, and its norm is at most 1, as computed and not only in exact arithmetic; the sum is exact
+// (exact_sum.h). So batches that differ by one record have sums at distance at most 1 (at most 2 if
+// a record is replaced). A record whose loss or gradient is not finite contributes no gradient, and
+// the indicators of one that is too large.
+//
+// NOT private: hand it to a GradientRelease with contribution 1 and to nothing else.
+//
+// `threads` >= 1; the result does not depend on it. INVALID_ARGUMENT as LayOut, and for a batch of
+// more than kMaxRecords records or numbers outside `records`. An empty batch gives zeros.
+absl::StatusOr<Eigen::VectorXd> ClippedSum(const network::Network<float>& network,
+                                           const StepView& view, const LabeledColumns& records,
+                                           const std::vector<int>& batch, int threads = 1);
+
+// Returns the sum of the clipped gradients that a released vector stands for, in the order of
+// Network::parameters(): H^T V + (I - H^T H) Phi of every layer, with V and Phi scaled back. What
+// was not clipped and got no noise comes back as its gradient. Post-processing.
+// REQUIRES: `released` laid out as LayOut(network, view), finite.
+network::Vector<float> Reconstruct(const network::Network<float>& network, const StepView& view,
+                                   const Eigen::VectorXd& released);
+
+}  // namespace epsledger::trainers::fsdp
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_CLIPPED_SUM_H_

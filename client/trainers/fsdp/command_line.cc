@@ -1,0 +1,240 @@
+#include "client/trainers/fsdp/command_line.h"
+
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "absl/status/status.h"
+
+namespace epsledger::trainers::fsdp {
+namespace {
+
+// A flag with one of these words.
+template <typename Enum>
+CLI::Option* AddChoice(CLI::App& app, const std::string& flag, Enum& value,
+                       const std::map<std::string, Enum>& words, const std::string& description) {
+  return app
+      .add_option_function<std::string>(
+          flag, [&value, words](const std::string& word) { value = words.at(word); }, description)
+      ->check(CLI::IsMember(words))
+      ->type_name("WORD");
+}
+
+void AddDataFlags(CLI::App& app, CommandLine& options) {
+  const char* group = "Data and model";
+  app.add_option("--data", options.data,
+                 "mnist, cifar10-jpeg75 or digits, from the folder in EPSLEDGER_DATA_DIR")
+      ->required()
+      ->group(group);
+  app.add_option("--features", options.features,
+                 "pixels, or scattering: fixed wavelet features of each image alone")
+      ->check(CLI::IsMember({"pixels", "scattering"}))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--feature-cache", options.feature_cache,
+                 "a folder for scattering features; keep it as you keep the records")
+      ->envname("EPSLEDGER_FEATURE_CACHE")
+      ->type_name("DIR")
+      ->group(group);
+  app.add_option("--record-count", options.record_count,
+                 "a PUBLIC number near the number of training records; known sets have one")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--public-held-out", options.public_held_out,
+                 "take the first N held-out records as public, for --subspace public")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--model", options.model, "linear, mlp:64 (or mlp:256,64), cnn, paper")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", options.seed,
+                 "of the first parameters; public. Batches and noise have no seed")
+      ->capture_default_str()
+      ->group(group);
+}
+
+void AddTrainingFlags(CLI::App& app, CommandLine& options) {
+  const char* group = "Training (public: do not choose these by looking at private records)";
+  TrainingOptions& training = options.training;
+  app.add_option("--expected-batch-size", training.expected_batch_size,
+                 "records are in a batch independently, so many on average")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--epochs", options.epochs,
+                 "instead of --steps: as many as expect to see each record so often")
+      ->check(CLI::PositiveNumber)
+      ->excludes("--steps")
+      ->group(group);
+  app.add_option("--learning-rate", training.learning_rate, "")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--momentum", training.momentum, "in [0, 1)")->capture_default_str()->group(group);
+  app.add_option("--average", training.average_decay,
+                 "evaluate an exponential average of the parameters with this decay, in [0, 1)")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--threads", training.threads, "results do not depend on it")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+}
+
+void AddMechanismFlags(CLI::App& app, CommandLine& options) {
+  const char* group = "Clipping and subspaces (public as well)";
+  TrainingOptions& training = options.training;
+  app.add_option("--clip-residual", training.residual_clip,
+                 "clip norm of what is outside the subspace; without one, of the gradient")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--clip-embedding", training.embedding_clip,
+                 "clip norm of what is in the subspace")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  AddChoice<ClipGeometry>(app, "--geometry", training.geometry,
+                          {{"separate", ClipGeometry::kSeparate}, {"joint", ClipGeometry::kJoint}},
+                          "separate: each part has its own clip norm and share of the noise; "
+                          "joint: one clip for both")
+      ->group(group);
+  AddChoice<SubspaceKind>(app, "--subspace", training.subspace,
+                          {{"off", SubspaceKind::kOff},
+                           {"history", SubspaceKind::kHistory},
+                           {"next-layer-weights", SubspaceKind::kNextLayerWeights},
+                           {"public", SubspaceKind::kPublic}},
+                          "off: DP-SGD; history: of released gradients; next-layer-weights: their "
+                          "row space; public: of the gradients of --public-held-out records")
+      ->group(group);
+  app.add_option("--rank", training.rank, "dimensions of the subspace")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("K")
+      ->group(group);
+  app.add_option("--split", training.embedding_fraction,
+                 "share of the noise budget for the embedding, in (0, 1)")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--history-decay", training.history_decay, "of the mean of released gradients")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--refresh-every", training.refresh_every, "steps between new subspaces")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  AddChoice<RelevanceKind>(app, "--relevance", training.relevance,
+                           {{"off", RelevanceKind::kOff},
+                            {"weights", RelevanceKind::kWeights},
+                            {"history", RelevanceKind::kHistory}},
+                           "shape the noise over input features by layer-wise relevance of the "
+                           "public weights, or by released gradients")
+      ->group(group);
+  app.add_option_function<double>(
+         "--quantile",
+         [&training](double quantile) {
+           if (!training.quantile.has_value()) training.quantile.emplace();
+           training.quantile->quantile = quantile;
+         },
+         "adapt both clip norms to this quantile of the norms, in (0, 1), by noisy counts that "
+         "are charged in the same event")
+      ->group(group);
+  app.add_option_function<double>(
+         "--quantile-noise",
+         [&training](double noise) {
+           if (!training.quantile.has_value()) training.quantile.emplace();
+           training.quantile->indicator_noise = noise;
+         },
+         "noise of these counts; a twentieth of the expected batch size if not given")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--ablate",
+         [&training](const std::string& part) {
+           if (part == "M") training.subspace = SubspaceKind::kOff;
+           if (part == "R") training.relevance = RelevanceKind::kOff;
+           if (part == "C") training.quantile.reset();
+           if (part == "S") training.geometry = ClipGeometry::kSeparate;
+         },
+         "leave a part out, whatever its flag says (README): M the subspace, R relevance, C "
+         "adaptive clipping, S the joint geometry")
+      ->check(CLI::IsMember({"M", "R", "C", "S"}))
+      ->group(group);
+}
+
+void AddOutputFlags(CLI::App& app, CommandLine& options) {
+  const char* group = "Output";
+  app.add_option("--evaluate-every", options.evaluate_every,
+                 "steps between evaluations on held-out records; about twenty in all if not given")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--json-log", options.json_log, "the run as JSON lines")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--csv-log", options.csv_log, "its steps as CSV")->type_name("FILE")->group(group);
+  app.add_option("--checkpoint", options.checkpoint, "keep the state of training here")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--checkpoint-every", options.checkpoint_every, "steps between checkpoints")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(group);
+  app.add_flag("--resume", options.resume,
+               "go on from --checkpoint, in the same --session: a new attempt, fresh noise, and "
+               "steps that are repeated are charged again")
+      ->needs("--checkpoint")
+      ->needs("--session")
+      ->group(group);
+}
+
+}  // namespace
+
+ParsedCommandLine ParseCommandLine(int argc, char** argv) {
+  CommandLine options;
+  options.ledger.declared = true;
+  options.training.expected_batch_size = 1024;
+  CLI::App app(
+      "Trains image classifiers (FSDP, sound variant), asking the ledger for a permit before every "
+      "noisy gradient. Each step is one Poisson-sampled Gaussian event; its noise is calibrated so "
+      "that all --steps of them meet --epsilon at --delta.",
+      "epsledger-fsdp");
+  options.ledger.AddTo(app);
+  AddDataFlags(app, options);
+  AddTrainingFlags(app, options);
+  AddMechanismFlags(app, options);
+  AddOutputFlags(app, options);
+  app.footer(
+      "Exit codes: 0 trained (step limit, or refused after at least one step), 1 failed,\n"
+      "2 usage, 3 refused from the start.\n"
+      "Examples:\n"
+      "  epsctl budget create digits-team --epsilon 10 --delta 1e-4 --filter basic \\\n"
+      "      --relation add-or-remove-one --privacy-unit image\n"
+      "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model linear \\\n"
+      "      --epsilon 2 --delta 1e-5 --expected-batch-size 4096 --epochs 20 \\\n"
+      "      --clip-residual 0.02 --learning-rate 1.5e4\n"
+      "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model mlp:64 \\\n"
+      "      --epsilon 2 --delta 1e-5 --expected-batch-size 2048 --epochs 12 \\\n"
+      "      --subspace history --clip-embedding 1 --clip-residual 0.5 --learning-rate 2");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return {.exit_code = app.exit(help)};
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "epsledger-fsdp: " << error.what() << ". Add --help to see what it takes.\n";
+    return {.exit_code = 2};
+  }
+  if (absl::Status completed = options.ledger.Complete("epsledger-fsdp"); !completed.ok()) {
+    std::cerr << "epsledger-fsdp: " << completed.message() << "\n";
+    return {.exit_code = 2};
+  }
+  return {.options = options};
+}
+
+}  // namespace epsledger::trainers::fsdp

@@ -1,0 +1,45 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_COMMAND_LINE_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_COMMAND_LINE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "client/trainers/fsdp/fsdp.h"
+#include "client/trainers/run/ledger_flags.h"
+
+namespace epsledger::trainers::fsdp {
+
+// What epsledger-fsdp was told. Everything here is public and fixed before the records are read.
+struct CommandLine {
+  LedgerFlags ledger;
+  TrainingOptions training;  // without what the ledger and the data say
+
+  std::string data;
+  std::string features = "pixels";
+  std::string feature_cache;
+  std::int64_t public_held_out = 0;
+  std::optional<std::int64_t> record_count;
+  std::string model = "linear";
+  std::uint64_t seed = 1;
+  std::optional<double> epochs;
+
+  int evaluate_every = 0;  // 0: about twenty times
+  std::string json_log;
+  std::string csv_log;
+  std::string checkpoint;
+  int checkpoint_every = 50;
+  bool resume = false;
+};
+
+struct ParsedCommandLine {
+  std::optional<CommandLine> options;
+  int exit_code = 0;  // without options
+};
+
+// Parses; prints help or what is wrong.
+ParsedCommandLine ParseCommandLine(int argc, char** argv);
+
+}  // namespace epsledger::trainers::fsdp
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_COMMAND_LINE_H_

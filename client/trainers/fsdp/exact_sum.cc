@@ -1,0 +1,56 @@
+#include "client/trainers/fsdp/exact_sum.h"
+
+#include <cmath>
+
+namespace epsledger::trainers::fsdp {
+namespace {
+
+// Entries of the right factor are integers of so many bits.
+constexpr int kRightBits = 16;
+
+}  // namespace
+
+GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<float>& right,
+                   const Eigen::ArrayXd& factors) {
+  GridFactors chunk{Eigen::MatrixXd(left.rows(), left.cols()),
+                    Eigen::MatrixXd(right.rows(), right.cols())};
+  for (Eigen::Index i = 0; i < factors.size(); ++i) {
+    if (factors[i] == 0) {
+      chunk.left.col(i).setZero();
+      chunk.right.col(i).setZero();
+      continue;
+    }
+    // A power of two that brings the largest entry into [2^15, 2^16): scaling is exact, and the
+    // left side takes the inverse. Truncation makes no entry larger.
+    const float largest = right.col(i).cwiseAbs().maxCoeff();
+    const int shift = kRightBits - 1 - std::ilogb(largest);
+    const double right_scale = std::ldexp(1.0, shift);
+    const double left_scale = std::ldexp(factors[i], kGridBits - shift);
+    chunk.right.col(i) = (right.col(i).cast<double>() * right_scale).unaryExpr([](double value) {
+      return std::trunc(value);
+    });
+    chunk.left.col(i) = (left.col(i).cast<double>() * left_scale).unaryExpr([](double value) {
+      return std::trunc(value);
+    });
+  }
+  return chunk;
+}
+
+void AddOuterProducts(const GridFactors& chunk, double* sum) {
+  Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), chunk.right.rows()).noalias() +=
+      chunk.left * chunk.right.transpose();
+}
+
+void AddColumns(const network::Matrix<float>& gradients, const Eigen::ArrayXd& factors,
+                double* sum) {
+  for (Eigen::Index i = 0; i < factors.size(); ++i) {
+    if (factors[i] == 0) continue;
+    const double scale = std::ldexp(factors[i], kGridBits);
+    const float* column = gradients.data() + i * gradients.rows();
+    for (Eigen::Index j = 0; j < gradients.rows(); ++j) {
+      sum[j] += std::trunc(static_cast<double>(column[j]) * scale);
+    }
+  }
+}
+
+}  // namespace epsledger::trainers::fsdp

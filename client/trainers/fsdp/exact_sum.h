@@ -1,0 +1,47 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_EXACT_SUM_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_EXACT_SUM_H_
+
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "client/trainers/network/shape.h"
+
+namespace epsledger::trainers::fsdp {
+
+// Sums over records without rounding.
+//
+// Every entry of every record's contribution is rounded toward zero to a multiple of 2^-33 before
+// it is added, and no entry is above 1. So sums over at most kMaxRecords records are integers of at
+// most 53 bits times 2^-33, and double arithmetic adds them exactly: in any order, in any blocks,
+// with or without fused multiply-add, on any number of threads. One record more changes a sum by
+// its own contribution and by nothing else.
+inline constexpr int kGridBits = 33;
+inline constexpr std::int64_t kMaxRecords = std::int64_t{1} << 20;
+
+// The integers of one chunk of records, as doubles: the outer product of column i of `left` and
+// column i of `right` is record i's contribution in units of 2^-33.
+struct GridFactors {
+  Eigen::MatrixXd left;   // at most 2^18 each
+  Eigen::MatrixXd right;  // at most 2^16 each
+};
+
+// Returns factors whose outer products are at most factors[i] * left_i right_i^T in every entry's
+// magnitude, and below it by at most 2^-15 of the largest |right| entry and 2^-33 / that entry, of
+// the other's. `right_i` has an entry 1 of its own (the bias, scaled) at the end. A column with
+// factor 0 is all zero, whatever is in it.
+// REQUIRES: where factors[i] > 0, all is finite and |factors[i] * left * right| <= 1 in every
+// entry.
+GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<float>& right,
+                   const Eigen::ArrayXd& factors);
+
+// Adds left right^T of `chunk` to the matrix at `sum`, column-major with left.rows() rows.
+void AddOuterProducts(const GridFactors& chunk, double* sum);
+
+// Adds factors[i] * column i of `gradients`, rounded toward zero to the grid, in units of it.
+// REQUIRES: as ToGrid.
+void AddColumns(const network::Matrix<float>& gradients, const Eigen::ArrayXd& factors,
+                double* sum);
+
+}  // namespace epsledger::trainers::fsdp
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_EXACT_SUM_H_

@@ -1,0 +1,54 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_RUN_REPORT_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_RUN_REPORT_H_
+
+#include <chrono>
+#include <ostream>
+#include <string>
+
+#include "client/trainers/fsdp/evaluation.h"
+#include "client/trainers/fsdp/fsdp.h"
+#include "client/trainers/run/ledger_release.h"
+#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/training_log.h"
+
+namespace epsledger::trainers::fsdp {
+
+// What a person and the logs see of a run. All of it is public: released or held-out numbers and
+// what the ledger says. Losses of training records are not shown: they would be releases that
+// nobody charges.
+struct RunReport {
+  std::ostream& out;
+  TrainingLog& log;
+  LedgerReport ledger;
+  const HeldOutColumns& held_out;
+  int max_steps = 0;
+  int evaluate_every = 1;
+  double feature_seconds = 0;
+};
+
+// Shows and logs a step every so often: held-out accuracy and loss of the averaged parameters (of
+// the last without an average), epsilon so far, steps left. Not thread-safe.
+class Progress {
+ public:
+  // The network is only read, for its shape; it outlives this.
+  Progress(const RunReport& report, const network::Network<float>& network);
+
+  void Show(const StepReport& step);
+
+  // Prints and logs how training ended, the history under every accountant and the held-out
+  // accuracy. DATA_LOSS if the log could not be written.
+  absl::Status Finish(const TrainingResult& result, const LedgerRelease& release);
+
+ private:
+  // Of what `state` would answer with.
+  absl::StatusOr<Evaluation> EvaluateState(const TrainingState& state);
+
+  const RunReport& report_;
+  network::Network<float> evaluated_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double evaluation_seconds_ = 0;
+};
+
+}  // namespace epsledger::trainers::fsdp
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_RUN_REPORT_H_

@@ -1,0 +1,239 @@
+#include "client/trainers/fsdp/state_file.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/trainers/network/checkpoint.h"
+
+namespace epsledger::trainers::fsdp {
+namespace {
+
+using network::Checkpoint;
+using network::Network;
+
+constexpr absl::string_view kMagic = "EPSLFSDP";
+constexpr std::uint32_t kVersion = 1;
+
+std::uint64_t Fnv1a(absl::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+template <typename Unsigned>
+void Append(Unsigned value, std::string* bytes) {
+  for (std::size_t i = 0; i < sizeof(value); ++i) {
+    bytes->push_back(static_cast<char>((value >> (8 * i)) & 0xff));
+  }
+}
+
+void AppendNumber(double value, std::string* bytes) {
+  Append(std::bit_cast<std::uint64_t>(value), bytes);
+}
+
+// Rows, columns, then the entries as doubles: a float comes back as it was.
+template <typename Derived>
+void AppendMatrix(const Eigen::MatrixBase<Derived>& matrix, std::string* bytes) {
+  Append(static_cast<std::uint64_t>(matrix.rows()), bytes);
+  Append(static_cast<std::uint64_t>(matrix.cols()), bytes);
+  for (Eigen::Index column = 0; column < matrix.cols(); ++column) {
+    for (Eigen::Index row = 0; row < matrix.rows(); ++row) {
+      AppendNumber(static_cast<double>(matrix(row, column)), bytes);
+    }
+  }
+}
+
+absl::Status Refusal(absl::string_view field, absl::string_view got, absl::string_view want) {
+  return absl::InvalidArgumentError(absl::StrCat("state.", field, ": got ", got, ", want ", want));
+}
+
+// Takes fields off the front; after the first that is not there all others are zero or empty.
+class Reader {
+ public:
+  explicit Reader(absl::string_view bytes) : bytes_(bytes) {}
+
+  const absl::Status& status() const { return status_; }
+  std::size_t left() const { return bytes_.size(); }
+
+  absl::string_view Take(absl::string_view field, std::uint64_t size) {
+    if (status_.ok() && size > bytes_.size()) {
+      status_ = Refusal(field, absl::StrCat(bytes_.size(), " bytes"), absl::StrCat(size));
+    }
+    if (!status_.ok()) return {};
+    const absl::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
+  }
+
+  std::uint64_t TakeUnsigned(absl::string_view field, std::size_t size = 8) {
+    std::uint64_t value = 0;
+    int shift = 0;
+    for (const char byte : Take(field, size)) {
+      value |= std::uint64_t{static_cast<unsigned char>(byte)} << shift;
+      shift += 8;
+    }
+    return value;
+  }
+
+  double TakeNumber(absl::string_view field) {
+    const double value = std::bit_cast<double>(TakeUnsigned(field));
+    if (status_.ok() && !std::isfinite(value)) {
+      status_ = Refusal(field, "NaN or infinity", "finite numbers");
+    }
+    return status_.ok() ? value : 0;
+  }
+
+  Eigen::MatrixXd TakeMatrix(absl::string_view field) {
+    const std::uint64_t rows = TakeUnsigned(field);
+    const std::uint64_t columns = TakeUnsigned(field);
+    // So that the product cannot overflow.
+    if (rows > left() || columns > left() || (rows > 0 && columns > left() / rows)) {
+      if (status_.ok()) {
+        status_ = Refusal(field, absl::StrCat(rows, " x ", columns), "a matrix that is there");
+      }
+      return {};
+    }
+    Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+    for (double& value : matrix.reshaped()) value = TakeNumber(field);
+    return matrix;
+  }
+
+ private:
+  absl::string_view bytes_;
+  absl::Status status_;
+};
+
+template <typename Derived>
+bool AllFinite(const Eigen::MatrixBase<Derived>& matrix) {
+  return matrix.size() == 0 || matrix.allFinite();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodeState(const Network<float>& network, const TrainingState& state) {
+  const absl::StatusOr<std::string> checkpoint =
+      network::EncodeCheckpoint<float>({.description = network.description(),
+                                        .step = static_cast<std::uint64_t>(state.step),
+                                        .parameters = state.parameters,
+                                        .velocity = state.velocity});
+  if (!checkpoint.ok()) return checkpoint.status();
+  std::string bytes(kMagic);
+  Append(kVersion, &bytes);
+  Append(static_cast<std::uint64_t>(checkpoint->size()), &bytes);
+  bytes += *checkpoint;
+  AppendNumber(state.embedding_clip, &bytes);
+  AppendNumber(state.residual_clip, &bytes);
+  AppendMatrix(state.average, &bytes);
+  bool finite = std::isfinite(state.embedding_clip) && std::isfinite(state.residual_clip) &&
+                AllFinite(state.average);
+  for (std::size_t layer = 0; layer < state.subspaces.size(); ++layer) {
+    const GradientHistory& history = state.histories[layer];
+    AppendMatrix(state.subspaces[layer], &bytes);
+    AppendMatrix(state.scales[layer], &bytes);
+    AppendMatrix(history.mean(), &bytes);
+    AppendMatrix(history.noise(), &bytes);
+    AppendNumber(history.weight(), &bytes);
+    finite = finite && AllFinite(state.subspaces[layer]) && AllFinite(state.scales[layer]) &&
+             AllFinite(history.mean()) && AllFinite(history.noise());
+  }
+  if (!finite) {
+    return absl::InvalidArgumentError("state: got NaN or infinity, want finite numbers");
+  }
+  Append(Fnv1a(bytes), &bytes);
+  return bytes;
+}
+
+absl::StatusOr<TrainingState> DecodeState(absl::string_view bytes, const Network<float>& network) {
+  Reader reader(bytes);
+  if (reader.Take("format", kMagic.size()) != kMagic) {
+    return Refusal("format", "other bytes", "a file of this trainer");
+  }
+  const std::uint64_t version = reader.TakeUnsigned("version", sizeof(kVersion));
+  if (reader.status().ok() && version != kVersion) {
+    return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
+  }
+  const std::uint64_t size = reader.TakeUnsigned("checkpoint");
+  const absl::string_view inner = reader.Take("checkpoint", size);
+  if (!reader.status().ok()) return reader.status();
+  absl::StatusOr<Checkpoint<float>> checkpoint = network::DecodeCheckpoint<float>(inner, network);
+  if (!checkpoint.ok()) return checkpoint.status();
+  TrainingState state{.step = static_cast<std::int64_t>(checkpoint->step),
+                      .parameters = std::move(checkpoint->parameters),
+                      .velocity = std::move(checkpoint->velocity)};
+  state.embedding_clip = reader.TakeNumber("embedding_clip");
+  state.residual_clip = reader.TakeNumber("residual_clip");
+  const Eigen::MatrixXd average = reader.TakeMatrix("average");
+  if (average.size() > 0) {
+    if (average.cols() != 1 || average.rows() != network.parameter_count()) {
+      return Refusal("average", absl::StrCat(average.rows(), " x ", average.cols()),
+                     absl::StrCat(network.parameter_count(), " x 1, or none"));
+    }
+    state.average = average.cast<float>();
+  }
+  for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
+    const std::string field = absl::StrCat("layers[", layer, "]");
+    state.subspaces.push_back(reader.TakeMatrix(field).cast<float>());
+    const Eigen::MatrixXd scales = reader.TakeMatrix(field);
+    Eigen::MatrixXf mean = reader.TakeMatrix(field).cast<float>();
+    Eigen::MatrixXd noise = reader.TakeMatrix(field);
+    const double weight = reader.TakeNumber(field);
+    const Eigen::Index outputs = network.shape(layer + 1).size();
+    const Eigen::Index columns = network.shape(layer).size() + 1;
+    const bool fits = (scales.size() == 0 || (scales.rows() == columns && scales.cols() == 1)) &&
+                      (mean.size() == 0 || (mean.rows() == outputs && mean.cols() == columns)) &&
+                      (noise.size() == 0 || (noise.rows() == outputs && noise.cols() == outputs)) &&
+                      (mean.size() == 0) == (noise.size() == 0);
+    if (reader.status().ok() && !fits) {
+      return Refusal(field, "sizes of another network", network.description());
+    }
+    state.scales.push_back(scales.size() == 0 ? network::Vector<float>()
+                                              : network::Vector<float>(scales.cast<float>()));
+    state.histories.push_back(GradientHistory::Restore(std::move(mean), std::move(noise), weight));
+  }
+  if (!reader.status().ok()) return reader.status();
+  const std::size_t hashed = bytes.size() - reader.left();
+  const std::uint64_t checksum = reader.TakeUnsigned("checksum");
+  if (!reader.status().ok()) return reader.status();
+  if (reader.left() != 0) {
+    return Refusal("end", absl::StrCat(reader.left(), " bytes more"), "none");
+  }
+  if (checksum != Fnv1a(bytes.substr(0, hashed))) {
+    return Refusal("checksum", "another one", "that of the bytes before it");
+  }
+  return state;
+}
+
+absl::Status WriteStateFile(const std::string& path, const Network<float>& network,
+                            const TrainingState& state) {
+  const absl::StatusOr<std::string> bytes = EncodeState(network, state);
+  if (!bytes.ok()) return bytes.status();
+  const std::string unfinished = path + ".unfinished";
+  {
+    std::ofstream file(unfinished, std::ios::binary);
+    file << *bytes;
+    file.close();
+    if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", unfinished));
+  }
+  if (std::rename(unfinished.c_str(), path.c_str()) != 0) {
+    return absl::UnavailableError(absl::StrCat("cannot rename ", unfinished, " to ", path));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainingState> ReadStateFile(const std::string& path,
+                                            const Network<float>& network) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return DecodeState(bytes, network);
+}
+
+}  // namespace epsledger::trainers::fsdp

@@ -1,0 +1,45 @@
+#include "accounting/audit/certified_trade_off.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "accounting/event/domain.h"
+#include "accounting/trade_off/tabulated_trade_off.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// An audit reads f far out first, where it is small, and is decided near the middle.
+constexpr SamplingOptions kSampling{
+    .relative_width = 1e-3, .absolute_width = 1e-10, .largest_epsilon = 700, .max_samples = 400};
+
+}  // namespace
+
+absl::StatusOr<TradeOffFunction> CertifiedTradeOff(const Question& history) {
+  if (history.adjacency.has_value()) {
+    return OutOfDomain("adjacency", *history.adjacency == Adjacency::kAdd ? "ADD" : "REMOVE",
+                       "none: an audit is of both directions");
+  }
+  absl::StatusOr<ComposedHistory> composed = ComposedHistory::Create(history);
+  if (!composed.ok()) return composed.status();
+  absl::Status failure;
+  const auto delta = [&](double epsilon) {
+    if (!failure.ok()) return Bounds{0, 1};
+    const absl::StatusOr<Guarantee> answer = composed->Ask(DeltaAtEpsilon{epsilon});
+    if (!answer.ok()) {
+      failure = answer.status();
+      return Bounds{0, 1};
+    }
+    // An approximation is no bound, whatever it says.
+    if (answer->kind == GuaranteeKind::kApproximation) return Bounds{0, 1};
+    return Bounds{answer->lower.value_or(0), answer->upper.value_or(1)};
+  };
+  const std::vector<ProfileSample> samples = SampleProfile(delta, kSampling);
+  if (!failure.ok()) return failure;
+  // Without a direction a profile is the larger of both: the same samples stand for both orders.
+  return TradeOffFunction::FromTable(std::make_shared<TabulatedTradeOff>(samples, samples));
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,110 @@
+#include "accounting/audit/one_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "accounting/audit/binomial_tail.h"
+#include "accounting/event/domain.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/numeric/search.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr uint64_t kTieSalt = 3;
+// Beyond, 1 / (1 + e^epsilon) is too close to the smallest double.
+constexpr double kLargestEpsilon = 700;
+
+// >= max over i in [1, v] of P[B >= v - i] / i for B ~ Bin(r, e^eps / (1 + e^eps)), of which the
+// tail at v is given.
+double WorstTailPerStep(double epsilon, int64_t guesses, int64_t correct, const BinomialTail& at) {
+  // P[B = j - 1] / P[B = j] = j / (r - j + 1) e^-eps, from the tail's own first term downwards.
+  const double odds = RoundUp(std::exp(-epsilon));
+  double worst = 0;
+  double sum = at.tail;
+  double mass = at.mass;
+  double terms = 8;
+  for (int64_t i = 1; i <= correct; ++i) {
+    const auto j = static_cast<double>(correct - i + 1);
+    mass *= j / (static_cast<double>(guesses) - j + 1) * odds;
+    sum += mass;
+    terms += 1;
+    const double probability = std::min(1.0, RoundUp(sum, 8 * terms));
+    worst = std::max(worst, RoundUp(probability / static_cast<double>(i)));
+    // No later one can be above 1 / i.
+    if (probability >= 1 || worst * static_cast<double>(i + 1) >= 1) break;
+  }
+  return worst;
+}
+
+}  // namespace
+
+absl::Status Validate(const OneRunCounts& counts) {
+  absl::Status status = CheckRange("canaries", counts.canaries, 1, kMaxOneRunCanaries);
+  if (!status.ok()) return status;
+  status = CheckRange("guesses", counts.guesses, 1, counts.canaries);
+  if (!status.ok()) return status;
+  return CheckRange("correct", counts.correct, 0, counts.guesses);
+}
+
+double OneRunPValue(const OneRunCounts& counts, double epsilon, double delta) {
+  if (!(epsilon >= 0) || !(epsilon <= kLargestEpsilon) || !(delta >= 0)) return 1;
+  const BinomialTail at = BinomialUpperTailAndMass(epsilon, counts.guesses, counts.correct);
+  if (at.tail >= 1 || delta == 0) return at.tail;
+  const double worst = WorstTailPerStep(epsilon, counts.guesses, counts.correct, at);
+  const double extra = RoundUp(2 * static_cast<double>(counts.canaries) * delta * worst, 3);
+  return std::min(1.0, RoundUp(at.tail + extra));
+}
+
+absl::StatusOr<double> OneRunEpsilonLowerBound(const OneRunCounts& counts,
+                                               const AuditTarget& target) {
+  absl::Status status = Validate(target);
+  if (!status.ok()) return status;
+  status = Validate(counts);
+  if (!status.ok()) return status;
+  const double failure_probability = target.failure_probability();
+  const auto excess = [&](double epsilon) {
+    return OneRunPValue(counts, epsilon, target.delta) - failure_probability;
+  };
+  if (excess(0) > 0) return 0;
+  double fails = 1;
+  while (fails < kLargestEpsilon && excess(fails) <= 0) fails *= 2;
+  if (fails >= kLargestEpsilon) return 0;  // a p-value of 1 is reached before, or nothing is sure
+  return NarrowCrossing(excess, 0, fails, 1e-9).holds;
+}
+
+absl::StatusOr<OneRunCounts> CountGuesses(const CanaryScores& scores, int64_t guesses) {
+  absl::Status status = Validate(scores, 0);
+  if (!status.ok()) return status;
+  const size_t members = scores.members.size();
+  const size_t total = members + scores.non_members.size();
+  status = CheckRange("canaries", static_cast<int64_t>(total), 1, kMaxOneRunCanaries);
+  if (!status.ok()) return status;
+  status = CheckRange("guesses", guesses, 1, static_cast<int64_t>(total));
+  if (!status.ok()) return status;
+  const auto score = [&](size_t canary) {
+    return canary < members ? scores.members[canary] : scores.non_members[canary - members];
+  };
+  std::vector<size_t> order = FixedShuffle(total, kTieSalt);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return score(a) > score(b); });
+  OneRunCounts counts;
+  counts.canaries = static_cast<int64_t>(total);
+  counts.guesses = guesses;
+  const auto guessed_in = static_cast<size_t>((guesses + 1) / 2);
+  const auto guessed_out = static_cast<size_t>(guesses / 2);
+  for (size_t i = 0; i < guessed_in; ++i) counts.correct += order[i] < members ? 1 : 0;
+  for (size_t i = total - guessed_out; i < total; ++i) counts.correct += order[i] < members ? 0 : 1;
+  return counts;
+}
+
+std::vector<int64_t> DefaultGuesses(int64_t canaries) {
+  std::vector<int64_t> guesses;
+  for (int64_t share = 1; share <= 64; share *= 4) {
+    if (canaries / share >= 1) guesses.push_back(canaries / share);
+  }
+  return guesses;
+}
+
+}  // namespace epsledger::accounting

@@ -1,0 +1,175 @@
+#include "accounting/audit/two_arm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "accounting/audit/binomial_tail.h"
+#include "accounting/audit/gaussian_hypothesis.h"
+#include "accounting/event/domain.h"
+#include "accounting/numeric/normal.h"
+#include "accounting/numeric/rounding.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr size_t kSmallestArm = 8;
+// One score in so many chooses the threshold.
+constexpr size_t kChoiceShare = 4;
+// Any numbers that differ.
+constexpr uint64_t kMemberSalt = 1;
+constexpr uint64_t kNonMemberSalt = 2;
+
+// log((rate - delta) / error) from below, 0 where that is negative; `error` is above 0.
+double LogRatioDown(double rate, double delta, double error) {
+  const double excess = RoundDown(rate - delta, 1);
+  if (!(excess > 0) || !(error > 0)) return 0;
+  const double ratio = RoundDown(excess / error, 1);
+  return ratio > 1 ? RoundDownNonNegative(std::log(ratio)) : 0;
+}
+
+// <= Phi^-1(p): the quantile is moved down until the distribution function proves it.
+double NormalQuantileDown(double p) {
+  const double z = NormalQuantile(p);
+  if (!std::isfinite(z)) return -std::numeric_limits<double>::infinity();
+  for (double step = 1e-14 * (1 + std::abs(z)); step < 1e-6; step *= 4) {
+    if (RoundUp(NormalCdf(z - step) * (1 + kNormalRelativeError), 2) <= p) return z - step;
+  }
+  return -std::numeric_limits<double>::infinity();
+}
+
+double NormalQuantileUp(double p) {
+  const double z = NormalQuantile(p);
+  if (!std::isfinite(z)) return std::numeric_limits<double>::infinity();
+  for (double step = 1e-14 * (1 + std::abs(z)); step < 1e-6; step *= 4) {
+    if (RoundDown(NormalCdf(z + step) * (1 - kNormalRelativeError), 2) >= p) return z + step;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+TwoArmAudit Evaluate(const TwoArmCounts& counts, const AuditTarget& target) {
+  const double share = 0.5 * target.failure_probability();
+  const double member_logit = LogitLowerBound(counts.true_positives, counts.members, share);
+  const double non_member_logit =
+      LogitUpperBound(counts.false_positives, counts.non_members, share);
+  TwoArmAudit audit;
+  audit.true_positive_rate_lower = ProportionDown(member_logit);
+  audit.false_positive_rate_upper = ProportionUp(non_member_logit);
+  audit.epsilon_lower = std::max(
+      LogRatioDown(audit.true_positive_rate_lower, target.delta, audit.false_positive_rate_upper),
+      LogRatioDown(ProportionDown(-non_member_logit), target.delta, ProportionUp(-member_logit)));
+  const double mu = RoundDown(NormalQuantileDown(audit.true_positive_rate_lower) -
+                              NormalQuantileUp(audit.false_positive_rate_upper));
+  audit.mu_lower = mu > 0 && std::isfinite(mu) ? mu : 0;
+  audit.epsilon_lower_if_gaussian = GaussianEpsilonLower(audit.mu_lower, target.delta);
+  return audit;
+}
+
+absl::Status CheckCounts(const std::string& all, int64_t count, const std::string& some,
+                         int64_t positives) {
+  absl::Status status = CheckRange(all, count, 1, kMaxAuditTrials);
+  if (!status.ok()) return status;
+  return CheckRange(some, positives, 0, count);
+}
+
+// A part of an arm, sorted.
+std::vector<double> Part(const std::vector<double>& scores, const std::vector<size_t>& order,
+                         size_t first, size_t last) {
+  std::vector<double> part;
+  part.reserve(last - first);
+  for (size_t i = first; i < last; ++i) part.push_back(scores[order[i]]);
+  std::sort(part.begin(), part.end());
+  return part;
+}
+
+int64_t CountAtLeast(const std::vector<double>& sorted, double threshold) {
+  return sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), threshold);
+}
+
+// Thresholds worth trying: scores of both arms, densely in both tails, where epsilon is found.
+std::vector<double> Candidates(const std::vector<double>& members,
+                               const std::vector<double>& non_members) {
+  std::vector<double> candidates;
+  for (const std::vector<double>* arm : {&members, &non_members}) {
+    const size_t size = arm->size();
+    for (double rank = 0; rank < static_cast<double>(size);
+         rank = std::max(rank + 1, rank * 1.15)) {
+      const auto i = static_cast<size_t>(rank);
+      candidates.push_back((*arm)[i]);
+      candidates.push_back((*arm)[size - 1 - i]);
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  return candidates;
+}
+
+// What `errors` of `count` promise of `size` runs: two standard deviations more than was seen, and
+// one, so that the largest of many noisy promises is not the noisiest, and a tail in which nothing
+// was seen is not believed to be empty.
+int64_t PromisedErrors(int64_t errors, size_t count, int64_t size) {
+  const auto n = static_cast<double>(count);
+  const auto seen = static_cast<double>(errors);
+  const double cautious = seen + 1 + 2 * std::sqrt(std::max(0.0, seen * (1 - seen / n)));
+  const double promised = std::round(cautious / n * static_cast<double>(size));
+  return promised < static_cast<double>(size) ? static_cast<int64_t>(promised) : size;
+}
+
+}  // namespace
+
+absl::StatusOr<TwoArmAudit> AuditTwoArms(const TwoArmCounts& counts, const AuditTarget& target) {
+  absl::Status status = Validate(target);
+  if (!status.ok()) return status;
+  status = CheckCounts("members", counts.members, "truePositives", counts.true_positives);
+  if (!status.ok()) return status;
+  status = CheckCounts("nonMembers", counts.non_members, "falsePositives", counts.false_positives);
+  if (!status.ok()) return status;
+  return Evaluate(counts, target);
+}
+
+absl::StatusOr<TwoArmScoreAudit> AuditTwoArmScores(const CanaryScores& scores,
+                                                   AuditObjective objective,
+                                                   const AuditTarget& target) {
+  absl::Status status = Validate(target);
+  if (!status.ok()) return status;
+  status = Validate(scores, kSmallestArm);
+  if (!status.ok()) return status;
+  const auto member_order = FixedShuffle(scores.members.size(), kMemberSalt);
+  const auto non_member_order = FixedShuffle(scores.non_members.size(), kNonMemberSalt);
+  const size_t member_split = scores.members.size() / kChoiceShare;
+  const size_t non_member_split = scores.non_members.size() / kChoiceShare;
+  const auto members_seen = Part(scores.members, member_order, 0, member_split);
+  const auto non_members_seen = Part(scores.non_members, non_member_order, 0, non_member_split);
+
+  TwoArmScoreAudit result;
+  result.counts.members = static_cast<int64_t>(scores.members.size() - member_split);
+  result.counts.non_members = static_cast<int64_t>(scores.non_members.size() - non_member_split);
+  double best = -1;
+  for (const double candidate : Candidates(members_seen, non_members_seen)) {
+    TwoArmCounts promised = result.counts;
+    const int64_t misses =
+        static_cast<int64_t>(member_split) - CountAtLeast(members_seen, candidate);
+    promised.true_positives =
+        promised.members - PromisedErrors(misses, member_split, promised.members);
+    promised.false_positives = PromisedErrors(CountAtLeast(non_members_seen, candidate),
+                                              non_member_split, promised.non_members);
+    const TwoArmAudit audit = Evaluate(promised, target);
+    const double value =
+        objective == AuditObjective::kEpsilon ? audit.epsilon_lower : audit.mu_lower;
+    if (value > best) {
+      best = value;
+      result.threshold = candidate;
+    }
+  }
+  const auto members = Part(scores.members, member_order, member_split, member_order.size());
+  const auto non_members =
+      Part(scores.non_members, non_member_order, non_member_split, non_member_order.size());
+  result.counts.true_positives = CountAtLeast(members, result.threshold);
+  result.counts.false_positives = CountAtLeast(non_members, result.threshold);
+  result.audit = Evaluate(result.counts, target);
+  return result;
+}
+
+}  // namespace epsledger::accounting

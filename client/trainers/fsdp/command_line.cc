@@ -174,10 +174,10 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->group(group);
-  app.add_option("--json-log", options.json_log, "the run as JSON lines")
+  app.add_option("--log-json", options.log_json, "the run as JSON lines")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--csv-log", options.csv_log, "its steps as CSV")->type_name("FILE")->group(group);
+  app.add_option("--log-csv", options.log_csv, "its steps as CSV")->type_name("FILE")->group(group);
   app.add_option("--checkpoint", options.checkpoint, "keep the state of training here")
       ->type_name("FILE")
       ->group(group);

@@ -25,8 +25,8 @@ struct CommandLine {
   std::optional<double> epochs;
 
   int evaluate_every = 0;  // 0: about twenty times
-  std::string json_log;
-  std::string csv_log;
+  std::string log_json;
+  std::string log_csv;
   std::string checkpoint;
   int checkpoint_every = 50;
   bool resume = false;

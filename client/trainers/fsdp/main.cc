@@ -71,7 +71,7 @@ std::optional<Claim> ProvenClaim(const LedgerFlags& flags) {
 }
 
 int Run(CommandLine options) {
-  absl::StatusOr<TrainingLog> log = TrainingLog::Open(options.json_log, options.csv_log);
+  absl::StatusOr<TrainingLog> log = TrainingLog::Open(options.log_json, options.log_csv);
   if (!log.ok()) return Fail(log.status());
   TrainingOptions& training = options.training;
   absl::StatusOr<ImageRecords> records =

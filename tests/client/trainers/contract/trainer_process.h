@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_TRAINER_PROCESS_H_
-#define EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_TRAINER_PROCESS_H_
+#ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_CONTRACT_TRAINER_PROCESS_H_
+#define EPSLEDGER_TESTS_CLIENT_TRAINERS_CONTRACT_TRAINER_PROCESS_H_
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,20 +14,19 @@
 
 extern char** environ;
 
-namespace epsledger::trainers::istdp {
+namespace epsledger::trainers {
 
-// A running epsledger-istdp whose output is read line by line.
+// A running trainer whose output is read line by line.
 class TrainerProcess {
  public:
-  explicit TrainerProcess(std::vector<std::string> arguments) {
+  // `program` below the build folder: "client/trainers/istdp/epsledger-istdp".
+  TrainerProcess(const std::string& program, std::vector<std::string> arguments) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0) return;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-    const std::string program =
-        std::string(EPSLEDGER_BINARY_DIR) + "/client/trainers/istdp/epsledger-istdp";
-    arguments.insert(arguments.begin(), program);
+    arguments.insert(arguments.begin(), std::string(EPSLEDGER_BINARY_DIR) + "/" + program);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -79,6 +78,6 @@ class TrainerProcess {
   std::FILE* output_ = nullptr;
 };
 
-}  // namespace epsledger::trainers::istdp
+}  // namespace epsledger::trainers
 
-#endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_TRAINER_PROCESS_H_
+#endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_CONTRACT_TRAINER_PROCESS_H_

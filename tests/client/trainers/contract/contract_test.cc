@@ -1,0 +1,155 @@
+// What every trainer owes the ledger: no noise is drawn that was not charged before, whatever dies
+// and when; and in a run that nothing interrupts, as many charges as draws.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/client/trainers/contract/trainer_fixture.h"
+
+namespace epsledger::trainers {
+namespace {
+
+struct TrainerCase {
+  std::string name;
+  std::string program;
+  // Every step is the same event, small beside the budget.
+  std::vector<std::string> arguments;
+  // A line of its output that comes after at least 20 steps.
+  std::string twenty_steps;
+  // A divergence at order 2 that ten steps stay below, and eleven do not.
+  double more_than_ten_steps;
+};
+
+constexpr RenyiCap kWide = {.order = 2, .divergence = 1e6};
+
+std::ostream& operator<<(std::ostream& out, const TrainerCase& trainer) {
+  return out << trainer.name;
+}
+
+const TrainerCase kTrainers[] = {
+    {.name = "istdp",
+     .program = "client/trainers/istdp/epsledger-istdp",
+     .arguments = {"--record-count", "150", "--noise-multiplier", "20"},
+     .twenty_steps = "step  20",
+     // A step has 2 / (2 20^2) = .0025.
+     .more_than_ten_steps = .0251},
+    {.name = "fsdp",
+     .program = "client/trainers/fsdp/epsledger-fsdp",
+     .arguments = {"--data", "digits", "--model", "mlp:8", "--record-count", "150",
+                   "--expected-batch-size", "30", "--noise-multiplier", "20", "--evaluate-every",
+                   "10"},
+     .twenty_steps = "step   20",
+     // A step has log(1 + .2^2 (exp(1 / 20^2) - 1)) = .000100120.
+     .more_than_ten_steps = .00102},
+};
+
+class TrainerContract : public TrainerFixture, public testing::WithParamInterface<TrainerCase> {
+ protected:
+  std::vector<std::string> Arguments(int steps, const std::string& log,
+                                     const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = GetParam().arguments;
+    if (GetParam().name == "istdp") {
+      arguments.insert(arguments.end(), {"--data", WriteRecords("records.libsvm", 8, 2)});
+    } else {
+      WriteRecords("digits8x8.libsvm", 64, 10);
+      setenv("EPSLEDGER_DATA_DIR", folder_.c_str(), 1);
+    }
+    arguments.insert(
+        arguments.end(),
+        {"--server", server_->address(), "--budget", "adult", "--session", "run", "--steps",
+         std::to_string(steps), "--max-steps", std::to_string(steps), "--log-json", Path(log),
+         "--checkpoint", Path("state"), "--checkpoint-every", "5"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  int Run(const std::vector<std::string>& arguments) {
+    TrainerProcess trainer(GetParam().program, arguments);
+    return trainer.WaitForEnd();
+  }
+};
+
+TEST_P(TrainerContract, EveryReleaseIsOneCharge) {
+  CreateBudget(kWide);
+  EXPECT_EQ(Run(Arguments(23, "run.jsonl")), 0);
+  const auto records = ReadLog(Path("run.jsonl"));
+  ASSERT_FALSE(records.empty());
+  EXPECT_EQ(CountSteps(records), 23);
+  EXPECT_EQ(records.back()["releases"], 23);
+  EXPECT_EQ(charges(), 23);
+}
+
+TEST_P(TrainerContract, LeasesOfSevenAreFourForTwentyThreeSteps) {
+  CreateBudget(kWide);
+  EXPECT_EQ(Run(Arguments(23, "run.jsonl", {"--lease", "7"})), 0);
+  EXPECT_EQ(ReadLog(Path("run.jsonl")).back()["releases"], 23);
+  EXPECT_EQ(charges(), 4);
+}
+
+TEST_P(TrainerContract, ARefusalComesBeforeTheNoise) {
+  CreateBudget(RenyiCap{.order = 2, .divergence = GetParam().more_than_ten_steps});
+  EXPECT_EQ(Run(Arguments(50, "run.jsonl")), 0);
+  const auto records = ReadLog(Path("run.jsonl"));
+  EXPECT_EQ(records.back()["stop_reason"], "refused");
+  EXPECT_EQ(records.back()["releases"], 10);
+  EXPECT_EQ(charges(), 10);
+  // Nothing is left for another run, and it says so by its exit code.
+  EXPECT_EQ(Run(Arguments(50, "other.jsonl", {"--session", "other"})), 3);
+}
+
+TEST_P(TrainerContract, ATrainerThatIsKilledPaysAgainForWhatItRepeats) {
+  CreateBudget(kWide);
+  {
+    TrainerProcess trainer(GetParam().program, Arguments(1'000'000, "first.jsonl"));
+    ASSERT_TRUE(trainer.ReadUntil(GetParam().twenty_steps));
+    trainer.Kill();
+  }
+  const int logged = CountSteps(ReadLog(Path("first.jsonl")));
+  const std::int64_t charged = charges();
+  EXPECT_GE(logged, 20);
+  EXPECT_GE(charged, logged);
+  EXPECT_LE(charged, logged + 1);  // the one in flight
+  EXPECT_EQ(Run(Arguments(logged + 30, "second.jsonl", {"--resume"})), 0);
+  const auto records = ReadLog(Path("second.jsonl"));
+  EXPECT_EQ(records.back()["steps"], logged + 30);
+  EXPECT_GE(CountSteps(records), 30);
+  EXPECT_EQ(charges(), charged + CountSteps(records));
+}
+
+TEST_P(TrainerContract, AServerThatIsKilledAndComesBackHasEveryReleaseOnce) {
+  CreateBudget(kWide);
+  TrainerProcess trainer(GetParam().program, Arguments(200, "run.jsonl"));
+  ASSERT_TRUE(trainer.ReadUntil(GetParam().twenty_steps));
+  server_->Kill();
+  server_->Restart();
+  EXPECT_EQ(trainer.WaitForEnd(), 0);
+  EXPECT_EQ(ReadLog(Path("run.jsonl")).back()["releases"], 200);
+  EXPECT_EQ(charges(), 200);
+}
+
+TEST_P(TrainerContract, WhenBothAreKilledNothingIsUncharged) {
+  CreateBudget(kWide);
+  {
+    TrainerProcess trainer(GetParam().program, Arguments(1'000'000, "first.jsonl"));
+    ASSERT_TRUE(trainer.ReadUntil(GetParam().twenty_steps));
+    server_->Kill();
+    trainer.Kill();
+  }
+  const int logged = CountSteps(ReadLog(Path("first.jsonl")));
+  server_->Restart();
+  const std::int64_t charged = charges();
+  EXPECT_GE(charged, logged);
+  EXPECT_LE(charged, logged + 1);
+  EXPECT_EQ(Run(Arguments(logged + 10, "second.jsonl", {"--resume"})), 0);
+  EXPECT_EQ(charges(), charged + CountSteps(ReadLog(Path("second.jsonl"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TrainerContract, testing::ValuesIn(kTrainers),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace epsledger::trainers

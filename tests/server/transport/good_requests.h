@@ -132,6 +132,10 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "accountant: GAUSSIAN sensitivity_relation: CONTRIBUTION relative_width: 0.5 group_size: 1 "
        "type_one_error_range { first: 0.01 last: 0.5 count: 2 logarithmic: true } events { count: "
        "1 event { gaussian { noise_multiplier: 4 } } }"},
+      {"AccountingService.AuditCanaries",
+       "method: ONE_RUN_F_DP confidence: 0.9 delta: 1e-5 claimed_epsilon: 1 neighboring_relation: "
+       "ADD_OR_REMOVE_ONE sensitivity_relation: CONTRIBUTION one_run_counts { canaries: 9 guesses: "
+       "8 correct: 7 } events { count: 1 event { gaussian { noise_multiplier: 4 } } }"},
       {"AuditService.GetLedgerHead", "budget: 'budgets/b'"},
       {"AuditService.ListDenials", "page_size: 3"},
       {"AuditService.ListAuditEntries", "budget: 'budgets/b' after_sequence: 1 page_size: 3"},

@@ -98,6 +98,10 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "name: 'budgets/b/sessions/s' accountant: RENYI epsilons: [1, 2]"},
       {"SessionService.GetSessionTradeOffCurve",
        "name: 'budgets/b/sessions/s' accountant: RENYI type_one_errors: [0.1]"},
+      {"SessionService.RecordAudit",
+       "session: 'budgets/b/sessions/s' audit { method: TWO_ARM_GDP hypothesis: "
+       "GAUSSIAN_TRADE_OFF epsilon_lower_bound: 0.5 delta: 1e-5 confidence: 0.95 trials: 2000 "
+       "mu_lower_bound: 0.1 claimed_epsilon: 1 source: 'x' }"},
       {"SessionService.CloseSession", "name: 'budgets/spare/sessions/s' reason: 'x'"},
       {"ChargeService.Charge",
        "attempt: 'budgets/b/sessions/s/attempts/1' charge_id: 'c' count: 1 " + event},

@@ -129,6 +129,8 @@ double CostIn(const MechanismEvent& event, const Setting& setting,
       return Sane(renyi->Divergence(cell.order));
     case CellQuantity::kPlanCount:
       return kInfinity;  // an event is no plan
+    case CellQuantity::kNoGuarantee:
+      return 0;
   }
   return kInfinity;
 }
@@ -193,6 +195,11 @@ absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::s
   return OneCell(CellQuantity::kRenyi, order, divergence, "[FZ21] Thm 4.3");
 }
 
+Filter NoGuaranteeFilter() {
+  return OneCell(CellQuantity::kNoGuarantee, 0, 0,
+                 "no theorem: this budget promises nothing to anybody");
+}
+
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
                       const FilterCell& cell) {
   return CostUpperBounds(event, relation, {cell})[0];
@@ -200,7 +207,13 @@ double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
 
 std::vector<double> CostUpperBounds(const MechanismEvent& event, NeighboringRelation relation,
                                     const std::vector<FilterCell>& cells) {
-  if (ContainsNonPrivate(event)) return std::vector<double>(cells.size(), kInfinity);
+  if (ContainsNonPrivate(event)) {
+    std::vector<double> costs(cells.size(), kInfinity);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i].quantity == CellQuantity::kNoGuarantee) costs[i] = 0;
+    }
+    return costs;
+  }
   const Setting setting{.relation = relation};
   std::optional<RenyiProfile> renyi;
   if (std::any_of(cells.begin(), cells.end(),

@@ -25,6 +25,7 @@ enum class CellQuantity : uint8_t {
   kMuSquared = 5,       // sum of mu_i^2 (plain Gaussian events only)
   kRenyi = 6,           // sum of D_order
   kPlanCount = 7,       // plans, each of which meets the cap whole
+  kNoGuarantee = 8,     // nothing: of a budget that promises nothing
 };
 
 struct FilterCell {
@@ -85,9 +86,13 @@ absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path);
 // D_order <= divergence. order in (1, inf), divergence in (0, inf).
 absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path);
 
+// Lets everything pass and guarantees nothing: one cell in which every event costs 0.
+Filter NoGuaranteeFilter();
+
 // Returns c >= the true cost of one use of `event` in `cell`, for every pair of neighbors.
 // +inf where the event has no finite cost in that quantity (a Gaussian in pure epsilon, a sampled
 // Gaussian in mu, anything not proved): such a charge never fits. Never NaN, never negative.
+// 0 in kNoGuarantee, where there is no true cost because nothing is promised.
 // REQUIRES: Validate(event) is OK. Cost: as the Renyi divergence, up to a millisecond; callers
 // keep the result.
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,

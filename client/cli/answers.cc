@@ -1,5 +1,6 @@
 #include "client/cli/answers.h"
 
+#include <ostream>
 #include <string>
 #include <utility>
 
@@ -47,18 +48,44 @@ std::string DescribeHistory(const v1::Session& session) {
   return text;
 }
 
+// The label of what is known of the algorithm, with its flag; a session without a claim has none.
+std::string DescribeLabel(const v1::Session& session) {
+  if (!session.has_claim()) return "";
+  return absl::StrCat(session.claim().label(),
+                      session.claim().counterexample_known() ? " (counterexample_known)" : "");
+}
+
+Table AuditsTable(const v1::Session& session) {
+  Table table({"audited", "epsilon lower", "at delta", "confidence", "if", "trials",
+               "compared with", "exceeds claim", "source", "sequence"});
+  for (const v1::SessionAudit& audit : session.audits()) {
+    table.AddRow(
+        {v1::AuditCanariesRequest::Method_Name(audit.method()),
+         Cell(audit.epsilon_lower_bound(), Rounding::kDown), ExactNumber(audit.delta()),
+         ExactNumber(audit.confidence()),
+         audit.hypothesis() == v1::AuditCanariesResponse::GAUSSIAN_TRADE_OFF ? "Gaussian trade-off"
+                                                                             : "",
+         audit.trials(),
+         audit.has_claimed_epsilon() ? Cell(audit.claimed_epsilon(), Rounding::kUp) : Cell(""),
+         audit.exceeds_claim() ? "YES" : "no", audit.source(), audit.sequence()});
+  }
+  return table;
+}
+
 Table SessionTable(const std::vector<const v1::Session*>& sessions) {
   Table table({"name", "mode", "state", "attempt", "accepted", "refused", "history", "own cap",
-               "display name"});
+               "display name", "label", "claimed epsilon"});
   for (const v1::Session* session : sessions) {
-    table.AddRow({session->name(), v1::Session::Mode_Name(session->mode()),
-                  v1::Session::State_Name(session->state()), session->current_attempt(),
-                  session->accepted_charge_count(), session->refused_charge_count(),
-                  DescribeHistory(*session),
-                  session->has_own_cap()  ? DescribeCap(session->own_cap())
-                  : session->no_own_cap() ? "none: the budgets limit it"
-                                          : "the plan",
-                  session->display_name()});
+    table.AddRow(
+        {session->name(), v1::Session::Mode_Name(session->mode()),
+         v1::Session::State_Name(session->state()), session->current_attempt(),
+         session->accepted_charge_count(), session->refused_charge_count(),
+         DescribeHistory(*session),
+         session->has_own_cap()  ? DescribeCap(session->own_cap())
+         : session->no_own_cap() ? "none: the budgets limit it"
+                                 : "the plan",
+         session->display_name(), DescribeLabel(*session),
+         session->has_claim() ? Cell(session->claim().epsilon(), Rounding::kUp) : Cell("")});
   }
   return table;
 }
@@ -94,6 +121,9 @@ void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& 
 void PrintSession(Invocation& invocation, const v1::Session& session) {
   const Table cells = CellTable(session.cells());
   invocation.Print({.messages = {&session}, .table = SessionTable({&session}), .below = &cells});
+  if (!invocation.IsForPeople() || session.audits().empty()) return;
+  invocation.terminal().out << "\n";
+  AuditsTable(session).PrintAligned(invocation.terminal().out, invocation.terminal().color);
 }
 
 void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>& sessions) {

@@ -74,19 +74,24 @@ void CapFlags::AddTo(CLI::App& command) {
       ->expected(1)
       ->take_all()
       ->group(group);
+  command
+      .add_flag("--no-guarantee", no_guarantee,
+                "promise nothing: for runs as published, whose guarantee is not proven")
+      ->group(group);
 }
 
 absl::StatusOr<Cap> CapFlags::ToCap() const {
   const bool approximate = epsilon || delta || !filter.empty() || filter_order;
   const bool renyi = renyi_order || renyi_divergence;
   const int given = int{approximate} + int{pure_epsilon.has_value()} + int{rho.has_value()} +
-                    int{mu.has_value()} + int{renyi} + int{!curve_points.empty()};
+                    int{mu.has_value()} + int{renyi} + int{!curve_points.empty()} +
+                    int{no_guarantee};
   if (given == 0) return Cap();
   if (given > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "cap: got flags of ", given,
         " currencies, want one of --epsilon with --delta, --pure-epsilon, --rho, --mu, "
-        "--renyi-order with --renyi-divergence, --curve-point"));
+        "--renyi-order with --renyi-divergence, --curve-point, --no-guarantee"));
   }
   if (approximate) {
     if (!epsilon || !delta) {
@@ -97,6 +102,7 @@ absl::StatusOr<Cap> CapFlags::ToCap() const {
     if (!filter.empty()) cap.filter = Filters().at(filter);
     return cap;
   }
+  if (no_guarantee) return NoGuaranteeCap{};
   if (pure_epsilon) return PureEpsilonCap{*pure_epsilon};
   if (rho) return ZcdpCap{*rho};
   if (mu) return GaussianDpCap{*mu};
@@ -146,6 +152,8 @@ std::string DescribeCap(const v1::Cap& cap) {
       }
       return text;
     }
+    case v1::Cap::kNoGuarantee:
+      return "no guarantee";
     case v1::Cap::CURRENCY_NOT_SET:
       break;
   }

@@ -25,9 +25,10 @@ struct CapFlags {
   std::optional<double> renyi_order;
   std::optional<double> renyi_divergence;
   std::vector<std::string> curve_points;
+  bool no_guarantee = false;
 
   // Adds --epsilon, --delta, --filter, --filter-order, --pure-epsilon, --rho, --mu, --renyi-order,
-  // --renyi-divergence and --curve-point.
+  // --renyi-divergence, --curve-point and --no-guarantee.
   void AddTo(CLI::App& command);
 
   // Returns monostate if no cap flag is given; INVALID_ARGUMENT if flags of more than one currency

@@ -76,6 +76,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddCompareCommand(app, invocation);
   AddCalibrateCommand(app, invocation);
   AddCurveCommand(app, invocation);
+  AddAuditCommand(app, invocation);
   AddTokenCommands(app, invocation);
   AddVersionCommand(app, invocation);
   app.footer(

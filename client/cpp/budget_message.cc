@@ -38,6 +38,7 @@ struct CapWriter {
       out->set_delta(point.delta);
     }
   }
+  void operator()(const NoGuaranteeCap&) const { message->mutable_no_guarantee(); }
 };
 
 Cap FromMessage(const v1::Cap& cap) {
@@ -66,6 +67,8 @@ Cap FromMessage(const v1::Cap& cap) {
       }
       return result;
     }
+    case v1::Cap::kNoGuarantee:
+      return NoGuaranteeCap{};
     case v1::Cap::CURRENCY_NOT_SET:
       break;
   }

@@ -66,6 +66,12 @@ Mechanism Mechanism::GaussianDp(double mu) {
   return MechanismMessage::Wrap(std::move(event));
 }
 
+Mechanism Mechanism::NonPrivate(std::string_view reason) {
+  v1::MechanismEvent event;
+  event.mutable_non_private()->set_reason(std::string(reason));
+  return MechanismMessage::Wrap(std::move(event));
+}
+
 Mechanism Mechanism::Composed(const std::vector<CountedMechanism>& parts) {
   v1::MechanismEvent event;
   v1::Composed* composed = event.mutable_composed();

@@ -225,6 +225,27 @@ absl::StatusOr<SessionGuarantees> Session::Guarantees(double delta) const {
   return guarantees;
 }
 
+absl::Status Session::RecordAudit(const AuditResult& audit) {
+  v1::RecordAuditRequest request;
+  request.set_session(impl_->name);
+  v1::SessionAudit* message = request.mutable_audit();
+  message->set_method(static_cast<v1::AuditCanariesRequest::Method>(audit.method));
+  message->set_hypothesis(audit.if_gaussian_trade_off
+                              ? v1::AuditCanariesResponse::GAUSSIAN_TRADE_OFF
+                              : v1::AuditCanariesResponse::NONE);
+  message->set_epsilon_lower_bound(audit.epsilon_lower_bound);
+  message->set_delta(audit.delta);
+  message->set_confidence(audit.confidence);
+  message->set_trials(audit.trials);
+  if (audit.mu_lower_bound) message->set_mu_lower_bound(*audit.mu_lower_bound);
+  if (audit.claimed_epsilon) message->set_claimed_epsilon(*audit.claimed_epsilon);
+  message->set_source(audit.source);
+  return impl_->connection
+      ->Call(impl_->connection->sessions(), &v1::SessionService::StubInterface::RecordAudit,
+             request)
+      .status();
+}
+
 absl::StatusOr<std::vector<CellBalance>> Session::OwnCells() const {
   v1::GetSessionRequest request;
   request.set_name(impl_->name);

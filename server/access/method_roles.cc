@@ -73,6 +73,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"SessionService.GetSessionPrivacyProfile", Role::kViewer},
     {"SessionService.GetSessionTradeOffCurve", Role::kViewer},
     {"SessionService.CloseSession", Role::kTrainer},
+    {"SessionService.RecordAudit", Role::kTrainer},
     {"SessionService.WatchSession", Role::kViewer},
 };
 

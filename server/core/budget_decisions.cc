@@ -128,6 +128,11 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
     return absl::InvalidArgumentError(
         "cap: got a trade-off curve, want a currency in which what was spent can be counted");
   }
+  if (std::holds_alternative<NoGuaranteeCap>(command.cap)) {
+    return absl::InvalidArgumentError(
+        "cap: got noGuarantee, want a promise: what promised something is not replaced by nothing; "
+        "close it, and create another budget");
+  }
   absl::StatusOr<accounting::Filter> filter = FilterFor(command.cap, "cap");
   if (!filter.ok()) return filter.status();
   CellFilter cells = CellFilter::From(*filter);

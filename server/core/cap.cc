@@ -68,6 +68,9 @@ struct FilterBuilder {
         {accounting::FilterCell{accounting::CellQuantity::kPlanCount, 0, 1}},
         "one plan fixed in advance, (epsilon, delta)-DP at every point ; [DRS19] Prop 2.12"};
   }
+  absl::StatusOr<accounting::Filter> operator()(const NoGuaranteeCap&) const {
+    return accounting::NoGuaranteeFilter();
+  }
 };
 
 struct Describer {
@@ -91,6 +94,7 @@ struct Describer {
     }
     return text + "-DP";
   }
+  std::string operator()(const NoGuaranteeCap&) const { return "no guarantee"; }
 };
 
 }  // namespace

@@ -85,8 +85,15 @@ struct TradeOffCurveCap {
   }
 };
 
+// No cap and no promise: everything is charged, and the budget's epsilon is infinite.
+struct NoGuaranteeCap {
+  static constexpr uint8_t kTag = 7;
+  template <class S, class V>
+  static void Fields(S&, V&&) {}
+};
+
 using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap, RenyiCap,
-                         TradeOffCurveCap>;
+                         TradeOffCurveCap, NoGuaranteeCap>;
 
 // Returns the filter that keeps `cap`. INVALID_ARGUMENT names the field below `path`
 // ("budget.cap.approximateDp.epsilon: got 0, want in (0, inf)"); FAILED_PRECONDITION if the

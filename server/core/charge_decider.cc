@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/history.h"
 #include "accounting/event/validation.h"
 #include "accounting/filter/filter.h"
 #include "server/core/codec.h"
@@ -57,7 +58,8 @@ ChargeDecider::ChargeDecider(const SessionState& session, Conditions conditions,
       conditions_(std::move(conditions)),
       gates_(std::move(conditions_.gates)),
       next_sequence_(head_sequence + 1),
-      time_micros_(time_micros) {}
+      time_micros_(time_micros),
+      non_private_taken_(session.non_private_charged) {}
 
 absl::Status ChargeDecider::AddReplay(const ChargeItem& item, ChargeRecord stored) {
   const auto conflict = [&](const std::string& got, const std::string& stored_value,
@@ -154,6 +156,7 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
     PricedEvent priced{.index = it->second,
                        .unit_costs = &known.unit_costs,
                        .tickets_left = 0,
+                       .is_non_private = IsNonPrivate(event),
                        .samplers = known.samplers};
     if (priced.index < static_cast<int64_t>(session_.spec.plan.size())) {
       const auto taken = uses_taken_.find(priced.index);
@@ -184,7 +187,12 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
   return PricedEvent{.index = it->second.first,
                      .unit_costs = &it->second.second,
                      .tickets_left = 0,
+                     .is_non_private = IsNonPrivate(event),
                      .samplers = SamplersOf(event)};
+}
+
+bool ChargeDecider::IsNonPrivate(const accounting::MechanismEvent& event) const {
+  return IsUnproven(session_.spec.claim) && accounting::ContainsNonPrivate(event);
 }
 
 std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t count) const {
@@ -192,6 +200,14 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t c
           SamplerViolation(event.samplers, session_.provenance, conditions_.policies)) {
     Refusal refusal{.reason = RefusalReason::kPolicyViolation};
     refusal.remedy = *std::move(violation);
+    return refusal;
+  }
+  if (IsUnproven(session_.spec.claim) && !event.is_non_private && !non_private_taken_) {
+    Refusal refusal{.reason = RefusalReason::kPolicyViolation};
+    refusal.remedy = absl::StrFormat(
+        "the session is %s: its first charge is a nonPrivate event, which makes every epsilon of "
+        "it infinite and which a budget with the cap noGuarantee takes",
+        LabelAndFlag(session_.spec.claim->status));
     return refusal;
   }
   if (session_.spec.mode == SessionMode::kDeclared) {
@@ -213,6 +229,7 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t c
 
 void ChargeDecider::Take(const PricedEvent& event, int64_t count) {
   uses_taken_[event.index] += count;
+  non_private_taken_ = non_private_taken_ || event.is_non_private;
   for (size_t i = 0; i < gates_.size(); ++i) {
     gates_[i].Take(Times((*event.unit_costs)[i], count));
   }

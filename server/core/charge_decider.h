@@ -62,6 +62,8 @@ class ChargeDecider {
     const std::vector<std::vector<Cost>>* unit_costs = nullptr;
     // With DECLARED: tickets left; 0 for an event outside the plan.
     int64_t tickets_left = 0;
+    // As IsNonPrivate.
+    bool is_non_private = false;
     std::vector<Sampler> samplers = {};
   };
 
@@ -69,6 +71,9 @@ class ChargeDecider {
   absl::StatusOr<PricedEvent> Price(const accounting::MechanismEvent& event);
   // Puts a charge that fits into the working copies.
   void Take(const PricedEvent& event, int64_t count);
+  // True if the event makes every epsilon infinite, of a session that is not proven; elsewhere
+  // nobody needs to know.
+  bool IsNonPrivate(const accounting::MechanismEvent& event) const;
   // Nothing if the charge fits.
   std::optional<Refusal> WhyNot(const PricedEvent& event, int64_t count) const;
   int64_t HowManyFit(const PricedEvent& event) const;
@@ -84,6 +89,8 @@ class ChargeDecider {
   std::vector<Gate> gates_;
   int64_t next_sequence_;
   int64_t time_micros_;
+  // Charged before, or by the items so far.
+  bool non_private_taken_;
   std::map<std::string, ChargeRecord> replays_;  // by charge id
   // Events first used in this command: encoding -> (index, unit costs).
   std::map<std::string, std::pair<int64_t, std::vector<std::vector<Cost>>>> new_events_;

@@ -28,7 +28,7 @@ constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
 template <class E>
 constexpr uint8_t kLast = 0;
 template <>
-constexpr uint8_t kLast<accounting::CellQuantity> = 7;
+constexpr uint8_t kLast<accounting::CellQuantity> = 8;
 template <>
 constexpr uint8_t kLast<accounting::FilterRule> = 2;
 template <>
@@ -47,6 +47,10 @@ template <>
 constexpr uint8_t kLast<Sampler> = 7;
 template <>
 constexpr uint8_t kLast<ClaimStatus> = 3;
+template <>
+constexpr uint8_t kLast<accounting::AuditMethod> = 4;
+template <>
+constexpr uint8_t kLast<accounting::AuditHypothesis> = 2;
 template <>
 constexpr uint8_t kLast<Role> = 3;
 

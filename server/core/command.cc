@@ -12,6 +12,7 @@ struct BudgetFinder {
   const std::string& operator()(const SupersedeBudget& c) const { return c.budget_id; }
   const std::string& operator()(const CreateSession& c) const { return c.spec.budget_id; }
   const std::string& operator()(const CloseSession& c) const { return c.session.budget_id; }
+  const std::string& operator()(const RecordAudit& c) const { return c.session.budget_id; }
   const std::string& operator()(const OpenAttempt& c) const { return c.session.budget_id; }
   const std::string& operator()(const Charge& c) const { return c.session.budget_id; }
   const std::string& operator()(const SettleLease& c) const { return c.session.budget_id; }

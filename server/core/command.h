@@ -13,7 +13,9 @@
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
 #include "server/core/access_command.h"
+#include "server/core/audit_record.h"
 #include "server/core/cap.h"
+#include "server/core/claim.h"
 
 namespace epsledger::core {
 
@@ -105,23 +107,6 @@ struct BudgetSpec {
 
 enum class SessionMode : uint8_t { kDeclared = 1, kAdaptive = 2 };
 
-// What a run's authors say of its privacy. Numbers as in session.proto.
-enum class ClaimStatus : uint8_t { kProven = 1, kNotProven = 2, kCounterexampleKnown = 3 };
-
-struct Claim {
-  ClaimStatus status = ClaimStatus::kProven;
-  double epsilon = 0;
-  double delta = 0;
-  std::string source;
-  template <class S, class V>
-  static void Fields(S& s, V&& v) {
-    v("status", s.status);
-    v("epsilon", s.epsilon);
-    v("delta", s.delta);
-    v("source", s.source);
-  }
-};
-
 // What a session is; immutable.
 struct SessionSpec {
   std::string budget_id;
@@ -199,6 +184,12 @@ struct CloseSession {
   std::string reason;
 };
 
+// What an audit of the session's run found.
+struct RecordAudit {
+  SessionName session;
+  AuditRecord audit;
+};
+
 struct OpenAttempt {
   SessionName session;
   std::string client_description;
@@ -245,7 +236,7 @@ struct Command {
   bool validate_only = false;
   std::optional<SeenHead> last_seen;
   std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
-               CloseSession, OpenAttempt, Charge, SettleLease, AccessCommand>
+               CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand>
       body;
 };
 

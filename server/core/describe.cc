@@ -66,6 +66,9 @@ class Describer {
     } else if (body.spec.own_cap.has_value()) {
       absl::StrAppend(&text, ": ", Describe(*body.spec.own_cap));
     }
+    if (body.spec.claim.has_value()) {
+      absl::StrAppend(&text, ", ", LabelAndFlag(body.spec.claim->status));
+    }
     return text;
   }
   std::string operator()(const SessionRefused& body) const {
@@ -103,6 +106,10 @@ class Describer {
   }
   std::string operator()(const SessionClosed& body) const {
     return absl::StrCat(Session(body.session_number), " closed", Because(body.reason));
+  }
+  std::string operator()(const AuditRecorded& body) const {
+    return absl::StrCat(Session(body.session_number), " audited: ", Describe(body.audit),
+                        Because(body.audit.source));
   }
   std::string operator()(const LeaseGranted& body) const {
     return absl::StrCat(Attempt(body.session_number, body.attempt), " holds ",

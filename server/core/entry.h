@@ -281,10 +281,21 @@ struct CallsDenied {
   }
 };
 
-using EntryBody =
-    std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
-                 ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
-                 LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied>;
+struct AuditRecorded {
+  static constexpr uint8_t kTag = 16;
+  int64_t session_number = 0;
+  AuditRecord audit;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("audit", s.audit);
+  }
+};
+
+using EntryBody = std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened,
+                               EventPriced, ChargeDecided, BudgetUpdated, BudgetPhaseChanged,
+                               BudgetSuperseded, SessionClosed, LeaseGranted, LeaseSettled,
+                               TokenCreated, TokenRevoked, CallsDenied, AuditRecorded>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

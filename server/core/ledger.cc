@@ -154,6 +154,7 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLo
   if (const auto* c = std::get_if<SupersedeBudget>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<CreateSession>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<CloseSession>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<RecordAudit>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<OpenAttempt>(&command.body)) return DecideOn(*c);
   return absl::InternalError("ledger: a command of the ledger of access");
 }

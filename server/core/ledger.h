@@ -79,6 +79,13 @@ struct OpenLease {
   Hash hash{};
 };
 
+// An audit with its place in the ledger.
+struct RecordedAudit {
+  AuditRecord audit;
+  int64_t sequence = 0;
+  int64_t time_micros = 0;
+};
+
 struct SessionState {
   SessionSpec spec;
   int64_t number = 0;
@@ -98,6 +105,11 @@ struct SessionState {
   int64_t create_time_micros = 0;
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
+  // Of a session that is not proven: a nonPrivate event was charged, and every epsilon is infinite.
+  bool non_private_charged = false;
+  // Oldest first, the newest kMaxShownAudits of audit_count.
+  std::vector<RecordedAudit> audits;
+  int64_t audit_count = 0;
   // In the order of first use; a DECLARED session starts with the events of its plan.
   std::vector<SessionEvent> events;
   // Canonical encoding of an event -> its index above.
@@ -237,6 +249,7 @@ class Ledger {
   absl::StatusOr<Decision> DecideOn(const SupersedeBudget& command) const;
   absl::StatusOr<Decision> DecideOn(const CreateSession& command) const;
   absl::StatusOr<Decision> DecideOn(const CloseSession& command) const;
+  absl::StatusOr<Decision> DecideOn(const RecordAudit& command) const;
   absl::StatusOr<Decision> DecideOn(const OpenAttempt& command) const;
   absl::StatusOr<Decision> DecideOn(const Charge& command, int64_t time_micros,
                                     ChargeLookup lookup) const;
@@ -275,6 +288,7 @@ class Ledger {
   absl::Status ApplyBody(const BudgetPhaseChanged& body, const Entry& entry);
   absl::Status ApplyBody(const BudgetSuperseded& body, const Entry& entry);
   absl::Status ApplyBody(const SessionClosed& body, const Entry& entry);
+  absl::Status ApplyBody(const AuditRecorded& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
   // DATA_LOSS: entries of the ledger of access.

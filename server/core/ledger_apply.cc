@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/history.h"
 #include "accounting/event/validation.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
@@ -220,6 +221,19 @@ absl::Status Ledger::ApplyBody(const SessionClosed& body, const Entry&) {
   return absl::OkStatus();
 }
 
+absl::Status Ledger::ApplyBody(const AuditRecorded& body, const Entry& entry) {
+  SessionState* session = MutableSession(body.session_number);
+  if (session == nullptr)
+    return Contradiction("an audit is recorded of a session that is not there");
+  if (static_cast<int64_t>(session->audits.size()) == kMaxShownAudits) {
+    session->audits.erase(session->audits.begin());
+  }
+  session->audits.push_back(
+      {.audit = body.audit, .sequence = entry.sequence, .time_micros = entry.time_micros});
+  ++session->audit_count;
+  return absl::OkStatus();
+}
+
 absl::Status Ledger::ApplyBody(const SessionRefused& body, const Entry&) {
   if (FindBudget(body.spec.budget_id) == nullptr) {
     return Contradiction("a session is refused by a budget that does not exist");
@@ -286,6 +300,10 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
     if (own == 1) session->own_balance->Add(costs[0]);
     for (size_t i = own; i < costs.size(); ++i) Post(path, i - own, costs[i]);
     event.accepted_count += body.count;
+    // Only of sessions that are not proven is it asked.
+    if (IsUnproven(session->spec.claim) && !session->non_private_charged) {
+      session->non_private_charged = accounting::ContainsNonPrivate(event.event);
+    }
     session->last_charge = OpenLease{.attempt = body.attempt,
                                      .id = body.charge_id,
                                      .event_index = body.event_index,

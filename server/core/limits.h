@@ -34,6 +34,10 @@ inline constexpr int64_t kMaxCurvePoints = 100;
 inline constexpr int64_t kMaxOpenLeases = 10'000;
 // Tokens ever made: each is kept in memory, and copied when one changes.
 inline constexpr int64_t kMaxTokens = 10'000;
+// Audits of one session that are kept in memory and shown: one a training run would be diligent.
+inline constexpr int64_t kMaxShownAudits = 100;
+// What an audit may count: exact as a double.
+inline constexpr int64_t kMaxAuditTrials = int64_t{1} << 53;
 // "Fits without end" is reported as this: exact as a double.
 inline constexpr int64_t kMaxStepsReported = int64_t{1} << 53;
 

@@ -1,5 +1,6 @@
 // Deciding on sessions and their attempts.
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -28,6 +29,11 @@ absl::Status CheckDistinct(const std::vector<accounting::CountedEvent>& plan) {
     }
   }
   return absl::OkStatus();
+}
+
+// One audit, one encoding.
+std::string Encoding(const AuditRecord& audit) {
+  return EncodeContent(0, 0, AuditRecorded{.session_number = 0, .audit = audit});
 }
 
 }  // namespace
@@ -60,6 +66,17 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
         "which no filter keeps",
         spec.budget_id));
   }
+  if (declared && IsUnproven(spec.claim)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "session.mode: got DECLARED, want ADAPTIVE: the session is %s, and what is not proven "
+        "composes to nothing",
+        LabelAndFlag(spec.claim->status)));
+  }
+  if (spec.own_cap.has_value() && std::holds_alternative<NoGuaranteeCap>(*spec.own_cap)) {
+    return absl::InvalidArgumentError(
+        "session.ownCap: got noGuarantee, want noOwnCap: only a budget can say that it promises "
+        "nothing");
+  }
   const auto refuse = [&](Refusal refusal) {
     return Decision{SessionOutcome{.session = name, .created = false, .refusal = refusal},
                     {SessionRefused{.spec = spec, .refusal = refusal}}};
@@ -91,6 +108,10 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
   if (!composed.ok()) return composed.status();
   if (absl::Status status = CheckOwnCap(spec); !status.ok()) return status;
   PlanCharge charge{.epsilon = *composed->upper, .theorem = composed->theorem, .costs = {}};
+  if (std::isinf(charge.epsilon) && std::holds_alternative<NoGuaranteeCap>(budget->spec.cap)) {
+    return absl::FailedPreconditionError(
+        "session.plan: no finite epsilon is proven of it: charge it in an ADAPTIVE session");
+  }
   for (const Gate& gate : GatesOf(PathToRoot(*budget))) {
     std::vector<Cost> costs = PlanCosts(spec, charge.epsilon, FindBudget(gate.budget_id)->spec.cap,
                                         gate.balance.filter());
@@ -111,6 +132,18 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CloseSession& command) c
     decision.entries.push_back(
         SessionClosed{.session_number = session->number, .reason = command.reason});
   }
+  return decision;
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const RecordAudit& command) const {
+  const SessionState* session = FindSession(command.session);
+  if (session == nullptr) return NoSuchSession(command.session);
+  Decision decision{SessionOutcome{.session = command.session, .created = false, .refusal = {}},
+                    {}};
+  AuditRecorded recorded{.session_number = session->number, .audit = command.audit};
+  const bool is_repetition =
+      !session->audits.empty() && Encoding(session->audits.back().audit) == Encoding(command.audit);
+  if (!is_repetition) decision.entries.push_back(std::move(recorded));
   return decision;
 }
 

@@ -16,10 +16,10 @@ namespace {
 using core::RefusalReason;
 
 // The commands by their place in core::Command::body.
-constexpr const char* kCommands[] = {
-    "create_budget",  "update_budget", "change_budget_phase", "supersede_budget",
-    "create_session", "close_session", "open_attempt",        "charge",
-    "settle_lease",   "access"};
+constexpr const char* kCommands[] = {"create_budget",    "update_budget",  "change_budget_phase",
+                                     "supersede_budget", "create_session", "close_session",
+                                     "record_audit",     "open_attempt",   "charge",
+                                     "settle_lease",     "access"};
 static_assert(std::size(kCommands) == std::variant_size_v<decltype(core::Command::body)>);
 
 constexpr RefusalReason kReasons[] = {

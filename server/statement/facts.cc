@@ -34,6 +34,8 @@ const char* Name(accounting::CellQuantity quantity) {
       return "RENYI_DIVERGENCE";
     case accounting::CellQuantity::kPlanCount:
       return "PLAN_COUNT";
+    case accounting::CellQuantity::kNoGuarantee:
+      return "NO_GUARANTEE";
   }
   return "UNKNOWN_QUANTITY";
 }
@@ -87,6 +89,9 @@ struct CapAsEvent {
     const auto& at = point == cap.points.end() ? cap.points.back() : *point;
     return ApproximateDp(at.epsilon, at.delta);
   }
+  MechanismEvent operator()(const core::NoGuaranteeCap&) const {
+    return MechanismEvent(accounting::NonPrivate{.reason = "the budget promises nothing"});
+  }
 
  private:
   static MechanismEvent ApproximateDp(double epsilon, double at) {
@@ -130,6 +135,11 @@ void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
   facts->state_reason = session.close_reason;
   const std::vector<CountedEvent> history = core::HistoryOf(session);
   facts->events = declared ? spec.plan : history;
+  // What is not proven has no epsilon, whatever was charged and even before anything was.
+  if (core::IsUnproven(spec.claim) && !session.non_private_charged) {
+    facts->events.push_back(
+        {MechanismEvent(accounting::NonPrivate{.reason = "the claim is not proven"}), 1});
+  }
   for (const CountedEvent& charged : history) {
     facts->history.push_back(
         absl::StrCat(charged.count, " x ", accounting::Describe(*charged.event)));
@@ -143,6 +153,9 @@ void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
   facts->attempt_count = session.current_attempt;
   facts->provenance = session.provenance;
   facts->claim = spec.claim;
+  for (const core::RecordedAudit& recorded : session.audits) {
+    facts->audits.push_back(recorded.audit);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -62,6 +63,24 @@ std::string Shown(double value, bool up) {
   return format(up ? value + unit : value - unit);
 }
 
+// Every audit beside the proven epsilon at its own delta, which is asked for once.
+std::vector<AuditedLine> Audited(const Facts& facts, accounting::Question& question) {
+  std::map<double, double> proven;
+  std::vector<AuditedLine> lines;
+  for (const core::AuditRecord& audit : facts.audits) {
+    const auto [at, is_new] = proven.try_emplace(audit.delta, accounting::kInfinity);
+    if (is_new) {
+      question.query = accounting::EpsilonAtDelta::FromDelta(audit.delta);
+      at->second = UpperOf(Ask(Accountant::kBest, question));
+    }
+    lines.push_back({.text = core::Describe(audit),
+                     .source = audit.source,
+                     .exceeds_claim = core::ExceedsClaim(audit, facts.claim),
+                     .exceeds_proven = audit.epsilon_lower > at->second});
+  }
+  return lines;
+}
+
 }  // namespace
 
 absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
@@ -85,6 +104,8 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
   }
   statement.best = Ask(Accountant::kBest, question);
   if (filter.has_value() && UpperOf(*filter) <= UpperOf(statement.best)) statement.best = *filter;
+  if (abandoned()) return absl::CancelledError("nobody waits for the statement any more");
+  statement.audited = Audited(statement.facts, question);
   return statement;
 }
 
@@ -129,16 +150,27 @@ std::vector<std::string> Warnings(const Statement& statement) {
     warnings.push_back(absl::StrCat("The guarantee of ", cap.name,
                                     " is void: it was superseded by ", cap.superseded_by, "."));
   }
-  if (facts.claim.has_value() && facts.claim->status != core::ClaimStatus::kProven) {
-    warnings.push_back(facts.claim->status == core::ClaimStatus::kNotProven
-                           ? "As published; the claimed guarantee is not proven."
-                           : "As published; a counterexample to the claimed guarantee is known.");
+  if (core::IsUnproven(facts.claim)) {
+    warnings.push_back(absl::StrCat("This session is ", core::LabelAndFlag(facts.claim->status),
+                                    ": no epsilon of it is proven."));
+  }
+  for (const AuditedLine& audited : statement.audited) {
+    if (audited.exceeds_claim) {
+      warnings.push_back(absl::StrCat("An audit exceeds the claim: ", audited.text, "."));
+    }
+    if (audited.exceeds_proven) {
+      warnings.push_back(absl::StrCat(
+          "An audit exceeds the proven epsilon: ", audited.text,
+          "; the run does not do what was charged, or the audit is one of the few that err."));
+    }
   }
   if (statement.best.guarantee.has_value() && statement.best.guarantee->contains_unverified_claim) {
     warnings.push_back("The charges hold an unverified claim: the epsilon is only as good as it.");
   }
   return warnings;
 }
+
+bool HasFiniteEpsilon(const Statement& statement) { return std::isfinite(UpperOf(statement.best)); }
 
 std::vector<std::string> SpentLines(const CapAccount& cap) {
   const auto line = [](const CapAccount::Cell& cell) {

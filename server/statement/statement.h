@@ -63,6 +63,8 @@ struct Facts {
   int64_t attempt_count = 0;
   core::Provenance provenance;  // of the newest attempt
   std::optional<core::Claim> claim;
+  // What audits of the session found, oldest first.
+  std::vector<core::AuditRecord> audits;
   std::string root_budget;
   core::LedgerHead head;
   core::Hash merkle_root{};
@@ -80,13 +82,23 @@ struct Reading {
   std::string reason_unavailable;  // without a guarantee
 };
 
+// One of Facts::audits beside what is claimed and certified.
+struct AuditedLine {
+  std::string text;  // without the source, which is a client's text
+  std::string source;
+  bool exceeds_claim = false;
+  // Above the proven epsilon at the audit's own delta.
+  bool exceeds_proven = false;
+};
+
 struct Statement {
   Facts facts;
   double delta = 0;
   // The smallest proven upper bound; +inf if there is none.
   Reading best;
-  std::vector<Reading> readings;  // of everybody, the approximations included
-  std::string time;               // RFC 3339, UTC
+  std::vector<Reading> readings;     // of everybody, the approximations included
+  std::vector<AuditedLine> audited;  // in the order of Facts::audits
+  std::string time;                  // RFC 3339, UTC
   std::string server_version;
 };
 
@@ -103,6 +115,9 @@ std::string SamplingCaveat();
 std::vector<std::string> NotCovered();
 // Why the epsilon is not a guarantee of what was released, one sentence each; most often none.
 std::vector<std::string> Warnings(const Statement& statement);
+
+// "none is proven" for an epsilon that is infinite or not known, without a guarantee's number.
+bool HasFiniteEpsilon(const Statement& statement);
 
 // What is spent of a cap, one line each: of a filter that needs room in one cell only, the cell
 // with the most room, and how many have any.

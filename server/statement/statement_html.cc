@@ -106,13 +106,13 @@ std::string List(const std::vector<std::string>& sentences) {
 
 std::string Headline(const Statement& statement) {
   const Reading& best = statement.best;
-  const bool proven = best.guarantee.has_value() && best.guarantee->upper.has_value();
+  const bool proven = HasFiniteEpsilon(statement);
   std::string html = absl::StrCat(
       "<div class=number><div>&epsilon; &le; ",
-      Escaped(proven ? ShownRoundedUp(*best.guarantee->upper) : "no bound"),
+      proven ? Escaped(ShownRoundedUp(*best.guarantee->upper)) : "&infin; (none is proven)",
       "<small>upper bound, rounded up</small></div><div>&delta; = ",
       Escaped(accounting::FormatDouble(statement.delta)), "</div></div>\n<table class=facts>");
-  if (proven) {
+  if (best.guarantee.has_value()) {
     absl::StrAppend(&html, Fact("Accountant", best.by), Fact("Theorem", best.guarantee->theorem));
   } else {
     absl::StrAppend(&html, Fact("No bound because", best.reason_unavailable));
@@ -151,6 +151,18 @@ std::string CapRows(const CapAccount& cap) {
   return html + "</td></tr>\n";
 }
 
+std::string AuditList(const std::vector<AuditedLine>& audited) {
+  if (audited.empty()) return "";
+  std::string html = "<h2>Audited, as whoever ran the audits says</h2><ul>";
+  for (const AuditedLine& line : audited) {
+    absl::StrAppend(&html, "<li>", Escaped(line.text),
+                    line.exceeds_claim ? " <strong>Above the claim.</strong>" : "",
+                    line.exceeds_proven ? " <strong>Above the proven epsilon.</strong>" : "",
+                    line.source.empty() ? "" : " &ndash; ", Escaped(line.source), "</li>");
+  }
+  return html + "</ul>\n";
+}
+
 std::string Claims(const Facts& facts) {
   const core::Provenance& provenance = facts.provenance;
   std::string html = "<h2>What the clients claim</h2>";
@@ -162,7 +174,8 @@ std::string Claims(const Facts& facts) {
                              accounting::FormatDouble(facts.claim->epsilon), " at delta ",
                              accounting::FormatDouble(facts.claim->delta),
                              facts.claim->source.empty() ? "" : ", source: ", facts.claim->source,
-                             ". A claim, not a result of this ledger.")));
+                             ". A claim, not a result of this ledger. Label: ",
+                             core::LabelAndFlag(facts.claim->status), ".")));
   }
   if (facts.kind != Facts::Kind::kBudget) {
     absl::StrAppend(
@@ -203,8 +216,9 @@ std::string ToHtml(const Statement& statement) {
   absl::StrAppend(&html, "<p>", facts.accepted_charge_count, " charges accepted, ",
                   facts.refused_charge_count, " refused.</p>\n");
   if (!facts.history.empty()) absl::StrAppend(&html, "<h2>Charged</h2>", List(facts.history));
-  absl::StrAppend(&html, Claims(facts), "<h2>Not covered</h2>", List(NotCovered()),
-                  "<h2>The ledger</h2><table class=facts>", Fact("Root budget", facts.root_budget),
+  absl::StrAppend(&html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
+                  List(NotCovered()), "<h2>The ledger</h2><table class=facts>",
+                  Fact("Root budget", facts.root_budget),
                   Fact("Entries", absl::StrCat(facts.head.sequence)),
                   CodeFact("Head", Hex(facts.head.hash)),
                   CodeFact("Merkle root", Hex(facts.merkle_root)), Fact("Time", statement.time),

@@ -168,7 +168,29 @@ void WriteSampling(const Facts& facts, JsonWriter& json) {
 void WriteClaim(const core::Claim& claim, JsonWriter& json) {
   json.Key("claim").Begin('{').Key("status").Text(Name(claim.status));
   json.Key("epsilon").Number(claim.epsilon).Key("delta").Number(claim.delta);
-  json.Key("source").Text(claim.source).End('}');
+  json.Key("source").Text(claim.source).Key("label").Text(core::LabelOf(claim.status));
+  json.Key("counterexampleKnown")
+      .Boolean(claim.status == core::ClaimStatus::kCounterexampleKnown)
+      .End('}');
+}
+
+void WriteAudits(const Statement& statement, JsonWriter& json) {
+  json.Key("audits").Begin('[');
+  for (size_t i = 0; i < statement.audited.size(); ++i) {
+    const core::AuditRecord& audit = statement.facts.audits[i];
+    json.Begin('{').Key("method").Text(core::Name(audit.method));
+    json.Key("epsilonLowerBound").Number(audit.epsilon_lower).Key("delta").Number(audit.delta);
+    json.Key("confidence").Number(audit.confidence).Key("trials").Integer(audit.trials);
+    json.Key("ifGaussianTradeOff")
+        .Boolean(audit.hypothesis == accounting::AuditHypothesis::kGaussianTradeOff);
+    if (audit.mu_lower.has_value()) json.Key("muLowerBound").Number(*audit.mu_lower);
+    if (audit.claimed_epsilon.has_value())
+      json.Key("claimedEpsilon").Number(*audit.claimed_epsilon);
+    json.Key("exceedsClaim").Boolean(statement.audited[i].exceeds_claim);
+    json.Key("exceedsProven").Boolean(statement.audited[i].exceeds_proven);
+    json.Key("source").Text(audit.source).End('}');
+  }
+  json.End(']');
 }
 
 }  // namespace
@@ -187,6 +209,7 @@ std::string ToJson(const Statement& statement) {
   for (const CapAccount& cap : facts.caps) Write(cap, json);
   json.End(']');
   if (facts.claim.has_value()) WriteClaim(*facts.claim, json);
+  if (facts.kind != Facts::Kind::kBudget) WriteAudits(statement, json);
   WriteSampling(facts, json);
   json.Key("notCovered").Texts(NotCovered());
   json.Key("ledger").Begin('{').Key("rootBudget").Text(facts.root_budget);

@@ -54,6 +54,16 @@ std::string Bullets(const std::vector<std::string>& sentences) {
   return text;
 }
 
+std::string AuditLines(const std::vector<AuditedLine>& audited) {
+  std::string text;
+  for (const AuditedLine& line : audited) {
+    absl::StrAppend(&text, "  * ", line.text, line.exceeds_claim ? " - ABOVE THE CLAIM" : "",
+                    line.exceeds_proven ? " - ABOVE THE PROVEN EPSILON" : "",
+                    line.source.empty() ? "" : " - ", OneLine(line.source), "\n");
+  }
+  return text;
+}
+
 std::string SamplingLines(const Facts& facts) {
   const core::Provenance& provenance = facts.provenance;
   std::string text = "What the clients claim\n";
@@ -80,7 +90,7 @@ std::string ToText(const Statement& statement) {
                    OneLine(facts.display_name), facts.display_name.empty() ? "" : ")", "\n\n");
   const std::vector<std::string> warnings = Warnings(statement);
   if (!warnings.empty()) absl::StrAppend(&text, "WARNINGS\n", Bullets(warnings), "\n");
-  if (statement.best.guarantee.has_value() && statement.best.guarantee->upper.has_value()) {
+  if (HasFiniteEpsilon(statement)) {
     absl::StrAppend(&text,
                     Line("epsilon", absl::StrCat(ShownRoundedUp(*statement.best.guarantee->upper),
                                                  " (upper bound, rounded up)")),
@@ -89,7 +99,10 @@ std::string ToText(const Statement& statement) {
                     Line("theorem", statement.best.guarantee->theorem));
   } else {
     absl::StrAppend(
-        &text, Line("epsilon", "none is proven: " + OneLine(statement.best.reason_unavailable)),
+        &text,
+        Line("epsilon", statement.best.guarantee.has_value()
+                            ? "none is proven (infinity)"
+                            : "none is proven: " + OneLine(statement.best.reason_unavailable)),
         Line("at delta", accounting::FormatDouble(statement.delta)));
   }
   absl::StrAppend(&text, Line("privacy unit", OneLine(facts.privacy_unit)),
@@ -99,7 +112,12 @@ std::string ToText(const Statement& statement) {
     absl::StrAppend(&text, "The authors claim epsilon ",
                     accounting::FormatDouble(facts.claim->epsilon), " at delta ",
                     accounting::FormatDouble(facts.claim->delta), " (",
-                    OneLine(facts.claim->source), "): a claim, not a result of this ledger.\n\n");
+                    OneLine(facts.claim->source), "): a claim, not a result of this ledger.\n",
+                    "Label: ", core::LabelAndFlag(facts.claim->status), ".\n\n");
+  }
+  if (!statement.audited.empty()) {
+    absl::StrAppend(&text, "Audited, as whoever ran the audits says\n",
+                    AuditLines(statement.audited), "\n");
   }
   absl::StrAppend(&text, "Epsilon at this delta by every accountant\n");
   for (const Reading& reading : statement.readings) absl::StrAppend(&text, Row(reading));

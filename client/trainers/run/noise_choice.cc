@@ -31,6 +31,7 @@ double UnitCost(const CellBalance& cell) {
     case Quantity::kDelta:
     case Quantity::kEpsilonSquared:
     case Quantity::kPlanCount:
+    case Quantity::kNoGuarantee:
       break;
   }
   return 0;

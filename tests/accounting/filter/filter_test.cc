@@ -203,5 +203,24 @@ RC_GTEST_PROP(Filter, HoldsItsPromiseForSampledHistories, ()) {
   RC_ASSERT(*Answer(question)->upper <= epsilon);
 }
 
+// A budget that promises nothing counts nothing, and nothing else becomes cheaper by it.
+TEST(NoGuaranteeFilter, LetsEverythingPassAndChangesNoOtherCell) {
+  const Filter filter = NoGuaranteeFilter();
+  EXPECT_EQ(filter.rule, FilterRule::kAllCells);
+  ASSERT_EQ(filter.cells.size(), 1u);
+  const std::vector<FilterCell> cells = {
+      filter.cells[0], {CellQuantity::kEpsilon}, {CellQuantity::kRho}, {CellQuantity::kRenyi, 2}};
+  for (const MechanismEvent& event : {MechanismEvent(NonPrivate{"x"}),
+                                      MechanismEvent(SelfComposed{MechanismEvent(NonPrivate{}), 2}),
+                                      MechanismEvent(Gaussian{0.01})}) {
+    const auto costs = CostUpperBounds(event, NeighboringRelation::kAddOrRemoveOne, cells);
+    EXPECT_EQ(costs[0], 0);
+    for (size_t i = 1; i < cells.size(); ++i) {
+      EXPECT_EQ(costs[i], CostUpperBound(event, NeighboringRelation::kAddOrRemoveOne, cells[i]));
+      EXPECT_GT(costs[i], 1000);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

@@ -1,5 +1,5 @@
-// The commands that need no server: compare, calibrate and curve. None of them connects, so the
-// tests say no server either.
+// The commands that need no server: compare, calibrate, curve and audit. None of them connects, so
+// the tests say no server either.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -462,6 +462,61 @@ TEST(Calculator, ExamplesOfTheHelpRun) {
     }
     EXPECT_GE(examples, 2) << command;
   }
+}
+
+TEST(Audit, SetsTheClaimAgainstWhatWasCountedInWords) {
+  const Outcome outcome = EpsctlAs(
+      "table", {"audit", "--method", "two-arm-threshold", "--two-arm-counts", "930/1000,14/1000",
+                "--delta", "1e-5", "--claimed-epsilon", "1", "--gaussian", "1"});
+  EXPECT_EQ(outcome.code, ExitCode::kOk) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("Audited: epsilon is at least 3.66424 at delta 1e-05, at "
+                              "confidence 0.95."),
+                    HasSubstr("Claimed: epsilon 1. The audit CONTRADICTS the claim."),
+                    HasSubstr("does more than was charged")));
+  const Outcome null = EpsctlAs("table", {"audit", "--method", "two-arm-gdp", "--two-arm-counts",
+                                          "500/1000,500/1000", "--delta", "1e-5"});
+  EXPECT_THAT(null.out, HasSubstr("nothing is shown"));
+}
+
+TEST(Audit, ReadsScoresAsCsvAndAsJsonLines) {
+  std::string csv = "arm,score\n";
+  std::string json;
+  for (int i = 0; i < 100; ++i) {
+    csv += "member," + std::to_string(i + 50) + "\nnon-member, " + std::to_string(i) + "\n";
+    json += R"({"member": true, "score": )" + std::to_string(i + 50) +
+            "}\n{\"score\": " + std::to_string(i) + ", \"member\": false}\n";
+  }
+  const std::vector<std::string> arguments = {"audit",    "--method", "one-run", "--guesses", "50",
+                                              "--scores", "-",        "--delta", "1e-5"};
+  const Outcome from_csv = EpsctlAs("json", arguments, csv);
+  const Outcome from_json = EpsctlAs("json", arguments, json);
+  ASSERT_EQ(from_csv.code, ExitCode::kOk) << from_csv.err;
+  EXPECT_EQ(from_csv.out, from_json.out);
+  const auto audit = FromJson<v1::AuditCanariesResponse>(from_csv.out);
+  EXPECT_EQ(audit.one_run_counts().canaries(), 200);
+  EXPECT_EQ(audit.one_run_counts().correct(), 50);
+  EXPECT_GT(audit.epsilon_lower_bound().lower(), 2);
+}
+
+TEST(Audit, NamesTheLineAndTheFlagThatIsWrong) {
+  const std::vector<std::string> arguments = {"audit", "--method", "one-run", "--scores",
+                                              "-",     "--delta",  "1e-5"};
+  const auto error = [&](const std::string& input) {
+    const Outcome outcome = EpsctlAs("json", arguments, input);
+    EXPECT_EQ(outcome.code, ExitCode::kUsage);
+    return outcome.err;
+  };
+  EXPECT_THAT(error("member,1\nmembre,2\n"), HasSubstr("--scores -: line 2: got \"membre,2\""));
+  EXPECT_THAT(error("member,x\n"), HasSubstr("line 1: got \"member,x\""));
+  EXPECT_THAT(error("{\"member\": 1, \"score\": 2}\n"), HasSubstr("line 1: got"));
+  EXPECT_THAT(error("member,1\nnon-member,nan\n"),
+              HasSubstr("nonMemberScores[0]: got NaN, want a number"));
+  EXPECT_THAT(error(""), HasSubstr("neither scores nor counts"));
+  const Outcome counts =
+      EpsctlAs("json", {"audit", "--method", "one-run", "--one-run-counts", "1/2", "--delta", "0"});
+  EXPECT_EQ(counts.code, ExitCode::kUsage);
+  EXPECT_THAT(counts.err, HasSubstr("--one-run-counts: got 1/2, want like 98/100/1000"));
 }
 
 }  // namespace

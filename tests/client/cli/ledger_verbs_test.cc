@@ -31,7 +31,7 @@ class LedgerVerbsTest : public ::testing::Test {
           "--privacy-unit", "person", "--label", "team=vision", "--label", "tier=1", "--alert-at",
           "0.5,0.9", "--partition", "hash(id) mod 4"});
     Want(ExitCode::kOk, {"session", "create", "adult/run-1", "--relation", "add-or-remove-one",
-                         "--no-own-cap", "--group", "sweep", "--claim", "not-proven",
+                         "--no-own-cap", "--group", "sweep", "--claim", "proven",
                          "--claimed-epsilon", "1", "--claim-source", "Theorem 3"});
   }
 
@@ -78,6 +78,40 @@ TEST_F(LedgerVerbsTest, CreateSendsEverythingThatABudgetAndASessionHave) {
   EXPECT_EQ(strict.cap().trade_off_curve().points_size(), 2);
   EXPECT_EQ(strict.policy().allowed_samplers_size(), 2);
   EXPECT_TRUE(strict.policy().provenance_required());
+}
+
+TEST_F(LedgerVerbsTest, RunsAsPublishedAreShownAsSuchWithTheirAudits) {
+  EXPECT_TRUE(As<v1::Budget>(Want(ExitCode::kOk,
+                                  {"budget", "create", "published", "--no-guarantee", "--relation",
+                                   "add-or-remove-one", "--privacy-unit", "person"}))
+                  .cap()
+                  .has_no_guarantee());
+  Want(ExitCode::kOk, {"session", "create", "published/run", "--relation", "add-or-remove-one",
+                       "--no-own-cap", "--claim", "counterexample-known", "--claimed-epsilon", "1",
+                       "--claimed-delta", "1e-5", "--claim-source", "Theorem 3.3"});
+  Want(ExitCode::kRefused,
+       {"charge", "create", "published/run", "--open-attempt", "--gaussian", "40"});
+  Want(ExitCode::kOk, {"charge", "create", "published/run", "--open-attempt", "--event",
+                       R"({"nonPrivate": {"reason": "as published"}})"});
+  Want(ExitCode::kOk,
+       {"audit", "--method", "two-arm-threshold", "--two-arm-counts", "930/1000,14/1000", "--delta",
+        "1e-5", "--record", "published/run", "--source", "A1, step size"});
+  const auto session = As<v1::Session>(Want(ExitCode::kOk, {"session", "get", "published/run"}));
+  ASSERT_EQ(session.audits_size(), 1);
+  EXPECT_EQ(session.audits(0).trials(), 2000);
+  EXPECT_TRUE(session.audits(0).exceeds_claim());
+  is_terminal_ = true;
+  const std::string shown = Want(ExitCode::kOk, {"session", "get", "published/run"});
+  EXPECT_THAT(shown,
+              HasSubstr("as published; claimed guarantee not proven (counterexample_known)"));
+  EXPECT_THAT(shown, HasSubstr("TWO_ARM_THRESHOLD"));
+  EXPECT_THAT(shown, HasSubstr("A1, step size"));
+  const std::string statement =
+      Want(ExitCode::kOk, {"statement", "get", "published/run", "--delta", "1e-5"});
+  EXPECT_THAT(statement, HasSubstr("none is proven"));
+  EXPECT_THAT(statement, HasSubstr("An audit exceeds the claim"));
+  Want(ExitCode::kNotFound, {"audit", "--method", "one-run", "--one-run-counts", "9/10/10",
+                             "--delta", "0", "--record", "published/nobody"});
 }
 
 TEST_F(LedgerVerbsTest, BudgetsFreezeThawAndClose) {

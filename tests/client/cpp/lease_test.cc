@@ -41,7 +41,7 @@ class LeaseTest : public ::testing::Test {
                               .no_own_cap = true,
                               .group = "sweep",
                               .labels = {{"team", "vision"}},
-                              .claim = Claim{.status = Claim::Status::kNotProven,
+                              .claim = Claim{.status = Claim::Status::kProven,
                                              .epsilon = 1,
                                              .delta = 1e-5,
                                              .source = "Theorem 3"}},
@@ -176,7 +176,8 @@ TEST_F(LeaseTest, OpeningSaysWhatTheProgramSaysOfItself) {
   const v1::Session read = Read();
   EXPECT_EQ(read.group(), "sweep");
   EXPECT_EQ(read.labels().at("team"), "vision");
-  EXPECT_EQ(read.claim().status(), v1::Claim::NOT_PROVEN);
+  EXPECT_EQ(read.claim().status(), v1::Claim::PROVEN);
+  EXPECT_EQ(read.claim().label(), "proven");
   EXPECT_EQ(read.provenance().sampler(), v1::Provenance::POISSON);
   EXPECT_EQ(read.provenance().clip_norm(), 0.5);
 }

@@ -77,6 +77,32 @@ TEST(Codec, LayoutIsFixed) {
             "249d87cad615d52d90c6baffd96a36eae5816da098353d4d60bb3f1bec11da50");
 }
 
+TEST(Codec, AnAuditReadsBackAsItself) {
+  const AuditRecorded body{.session_number = 3,
+                           .audit = {.method = accounting::AuditMethod::kOneRunFDp,
+                                     .hypothesis = accounting::AuditHypothesis::kGaussianTradeOff,
+                                     .epsilon_lower = 1.5,
+                                     .delta = 1e-5,
+                                     .confidence = 0.95,
+                                     .trials = 1000,
+                                     .mu_lower = 0.25,
+                                     .claimed_epsilon = std::nullopt,
+                                     .source = "x"}};
+  const std::string content = EncodeContent(1, 2, body);
+  EXPECT_EQ(content[17], 0x10);  // tag 16, for good
+  const absl::StatusOr<Entry> entry = DecodeEntry(content, Hash{});
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  const auto& decoded = std::get<AuditRecorded>(entry->body);
+  EXPECT_EQ(decoded.audit.method, body.audit.method);
+  EXPECT_EQ(decoded.audit.mu_lower, 0.25);
+  EXPECT_FALSE(decoded.audit.claimed_epsilon.has_value());
+  EXPECT_EQ(decoded.audit.source, "x");
+  EXPECT_EQ(EncodeContent(1, 2, decoded), content);
+  std::string damaged = content;
+  damaged[17 + 1 + 8] = 5;  // a method that does not exist
+  EXPECT_EQ(DecodeEntry(damaged, Hash{}).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(Codec, EventLayoutIsFixed) {
   const MechanismEvent event = PoissonSampled{0.5, MechanismEvent(Gaussian{2})};
   EXPECT_EQ(absl::BytesToHexString(EncodeEvent(event)),

@@ -196,11 +196,12 @@ TEST(RandomHistoryTest, ReachesEveryKindOfEntryAndRefusal) {
       partition_savings += budget.balance.spent()[0] < sum;
     }
   }
-  // Those after it are the ledger of access's.
+  // Those after it are the ledger of access's, and audits.
   const size_t last = EntryBody(LeaseSettled()).index();
   for (size_t kind = 0; kind <= last; ++kind) {
     EXPECT_EQ(kinds.count(kind), 1u) << "kind " << kind;
   }
+  EXPECT_EQ(kinds.count(EntryBody(AuditRecorded()).index()), 1u);
   EXPECT_EQ(reasons.size(), 9u);
   EXPECT_GT(partition_savings, 10);
 }

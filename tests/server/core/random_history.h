@@ -160,6 +160,14 @@ class RandomHistory {
                              ApproximateDpCap{4, 1e-5}, "more"};
     }
     if (what == 19 && OneIn(6)) return CloseSession{AnySession(), "done"};
+    if (what == 19 && OneIn(3)) {
+      return RecordAudit{AnySession(),
+                         AuditRecord{.epsilon_lower = 0.25 * static_cast<double>(Below(3)),
+                                     .delta = 1e-5,
+                                     .confidence = 0.95,
+                                     .trials = 1000,
+                                     .source = "attack"}};
+    }
     if (what == 20) {
       return UpdateBudget{.budget_id = BudgetId(),
                           .labels = {{{"team", std::to_string(Below(3))}}}};

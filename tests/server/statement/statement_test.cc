@@ -1,5 +1,6 @@
 #include "server/statement/statement.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -33,7 +34,7 @@ class Statements : public ::testing::Test {
     core::SessionSpec session = core::AdaptiveSession("b", "s");
     session.display_name = kHostile;
     session.claim = core::Claim{
-        .status = core::ClaimStatus::kNotProven, .epsilon = 0.1, .delta = 1e-6, .source = kHostile};
+        .status = core::ClaimStatus::kProven, .epsilon = 0.1, .delta = 1e-6, .source = kHostile};
     ASSERT_TRUE(harness_.Run(core::CreateSession{session}).ok());
     core::Provenance provenance{.sampler = core::Sampler::kPoisson};
     provenance.library = kHostile;
@@ -118,14 +119,90 @@ TEST_F(Statements, BudgetStatesItsCapAsOneMechanism) {
   EXPECT_THAT(ToText(below), HasSubstr("infinity"));
 }
 
+core::AuditRecord Found(double epsilon, double delta) {
+  return {.method = accounting::AuditMethod::kTwoArmThreshold,
+          .hypothesis = accounting::AuditHypothesis::kNone,
+          .epsilon_lower = epsilon,
+          .delta = delta,
+          .confidence = 0.95,
+          .trials = 2000,
+          .source = kHostile};
+}
+
 TEST_F(Statements, UnprovenClaimIsShownAsAClaimOnly) {
-  const Statement statement = Make("s");
-  EXPECT_THAT(Warnings(statement),
-              ::testing::ElementsAre("As published; the claimed guarantee is not proven."));
-  for (const std::string& form : {ToText(statement), ToHtml(statement)}) {
-    EXPECT_THAT(form, HasSubstr("As published; the claimed guarantee is not proven."));
-    EXPECT_THAT(form, HasSubstr("not a result of this ledger"));
+  // Nothing of it was charged, and still there is no epsilon.
+  core::SessionSpec spec = core::AdaptiveSession("b", "u");
+  spec.claim = core::Claim{.status = core::ClaimStatus::kCounterexampleKnown,
+                           .epsilon = 0.1,
+                           .delta = 1e-6,
+                           .source = "Theorem 3.3"};
+  ASSERT_TRUE(harness_.Run(core::CreateSession{spec}).ok());
+  ASSERT_TRUE(harness_.Run(core::RecordAudit{{"b", "u"}, Found(6.3, 1e-5)}).ok());
+  const Statement statement = Make("u");
+  EXPECT_FALSE(HasFiniteEpsilon(statement));
+  for (const Reading& reading : statement.readings) {
+    if (reading.guarantee.has_value() && reading.guarantee->upper.has_value()) {
+      EXPECT_TRUE(std::isinf(*reading.guarantee->upper)) << reading.by;
+    }
   }
+  EXPECT_THAT(
+      Warnings(statement),
+      ::testing::ElementsAre(
+          "This session is as published; claimed guarantee not proven (counterexample_known): no "
+          "epsilon of it is proven.",
+          "An audit exceeds the claim: epsilon is at least 6.3 at delta 1e-05, confidence 0.95 "
+          "(TWO_ARM_THRESHOLD, 2000 trials)."));
+  for (const std::string& form : {ToText(statement), ToHtml(statement)}) {
+    EXPECT_THAT(form, HasSubstr("as published; claimed guarantee not proven"));
+    EXPECT_THAT(form, HasSubstr("counterexample_known"));
+    EXPECT_THAT(form, HasSubstr("not a result of this ledger"));
+    EXPECT_THAT(form, HasSubstr("none is proven"));
+  }
+  EXPECT_THAT(ToJson(statement),
+              HasSubstr("\"label\":\"as published; claimed guarantee not proven\","
+                        "\"counterexampleKnown\":true"));
+  EXPECT_THAT(ToJson(statement), HasSubstr("\"exceedsClaim\":true,\"exceedsProven\":false"));
+}
+
+TEST_F(Statements, AuditsStandBesideWhatIsProven) {
+  // 40 Gaussian steps with noise multiplier 30: mu = .2108, epsilon(1e-5) = .76.
+  ASSERT_TRUE(harness_.Run(core::RecordAudit{{"b", "s"}, Found(0.05, 1e-5)}).ok());
+  const Statement below = Make("s");
+  EXPECT_THAT(Warnings(below), ::testing::IsEmpty());
+  for (const std::string& form : {ToText(below), ToHtml(below)}) {
+    EXPECT_THAT(form, HasSubstr("epsilon is at least 0.05 at delta 1e-05, confidence 0.95"));
+    EXPECT_THAT(form, Not(HasSubstr("<script")));
+  }
+  // Above the claim of .1 at 1e-6, then above the proven epsilon as well; each at its own delta.
+  ASSERT_TRUE(harness_.Run(core::RecordAudit{{"b", "s"}, Found(0.5, 1e-5)}).ok());
+  ASSERT_TRUE(harness_.Run(core::RecordAudit{{"b", "s"}, Found(0.9, 1e-5)}).ok());
+  ASSERT_TRUE(harness_.Run(core::RecordAudit{{"b", "s"}, Found(0.9, 1e-8)}).ok());
+  const Statement above = Make("s");
+  ASSERT_EQ(above.audited.size(), 4u);
+  EXPECT_TRUE(above.audited[1].exceeds_claim);
+  EXPECT_FALSE(above.audited[1].exceeds_proven);
+  EXPECT_TRUE(above.audited[2].exceeds_claim);
+  EXPECT_TRUE(above.audited[2].exceeds_proven);
+  // Claimed at 1e-6, which says nothing of 1e-8; and epsilon(1e-8) = 1.1.
+  EXPECT_FALSE(above.audited[3].exceeds_claim);
+  EXPECT_FALSE(above.audited[3].exceeds_proven);
+  EXPECT_THAT(ToText(above), HasSubstr("ABOVE THE PROVEN EPSILON"));
+  EXPECT_THAT(ToHtml(above), HasSubstr("Above the proven epsilon."));
+  EXPECT_THAT(Warnings(above), ::testing::SizeIs(3));
+}
+
+TEST(StatementOfNoGuarantee, HasNoEpsilonWhateverWasCharged) {
+  core::LedgerHarness harness;
+  ASSERT_TRUE(harness
+                  .Run(core::CreateBudget{
+                      {.id = "b", .cap = core::NoGuaranteeCap{}, .privacy_unit = "person"}})
+                  .ok());
+  auto facts = ReadFacts(harness.ledger, "b", "", 1e-5);
+  ASSERT_TRUE(facts.ok());
+  const auto statement = Compose(*std::move(facts), 1e-5, "", "", [] { return false; });
+  ASSERT_TRUE(statement.ok());
+  EXPECT_FALSE(HasFiniteEpsilon(*statement));
+  EXPECT_THAT(ToText(*statement), HasSubstr("no guarantee"));
 }
 
 TEST_F(Statements, SupersededBudgetIsVoid) {

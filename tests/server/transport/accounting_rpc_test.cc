@@ -1,9 +1,11 @@
 // The mathematics over the wire.
 
+#include <cmath>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/convert/canary_audit.h"
 #include "proto/convert/compute.h"
 #include "proto/convert/curves.h"
 #include "tests/server/transport/test_server.h"
@@ -120,6 +122,27 @@ TEST(AccountingRpc, CalibrationHasOneTarget) {
   const auto both = calibrate("epsilon: 1 delta: 1e-5 mu: 1");
   EXPECT_EQ(both.code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(both.status.error_message(), HasSubstr("got more than one target"));
+}
+
+TEST(AccountingRpc, AuditCanariesAnswersAsTheOfflineCalculator) {
+  TestServer server;
+  auto request = Parse<v1::AuditCanariesRequest>(
+      "method: ONE_RUN_F_DP confidence: 0.95 delta: 1e-5 claimed_epsilon: 0.1 one_run_counts { "
+      "canaries: 1000 guesses: 1000 correct: 900 } " +
+      std::string(kEvents));
+  const auto reply = TestClient::Call(*server.client.accounting,
+                                      &v1::AccountingService::Stub::AuditCanaries, request);
+  ASSERT_TRUE(reply.ok()) << reply.status.error_message();
+  const auto offline = convert::AuditCanaries(*convert::ToQuestion(request));
+  ASSERT_TRUE(offline.ok());
+  EXPECT_EQ(reply.response.SerializeAsString(), offline->SerializeAsString());
+  EXPECT_TRUE(reply.response.contradicts_claim());
+  request.clear_one_run_counts();
+  request.add_member_scores(std::nan(""));
+  const auto bad = TestClient::Call(*server.client.accounting,
+                                    &v1::AccountingService::Stub::AuditCanaries, request);
+  EXPECT_EQ(bad.code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(bad.status.error_message(), "memberScores[0]: got NaN, want a number");
 }
 
 }  // namespace

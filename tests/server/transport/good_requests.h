@@ -98,6 +98,10 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "name: 'budgets/b/sessions/s' accountant: RENYI epsilons: [1, 2]"},
       {"SessionService.GetSessionTradeOffCurve",
        "name: 'budgets/b/sessions/s' accountant: RENYI type_one_errors: [0.1]"},
+      {"SessionService.RecordAudit",
+       "session: 'budgets/b/sessions/s' audit { method: TWO_ARM_GDP hypothesis: "
+       "GAUSSIAN_TRADE_OFF epsilon_lower_bound: 0.5 delta: 1e-5 confidence: 0.95 trials: 2000 "
+       "mu_lower_bound: 0.1 claimed_epsilon: 1 source: 'x' }"},
       {"SessionService.CloseSession", "name: 'budgets/spare/sessions/s' reason: 'x'"},
       {"ChargeService.Charge",
        "attempt: 'budgets/b/sessions/s/attempts/1' charge_id: 'c' count: 1 " + event},
@@ -132,6 +136,10 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "accountant: GAUSSIAN sensitivity_relation: CONTRIBUTION relative_width: 0.5 group_size: 1 "
        "type_one_error_range { first: 0.01 last: 0.5 count: 2 logarithmic: true } events { count: "
        "1 event { gaussian { noise_multiplier: 4 } } }"},
+      {"AccountingService.AuditCanaries",
+       "method: ONE_RUN_F_DP confidence: 0.9 delta: 1e-5 claimed_epsilon: 1 neighboring_relation: "
+       "ADD_OR_REMOVE_ONE sensitivity_relation: CONTRIBUTION one_run_counts { canaries: 9 guesses: "
+       "8 correct: 7 } events { count: 1 event { gaussian { noise_multiplier: 4 } } }"},
       {"AuditService.GetLedgerHead", "budget: 'budgets/b'"},
       {"AuditService.ListDenials", "page_size: 3"},
       {"AuditService.ListAuditEntries", "budget: 'budgets/b' after_sequence: 1 page_size: 3"},

@@ -1,5 +1,6 @@
 // Sessions over the wire.
 
+#include <cmath>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -173,6 +174,78 @@ TEST_F(SessionRpc, TheListIsOfOneBudget) {
   EXPECT_EQ(second.response.next_page_token(), "");
   EXPECT_EQ(list("c", first.response.next_page_token()).code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(list("none", "").code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(SessionRpc, ARunAsPublishedIsLabelledAndHasNoFiniteEpsilon) {
+  ASSERT_TRUE(client().CreateBudget("published", "no_guarantee {}").ok());
+  const auto budget = client().GetBudget("budgets/published").response;
+  EXPECT_TRUE(budget.cap().has_no_guarantee());
+  ASSERT_EQ(budget.cells_size(), 1);
+  EXPECT_EQ(budget.cells(0).quantity(), v1::CellBalance::NO_GUARANTEE);
+  EXPECT_EQ(budget.spent_fraction(), 0);
+  const auto created = client().CreateSession(
+      "published", "s",
+      "mode: ADAPTIVE no_own_cap: true claim { status: NOT_PROVEN epsilon: 1 delta: 1e-5 }");
+  ASSERT_TRUE(created.ok()) << created.status.error_message();
+  EXPECT_EQ(created.response.claim().label(), "as published; claimed guarantee not proven");
+  EXPECT_FALSE(created.response.claim().counterexample_known());
+  ASSERT_TRUE(client().OpenAttempt("budgets/published/sessions/s").ok());
+  const std::string attempt = "budgets/published/sessions/s/attempts/1";
+  const auto early = client().Charge(attempt, "a", "gaussian { noise_multiplier: 10 }", 1);
+  EXPECT_EQ(ReasonOf(early.status), "POLICY_VIOLATION");
+  ASSERT_TRUE(client().Charge(attempt, "b", "non_private { reason: 'as published' }", 1).ok());
+  ASSERT_TRUE(client().Charge(attempt, "c", "gaussian { noise_multiplier: 10 }", 1).ok());
+  const auto guarantees = TestClient::Call(
+      *server_.client.sessions, &v1::SessionService::Stub::GetSessionGuarantees,
+      Parse<v1::GetSessionGuaranteesRequest>("name: 'budgets/published/sessions/s' delta: 1e-5"));
+  ASSERT_TRUE(guarantees.ok()) << guarantees.status.error_message();
+  for (const v1::AccountantReading& reading : guarantees.response.readings()) {
+    if (reading.guarantee().has_upper()) {
+      EXPECT_TRUE(std::isinf(reading.guarantee().upper()))
+          << v1::Accountant::Kind_Name(reading.accountant());
+    }
+  }
+  // The label is the server's to give.
+  const auto labelled = client().CreateSession(
+      "published", "t", "mode: ADAPTIVE no_own_cap: true claim { status: PROVEN label: 'proven' }");
+  EXPECT_EQ(labelled.code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(labelled.status.error_message(), HasSubstr("session.claim.label"));
+}
+
+TEST_F(SessionRpc, AuditsAreRecordedCheckedAndShown) {
+  ASSERT_TRUE(client().CreateSession("b", "s", "mode: ADAPTIVE no_own_cap: true").ok());
+  const auto record = [&](const std::string& audit) {
+    return TestClient::Call(
+        *server_.client.sessions, &v1::SessionService::Stub::RecordAudit,
+        Parse<v1::RecordAuditRequest>("session: 'budgets/b/sessions/s' audit { " + audit + " }"));
+  };
+  const std::string good =
+      "method: ONE_RUN hypothesis: NONE epsilon_lower_bound: 1.5 delta: 1e-5 confidence: 0.95 "
+      "trials: 1000 ";
+  const auto recorded = record(good + "claimed_epsilon: 1 source: 'x'");
+  ASSERT_TRUE(recorded.ok()) << recorded.status.error_message();
+  EXPECT_EQ(recorded.response.audit_count(), 1);
+  EXPECT_TRUE(recorded.response.audits(0).exceeds_claim());
+  EXPECT_GT(recorded.response.audits(0).sequence(), 0);
+  EXPECT_TRUE(recorded.response.audits(0).has_create_time());
+  EXPECT_FALSE(recorded.response.audits(0).has_mu_lower_bound());
+  const auto error = [&](const std::string& audit) {
+    const auto reply = record(audit);
+    EXPECT_EQ(reply.code(), grpc::StatusCode::INVALID_ARGUMENT) << audit;
+    return reply.status.error_message();
+  };
+  EXPECT_THAT(error("hypothesis: NONE confidence: 0.95 trials: 1"), StartsWith("audit.method: "));
+  EXPECT_THAT(error("method: ONE_RUN confidence: 0.95 trials: 1"),
+              StartsWith("audit.hypothesis: "));
+  EXPECT_EQ(error(good + "epsilon_lower_bound: inf"),
+            "audit.epsilonLowerBound: got Infinity, want in [0, inf)");
+  EXPECT_THAT(error(good + "delta: 1"), StartsWith("audit.delta: got 1"));
+  EXPECT_THAT(error(good + "confidence: nan"), StartsWith("audit.confidence: got NaN"));
+  EXPECT_THAT(error(good + "trials: 0"), StartsWith("audit.trials: got 0"));
+  EXPECT_THAT(error(good + "mu_lower_bound: -1"), StartsWith("audit.muLowerBound: got -1"));
+  EXPECT_THAT(error(good + "sequence: 3"), StartsWith("audit.sequence: "));
+  EXPECT_THAT(error(good + "source: '" + std::string(257, 'x') + "'"), StartsWith("audit.source"));
+  EXPECT_EQ(client().GetSession("budgets/b/sessions/s").response.audit_count(), 1);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ enum class ApproximateDpFilter {
   kZcdp = 5,
 };
 
-// The currencies. Every number is finite and > 0; there is no "unlimited".
+// The currencies. Every number is finite and > 0; there is no "unlimited": a budget that promises
+// nothing says so, and its epsilon is infinite.
 struct PureEpsilonCap {
   double epsilon = 0;
 };
@@ -56,9 +57,13 @@ struct TradeOffCurveCap {
   std::vector<Point> points;
 };
 
+// No promise to anybody: takes Mechanism::NonPrivate, and so runs as published (Claim). A root
+// budget, or below another one of its kind: budgets above keep their caps.
+struct NoGuaranteeCap {};
+
 // monostate: not set, which the server refuses.
 using Cap = std::variant<std::monostate, PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap,
-                         RenyiCap, TradeOffCurveCap>;
+                         RenyiCap, TradeOffCurveCap, NoGuaranteeCap>;
 
 // One quantity of a cap's filter; the words of epsledger.v1.CellBalance.Quantity.
 enum class Quantity {
@@ -70,6 +75,7 @@ enum class Quantity {
   kMuSquared = 5,
   kRenyiDivergence = 6,
   kPlanCount = 7,
+  kNoGuarantee = 8,
 };
 
 // cap and remaining are rounded down, spent is rounded up.

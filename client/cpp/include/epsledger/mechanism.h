@@ -37,6 +37,10 @@ class Mechanism {
   static Mechanism Zcdp(double rho);
   // Any mu-GDP mechanism. In [0, inf).
   static Mechanism GaussianDp(double mu);
+  // A release without any privacy, and why: what an algorithm as published starts with whose
+  // guarantee is not proven. Every epsilon of the session is infinite from then on; only budgets
+  // with a NoGuaranteeCap up to the root take it. `reason` is up to 256 bytes.
+  static Mechanism NonPrivate(std::string_view reason);
   // The sequence of its parts. 1 to 10,000 of them.
   static Mechanism Composed(const std::vector<CountedMechanism>& parts);
 

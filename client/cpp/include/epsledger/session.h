@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "epsledger/audit.h"
 #include "epsledger/budget.h"
 #include "epsledger/guarantee.h"
 #include "epsledger/lease.h"
@@ -45,7 +46,9 @@ struct Provenance {
   std::string library_version;  // up to 64 bytes
 };
 
-// What is known of a published algorithm; the words of epsledger.v1.Claim.
+// What is known of a published algorithm; the words of epsledger.v1.Claim. A session whose claim is
+// not kProven is ADAPTIVE, its first charge is a Mechanism::NonPrivate, and the budgets that take
+// it have a NoGuaranteeCap: client/cpp/README.md, "Runs as published".
 struct Claim {
   enum class Status { kProven = 1, kNotProven = 2, kCounterexampleKnown = 3 };
   Status status = Status::kProven;
@@ -159,6 +162,11 @@ class Session {
 
   // Epsilon at `delta` of what was charged so far, under every accountant; BEST last. In (0, 1).
   absl::StatusOr<SessionGuarantees> Guarantees(double delta) const;
+
+  // Records what an audit of this run found. Charges nothing. Recording the newest one again
+  // changes nothing, so that a call whose outcome is unknown may be repeated.
+  // INVALID_ARGUMENT names the field that is out of its domain.
+  absl::Status RecordAudit(const AuditResult& audit);
 
   // The balances of the session's own cap; empty without one.
   absl::StatusOr<std::vector<CellBalance>> OwnCells() const;

@@ -67,6 +67,7 @@ struct CapWriter {
       out->set_delta(point.delta);
     }
   }
+  void operator()(const core::NoGuaranteeCap&) const { message->mutable_no_guarantee(); }
 };
 
 core::TradeOffCurveCap ReadTradeOffCurve(const v1::TradeOffCurveCap& message) {
@@ -150,11 +151,14 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
     case v1::Cap::kTradeOffCurve:
       cap = ReadTradeOffCurve(message.trade_off_curve());
       break;
+    case v1::Cap::kNoGuarantee:
+      cap = core::NoGuaranteeCap{};
+      break;
     case v1::Cap::CURRENCY_NOT_SET:
-      return absl::InvalidArgumentError(
-          absl::StrCat(path,
-                       ": unset, want one of pureEpsilon, approximateDp, zcdp, gaussianDp, renyi, "
-                       "tradeOffCurve; there is no unlimited budget"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          path,
+          ": unset, want one of pureEpsilon, approximateDp, zcdp, gaussianDp, renyi, "
+          "tradeOffCurve; there is no unlimited budget, only noGuarantee, which promises nothing"));
   }
   if (!cap.ok()) return cap;
   const absl::StatusOr<accounting::Filter> filter = core::FilterFor(*cap, path);

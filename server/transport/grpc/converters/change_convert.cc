@@ -36,6 +36,9 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::SessionClosed& body) {
     return TellSession(body.session_number);
   }
+  absl::StatusOr<bool> operator()(const core::AuditRecorded& body) {
+    return TellSession(body.session_number);
+  }
   absl::StatusOr<bool> operator()(const core::SessionRefused& body) {
     if (!watched_.session_id.empty() || !IsBelowWatched(body.spec.budget_id)) return false;
     v1::RefusedSession& refused = *change_.mutable_refused_session();

@@ -10,6 +10,7 @@
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/limits.h"
+#include "server/transport/grpc/converters/audit_record_convert.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/output_only.h"
@@ -71,8 +72,11 @@ absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
 }
 
 absl::StatusOr<core::Claim> ReadClaim(const v1::Claim& message) {
-  absl::Status status =
-      convert::CheckEnum(message.status(), v1::Claim::Status_descriptor(), "session.claim.status");
+  absl::Status status = CheckOutputOnlyUnset(message, "session.claim");
+  if (status.ok()) {
+    status = convert::CheckEnum(message.status(), v1::Claim::Status_descriptor(),
+                                "session.claim.status");
+  }
   if (status.ok()) {
     status = accounting::CheckInterval("session.claim.epsilon", message.epsilon(),
                                        accounting::kNonNegative);
@@ -196,6 +200,8 @@ void ToProto(const core::SessionSpec& spec, v1::Session* message) {
     claim->set_epsilon(spec.claim->epsilon);
     claim->set_delta(spec.claim->delta);
     claim->set_source(spec.claim->source);
+    claim->set_label(core::LabelOf(spec.claim->status));
+    claim->set_counterexample_known(spec.claim->status == core::ClaimStatus::kCounterexampleKnown);
   }
 }
 
@@ -208,6 +214,10 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
   for (const core::OpenLease& lease : state.open_leases) {
     ToProto(name, lease, state.events[lease.event_index].event, message->add_open_leases());
   }
+  for (const core::RecordedAudit& recorded : state.audits) {
+    ToProto(recorded, state.spec.claim, message->add_audits());
+  }
+  message->set_audit_count(state.audit_count);
   message->set_current_attempt(state.current_attempt);
   for (const accounting::CountedEvent& event : HistoryOf(state)) {
     convert::ToProto(event, message->add_history());

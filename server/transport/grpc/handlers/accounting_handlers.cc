@@ -7,9 +7,9 @@
 #include "epsledger/v1/accounting_service.grpc.pb.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "proto/convert/accountant_readings.h"
+#include "proto/convert/canary_audit.h"
 #include "proto/convert/compute.h"
 #include "proto/convert/curves.h"
-#include "server/transport/grpc/calls/not_in_this_version.h"
 
 namespace epsledger::transport {
 namespace {
@@ -63,9 +63,11 @@ class AccountingHandlers final : public RawService {
                                                     convert::TradeOffCurve);
   }
 
-  Unary* AuditCanaries(Context* context, const Bytes*, Bytes*) override {
-    return UnaryNotInThisVersion(
-        context, "AuditCanaries will bound epsilon from below by the scores of canaries");
+  Unary* AuditCanaries(Context* context, const Bytes* bytes, Bytes* response) override {
+    return HandleAsked<v1::AuditCanariesRequest>(
+        context, bytes, response, [](const accounting::AuditQuestion& question, const auto&) {
+          return convert::AuditCanaries(question);
+        });
   }
 
  private:

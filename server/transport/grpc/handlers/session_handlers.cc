@@ -17,6 +17,7 @@
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
+#include "server/transport/grpc/converters/audit_record_convert.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -45,7 +46,8 @@ using Raw2 = v1::SessionService::WithRawCallbackMethod_GetSessionGuarantees<
             v1::SessionService::WithRawCallbackMethod_GetSessionTradeOffCurve<Base>>>>;
 template <class Base>
 using Raw3 = v1::SessionService::WithRawCallbackMethod_CloseSession<
-    v1::SessionService::WithRawCallbackMethod_WatchSession<Base>>;
+    v1::SessionService::WithRawCallbackMethod_RecordAudit<
+        v1::SessionService::WithRawCallbackMethod_WatchSession<Base>>>;
 
 const core::SessionState* FindSession(core::LedgerReader& reader, const core::SessionName& name) {
   const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
@@ -266,6 +268,23 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
           SubmitNow<core::SessionOutcome>(
               context_.ledger, core::CloseSession{*std::move(name), request.reason()},
               {request.validate_only()}, call,
+              [&ledger = context_.ledger, call](const core::SessionOutcome& outcome) {
+                ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
+                  return AnswerSession(reader, name, call);
+                });
+              });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* RecordAudit(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::RecordAuditRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::RecordAuditRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<core::RecordAudit> command = FromProto(request);
+          if (!command.ok()) return command.status();
+          SubmitNow<core::SessionOutcome>(
+              context_.ledger, *std::move(command), {request.validate_only()}, call,
               [&ledger = context_.ledger, call](const core::SessionOutcome& outcome) {
                 ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
                   return AnswerSession(reader, name, call);

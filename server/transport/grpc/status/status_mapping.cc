@@ -118,6 +118,8 @@ std::string QuantityInWords(const v1::CellBalance& cell) {
       return absl::StrFormat("Renyi divergence at order %g", cell.order());
     case v1::CellBalance::PLAN_COUNT:
       return "plans that meet its trade-off curve";
+    case v1::CellBalance::NO_GUARANTEE:
+      return "nothing";
     default:
       return "an unknown quantity";
   }

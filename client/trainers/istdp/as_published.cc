@@ -115,7 +115,7 @@ int BacktrackBound(const PublishedLineSearch& line_search, double largest_step,
   const double ratio =
       largest_step * (line_search.sufficient_decrease * largest_step + lipschitz_constant);
   const double printed = std::ceil(std::log(ratio) / -std::log(line_search.shrink) + 1);
-  return std::max(0, static_cast<int>(printed));
+  return printed > 0 ? static_cast<int>(std::min(printed, 1e9)) : 0;
 }
 
 }  // namespace epsledger::trainers::istdp

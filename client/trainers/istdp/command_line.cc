@@ -85,6 +85,10 @@ void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
       ->type_name("PENALTY")
       ->capture_default_str()
       ->group(group);
+  app.add_option("--l2", options.l2, "strength of the L2 penalty of the perturbation baselines")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
   CLI::Option* lambda = app.add_option("--lambda", raw.lambda, "its strength")
                             ->check(CLI::NonNegativeNumber)
                             ->capture_default_str()
@@ -120,6 +124,9 @@ void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
   app.add_flag("--fixed-steps", options.fixed_steps,
                "the step size of the convergence proof instead of Barzilai-Borwein's")
       ->group(group);
+  app.add_option("--step-size", options.step_size, "a fixed step size instead")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
 }
 
 void AddModeFlags(CLI::App& app, CommandLine& options) {
@@ -133,6 +140,15 @@ void AddModeFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::Range(1e-6, 1 - 1e-6))
       ->capture_default_str()
       ->group(search);
+  const char* objective = "With --mode objective-perturbation";
+  app.add_option("--target-epsilon", options.target_epsilon, "the guarantee of its one release")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(objective);
+  app.add_option("--target-delta", options.target_delta, "and its delta")
+      ->check(CLI::Range(1e-12, 1 - 1e-16))
+      ->capture_default_str()
+      ->group(objective);
   const char* published = "With --mode published-noise and as-published";
   app.add_option("--claimed-epsilon", options.claimed_epsilon,
                  "what the paper's theorem 3.3 claims of --steps steps")
@@ -180,6 +196,42 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->group(group);
 }
 
+// What the baselines need and what they change.
+absl::Status CompleteBaseline(CommandLine& options) {
+  const bool perturbs =
+      options.mode == Mode::kOutputPerturbation || options.mode == Mode::kObjectivePerturbation;
+  if (perturbs && (options.resume || options.sampling_probability < 1)) {
+    return absl::InvalidArgumentError(
+        "--mode: a baseline of one release has neither --resume nor Poisson batches");
+  }
+  if (perturbs) {
+    options.ledger.steps = 1;
+    options.ledger.max_steps = 1;
+  }
+  if (options.mode == Mode::kObjectivePerturbation) {
+    if (options.ledger.epsilon.has_value() || options.ledger.noise_multiplier.has_value() ||
+        options.ledger.declared ||
+        options.ledger.relation != NeighboringRelation::kAddOrRemoveOne) {
+      return absl::InvalidArgumentError(
+          "--mode objective-perturbation: takes --target-epsilon and --target-delta instead of "
+          "--epsilon, --noise-multiplier and --declared, and is proven under add-or-remove-one "
+          "alone");
+    }
+    // Its noise comes from the target; the budget needs none to be chosen.
+    options.ledger.noise_multiplier = 1;
+    // Nothing may be clipped.
+    options.clip_norm = 1.000002 * options.row_norm_bound;
+  }
+  if (options.mode == Mode::kDpSgd) {
+    if (options.sampling_probability == 1 || !options.step_size.has_value()) {
+      return absl::InvalidArgumentError(
+          "--mode dp-sgd: needs --sampling-probability below 1 and --step-size");
+    }
+    options.regularizer = L2Penalty{.lambda = 0};
+  }
+  return absl::OkStatus();
+}
+
 // Puts the flags together; what is wrong with them, or OK.
 absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   for (const ModeDescription& mode : AllModes()) {
@@ -220,6 +272,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
     return absl::InvalidArgumentError(
         "--declared: is for steps of one event, and a line search has two");
   }
+  if (absl::Status completed = CompleteBaseline(options); !completed.ok()) return completed;
   if (options.resume && options.ledger.session.empty()) {
     // The checkpoint knows the session.
     options.ledger.session = "from-checkpoint";
@@ -296,7 +349,10 @@ std::string SettingsText(const CommandLine& options) {
       options.universal_threshold ? "universal" : std::visit(PenaltyText{}, options.regularizer),
       ", row norm ", ExactNumber(options.row_norm_bound), ", clip norm ",
       ExactNumber(options.clip_norm), ", sampling ", ExactNumber(options.sampling_probability),
-      options.fixed_steps ? ", fixed steps" : ", Barzilai-Borwein steps");
+      ", ",
+      options.step_size.has_value() ? "step size " + ExactNumber(*options.step_size)
+      : options.fixed_steps         ? "fixed steps"
+                                    : "Barzilai-Borwein steps");
 }
 
 }  // namespace epsledger::trainers::istdp

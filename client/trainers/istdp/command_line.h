@@ -34,6 +34,10 @@ struct CommandLine {
   double sampling_probability = 1;
   double tolerance = 0;
   bool fixed_steps = false;
+  std::optional<double> step_size;  // fixed at this instead
+  double l2 = 1e-3;                 // of the perturbation baselines
+  double target_epsilon = 1;        // of objective perturbation
+  double target_delta = 1e-5;
 
   LineSearchOptions line_search;
   double comparison_share = 0.2;

@@ -103,6 +103,9 @@ absl::StatusOr<TrainingOptions> MakeTrainingOptions(const CommandLine& options,
   const bool fixed = options.fixed_steps || options.mode == Mode::kPublishedNoise;
   training.steps =
       fixed ? FixedSteps(lipschitz_constant) : BarzilaiBorweinSteps(lipschitz_constant);
+  if (options.step_size.has_value()) {
+    training.steps = {.rule = StepRule::kFixed, .first = *options.step_size, .bounds = {}};
+  }
   training.regularizer = options.regularizer;
   if (options.universal_threshold) {
     const double noise =
@@ -126,7 +129,7 @@ void SayWhatStarts(const CommandLine& options, const OpenedRun& run) {
   std::cout << "Session " << run.session.name() << ", "
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", mode "
             << Describe(options.mode).name << " (" << LabelText(Describe(options.mode))
-            << "), noise multiplier " << RoundedNumber(run.noise_multiplier, Rounding::kDown)
+            << "), event " << EventsOfAStep(options, run.noise_multiplier).front().ToJson()
             << (options.ledger.noise_multiplier.has_value()
                     ? ""
                     : absl::StrCat(", so that ", options.ledger.steps, " steps fit into the cap"))

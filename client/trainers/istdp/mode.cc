@@ -16,6 +16,11 @@ const std::vector<ModeDescription>& AllModes() {
        "the paper's noise for --claimed-epsilon, fixed step, nothing exact"},
       {Mode::kAsPublished, "as-published", false,
        "the paper's algorithm; its privacy proof is wrong: needs --accept-unproven"},
+      {Mode::kOutputPerturbation, "output-perturbation", true,
+       "baseline: noise on the minimizer with an L2 penalty of --l2"},
+      {Mode::kObjectivePerturbation, "objective-perturbation", true,
+       "baseline: the minimizer of a noised objective with --l2; see --target-epsilon"},
+      {Mode::kDpSgd, "dp-sgd", true, "baseline: Poisson batches, step --step-size, no penalty"},
   };
   return modes;
 }

@@ -13,6 +13,10 @@ enum class Mode {
   kSoundLineSearch,
   kPublishedNoise,
   kAsPublished,
+  // Baselines, see baselines.h.
+  kOutputPerturbation,
+  kObjectivePerturbation,
+  kDpSgd,
 };
 
 struct ModeDescription {

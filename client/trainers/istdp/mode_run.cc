@@ -1,15 +1,20 @@
 #include "client/trainers/istdp/mode_run.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "client/trainers/istdp/as_published.h"
+#include "client/trainers/istdp/baselines.h"
 #include "client/trainers/istdp/published_noise.h"
 #include "client/trainers/istdp/sound.h"
 #include "client/trainers/istdp/sound_line_search.h"
+#include "client/trainers/run/charged_normal.h"
 #include "client/trainers/run/ledger_release.h"
 #include "client/trainers/run/non_private_access.h"
+#include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -25,6 +30,24 @@ Eigen::VectorXd BeforeInitial(Eigen::Index feature_count) {
                                    -0.1 / std::sqrt(static_cast<double>(feature_count)));
 }
 
+PerturbationOptions PerturbationOf(const ModeRun& run) {
+  return {.l2 = run.options.l2,
+          .public_record_count = run.training.public_record_count,
+          .row_norm_bound = run.options.row_norm_bound};
+}
+
+ObjectivePerturbationTarget TargetOf(const CommandLine& options) {
+  return {.epsilon = options.target_epsilon, .delta = options.target_delta};
+}
+
+// An event that no factory of Mechanism makes. A NaN makes none and is refused by the ledger.
+Mechanism ApproximateDpEvent(const ObjectivePerturbationTarget& target) {
+  const absl::StatusOr<Mechanism> event = Mechanism::FromJson(
+      absl::StrCat(R"({"approximateDp": {"epsilon": )", ExactNumber(target.epsilon),
+                   R"(, "delta": )", ExactNumber(target.delta), "}}"));
+  return event.ok() ? *event : Mechanism::PureDp(std::numeric_limits<double>::quiet_NaN());
+}
+
 Mechanism StepEvent(const CommandLine& options, double noise_multiplier) {
   const Mechanism gaussian = Mechanism::Gaussian(noise_multiplier);
   if (options.sampling_probability == 1) return gaussian;
@@ -34,6 +57,7 @@ Mechanism StepEvent(const CommandLine& options, double noise_multiplier) {
 }  // namespace
 
 std::vector<Mechanism> EventsOfAStep(const CommandLine& options, double noise_multiplier) {
+  if (options.mode == Mode::kObjectivePerturbation) return {ApproximateDpEvent(TargetOf(options))};
   if (options.mode != Mode::kSoundLineSearch) return {StepEvent(options, noise_multiplier)};
   const SplitNoise split = SplitNoiseMultiplier(noise_multiplier, options.comparison_share);
   return {StepEvent(options, split.gradient), StepEvent(options, split.comparison)};
@@ -64,6 +88,21 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
            .before_initial = BeforeInitial(run.loss.feature_count())},
           [&] { return ChargeNonPrivateAccess(run.session, kExactAccess); }, gradients,
           run.observer);
+      break;
+    case Mode::kOutputPerturbation:
+      result = TrainOutputPerturbation(run.loss, PerturbationOf(run), gradients);
+      break;
+    case Mode::kObjectivePerturbation:
+      result = TrainObjectivePerturbation(
+          run.loss, PerturbationOf(run), TargetOf(run.options),
+          [&]() -> absl::StatusOr<Eigen::VectorXd> {
+            absl::StatusOr<Permit> permit = run.session.Charge(events.front());
+            if (!permit.ok()) return permit.status();
+            return DrawChargedNormals(*std::move(permit), 1, 2 * run.loss.feature_count());
+          });
+      break;
+    case Mode::kDpSgd:
+      result = TrainDpSgd(run.loss, run.training, gradients, run.observer);
       break;
   }
   if (!result.ok()) return result.status();

@@ -1,0 +1,202 @@
+#include "client/trainers/istdp/baselines.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "client/trainers/istdp/sound.h"
+
+namespace epsledger::trainers::istdp {
+namespace {
+
+// Bounds the error of a computed gradient: terms of GradientSum are rounded by 2^-34 C at most.
+constexpr double kGradientRounding = 6e-11;
+// A minimization that takes so many steps has gone wrong.
+constexpr int kMostIterations = 1'000'000;
+// The blur of objective perturbation is a Gaussian mechanism of this noise multiplier, mu = 1/1000,
+// which is (8.5 mu, Phi(-8.5 + mu / 2) < 1e-15)-DP.
+constexpr double kBlurMultiplier = 1000;
+constexpr double kBlurEpsilon = 0.0085;
+constexpr double kBlurDelta = 1e-15;
+constexpr double kSmallestDelta = 1e-12;
+// Rows this much shorter than the clip norm are never clipped, rounding included.
+constexpr double kUnclippedMargin = 1.000001;
+
+double Rounding(double contribution, Eigen::Index feature_count) {
+  return kGradientRounding * contribution * std::sqrt(static_cast<double>(feature_count));
+}
+
+absl::Status Validate(const PerturbationOptions& options) {
+  const struct {
+    const char* field;
+    double value;
+  } fields[] = {{"l2", options.l2},
+                {"row_norm_bound", options.row_norm_bound},
+                {"gradient_tolerance", options.gradient_tolerance}};
+  for (const auto& each : fields) {
+    if (!(std::isfinite(each.value) && each.value > 0)) {
+      return absl::InvalidArgumentError(absl::StrCat("PerturbationOptions.", each.field, ": got ",
+                                                     each.value, ", want a finite number > 0"));
+    }
+  }
+  if (options.public_record_count < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("PerturbationOptions.public_record_count: got ",
+                                                   options.public_record_count, ", want >= 1"));
+  }
+  return absl::OkStatus();
+}
+
+// Returns a point where the computed gradient of J + linear . theta has norm <= gradient_tolerance:
+// Nesterov's method for strongly convex functions, which converges for every start. Private.
+absl::StatusOr<Eigen::VectorXd> Minimize(const LinearLoss& loss, const PerturbationOptions& options,
+                                         const Eigen::VectorXd& linear) {
+  const double count = static_cast<double>(options.public_record_count);
+  const double lipschitz = LipschitzConstant(loss.margin_loss(), options.row_norm_bound) *
+                               static_cast<double>(loss.record_count()) / count +
+                           options.l2;
+  const double root = std::sqrt(options.l2 / lipschitz);
+  const double momentum = (1 - root) / (1 + root);
+  Eigen::VectorXd theta = Eigen::VectorXd::Zero(loss.feature_count());
+  Eigen::VectorXd ahead = theta;
+  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    const Eigen::VectorXd gradient = loss.GradientSum(ahead) / count + options.l2 * ahead + linear;
+    if (gradient.norm() <= options.gradient_tolerance) return ahead;
+    Eigen::VectorXd next = ahead - gradient / lipschitz;
+    ahead = next + momentum * (next - theta);
+    theta = std::move(next);
+  }
+  return absl::InternalError("minimization: it did not end, so nothing can be released");
+}
+
+TrainingResult Ended(const absl::Status& status, Eigen::Index feature_count) {
+  TrainingResult result;
+  result.stop_reason =
+      absl::IsFailedPrecondition(status) ? StopReason::kRefused : StopReason::kReleaseFailed;
+  result.release_status = status;
+  result.last = Eigen::VectorXd::Zero(feature_count);
+  result.averaged = result.last;
+  return result;
+}
+
+TrainingResult Released(Eigen::VectorXd theta) {
+  TrainingResult result;
+  result.steps = 1;
+  result.releases = 1;
+  result.averaged = theta;
+  result.last = std::move(theta);
+  result.support = Support(result.last);
+  return result;
+}
+
+struct Strength {
+  double operator()(const McpPenalty& penalty) const { return penalty.lambda; }
+  double operator()(const L1Penalty& penalty) const { return penalty.lambda; }
+  double operator()(const L2Penalty& penalty) const { return penalty.lambda; }
+};
+
+}  // namespace
+
+double MinimizerContribution(const PerturbationOptions& options, double contribution,
+                             Eigen::Index feature_count) {
+  return (contribution / static_cast<double>(options.public_record_count) +
+          2 * (options.gradient_tolerance + Rounding(contribution, feature_count))) /
+         options.l2;
+}
+
+absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
+                                                       const PerturbationOptions& options,
+                                                       GradientRelease& release) {
+  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  const absl::StatusOr<Eigen::VectorXd> minimizer =
+      Minimize(loss, options, Eigen::VectorXd::Zero(loss.feature_count()));
+  if (!minimizer.ok()) return minimizer.status();
+  absl::StatusOr<Eigen::VectorXd> released = release.Release(
+      *minimizer, MinimizerContribution(options, loss.contribution(), loss.feature_count()));
+  if (!released.ok()) return Ended(released.status(), loss.feature_count());
+  return Released(*std::move(released));
+}
+
+absl::StatusOr<double> ObjectivePerturbationNoise(const LinearLoss& loss,
+                                                  const PerturbationOptions& options,
+                                                  const ObjectivePerturbationTarget& target) {
+  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  const double contribution = loss.contribution();
+  if (!std::holds_alternative<LogisticMargin>(loss.margin_loss()) ||
+      !(options.row_norm_bound * kUnclippedMargin <= contribution)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "loss: got ", std::string(MarginLossName(loss.margin_loss())), " clipped to ", contribution,
+        ", want logistic, clipped to at least 1.000001 times the row norm bound ",
+        options.row_norm_bound, ": the proof needs two derivatives"));
+  }
+  if (!(target.delta >= kSmallestDelta && target.delta < 1)) {
+    return absl::InvalidArgumentError(absl::StrCat("ObjectivePerturbationTarget.delta: got ",
+                                                   target.delta, ", want in [1e-12, 1)"));
+  }
+  // README, "Baselines": delta = P[(G / s) |Z| > epsilon - log det ratio - (G / s)^2 / 2].
+  const double determinant =
+      std::log1p(contribution * contribution / 4 /
+                 (static_cast<double>(options.public_record_count) * options.l2));
+  const double room = target.epsilon - kBlurEpsilon - determinant;
+  if (!(std::isfinite(room) && room > 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "ObjectivePerturbationTarget.epsilon: got ", target.epsilon, ", want more than ",
+        determinant + kBlurEpsilon, " for l2 = ", options.l2, " and that record count"));
+  }
+  const double delta = target.delta - kBlurDelta;
+  const auto suffices = [&](double ratio) {  // ratio = s / G
+    return std::erfc((room * ratio - 0.5 / ratio) / std::sqrt(2.0)) <= delta;
+  };
+  double low = 0;
+  double high = 1;
+  while (!suffices(high)) {
+    low = high;
+    high *= 2;
+    if (!(high < 1e15)) return absl::InvalidArgumentError("epsilon: too small for any noise");
+  }
+  for (int k = 0; k < 100; ++k) {
+    const double middle = low + (high - low) / 2;
+    (suffices(middle) ? high : low) = middle;
+  }
+  // The margin covers the rounding of erfc.
+  return contribution * high * (1 + 1e-9);
+}
+
+absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
+    const LinearLoss& loss, const PerturbationOptions& options,
+    const ObjectivePerturbationTarget& target,
+    const std::function<absl::StatusOr<Eigen::VectorXd>()>& draw_noise) {
+  const absl::StatusOr<double> noise = ObjectivePerturbationNoise(loss, options, target);
+  if (!noise.ok()) return noise.status();
+  const Eigen::Index size = loss.feature_count();
+  const absl::StatusOr<Eigen::VectorXd> draws = draw_noise();
+  if (!draws.ok()) return Ended(draws.status(), size);
+  if (draws->size() != 2 * size || !draws->allFinite()) {
+    return absl::InternalError("noise: got other draws than asked for");
+  }
+  const absl::StatusOr<Eigen::VectorXd> minimizer =
+      Minimize(loss, options,
+               draws->head(size) * (*noise / static_cast<double>(options.public_record_count)));
+  if (!minimizer.ok()) return minimizer.status();
+  const double distance =
+      2 * (options.gradient_tolerance + Rounding(loss.contribution(), size)) / options.l2;
+  return Released(*minimizer + draws->tail(size) * (kBlurMultiplier * distance));
+}
+
+absl::StatusOr<TrainingResult> TrainDpSgd(const LinearLoss& loss, const TrainingOptions& options,
+                                          GradientRelease& release, const StepObserver& observer) {
+  if (options.batches.draw == nullptr) {
+    return absl::InvalidArgumentError("Batches.draw: got none, want Poisson batches for DP-SGD");
+  }
+  if (options.steps.rule != StepRule::kFixed) {
+    return absl::InvalidArgumentError("StepOptions.rule: want kFixed for DP-SGD");
+  }
+  if (std::visit(Strength{}, options.regularizer) != 0) {
+    return absl::InvalidArgumentError("Regularizer.lambda: want 0 for DP-SGD");
+  }
+  return TrainSound(loss, options, release, observer);
+}
+
+}  // namespace epsledger::trainers::istdp

@@ -1,0 +1,86 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_ISTDP_BASELINES_H_
+#define EPSLEDGER_CLIENT_TRAINERS_ISTDP_BASELINES_H_
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "client/trainers/istdp/linear_loss.h"
+#include "client/trainers/istdp/training.h"
+#include "client/trainers/run/gradient_release.h"
+
+namespace epsledger::trainers::istdp {
+
+// What others do with the problem of ISTDP, to compare with. All are proven; README, "Baselines".
+// The first two minimize, over the records D and with a public n0,
+//
+//   J(theta) = (1/n0) sum_i loss(theta . x_i, y_i) + (l2/2) ||theta||^2.
+struct PerturbationOptions {
+  double l2 = 0;                         // "Lambda", > 0
+  std::int64_t public_record_count = 0;  // "n0", >= 1
+  double row_norm_bound = 1;             // every record's, > 0
+  // The minimizer is taken to be found where the norm of the gradient is at most this; > 0. It
+  // enters the sensitivity.
+  double gradient_tolerance = 1e-9;
+};
+
+// Returns a bound on the distance of two approximate minimizers of J, of data sets that differ by
+// one record that is there or not:
+//
+//   (C / n0 + 2 (gradient_tolerance + rounding)) / l2,     C = contribution.
+//
+// J is l2-strongly convex and one record changes its gradient by at most C / n0 everywhere, so the
+// exact minimizers are C / (n0 l2) apart ([CMS11] Lemma 7); a point with gradient norm t is within
+// t / l2 of the minimizer. Under replace-one at most twice that. `rounding` = 6e-11 C sqrt(d)
+// bounds the error of the computed gradient (LinearLoss::GradientSum) for up to 2 n0 records.
+// Clipping leaves a convex loss with gradients of norm at most C, so any C is allowed.
+double MinimizerContribution(const PerturbationOptions& options, double contribution,
+                             Eigen::Index feature_count);
+
+// Output perturbation with Gaussian noise ([CMS11] Algorithm 1, with a normal in place of the Gamma
+// vector): one release of the minimizer of J with that contribution, so one event gaussian{z}. The
+// minimization always runs until the tolerance is met. A minimization that does not end, which the
+// theory excludes for data within the bounds above, is an INTERNAL error after nothing was charged.
+// INVALID_ARGUMENT for options outside their domain.
+absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
+                                                       const PerturbationOptions& options,
+                                                       GradientRelease& release);
+
+// The guarantee of objective perturbation, see TrainObjectivePerturbation.
+struct ObjectivePerturbationTarget {
+  double epsilon = 1;
+  double delta = 1e-5;
+};
+
+// Returns the standard deviation s of the noise b, on the sum of losses, with which
+// TrainObjectivePerturbation is (epsilon, delta)-DP under add-or-remove-one.
+// INVALID_ARGUMENT unless epsilon exceeds log(1 + C^2 / (4 n0 l2)) + 0.0085 (more l2 is needed
+// then), delta is in [1e-12, 1), the loss is logistic and 1.000001 row_norm_bound <= C.
+absl::StatusOr<double> ObjectivePerturbationNoise(const LinearLoss& loss,
+                                                  const PerturbationOptions& options,
+                                                  const ObjectivePerturbationTarget& target);
+
+// Objective perturbation ([CMS11] Algorithm 2, [KST12] Algorithm 1) with Gaussian b: the minimizer
+// of J(theta) + b . theta / n0, found to within gradient_tolerance and blurred by a little noise
+// that hides what is left. The README derives its guarantee, for logistic loss that is not clipped,
+// under add-or-remove-one.
+//
+// `draw_noise` is called once. It charges the ledger for one approximateDp{epsilon, delta} and then
+// returns 2 * feature_count() standard normal draws: an error ends training with no release.
+// INVALID_ARGUMENT as above.
+absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
+    const LinearLoss& loss, const PerturbationOptions& options,
+    const ObjectivePerturbationTarget& target,
+    const std::function<absl::StatusOr<Eigen::VectorXd>()>& draw_noise);
+
+// DP-SGD for a linear model ([ACG+16] Algorithm 1): TrainSound with Poisson batches, a fixed step
+// and no penalty. Each release is poissonSampled{gaussian{z}}. INVALID_ARGUMENT if options has full
+// batches, another step rule or a penalty whose lambda is not 0.
+absl::StatusOr<TrainingResult> TrainDpSgd(const LinearLoss& loss, const TrainingOptions& options,
+                                          GradientRelease& release,
+                                          const StepObserver& observer = {});
+
+}  // namespace epsledger::trainers::istdp
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_ISTDP_BASELINES_H_

@@ -1,0 +1,63 @@
+"""The experiments' harness: what it writes where, and a real run against a real server."""
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(ROOT / "client/trainers/experiments"))
+
+import ledger  # noqa: E402
+import markdown  # noqa: E402
+import runs  # noqa: E402
+
+BUILD = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else None
+
+
+class Markdown(unittest.TestCase):
+    def test_replaces_what_stands_between_its_markers_and_nothing_else(self):
+        page = markdown.put(markdown.put("# Title\n", "a", "one\n"), "b", "two\n")
+        self.assertEqual(markdown.put(page, "a", "three"), page.replace("one", "three"))
+        self.assertEqual(markdown.put(page, "b", "two"), page)
+
+    def test_refuses_a_marker_without_its_end(self):
+        with self.assertRaises(SystemExit):
+            markdown.put("<!-- experiment a -->\n", "a", "one")
+
+    def test_makes_a_table(self):
+        self.assertEqual(markdown.table(["a", "b"], [[1, "x"]]), "| a | b |\n|---|---|\n| 1 | x |\n")
+
+
+class Summary(unittest.TestCase):
+    def test_is_the_mean_and_the_sample_standard_deviation(self):
+        summary = runs.summary([1, 2, 3])
+        self.assertEqual((summary.mean, summary.spread, summary.count), (2, 1, 3))
+        self.assertEqual(summary.text(1), "2.0 ± 1.0")
+        self.assertEqual(runs.summary([0.5]).text(2), "0.50 (1 run)")
+
+    def test_reads_numbers_that_json_has_no_word_for(self):
+        self.assertEqual(runs.number("Infinity"), float("inf"))
+
+
+@unittest.skipIf(BUILD is None, "no build folder given")
+class RealServer(unittest.TestCase):
+    def test_runs_a_trainer_and_reads_its_result(self):
+        trainer = runs.Trainer("client/trainers/istdp/epsledger-istdp", {"mu": 0.268},
+                               ("--data", "synthetic:1", "--steps", "3", "--max-steps", "3"), wants_model=True)
+        with ledger.Ledger(BUILD) as server:
+            done = runs.Runner(server, say=lambda _: None).runs(trainer, 2)
+            self.assertEqual([run.result["releases"] for run in done], [3, 3])
+            self.assertEqual({run.result["label"] for run in done}, {"proven"})
+            self.assertNotEqual(done[0].told["session"], done[1].told["session"])
+            for run in done:
+                self.assertTrue(run.model.exists())
+                self.assertAlmostEqual(run.result["epsilon"], 1.0, delta=0.01)
+
+    def test_says_what_a_failed_run_said(self):
+        trainer = runs.Trainer("client/trainers/istdp/epsledger-istdp", {"mu": 0.268}, ("--data", "/no/such/file"))
+        with ledger.Ledger(BUILD) as server:
+            with self.assertRaisesRegex(SystemExit, "/no/such/file"):
+                runs.Runner(server, say=lambda _: None).runs(trainer, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -15,14 +15,14 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
   GridFactors chunk{Eigen::MatrixXd(left.rows(), left.cols()),
                     Eigen::MatrixXd(right.rows(), right.cols())};
   for (Eigen::Index i = 0; i < factors.size(); ++i) {
-    if (factors[i] == 0) {
+    const float largest = factors[i] == 0 ? 0 : right.col(i).cwiseAbs().maxCoeff();
+    if (largest == 0) {
       chunk.left.col(i).setZero();
       chunk.right.col(i).setZero();
       continue;
     }
     // A power of two that brings the largest entry into [2^15, 2^16): scaling is exact, and the
     // left side takes the inverse. Truncation makes no entry larger.
-    const float largest = right.col(i).cwiseAbs().maxCoeff();
     const int shift = kRightBits - 1 - std::ilogb(largest);
     const double right_scale = std::ldexp(1.0, shift);
     const double left_scale = std::ldexp(factors[i], kGridBits - shift);

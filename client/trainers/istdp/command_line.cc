@@ -1,42 +1,115 @@
 #include "client/trainers/istdp/command_line.h"
 
 #include <iostream>
+#include <limits>
+#include <map>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-void AddTrainingFlags(CLI::App& app, CommandLine& options) {
-  const char* data = "Data";
+// What flags say before they are put together.
+struct RawFlags {
+  std::string mode = "sound";
+  std::string loss = "logistic";
+  double huber_knee = 1;
+  std::string penalty = "mcp";
+  double lambda = 5e-4;
+  double shape = 2000;
+  std::optional<double> clip_norm;
+};
+
+void AddDataFlags(CLI::App& app, CommandLine& options) {
+  const char* group = "Data";
   app.add_option("--data", options.data,
-                 "a known set (a9a, wdbc, digits, german, w8a) or the path of a LIBSVM file")
+                 "a known set (a9a, wdbc, digits, german, w8a), synthetic:SEED, or the path of a "
+                 "LIBSVM file")
       ->required()
-      ->group(data);
+      ->group(group);
   app.add_option("--test-data", options.test_data,
                  "held-out records, with a path; if not given, every fourth record")
       ->type_name("PATH")
-      ->group(data);
+      ->group(group);
   app.add_option("--positive-class", options.positive_class, "the label that counts as 1")
       ->type_name("LABEL")
-      ->group(data);
+      ->group(group);
   app.add_option("--record-count", options.record_count,
                  "a PUBLIC number near the number of training records; known sets have one")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
-      ->group(data);
-  const char* group = "Training (public: do not choose these by looking at private records)";
-  app.add_option("--lambda", options.lambda, "strength of the sparsity penalty (MCP)")
-      ->check(CLI::NonNegativeNumber)
+      ->group(group);
+  app.add_option("--scale", options.scale,
+                 "PUBLIC bounds that features are divided by: one number, or a file with \"INDEX "
+                 "BOUND\" a line")
+      ->type_name("BOUND|FILE")
+      ->group(group);
+  app.add_option("--feature-names", options.feature_names, "a file with one name a line")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+std::string ModeHelp() {
+  std::string text = "what to run:";
+  for (const ModeDescription& mode : AllModes()) {
+    absl::StrAppend(&text, "\n", std::string(mode.name), ": ", std::string(mode.summary));
+  }
+  return text;
+}
+
+void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
+  const char* group = "Problem (public: do not choose these by looking at private records)";
+  std::vector<std::string> modes;
+  for (const ModeDescription& mode : AllModes()) modes.emplace_back(mode.name);
+  app.add_option("--mode", raw.mode, ModeHelp())
+      ->check(CLI::IsMember(modes))
+      ->type_name("MODE")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--shape", options.shape, "its shape a, > 1")->capture_default_str()->group(group);
-  app.add_option("--row-norm", options.row_norm_bound,
-                 "records are scaled to this norm at most; also the clip norm of gradients")
+  app.add_option("--loss", raw.loss, "logistic, squared or huber")
+      ->check(CLI::IsMember({"logistic", "squared", "huber"}))
+      ->type_name("LOSS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--huber-knee", raw.huber_knee, "where the Huber loss becomes a line")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--penalty", raw.penalty, "mcp, l1 or l2")
+      ->check(CLI::IsMember({"mcp", "l1", "l2"}))
+      ->type_name("PENALTY")
+      ->capture_default_str()
+      ->group(group);
+  CLI::Option* lambda = app.add_option("--lambda", raw.lambda, "its strength")
+                            ->check(CLI::NonNegativeNumber)
+                            ->capture_default_str()
+                            ->group(group);
+  app.add_option("--shape", raw.shape, "the shape a of MCP, > 1")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--universal-threshold", options.universal_threshold,
+               "MCP with the lambda below which noise alone seldom makes a coefficient: to find "
+               "the support")
+      ->excludes(lambda)
+      ->group(group);
+  app.add_option("--row-norm", options.row_norm_bound, "records are scaled to this norm at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--clip-norm", raw.clip_norm,
+                 "bound on the gradient of one record; --row-norm if not given")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  app.add_option("--sampling-probability", options.sampling_probability,
+                 "Poisson batches: each record is in each of them with this probability; needs "
+                 "--noise-multiplier (see epsctl calibrate)")
+      ->check(CLI::Range(std::numeric_limits<double>::min(), 1.0))
+      ->type_name("P")
       ->capture_default_str()
       ->group(group);
   app.add_option("--tolerance", options.tolerance,
@@ -49,24 +122,151 @@ void AddTrainingFlags(CLI::App& app, CommandLine& options) {
       ->group(group);
 }
 
+void AddModeFlags(CLI::App& app, CommandLine& options) {
+  const char* search = "With --mode sound-line-search";
+  app.add_option("--candidates", options.line_search.candidates, "steps that are compared")
+      ->check(CLI::Range(2, 64))
+      ->capture_default_str()
+      ->group(search);
+  app.add_option("--comparison-share", options.comparison_share,
+                 "of a step's mu squared that the comparisons cost")
+      ->check(CLI::Range(1e-6, 1 - 1e-6))
+      ->capture_default_str()
+      ->group(search);
+  const char* published = "With --mode published-noise and as-published";
+  app.add_option("--claimed-epsilon", options.claimed_epsilon,
+                 "what the paper's theorem 3.3 claims of --steps steps")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(published);
+  app.add_option("--claimed-delta", options.claimed_delta, "and its delta")
+      ->check(CLI::Range(std::numeric_limits<double>::min(), 1 - 1e-16))
+      ->capture_default_str()
+      ->group(published);
+  app.add_flag("--accept-unproven", options.accept_unproven,
+               "run as-published although what it claims is not proven; the ledger will say that "
+               "epsilon is infinite")
+      ->group(published);
+}
+
+void AddOutputFlags(CLI::App& app, CommandLine& options) {
+  const char* group = "Output";
+  CLI::Option* checkpoint =
+      app.add_option("--checkpoint", options.checkpoint,
+                     "where training stands, written every --checkpoint-every steps; public")
+          ->type_name("FILE")
+          ->group(group);
+  app.add_option("--checkpoint-every", options.checkpoint_every, "steps between two of them")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--resume", options.resume,
+               "go on from --checkpoint: a new attempt of its session, fresh noise, charged again "
+               "from there")
+      ->needs(checkpoint)
+      ->group(group);
+  app.add_option("--log-json", options.log_json, "a log in JSON lines: run, steps, result")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--log-csv", options.log_csv, "a log of the steps as CSV")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--log-every", options.log_every, "steps between two lines of the logs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--model", options.model, "the released coefficients, as JSON")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+// Puts the flags together; what is wrong with them, or OK.
+absl::Status Complete(const RawFlags& raw, CommandLine& options) {
+  for (const ModeDescription& mode : AllModes()) {
+    if (mode.name == raw.mode) options.mode = mode.mode;
+  }
+  if (raw.loss == "squared") options.loss = SquaredMargin{};
+  if (raw.loss == "huber") options.loss = HuberMargin{.knee = raw.huber_knee};
+  if (absl::Status valid = ValidateMarginLoss(options.loss); !valid.ok()) return valid;
+  if (raw.penalty == "mcp") {
+    options.regularizer = McpPenalty{.lambda = raw.lambda, .shape = raw.shape};
+  } else if (raw.penalty == "l1") {
+    options.regularizer = L1Penalty{.lambda = raw.lambda};
+  } else {
+    options.regularizer = L2Penalty{.lambda = raw.lambda};
+  }
+  if (absl::Status valid = ValidateRegularizer(options.regularizer); !valid.ok()) return valid;
+  if (options.universal_threshold && raw.penalty != "mcp") {
+    return absl::InvalidArgumentError("--universal-threshold: is for --penalty mcp");
+  }
+  options.clip_norm = raw.clip_norm.value_or(options.row_norm_bound);
+  const bool published =
+      options.mode == Mode::kPublishedNoise || options.mode == Mode::kAsPublished;
+  if (options.mode == Mode::kAsPublished && !options.accept_unproven) {
+    return absl::InvalidArgumentError(
+        "--mode as-published: what it claims is not proven, and there is a counterexample "
+        "(client/trainers/istdp/README.md); give --accept-unproven to run it all the same");
+  }
+  if (options.mode == Mode::kAsPublished && (options.resume || options.sampling_probability < 1)) {
+    return absl::InvalidArgumentError(
+        "--mode as-published: has neither --resume (its state holds exact gradients) nor Poisson "
+        "batches");
+  }
+  if (published && options.ledger.noise_multiplier.has_value()) {
+    return absl::InvalidArgumentError(
+        "--noise-multiplier: comes from --claimed-epsilon in this mode");
+  }
+  if (options.sampling_probability < 1 && !published &&
+      !options.ledger.noise_multiplier.has_value()) {
+    return absl::InvalidArgumentError(
+        "--sampling-probability: needs --noise-multiplier; epsctl calibrate finds one");
+  }
+  if (options.ledger.declared &&
+      (options.sampling_probability < 1 || options.mode == Mode::kSoundLineSearch)) {
+    return absl::InvalidArgumentError(
+        "--declared: is for steps of one event gaussian, not for Poisson batches or a line search");
+  }
+  if (options.resume && options.ledger.session.empty()) {
+    // The checkpoint knows the session.
+    options.ledger.session = "from-checkpoint";
+  }
+  if (absl::Status completed = options.ledger.Complete("epsledger-istdp"); !completed.ok()) {
+    return completed;
+  }
+  // Theorem 3.3 is about a number of steps that is fixed.
+  if (published) options.ledger.max_steps = options.ledger.steps;
+  return absl::OkStatus();
+}
+
+constexpr const char* kFooter =
+    "Exit codes: 0 trained (converged, step limit, or refused after at least one step), 1 failed,\n"
+    "2 usage, 3 refused from the start.\n"
+    "Examples:\n"
+    "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
+    "      --relation add-or-remove-one --privacy-unit person\n"
+    "  epsledger-istdp --budget adult --data a9a --log-json run.jsonl --checkpoint run.state\n"
+    "and after a crash, under the same budget:\n"
+    "  epsledger-istdp --budget adult --data a9a --log-json run-2.jsonl --checkpoint run.state "
+    "--resume\n"
+    "What is printed and logged is released by charged noise, or of held-out records: never of "
+    "the\n"
+    "private ones.";
+
 }  // namespace
 
 ParsedCommandLine ParseCommandLine(int argc, char** argv) {
   CommandLine options;
+  RawFlags raw;
   CLI::App app(
-      "Trains sparse logistic regression (ISTDP, sound variant), asking the ledger for a permit "
-      "before every noisy gradient.",
+      "Trains a sparse linear model (ISTDP), asking the ledger for a permit before every noisy "
+      "gradient.",
       "epsledger-istdp");
   options.ledger.AddTo(app);
-  AddTrainingFlags(app, options);
-  app.footer(
-      "Exit codes: 0 trained (converged, step limit, or refused after at least one step), 1 "
-      "failed,\n"
-      "2 usage, 3 refused from the start.\n"
-      "Example:\n"
-      "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
-      "      --relation add-or-remove-one --privacy-unit person\n"
-      "  epsledger-istdp --budget adult --data a9a");
+  AddDataFlags(app, options);
+  AddProblemFlags(app, options, raw);
+  AddModeFlags(app, options);
+  AddOutputFlags(app, options);
+  app.footer(kFooter);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -75,11 +275,34 @@ ParsedCommandLine ParseCommandLine(int argc, char** argv) {
     std::cerr << "epsledger-istdp: " << error.what() << ". Add --help to see what it takes.\n";
     return {.exit_code = 2};
   }
-  if (absl::Status completed = options.ledger.Complete("epsledger-istdp"); !completed.ok()) {
+  if (absl::Status completed = Complete(raw, options); !completed.ok()) {
     std::cerr << "epsledger-istdp: " << completed.message() << "\n";
     return {.exit_code = 2};
   }
   return {.options = options};
+}
+
+std::string SettingsText(const CommandLine& options) {
+  struct PenaltyText {
+    std::string operator()(const McpPenalty& penalty) const {
+      return absl::StrCat("mcp ", ExactNumber(penalty.lambda), " ", ExactNumber(penalty.shape));
+    }
+    std::string operator()(const L1Penalty& penalty) const {
+      return absl::StrCat("l1 ", ExactNumber(penalty.lambda));
+    }
+    std::string operator()(const L2Penalty& penalty) const {
+      return absl::StrCat("l2 ", ExactNumber(penalty.lambda));
+    }
+  };
+  return absl::StrCat(
+      "mode ", std::string(Describe(options.mode).name), ", data ", options.data, " ",
+      options.test_data, ", scale ", options.scale, ", loss ",
+      std::string(MarginLossName(options.loss)), " ", ExactNumber(LargestResidual(options.loss)),
+      ", penalty ",
+      options.universal_threshold ? "universal" : std::visit(PenaltyText{}, options.regularizer),
+      ", row norm ", ExactNumber(options.row_norm_bound), ", clip norm ",
+      ExactNumber(options.clip_norm), ", sampling ", ExactNumber(options.sampling_probability),
+      options.fixed_steps ? ", fixed steps" : ", Barzilai-Borwein steps");
 }
 
 }  // namespace epsledger::trainers::istdp

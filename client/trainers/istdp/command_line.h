@@ -5,25 +5,50 @@
 #include <optional>
 #include <string>
 
+#include "client/trainers/istdp/margin_loss.h"
+#include "client/trainers/istdp/mode.h"
+#include "client/trainers/istdp/regularizer.h"
+#include "client/trainers/istdp/sound_line_search.h"
 #include "client/trainers/run/ledger_flags.h"
 
 namespace epsledger::trainers::istdp {
 
-// What one run of the program is told. Everything but the address is public and fixed before the
-// records are read.
+// What one run of the program is told. Everything but addresses and paths is public and fixed
+// before the records are read.
 struct CommandLine {
   LedgerFlags ledger;
+  Mode mode = Mode::kSound;
 
   std::string data;
   std::string test_data;
   std::optional<double> positive_class;
   std::optional<std::int64_t> record_count;  // the public stand-in for the number of records
+  std::string scale;                         // of feature_scaling.h; empty: none
+  std::string feature_names;                 // a file; empty: numbers
 
-  double lambda = 5e-4;
-  double shape = 2000;
+  MarginLoss loss;
+  Regularizer regularizer;
+  bool universal_threshold = false;  // lambda from the noise, with MCP
   double row_norm_bound = 1;
+  double clip_norm = 1;
+  double sampling_probability = 1;
   double tolerance = 0;
   bool fixed_steps = false;
+
+  LineSearchOptions line_search;
+  double comparison_share = 0.2;
+
+  double claimed_epsilon = 1;
+  double claimed_delta = 1e-5;
+  bool accept_unproven = false;
+
+  std::string checkpoint;
+  int checkpoint_every = 10;
+  bool resume = false;
+  std::string log_json;
+  std::string log_csv;
+  int log_every = 1;
+  std::string model;  // where the released coefficients go
 };
 
 // Returns the options, or the exit code that the program ends with: 0 after --help, 2 after an
@@ -33,6 +58,10 @@ struct ParsedCommandLine {
   int exit_code = 0;
 };
 ParsedCommandLine ParseCommandLine(int argc, char** argv);
+
+// What a checkpoint must have been made with to be gone on from: everything that decides what a
+// step does, on one line.
+std::string SettingsText(const CommandLine& options);
 
 }  // namespace epsledger::trainers::istdp
 

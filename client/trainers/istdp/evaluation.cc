@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/evaluation.h"
 
-#include "client/trainers/istdp/logistic_loss.h"
+#include "client/trainers/istdp/linear_loss.h"
 
 namespace epsledger::trainers::istdp {
 
@@ -14,10 +14,10 @@ double Accuracy(const HeldOutRows& held_out, const Eigen::VectorXd& theta) {
   return static_cast<double>(right) / static_cast<double>(margins.size());
 }
 
-double Objective(const HeldOutRows& held_out, const Regularizer& regularizer,
-                 const Eigen::VectorXd& theta) {
+double Objective(const HeldOutRows& held_out, const MarginLoss& loss,
+                 const Regularizer& regularizer, const Eigen::VectorXd& theta) {
   const double records = static_cast<double>(held_out.rows.labels.size());
-  return LogisticLossSum(held_out.rows, theta) / records + Penalty(regularizer, theta);
+  return LossSum(loss, held_out.rows, theta) / records + Penalty(regularizer, theta);
 }
 
 }  // namespace epsledger::trainers::istdp

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 
 #include "client/trainers/data/labeled_rows.h"
+#include "client/trainers/istdp/margin_loss.h"
 #include "client/trainers/istdp/regularizer.h"
 
 namespace epsledger::trainers::istdp {
@@ -18,11 +19,11 @@ namespace epsledger::trainers::istdp {
 // held_out.rows.features.cols().
 double Accuracy(const HeldOutRows& held_out, const Eigen::VectorXd& theta);
 
-// Returns the mean logistic loss over the records plus Penalty(regularizer, theta); NaN if there
+// Returns the mean loss over the records plus Penalty(regularizer, theta); NaN if there
 // are no records. Divides by their own count, which is no secret here. O(non-zeros). REQUIRES:
 // theta.size() == held_out.rows.features.cols(), a valid regularizer.
-double Objective(const HeldOutRows& held_out, const Regularizer& regularizer,
-                 const Eigen::VectorXd& theta);
+double Objective(const HeldOutRows& held_out, const MarginLoss& loss,
+                 const Regularizer& regularizer, const Eigen::VectorXd& theta);
 
 }  // namespace epsledger::trainers::istdp
 

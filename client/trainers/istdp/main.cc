@@ -1,27 +1,28 @@
-// epsledger-istdp: trains sparse logistic regression and asks the ledger for a permit before every
-// noisy gradient. command_line.h says what it takes, README.md why it is private.
+// epsledger-istdp: trains a sparse linear model and asks the ledger for a permit before every noisy
+// gradient. command_line.h says what it takes, README.md why it is private.
 
 #include <unistd.h>
 
-#include <cstdint>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "client/trainers/data/data_source.h"
+#include "client/trainers/istdp/checkpoint.h"
 #include "client/trainers/istdp/command_line.h"
-#include "client/trainers/istdp/istdp.h"
-#include "client/trainers/istdp/logistic_loss.h"
+#include "client/trainers/istdp/mode_run.h"
+#include "client/trainers/istdp/problem.h"
+#include "client/trainers/istdp/run_log.h"
 #include "client/trainers/istdp/run_report.h"
-#include "client/trainers/run/ledger_release.h"
 #include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/open_run.h"
+#include "client/trainers/run/poisson_sampler.h"
+#include "client/trainers/run/training_log.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
 #include "epsledger/rounded_number.h"
@@ -36,55 +37,173 @@ int Fail(const absl::Status& status) {
   return RefusalOf(status).has_value() ? kRefusedFromTheStart : kFailed;
 }
 
-// The numbers of training records that the known sets were published with: public, and used
-// whatever the number of records in the file is.
-absl::StatusOr<std::int64_t> PublicRecordCount(const CommandLine& options,
-                                               const std::string& data_name) {
-  if (options.record_count.has_value()) return *options.record_count;
-  const struct {
-    const char* name;
-    std::int64_t count;
-  } published[] = {
-      {"a9a", 32561}, {"wdbc", 426}, {"digits", 1347}, {"german", 750}, {"w8a", 49749}};
-  for (const auto& set : published) {
-    if (data_name == set.name) return set.count;
+// Reads the checkpoint to go on from, and makes the options those of its run.
+absl::StatusOr<TrainingState> Resume(CommandLine& options) {
+  if (!options.resume) return TrainingState();
+  absl::StatusOr<Checkpoint> checkpoint = ReadCheckpoint(options.checkpoint);
+  if (!checkpoint.ok()) return checkpoint.status();
+  if (checkpoint->settings != SettingsText(options)) {
+    return absl::InvalidArgumentError(absl::StrCat("--resume: the checkpoint was made with \"",
+                                                   checkpoint->settings, "\", got \"",
+                                                   SettingsText(options), "\""));
   }
-  return absl::InvalidArgumentError(
-      "--record-count: not given; sums are divided by it, and the exact number of records is "
-      "private: give a public number near it");
+  if (checkpoint->budget != options.ledger.budget) {
+    return absl::InvalidArgumentError(absl::StrCat("--resume: the checkpoint's budget is \"",
+                                                   checkpoint->budget, "\", got \"",
+                                                   options.ledger.budget, "\""));
+  }
+  options.ledger.session = checkpoint->session;
+  options.ledger.noise_multiplier = checkpoint->noise_multiplier;
+  return std::move(checkpoint->state);
 }
 
-int Run(const CommandLine& options) {
-  DataRequest request = ParseDataArgument(options.data);
-  request.test_path = options.test_data;
-  request.positive_class = options.positive_class;
-  absl::StatusOr<LocatedData> data = FindData(request, DataPlaces::FromEnvironment());
-  if (!data.ok()) return Fail(data.status());
-  std::cout << data->description << "\n";
-
-  LabeledRows train = WithBiasColumn(data->train);
-  HeldOutRows held_out{WithBiasColumn(data->held_out.rows)};
-  for (LabeledRows* rows : {&train, &held_out.rows}) {
-    if (absl::Status clipped = ClipRowNorms(options.row_norm_bound, rows); !clipped.ok()) {
-      return Fail(clipped);
-    }
+std::optional<PublishedClaim> ClaimOf(const CommandLine& options) {
+  if (options.mode != Mode::kPublishedNoise && options.mode != Mode::kAsPublished) {
+    return std::nullopt;
   }
-  absl::StatusOr<LogisticLoss> loss =
-      LogisticLoss::Create(std::move(train), options.row_norm_bound);
-  if (!loss.ok()) return Fail(loss.status());
-  const absl::StatusOr<std::int64_t> record_count = PublicRecordCount(options, data->name);
-  if (!record_count.ok()) return Fail(record_count.status());
+  return PublishedClaim{.epsilon = options.claimed_epsilon,
+                        .delta = options.claimed_delta,
+                        .iterations = options.ledger.max_steps + 1};
+}
 
+// What the ledger is told of the run's guarantee. A proven run claims what its cap enforces, where
+// that is an (epsilon, delta).
+std::optional<Claim> LedgerClaim(const CommandLine& options, const Budget& budget,
+                                 const std::optional<PublishedClaim>& published) {
+  const bool proven = Describe(options.mode).proven;
+  if (published.has_value()) {
+    return Claim{.status = proven ? Claim::Status::kProven : Claim::Status::kCounterexampleKnown,
+                 .epsilon = published->epsilon,
+                 .delta = published->delta,
+                 .source = absl::StrCat("Yuan and Peng 2023, theorem 3.3; label: ",
+                                        LabelText(Describe(options.mode)))};
+  }
+  Claim claim{.status = Claim::Status::kProven,
+              .source = "client/trainers/istdp/README.md, theorem 1; label: proven"};
+  if (options.ledger.epsilon.has_value()) {
+    claim.epsilon = *options.ledger.epsilon;
+    claim.delta = *options.ledger.delta;
+    return claim;
+  }
+  const auto* cap = std::get_if<ApproximateDpCap>(&budget.cap);
+  if (cap == nullptr) return std::nullopt;
+  claim.epsilon = cap->epsilon;
+  claim.delta = cap->delta;
+  return claim;
+}
+
+absl::StatusOr<TrainingOptions> MakeTrainingOptions(const CommandLine& options,
+                                                    const Problem& problem, const LinearLoss& loss,
+                                                    double noise_multiplier,
+                                                    TrainingState resumed) {
   TrainingOptions training;
   training.max_steps = options.ledger.max_steps;
-  training.public_record_count = *record_count;
-  const double lipschitz_constant = LipschitzConstant(options.row_norm_bound);
-  training.steps = options.fixed_steps ? FixedSteps(lipschitz_constant)
-                                       : BarzilaiBorweinSteps(lipschitz_constant);
-  training.regularizer = McpPenalty{.lambda = options.lambda, .shape = options.shape};
+  training.public_record_count = problem.public_record_count;
+  const double lipschitz_constant = LipschitzConstant(options.loss, options.row_norm_bound);
+  const bool fixed = options.fixed_steps || options.mode == Mode::kPublishedNoise;
+  training.steps =
+      fixed ? FixedSteps(lipschitz_constant) : BarzilaiBorweinSteps(lipschitz_constant);
+  training.regularizer = options.regularizer;
+  if (options.universal_threshold) {
+    const double noise =
+        noise_multiplier * loss.contribution() /
+        (options.sampling_probability * static_cast<double>(problem.public_record_count));
+    training.regularizer = UniversalThresholdMcp(noise, static_cast<int>(loss.feature_count()));
+  }
   training.tolerance = options.tolerance;
-  if (absl::Status valid = ValidateRegularizer(training.regularizer); !valid.ok()) {
-    return Fail(valid);
+  training.resumed = std::move(resumed);
+  if (options.sampling_probability < 1) {
+    const absl::StatusOr<PoissonSampler> sampler =
+        PoissonSampler::Create(options.sampling_probability, loss.record_count());
+    if (!sampler.ok()) return sampler.status();
+    training.batches = {.sampling_probability = options.sampling_probability,
+                        .draw = [sampler = *sampler]() mutable { return sampler.Draw(); }};
+  }
+  return training;
+}
+
+void SayWhatStarts(const CommandLine& options, const OpenedRun& run) {
+  std::cout << "Session " << run.session.name() << ", "
+            << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", mode "
+            << Describe(options.mode).name << " (" << LabelText(Describe(options.mode))
+            << "), noise multiplier " << RoundedNumber(run.noise_multiplier, Rounding::kDown)
+            << (options.ledger.noise_multiplier.has_value()
+                    ? ""
+                    : absl::StrCat(", so that ", options.ledger.steps, " steps fit into the cap"))
+            << "; at most " << options.ledger.max_steps << " steps." << std::endl;
+}
+
+// Shows, logs and checkpoints steps, and knows how long that took.
+class Observer {
+ public:
+  Observer(const CommandLine& options, const RunReport& report, double noise_multiplier,
+           TrainingLog& log)
+      : options_(options),
+        report_(report),
+        noise_multiplier_(noise_multiplier),
+        log_(log),
+        progress_(report) {}
+
+  void Observe(const StepReport& step) {
+    const auto start = std::chrono::steady_clock::now();
+    if (!options_.checkpoint.empty() && step.step % options_.checkpoint_every == 0) {
+      const absl::Status written =
+          WriteCheckpoint(options_.checkpoint, {.budget = options_.ledger.budget,
+                                                .session = options_.ledger.session,
+                                                .settings = SettingsText(options_),
+                                                .noise_multiplier = noise_multiplier_,
+                                                .state = step.state});
+      // Training goes on: a run without a checkpoint is worth more than none.
+      if (!written.ok()) std::cerr << "epsledger-istdp: " << written.message() << "\n";
+    }
+    const bool logs = !options_.log_json.empty() || !options_.log_csv.empty();
+    if (logs && step.step % options_.log_every == 0) LogStep(report_, step, log_);
+    progress_.Show(step);
+    time_ += std::chrono::steady_clock::now() - start;
+  }
+
+  void Finish() { progress_.Finish(); }
+  std::chrono::nanoseconds time() const { return time_; }
+
+ private:
+  const CommandLine& options_;
+  const RunReport& report_;
+  const double noise_multiplier_;
+  TrainingLog& log_;
+  Progress progress_;
+  std::chrono::nanoseconds time_{0};
+};
+
+int ExitCodeOf(const TrainingResult& result) {
+  switch (result.stop_reason) {
+    case StopReason::kConverged:
+    case StopReason::kStepLimit:
+      return kTrained;
+    case StopReason::kRefused:
+      return result.releases > 0 ? kTrained : kRefusedFromTheStart;
+    case StopReason::kReleaseFailed:
+      break;
+  }
+  return kFailed;
+}
+
+int Run(CommandLine options) {
+  const auto started = std::chrono::steady_clock::now();
+  absl::StatusOr<Problem> problem = PrepareProblem(options);
+  if (!problem.ok()) return Fail(problem.status());
+  std::cout << problem->description << "\n";
+  absl::StatusOr<TrainingState> resumed = Resume(options);
+  if (!resumed.ok()) return Fail(resumed.status());
+  const absl::StatusOr<LinearLoss> loss =
+      LinearLoss::Create(options.loss, std::move(problem->train), options.clip_norm);
+  if (!loss.ok()) return Fail(loss.status());
+  absl::StatusOr<TrainingLog> log = TrainingLog::Open(options.log_json, options.log_csv);
+  if (!log.ok()) return Fail(log.status());
+  const std::optional<PublishedClaim> claim = ClaimOf(options);
+  if (claim.has_value()) {
+    const absl::StatusOr<PublishedCalibration> calibration = CalibrateAsPublished(*claim);
+    if (!calibration.ok()) return Fail(calibration.status());
+    options.ledger.noise_multiplier = calibration->noise_multiplier;
   }
 
   absl::StatusOr<Client> client = Client::Connect(options.ledger.client);
@@ -94,43 +213,64 @@ int Run(const CommandLine& options) {
   absl::StatusOr<OpenedRun> run = OpenGaussianRun(
       options.ledger,
       {.program = "epsledger-istdp",
-       .display_name = absl::StrCat("ISTDP on ", options.data),
-       .provenance = {.sampler = Sampler::kFullBatch, .clip_norm = options.row_norm_bound}},
+       .display_name =
+           absl::StrCat("ISTDP (", std::string(Describe(options.mode).name), ") on ", options.data),
+       .provenance = {.sampler = options.sampling_probability < 1 ? Sampler::kPoisson
+                                                                  : Sampler::kFullBatch,
+                      .clip_norm = options.clip_norm},
+       .claim = LedgerClaim(options, *budget, claim)},
       *budget, *client);
   if (!run.ok()) return Fail(run.status());
+  SayWhatStarts(options, *run);
 
-  LedgerRelease release(run->session, run->mechanism, options.ledger.lease);
-  std::cout << "Session " << run->session.name() << ", "
-            << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
-            << RoundedNumber(run->noise_multiplier, Rounding::kDown)
-            << (options.ledger.noise_multiplier.has_value()
-                    ? ""
-                    : absl::StrCat(", so that ", options.ledger.steps, " steps fit into the cap"))
-            << "; at most " << options.ledger.max_steps << " steps." << std::endl;
+  const TrainingState resumed_state = *resumed;
+  const absl::StatusOr<TrainingOptions> training =
+      MakeTrainingOptions(options, *problem, *loss, run->noise_multiplier, *std::move(resumed));
+  if (!training.ok()) return Fail(training.status());
+  const Mechanism event = EventsOfAStep(options, run->noise_multiplier).front();
   const RunReport report{.out = std::cout,
                          .redraw = isatty(STDOUT_FILENO) == 1 && std::getenv("CI") == nullptr,
                          .ledger = {.session = run->session,
-                                    .mechanism = release.mechanism(),
+                                    .mechanism = event,
                                     .delta = ReportDelta(options.ledger, *budget)},
-                         .held_out = held_out,
-                         .regularizer = training.regularizer,
+                         .mode = Describe(options.mode),
+                         .claim = claim,
+                         .held_out = problem->held_out,
+                         .loss = options.loss,
+                         .regularizer = training->regularizer,
+                         .feature_names = problem->feature_names,
                          .max_steps = options.ledger.max_steps};
-  Progress progress(report);
-  const absl::StatusOr<TrainingResult> result =
-      TrainSound(*loss, training, release, [&](const StepReport& step) { progress.Show(step); });
-  progress.Finish();
-  if (!result.ok()) return Fail(result.status());
-  PrintResult(report, *result);
-  switch (result->stop_reason) {
-    case StopReason::kConverged:
-    case StopReason::kStepLimit:
-      return kTrained;
-    case StopReason::kRefused:
-      return result->releases > 0 ? kTrained : kRefusedFromTheStart;
-    case StopReason::kReleaseFailed:
-      break;
+  LogRun(options, report, run->noise_multiplier, resumed_state, *log);
+  Observer observer(options, report, run->noise_multiplier, *log);
+  const auto training_started = std::chrono::steady_clock::now();
+  const absl::StatusOr<ModeOutcome> outcome =
+      RunMode({.options = options,
+               .loss = *loss,
+               .training = *training,
+               .session = run->session,
+               .noise_multiplier = run->noise_multiplier,
+               .observer = [&](const StepReport& step) { observer.Observe(step); }});
+  const auto ended = std::chrono::steady_clock::now();
+  observer.Finish();
+  if (!outcome.ok()) return Fail(outcome.status());
+  PrintResult(report, outcome->result);
+  const RunTimes times{.wall = ended - started,
+                       .training = ended - training_started - observer.time(),
+                       .charges = outcome->charge_time};
+  std::cout << absl::StrCat("Accounting took ",
+                            RoundedNumber(100 * std::chrono::duration<double>(times.charges) /
+                                              std::chrono::duration<double>(times.training),
+                                          Rounding::kUp, 3),
+                            "% of the time of training.\n");
+  if (absl::Status logged = LogResult(report, outcome->result, times, *log); !logged.ok()) {
+    return Fail(logged);
   }
-  return kFailed;
+  if (!options.model.empty()) {
+    if (absl::Status written = WriteModel(report, outcome->result, options.model); !written.ok()) {
+      return Fail(written);
+    }
+  }
+  return ExitCodeOf(outcome->result);
 }
 
 }  // namespace

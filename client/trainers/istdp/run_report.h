@@ -2,12 +2,17 @@
 #define EPSLEDGER_CLIENT_TRAINERS_ISTDP_RUN_REPORT_H_
 
 #include <chrono>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "client/trainers/data/labeled_rows.h"
-#include "client/trainers/istdp/istdp.h"
+#include "client/trainers/istdp/margin_loss.h"
+#include "client/trainers/istdp/mode.h"
+#include "client/trainers/istdp/published_noise.h"
 #include "client/trainers/istdp/regularizer.h"
+#include "client/trainers/istdp/training.h"
 #include "client/trainers/run/ledger_report.h"
 
 namespace epsledger::trainers::istdp {
@@ -19,8 +24,12 @@ struct RunReport {
   std::ostream& out;
   bool redraw = false;  // progress on one line that is drawn again and again
   LedgerReport ledger;
+  const ModeDescription& mode;
+  std::optional<PublishedClaim> claim;  // what the paper says of this run
   const HeldOutRows& held_out;
+  const MarginLoss& loss;
   const Regularizer& regularizer;
+  const std::vector<std::string>& feature_names;
   int max_steps = 0;
 };
 
@@ -41,7 +50,9 @@ class Progress {
   bool line_is_open_ = false;
 };
 
-// Prints how training ended, the history under every accountant, and the held-out accuracy.
+// Prints how training ended, the history under every accountant, the held-out accuracy of the last
+// and of the averaged iterate, the coefficients that are not zero, and the privacy label. Of a run
+// that is not proven only the claim is shown, as a claim.
 void PrintResult(const RunReport& report, const TrainingResult& result);
 
 }  // namespace epsledger::trainers::istdp

@@ -46,8 +46,7 @@ absl::StatusOr<Eigen::VectorXd> LedgerRelease::Release(const Eigen::VectorXd& ex
                                                        double contribution) {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Permit> permit = NextPermit();
-  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-  seconds_charging_ += waited.count();
+  charge_time_ += std::chrono::steady_clock::now() - start;
   if (!permit.ok()) return permit.status();
   Eigen::VectorXd released = exact_sum;
   const std::span<double> values(released.data(), static_cast<std::size_t>(released.size()));

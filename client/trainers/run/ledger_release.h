@@ -2,6 +2,7 @@
 #define EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_RELEASE_H_
 
 #include <Eigen/Core>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -23,11 +24,10 @@ class LedgerRelease : public GradientRelease {
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
                                           double contribution) override;
 
-  // Wall time that went into asking the ledger, without the noise.
-  double seconds_charging() const { return seconds_charging_; }
-
   // The event of every charge.
   const Mechanism& mechanism() const { return mechanism_; }
+  // How long Release waited for permits so far: what accounting costs a run.
+  std::chrono::nanoseconds charge_time() const { return charge_time_; }
 
  private:
   absl::StatusOr<Permit> NextPermit();
@@ -36,7 +36,7 @@ class LedgerRelease : public GradientRelease {
   const Mechanism mechanism_;
   const std::int64_t lease_size_;
   std::optional<Lease> lease_;
-  double seconds_charging_ = 0;
+  std::chrono::nanoseconds charge_time_{0};
 };
 
 }  // namespace epsledger::trainers

@@ -45,6 +45,21 @@ std::string EpsilonsSoFar(const LedgerReport& report) {
   return text;
 }
 
+std::optional<double> BestEpsilon(const LedgerReport& report) {
+  const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
+  if (!guarantees.ok()) return std::nullopt;
+  for (const AccountantReading& reading : guarantees->readings) {
+    if (reading.accountant == "BEST") return reading.upper;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> StepsThatFit(const LedgerReport& report) {
+  const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
+  if (!preview.ok()) return std::nullopt;
+  return preview->steps_that_fit;
+}
+
 std::string StepsLeft(const LedgerReport& report, std::int64_t steps_to_limit) {
   const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
   if (!preview.ok()) return "";

@@ -2,6 +2,7 @@
 #define EPSLEDGER_CLIENT_TRAINERS_RUN_LEDGER_REPORT_H_
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -21,6 +22,13 @@ struct LedgerReport {
 // "RENYI 0.31, ZCDP 0.33": epsilon so far, rounded up, of every accountant that has one; empty if
 // the ledger does not answer.
 std::string EpsilonsSoFar(const LedgerReport& report);
+
+// The smallest epsilon that an accountant proves of the session so far (the reading BEST), rounded
+// up by the ledger; +inf after a non-private access. Nothing if the ledger does not answer.
+std::optional<double> BestEpsilon(const LedgerReport& report);
+
+// How many more steps the ledger would accept now; nothing if it does not answer.
+std::optional<std::int64_t> StepsThatFit(const LedgerReport& report);
 
 // "  steps left 12 by the ledger", or "by the step limit" where `steps_to_limit` is smaller; empty
 // if the ledger does not answer.

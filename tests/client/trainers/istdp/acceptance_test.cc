@@ -10,8 +10,8 @@
 
 #include "client/trainers/data/data_source.h"
 #include "client/trainers/istdp/evaluation.h"
-#include "client/trainers/istdp/istdp.h"
-#include "tests/client/trainers/istdp/sparse_problem.h"
+#include "client/trainers/istdp/sound.h"
+#include "client/trainers/istdp/sparse_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
 namespace epsledger::trainers::istdp {
@@ -34,17 +34,18 @@ double SupportF1(const std::vector<int>& support, const Eigen::VectorXd& truth) 
 class SparseAcceptance : public testing::Test {
  protected:
   SparseAcceptance()
-      : problem_(MakeSparseProblem({})), loss_(*LogisticLoss::Create(problem_.rows, 1.0)) {
+      : problem_(MakeSparseProblem({})),
+        loss_(*LinearLoss::Create(LogisticMargin{}, problem_.rows, 1.0)) {
     options_.public_record_count = 20000;
-    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(1));
+    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(LogisticMargin{}, 1));
   }
 
   double TrainingObjective(const Eigen::VectorXd& theta) const {
-    return Objective({problem_.rows}, options_.regularizer, theta);
+    return Objective({problem_.rows}, LogisticMargin{}, options_.regularizer, theta);
   }
 
   SparseProblem problem_;
-  LogisticLoss loss_;
+  LinearLoss loss_;
   TrainingOptions options_;
 };
 
@@ -111,7 +112,7 @@ class A9aAcceptance : public testing::Test {
     ASSERT_TRUE(ClipRowNorms(1, &held_out_.rows).ok());
     ASSERT_EQ(held_out_.rows.labels.size(), 16281);
     options_.public_record_count = 32561;
-    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(1));
+    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(LogisticMargin{}, 1));
     options_.regularizer = McpPenalty{.lambda = 5e-4, .shape = 2000};
   }
 
@@ -121,7 +122,7 @@ class A9aAcceptance : public testing::Test {
 };
 
 TEST_F(A9aAcceptance, AtEpsilonOneReachesTheFloorOfAccuracy) {
-  const LogisticLoss loss = *LogisticLoss::Create(train_, 1.0);
+  const LinearLoss loss = *LinearLoss::Create(LogisticMargin{}, train_, 1.0);
   constexpr int kSeeds = 4;
   options_.max_steps = 100;
   double accuracy = 0;
@@ -136,12 +137,12 @@ TEST_F(A9aAcceptance, AtEpsilonOneReachesTheFloorOfAccuracy) {
 }
 
 TEST_F(A9aAcceptance, WithoutNoiseReachesTheAccuracyOfTheOptimum) {
-  const LogisticLoss loss = *LogisticLoss::Create(train_, 1.0);
+  const LinearLoss loss = *LinearLoss::Create(LogisticMargin{}, train_, 1.0);
   options_.max_steps = 300;
   ExactRelease exact;
   const TrainingResult result = *TrainSound(loss, options_, exact);
   EXPECT_GE(Accuracy(held_out_, result.last), 0.8495);
-  EXPECT_LE(Objective({train_}, options_.regularizer, result.last), 0.3365);
+  EXPECT_LE(Objective({train_}, LogisticMargin{}, options_.regularizer, result.last), 0.3365);
 }
 
 }  // namespace

@@ -23,11 +23,13 @@ TEST(Accuracy, IsTheFractionOfRightSignsAndZeroMeansClassZero) {
 }
 
 TEST(Objective, IsTheMeanLossPlusThePenalty) {
-  EXPECT_NEAR(Objective(Example(), L1Penalty{.lambda = 1}, Eigen::VectorXd::Zero(1)), std::log(2),
-              1e-15);
+  EXPECT_NEAR(
+      Objective(Example(), LogisticMargin{}, L1Penalty{.lambda = 1}, Eigen::VectorXd::Zero(1)),
+      std::log(2), 1e-15);
   const double loss =
       (2 * std::log1p(std::exp(-2.0)) + 2 + std::log1p(std::exp(-2.0)) + std::log(2)) / 4;
-  EXPECT_NEAR(Objective(Example(), L1Penalty{.lambda = 1}, Eigen::VectorXd::Constant(1, 2)),
+  EXPECT_NEAR(Objective(Example(), LogisticMargin{}, L1Penalty{.lambda = 1},
+                        Eigen::VectorXd::Constant(1, 2)),
               loss + 2, 1e-15);
 }
 
@@ -35,13 +37,13 @@ TEST(Evaluation, OfNoRecordsIsNan) {
   HeldOutRows none;
   none.rows.features.resize(0, 1);
   EXPECT_TRUE(std::isnan(Accuracy(none, Eigen::VectorXd::Zero(1))));
-  EXPECT_TRUE(std::isnan(Objective(none, L1Penalty{}, Eigen::VectorXd::Zero(1))));
+  EXPECT_TRUE(std::isnan(Objective(none, LogisticMargin{}, L1Penalty{}, Eigen::VectorXd::Zero(1))));
 }
 
 TEST(Evaluation, DoesNotTakeTrainingRecords) {
   EXPECT_FALSE((std::is_invocable_v<decltype(Accuracy), LabeledRows, Eigen::VectorXd>));
-  EXPECT_FALSE(
-      (std::is_invocable_v<decltype(Objective), LabeledRows, Regularizer, Eigen::VectorXd>));
+  EXPECT_FALSE((std::is_invocable_v<decltype(Objective), LabeledRows, MarginLoss, Regularizer,
+                                    Eigen::VectorXd>));
 }
 
 }  // namespace

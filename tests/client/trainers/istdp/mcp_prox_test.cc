@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 namespace epsledger::trainers::istdp {
@@ -95,6 +96,46 @@ RC_GTEST_PROP(McpProx, IsAtLeastAsGoodAsEveryGridPoint, ()) {
     const double other = s * k / kGridPoints;  // the minimizer lies between 0 and s
     RC_ASSERT(value <= Objective(penalty, step, s, other) + 1e-12);
   }
+}
+
+// The closed form as the paper prints it: shape - 1 where shape - step is right.
+double PrintedProx(const McpPenalty& penalty, double step, double s) {
+  const double knot = penalty.shape * penalty.lambda;
+  const double magnitude = std::fabs(s);
+  const double inner = std::clamp(
+      penalty.shape * (magnitude - step * penalty.lambda) / (penalty.shape - 1), 0.0, knot);
+  const double outer = std::max(knot, magnitude);
+  return std::copysign(
+      Objective(penalty, step, magnitude, inner) <= Objective(penalty, step, magnitude, outer)
+          ? inner
+          : outer,
+      s);
+}
+
+TEST(McpProx, IsOptimalInAHundredThousandRandomCasesWhereThePrintedFormIsNot) {
+  std::mt19937_64 generator(17);
+  std::uniform_real_distribution<double> uniform;
+  constexpr int kCases = 100'000;
+  constexpr int kGridPoints = 500;
+  constexpr double kSlack = 1e-9;
+  int sub_optimal = 0;
+  int printed_sub_optimal = 0;
+  for (int k = 0; k < kCases; ++k) {
+    const McpPenalty penalty{.lambda = 2 * uniform(generator),
+                             .shape = 1.01 + 4 * uniform(generator)};
+    const double step = 0.05 + 4 * uniform(generator);
+    const double s = 8 * (uniform(generator) - 0.5);
+    double best = Objective(penalty, step, s, 0);
+    for (int point = 1; point <= kGridPoints; ++point) {
+      best = std::min(best, Objective(penalty, step, s, s * point / kGridPoints));
+    }
+    sub_optimal += Objective(penalty, step, s, McpProx(penalty, step, s)) > best + kSlack;
+    printed_sub_optimal +=
+        Objective(penalty, step, s, PrintedProx(penalty, step, s)) > best + kSlack;
+  }
+  EXPECT_EQ(sub_optimal, 0);
+  EXPECT_GT(printed_sub_optimal, kCases / 10);
+  RecordProperty("printed_sub_optimal", printed_sub_optimal);
 }
 
 RC_GTEST_PROP(McpProx, IsMonotone, ()) {

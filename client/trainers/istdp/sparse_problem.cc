@@ -1,33 +1,13 @@
-#ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_SPARSE_PROBLEM_H_
-#define EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_SPARSE_PROBLEM_H_
+#include "client/trainers/istdp/sparse_problem.h"
 
-#include <Eigen/Core>
 #include <cmath>
-#include <cstdint>
 #include <random>
 #include <set>
 #include <vector>
 
-#include "client/trainers/data/labeled_rows.h"
-
 namespace epsledger::trainers::istdp {
 
-struct SparseProblemOptions {
-  int record_count = 20000;
-  int feature_count = 100;
-  int entries_per_record = 20;
-  int true_coefficient_count = 10;
-  double true_coefficient = 10;  // with alternating signs
-  std::uint64_t seed = 7;
-};
-
-struct SparseProblem {
-  LabeledRows rows;  // of norm 1
-  Eigen::VectorXd truth;
-};
-
-// Logistic labels from a sparse truth.
-inline SparseProblem MakeSparseProblem(const SparseProblemOptions& options) {
+SparseProblem MakeSparseProblem(const SparseProblemOptions& options) {
   std::mt19937_64 generator(options.seed);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
@@ -58,5 +38,3 @@ inline SparseProblem MakeSparseProblem(const SparseProblemOptions& options) {
 }
 
 }  // namespace epsledger::trainers::istdp
-
-#endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_ISTDP_SPARSE_PROBLEM_H_

@@ -1,4 +1,4 @@
-#include "client/trainers/istdp/istdp.h"
+#include "client/trainers/istdp/sound.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/trainers/istdp/evaluation.h"
-#include "tests/client/trainers/istdp/sparse_problem.h"
+#include "client/trainers/istdp/sparse_problem.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
 namespace epsledger::trainers::istdp {
@@ -25,9 +25,9 @@ class TrainSoundTest : public testing::Test {
                                     .entries_per_record = 10,
                                     .true_coefficient_count = 5,
                                     .true_coefficient = 8})),
-        loss_(*LogisticLoss::Create(problem_.rows, 1.0)) {
+        loss_(*LinearLoss::Create(LogisticMargin{}, problem_.rows, 1.0)) {
     options_.public_record_count = kRecords;
-    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(1));
+    options_.steps = BarzilaiBorweinSteps(LipschitzConstant(LogisticMargin{}, 1));
     options_.regularizer = McpPenalty{.lambda = 0.01, .shape = 300};
   }
 
@@ -44,11 +44,11 @@ class TrainSoundTest : public testing::Test {
   }
 
   double TrainingObjective(const Eigen::VectorXd& theta) const {
-    return Objective({problem_.rows}, options_.regularizer, theta);
+    return Objective({problem_.rows}, LogisticMargin{}, options_.regularizer, theta);
   }
 
   SparseProblem problem_;
-  LogisticLoss loss_;
+  LinearLoss loss_;
   TrainingOptions options_;
 };
 
@@ -80,7 +80,7 @@ TEST_F(TrainSoundTest, WithoutNoiseAndWithMcpFindsTheSupport) {
 TEST_F(TrainSoundTest, WithoutNoiseAFixedStepObeysTheConvergenceBoundAndDescends) {
   // Theorem 2 of the README with noise 0: the mean squared residual is at most
   // 8 (F(first) - inf F) / (gamma K); inf F >= 0.
-  options_.steps = FixedSteps(LipschitzConstant(1));
+  options_.steps = FixedSteps(LipschitzConstant(LogisticMargin{}, 1));
   options_.max_steps = 300;
   ExactRelease release;
   double squared_residuals = 0;
@@ -96,7 +96,7 @@ TEST_F(TrainSoundTest, WithoutNoiseAFixedStepObeysTheConvergenceBoundAndDescends
 }
 
 TEST_F(TrainSoundTest, WithNoiseAFixedStepObeysTheConvergenceBound) {
-  options_.steps = FixedSteps(LipschitzConstant(1));
+  options_.steps = FixedSteps(LipschitzConstant(LogisticMargin{}, 1));
   options_.max_steps = 300;
   constexpr double kNoiseMultiplier = 20;
   SeededGaussianRelease release(1, kNoiseMultiplier);
@@ -228,7 +228,7 @@ TEST_F(TrainSoundTest, DependsOnTheRecordsThroughTheReleasedVectorsAlone) {
   // Post-processing as a test: equal released vectors on unequal records give equal everything.
   const SparseProblem other = MakeSparseProblem(
       {.record_count = 10, .feature_count = kFeatures, .entries_per_record = 3, .seed = 99});
-  const LogisticLoss other_loss = *LogisticLoss::Create(other.rows, 1.0);
+  const LinearLoss other_loss = *LinearLoss::Create(LogisticMargin{}, other.rows, 1.0);
   options_.tolerance = 1e-3;
   std::vector<double> here;
   std::vector<double> there;
@@ -284,7 +284,7 @@ TEST_F(TrainSoundTest, AveragesIteratesWithPolynomialDecay) {
 
 TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
   const TrainingOptions good = options_;
-  std::vector<TrainingOptions> bad(11, good);
+  std::vector<TrainingOptions> bad(14, good);
   bad[0].max_steps = 0;
   bad[1].public_record_count = 0;
   bad[2].tolerance = kNan;
@@ -296,6 +296,9 @@ TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
   bad[8].steps.first = 1e9;  // outside the bounds
   bad[9].steps.rule = static_cast<StepRule>(17);
   bad[10].regularizer = L1Penalty{.lambda = -1};
+  bad[11].batches.sampling_probability = 0;
+  bad[12].batches.sampling_probability = 0.5;  // and nothing to draw with
+  bad[13].batches.draw = [] { return Batch(); };
   for (std::size_t k = 0; k < bad.size(); ++k) {
     EndingRelease release(1000, absl::OkStatus());
     EXPECT_EQ(TrainSound(loss_, bad[k], release).status().code(),
@@ -303,6 +306,66 @@ TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
         << k;
     EXPECT_EQ(release.calls, 0) << k;
   }
+}
+
+TEST_F(TrainSoundTest, GoesOnFromAStateAsIfItHadNotStopped) {
+  options_.max_steps = 20;
+  TrainingState after_eight;
+  ExactRelease whole;
+  const TrainingResult uninterrupted = Train(whole, [&](const StepReport& report) {
+    if (report.step == 8) after_eight = report.state;
+  });
+  options_.resumed = after_eight;
+  EndingRelease rest(1000, absl::OkStatus());
+  const TrainingResult resumed = Train(rest);
+  EXPECT_EQ(rest.calls, 12);
+  EXPECT_EQ(resumed.releases, 12);
+  EXPECT_EQ(resumed.steps, 20);
+  EXPECT_EQ(resumed.last, uninterrupted.last);
+  EXPECT_EQ(resumed.averaged, uninterrupted.averaged);
+}
+
+TEST_F(TrainSoundTest, RefusesAStateThatIsNotOne) {
+  const Eigen::VectorXd zero = Eigen::VectorXd::Zero(kFeatures);
+  const TrainingState good{.step = 2,
+                           .theta = zero,
+                           .previous_theta = zero,
+                           .previous_gradient = zero,
+                           .averaged = zero,
+                           .step_size = 1};
+  std::vector<TrainingState> bad(4, good);
+  bad[0].step = -1;
+  bad[1].step_size = 0;
+  bad[2].previous_gradient = Eigen::VectorXd::Zero(kFeatures + 1);
+  bad[3].averaged[0] = kNan;
+  for (const TrainingState& state : bad) {
+    options_.resumed = state;
+    ExactRelease release;
+    EXPECT_EQ(TrainSound(loss_, options_, release).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(TrainSoundTest, DividesTheSumOfABatchByItsPublicExpectedSize) {
+  const Batch batch = {3, 5};
+  options_.max_steps = 1;
+  options_.steps = {.rule = StepRule::kFixed, .first = 1, .bounds = {}};
+  options_.regularizer = L2Penalty{0};
+  options_.batches = {.sampling_probability = 0.25, .draw = [&] { return batch; }};
+  ExactRelease release;
+  const TrainingResult result = Train(release);
+  const Eigen::VectorXd sum = loss_.GradientSum(Eigen::VectorXd::Zero(kFeatures), batch);
+  EXPECT_TRUE(result.last.isApprox(-sum / (0.25 * kRecords), 1e-12));
+}
+
+TEST_F(TrainSoundTest, WithoutABatchTrainingEndsBeforeTheCharge) {
+  options_.batches = {.sampling_probability = 0.25, .draw = []() -> absl::StatusOr<Batch> {
+                        return absl::InternalError("no randomness");
+                      }};
+  EndingRelease release(1000, absl::OkStatus());
+  const TrainingResult result = Train(release);
+  EXPECT_EQ(result.stop_reason, StopReason::kReleaseFailed);
+  EXPECT_EQ(release.calls, 0);
 }
 
 TEST(StopReasonName, NamesEveryReason) {

@@ -67,9 +67,9 @@ absl::Status CheckLayer(const Network<float>& network, Eigen::Index layer, const
         field, "column_scales: got ", view.column_scales.size(), ", want ", columns, " or none"));
   }
   for (const float scale : view.column_scales) {
-    if (!(scale >= kSmallestScale && scale <= kLargestScale)) {
+    if (!(scale == 0 || (scale >= kSmallestScale && scale <= kLargestScale))) {
       return absl::InvalidArgumentError(
-          absl::StrCat(field, "column_scales: got ", scale, ", want numbers in [1e-6, 1e6]"));
+          absl::StrCat(field, "column_scales: got ", scale, ", want 0 or in [1e-6, 1e6]"));
     }
   }
   return absl::OkStatus();
@@ -189,7 +189,8 @@ class Accumulator {
     result.columns.topRows(inputs.rows()) = inputs;
     result.columns.bottomRows(1).setOnes();
     if (view.column_scales.size() > 0) {
-      result.columns.array().colwise() *= view.column_scales.array().inverse();
+      result.columns.array().colwise() *= view.column_scales.array().unaryExpr(
+          [](float scale) { return scale == 0 ? 0 : 1 / scale; });
     }
     if (view.subspace.rows() == 0) {
       result.residual = deltas;

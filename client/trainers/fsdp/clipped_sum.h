@@ -23,9 +23,9 @@ struct LayerView {
   // H, k x outputs: the embedding of the gradient is H delta_i [a_i; 1]^T, its residual
   // (delta_i - H^T H delta_i) [a_i; 1]^T. No rows: all of it is residual.
   network::Matrix<float> subspace;
-  // s, one a column of the gradient and > 0: columns are divided by s before clipping and
-  // multiplied by it after the release, so that the noise of column j is in proportion to s_j.
-  // Empty: all 1.
+  // s, one a column of the gradient: columns are divided by s before clipping and multiplied by it
+  // after the release, so that the noise of column j is in proportion to s_j. Each in [1e-6, 1e6],
+  // or 0: the column is left out, and its gradient is 0. Empty: all 1.
   network::Vector<float> column_scales;
 };
 

@@ -39,6 +39,11 @@ void AddDataFlags(CLI::App& app, CommandLine& options) {
       ->envname("EPSLEDGER_FEATURE_CACHE")
       ->type_name("DIR")
       ->group(group);
+  app.add_option("--input-scale", options.input_scale,
+                 "a public constant that inputs are multiplied by")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--record-count", options.record_count,
                  "a PUBLIC number near the number of training records; known sets have one")
       ->check(CLI::PositiveNumber)
@@ -121,6 +126,12 @@ void AddMechanismFlags(CLI::App& app, CommandLine& options) {
                  "share of the noise budget for the embedding, in (0, 1)")
       ->capture_default_str()
       ->group(group);
+  app.add_option("--bias-scale", training.bias_scale,
+                 "noise of biases beside that of weights; 0: biases are not trained, which leaves "
+                 "the clip norm to the weights")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--history-decay", training.history_decay, "of the mean of released gradients")
       ->capture_default_str()
       ->group(group);
@@ -169,7 +180,7 @@ void AddMechanismFlags(CLI::App& app, CommandLine& options) {
 
 void AddOutputFlags(CLI::App& app, CommandLine& options) {
   const char* group = "Output";
-  app.add_option("--evaluate-every", options.evaluate_every,
+  app.add_option("--log-every", options.log_every,
                  "steps between evaluations on held-out records; about twenty in all if not given")
       ->check(CLI::PositiveNumber)
       ->type_name("N")

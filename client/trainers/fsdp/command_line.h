@@ -18,13 +18,14 @@ struct CommandLine {
   std::string data;
   std::string features = "pixels";
   std::string feature_cache;
+  double input_scale = 1;
   std::int64_t public_held_out = 0;
   std::optional<std::int64_t> record_count;
   std::string model = "linear";
   std::uint64_t seed = 1;
   std::optional<double> epochs;
 
-  int evaluate_every = 0;  // 0: about twenty times
+  int log_every = 0;  // 0: about twenty times
   std::string log_json;
   std::string log_csv;
   std::string checkpoint;

@@ -1,12 +1,23 @@
 #include "client/trainers/fsdp/exact_sum.h"
 
 #include <cmath>
+#include <cstdint>
+
+#include "client/trainers/fsdp/wide_product.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
 
 // Entries of the right factor are integers of so many bits.
 constexpr int kRightBits = 16;
+
+// Numbers here are far below 2^63, and a conversion is much faster than a call of trunc.
+double TowardZero(double value) { return static_cast<double>(static_cast<std::int64_t>(value)); }
+
+void AddProduct(const GridFactors& chunk, double* sum) {
+  Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), chunk.right.rows()).noalias() +=
+      chunk.left * chunk.right.transpose();
+}
 
 }  // namespace
 
@@ -15,14 +26,14 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
   GridFactors chunk{Eigen::MatrixXd(left.rows(), left.cols()),
                     Eigen::MatrixXd(right.rows(), right.cols())};
   for (Eigen::Index i = 0; i < factors.size(); ++i) {
-    if (factors[i] == 0) {
+    const float largest = factors[i] == 0 ? 0 : right.col(i).cwiseAbs().maxCoeff();
+    if (largest == 0) {
       chunk.left.col(i).setZero();
       chunk.right.col(i).setZero();
       continue;
     }
     // A power of two that brings the largest entry into [2^15, 2^16): scaling is exact, and the
     // left side takes the inverse. Truncation makes no entry larger.
-    const float largest = right.col(i).cwiseAbs().maxCoeff();
     const int shift = kRightBits - 1 - std::ilogb(largest);
     const double right_scale = std::ldexp(1.0, shift);
     const double left_scale = std::ldexp(factors[i], kGridBits - shift);
@@ -37,8 +48,11 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
 }
 
 void AddOuterProducts(const GridFactors& chunk, double* sum) {
-  Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), chunk.right.rows()).noalias() +=
-      chunk.left * chunk.right.transpose();
+  if (HasWideProduct()) {
+    AddWideProduct(chunk.left, chunk.right, sum);
+  } else {
+    AddProduct(chunk, sum);
+  }
 }
 
 void AddColumns(const network::Matrix<float>& gradients, const Eigen::ArrayXd& factors,
@@ -48,7 +62,7 @@ void AddColumns(const network::Matrix<float>& gradients, const Eigen::ArrayXd& f
     const double scale = std::ldexp(factors[i], kGridBits);
     const float* column = gradients.data() + i * gradients.rows();
     for (Eigen::Index j = 0; j < gradients.rows(); ++j) {
-      sum[j] += std::trunc(static_cast<double>(column[j]) * scale);
+      sum[j] += TowardZero(static_cast<double>(column[j]) * scale);
     }
   }
 }

@@ -27,8 +27,7 @@ struct GridFactors {
 
 // Returns factors whose outer products are at most factors[i] * left_i right_i^T in every entry's
 // magnitude, and below it by at most 2^-15 of the largest |right| entry and 2^-33 / that entry, of
-// the other's. `right_i` has an entry 1 of its own (the bias, scaled) at the end. A column with
-// factor 0 is all zero, whatever is in it.
+// the other's. A column with factor 0 is all zero, whatever is in it.
 // REQUIRES: where factors[i] > 0, all is finite and |factors[i] * left * right| <= 1 in every
 // entry.
 GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<float>& right,

@@ -57,6 +57,9 @@ absl::Status Validate(const TrainingOptions& options) {
   if (options.refresh_every < 1) {
     return OutOfDomain("refresh_every", options.refresh_every, "at least 1");
   }
+  if (!(options.bias_scale >= 0 && options.bias_scale <= 1e6)) {
+    return OutOfDomain("bias_scale", options.bias_scale, "in [0, 1e6]");
+  }
   if (options.threads < 1) return OutOfDomain("threads", options.threads, "at least 1");
   if (options.subspace == SubspaceKind::kPublic && options.public_records.labels.empty()) {
     return absl::InvalidArgumentError("public_records: got none, want some for this subspace");
@@ -156,6 +159,7 @@ class Run {
         const Eigen::VectorXd squares = history.ColumnSquares();
         state_.scales[index] = ScalesOf(squares.head(squares.size() - 1));
       }
+      SetBiasScale(layer);
     }
     return absl::OkStatus();
   }
@@ -183,6 +187,16 @@ class Run {
         subspace = TopSubspace(public_moment, rank, start);
         break;
     }
+  }
+
+  void SetBiasScale(Eigen::Index layer) {
+    if (options_.bias_scale == 1 ||
+        !std::holds_alternative<network::FullyConnected>(network_.layers()[layer])) {
+      return;
+    }
+    Vector<float>& scales = state_.scales[static_cast<std::size_t>(layer)];
+    if (scales.size() == 0) scales = Vector<float>::Ones(network_.shape(layer).size() + 1);
+    scales.tail(1).setConstant(static_cast<float>(options_.bias_scale));
   }
 
   // The standard deviation of the noise in one coordinate of a part, after Reconstruct.

@@ -16,9 +16,6 @@
 
 namespace epsledger::trainers::fsdp {
 
-// The label that everything trained here carries.
-inline constexpr char kSoundLabel[] = "proven";
-
 enum class SubspaceKind {
   kOff,               // plain DP-SGD
   kHistory,           // of an exponential mean of released gradients
@@ -62,6 +59,10 @@ struct TrainingOptions {
   int refresh_every = 1;            // steps between new subspaces and scales; >= 1
   LabeledColumns public_records;    // for kPublic
   RelevanceKind relevance = RelevanceKind::kOff;
+
+  // Scale of the bias columns, as LayerView::column_scales: 0 does not train biases, which leaves
+  // the clip norm to the weights. In [0, 1e6].
+  double bias_scale = 1;
 
   int threads = 1;  // >= 1; the result does not depend on it
 };

@@ -21,12 +21,13 @@ std::int64_t PublishedCount(const std::string& name) {
 
 absl::StatusOr<LabeledColumns> Columns(LabeledImages images, const ImageRequest& request) {
   if (!request.scattering) {
-    images.pixels.array() -= 0.5F;
+    images.pixels.array() = (images.pixels.array() - 0.5F) * static_cast<float>(request.scale);
     return LabeledColumns{std::move(images.pixels), std::move(images.labels)};
   }
   absl::StatusOr<Eigen::MatrixXf> features = scattering::CachedFeatures(
       images, {.thread_count = request.thread_count}, request.feature_cache);
   if (!features.ok()) return features.status();
+  if (request.scale != 1) *features *= static_cast<float>(request.scale);
   return LabeledColumns{*std::move(features), std::move(images.labels)};
 }
 

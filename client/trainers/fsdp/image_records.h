@@ -17,6 +17,8 @@ struct ImageRequest {
   bool scattering = false;    // features of scattering/README.md; else pixels
   std::string feature_cache;  // a folder; empty: none
   int thread_count = 1;
+  // A public constant that every input is multiplied by.
+  double scale = 1;
   // The first so many held-out records are taken as public and are held out no longer.
   std::int64_t public_count = 0;
 };

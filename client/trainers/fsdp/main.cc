@@ -24,6 +24,7 @@
 #include "client/trainers/run/ledger_release.h"
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
+#include "client/trainers/run/privacy_label.h"
 #include "client/trainers/run/training_log.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
@@ -80,6 +81,7 @@ int Run(CommandLine options) {
                   .scattering = options.features == "scattering",
                   .feature_cache = options.feature_cache,
                   .thread_count = training.threads,
+                  .scale = options.input_scale,
                   .public_count = options.public_held_out});
   if (!records.ok()) return Fail(records.status());
   std::cout << records->description << "\n";
@@ -139,9 +141,9 @@ int Run(CommandLine options) {
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
             << RoundedNumber(run->noise_multiplier, Rounding::kDown) << ", sampling probability "
             << ExactNumber(*probability) << "; at most " << options.ledger.max_steps
-            << " steps. Privacy label: " << kSoundLabel << std::endl;
+            << " steps. Privacy label: " << kProvenLabel << std::endl;
   log->Run({{"program", "epsledger-fsdp"},
-            {"label", std::string(kSoundLabel)},
+            {"label", std::string(kProvenLabel)},
             {"session", run->session.name()},
             {"data", options.data},
             {"features", options.features},
@@ -168,8 +170,8 @@ int Run(CommandLine options) {
                  .delta = ReportDelta(options.ledger, *budget)},
       .held_out = records->held_out,
       .max_steps = options.ledger.max_steps,
-      .evaluate_every = options.evaluate_every > 0
-                            ? options.evaluate_every
+      .evaluate_every = options.log_every > 0
+                            ? options.log_every
                             : std::max(1, options.ledger.max_steps / kEvaluations),
       .feature_seconds = records->feature_seconds};
   Progress progress(report, *network);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/trainers/run/privacy_label.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::fsdp {
@@ -13,17 +14,6 @@ namespace {
 
 double Seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
-}
-
-// The smallest epsilon so far that the ledger has a bound for; NaN if it does not answer.
-double BestEpsilon(const LedgerReport& report) {
-  const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
-  if (guarantees.ok()) {
-    for (const AccountantReading& reading : guarantees->readings) {
-      if (reading.accountant == "BEST" && reading.upper.has_value()) return *reading.upper;
-    }
-  }
-  return std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
@@ -53,7 +43,7 @@ void Progress::Show(const StepReport& step) {
   const bool shown = number % report_.evaluate_every == 0 || number == report_.max_steps;
   if (shown) {
     if (const auto found = EvaluateState(step.state); found.ok()) evaluation = *found;
-    epsilon = BestEpsilon(report_.ledger);
+    epsilon = BestEpsilon(report_.ledger).value_or(nan);
   }
   fields.emplace_back("held_out_accuracy", evaluation.accuracy);
   fields.emplace_back("held_out_loss", evaluation.loss);
@@ -80,7 +70,7 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
   if (!result.release_status.ok()) {
     out << "The ledger: " << LedgerStatusText(result.release_status) << "\n";
   }
-  LogFields fields = {{"label", std::string(kSoundLabel)},
+  LogFields fields = {{"label", std::string(kProvenLabel)},
                       {"stop_reason", std::string(StopReasonName(result.stop_reason))},
                       {"steps", std::int64_t{result.state.step}},
                       {"releases", std::int64_t{result.releases}}};
@@ -96,13 +86,14 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
         "evaluation %.2f %%.\n",
         wall, report_.feature_seconds, 100 * charging / wall,
         100 * (result.seconds_in_release - charging) / wall, 100 * evaluation_seconds_ / wall);
-    out << "Privacy label: " << kSoundLabel
+    out << "Privacy label: " << kProvenLabel
         << ". Every access to a private record was charged before its noise was drawn. The ledger\n"
            "counts what this program claims: Poisson samples with that probability, and Gaussian "
            "noise of that\nmultiplier on sums of clipped gradients.\n";
     fields.emplace_back("held_out_accuracy", evaluation->accuracy);
     fields.emplace_back("held_out_loss", evaluation->loss);
-    fields.emplace_back("epsilon", BestEpsilon(report_.ledger));
+    fields.emplace_back(
+        "epsilon", BestEpsilon(report_.ledger).value_or(std::numeric_limits<double>::quiet_NaN()));
     fields.emplace_back("delta", report_.ledger.delta);
   } else if (result.stop_reason == StopReason::kRefused) {
     out << "Nothing was released and nothing was charged.\n";

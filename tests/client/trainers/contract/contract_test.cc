@@ -40,7 +40,7 @@ const TrainerCase kTrainers[] = {
     {.name = "fsdp",
      .program = "client/trainers/fsdp/epsledger-fsdp",
      .arguments = {"--data", "digits", "--model", "mlp:8", "--record-count", "150",
-                   "--expected-batch-size", "30", "--noise-multiplier", "20", "--evaluate-every",
+                   "--expected-batch-size", "30", "--noise-multiplier", "20", "--log-every",
                    "10"},
      .twenty_steps = "step   20",
      // A step has log(1 + .2^2 (exp(1 / 20^2) - 1)) = .000100120.

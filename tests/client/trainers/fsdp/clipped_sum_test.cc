@@ -139,6 +139,21 @@ TEST(ClippedSum, ColumnScalesChangeNothingWithoutClippingAndNoise) {
   EXPECT_LE((got - plain).norm(), 1e-3F * plain.norm());
 }
 
+TEST(ClippedSum, ColumnsOfScaleZeroAreLeftOut) {
+  const Network<float> network = SmallMlp(20, 12, 3);
+  LabeledColumns records = Blobs(60, 20, 3, 5);
+  records.inputs.col(7).setZero();
+  StepView view = ViewOf(network, 4, 100);
+  view.layers[0].column_scales = Vector<float>::Ones(21);
+  view.layers[0].column_scales.tail(1).setZero();
+  Vector<float> want = PlainGradient(network, records);
+  want.segment(20 * 12, 12).setZero();
+  const Vector<float> got =
+      Reconstruct(network, view, *ClippedSum(network, view, records, All(records)));
+  EXPECT_LE((got - want).norm(), 1e-3F * want.norm());
+  EXPECT_EQ(got.segment(20 * 12, 12).norm(), 0);
+}
+
 TEST(ClippedSum, ClipsTheTwoPartsToTheirOwnNorms) {
   const Network<float> network = SmallMlp(20, 12, 3);
   const LabeledColumns records = Blobs(5, 20, 3, 5);
@@ -203,7 +218,7 @@ TEST(ClippedSum, RefusesWhatDoesNotFit) {
   view.layers[0].subspace = RandomSubspace(2, 11, 1);
   EXPECT_THAT(error(view), testing::HasSubstr("layers[0].subspace: got 2 x 11"));
   view = good;
-  view.layers[0].column_scales = Vector<float>::Zero(21);
+  view.layers[0].column_scales = Vector<float>::Constant(21, -1);
   EXPECT_THAT(error(view), testing::HasSubstr("layers[0].column_scales"));
   view = good;
   view.embedding_clip = 0;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "client/trainers/fsdp/wide_product.h"
+
 namespace epsledger::trainers::fsdp {
 namespace {
 
@@ -71,6 +73,25 @@ TEST(AddOuterProducts, SumsAreTheSameInAnyOrderAndBlocks) {
                static_cast<std::int64_t>(chunk.right(column, i));
       }
       EXPECT_EQ(together(row, column), static_cast<double>(sum));
+    }
+  }
+}
+
+TEST(AddWideProduct, IsTheSameSumForAllShapes) {
+  if (!HasWideProduct()) GTEST_SKIP() << "this processor has no AVX2 with fused multiply-add";
+  std::mt19937_64 random(3);
+  std::uniform_int_distribution<int> draw(-(1 << 16), 1 << 16);
+  for (const Eigen::Index rows : {1, 11, 12, 13, 30}) {
+    for (const Eigen::Index columns : {1, 3, 4, 5, 22}) {
+      for (const Eigen::Index depth : {0, 1, 64}) {
+        Eigen::MatrixXd left(rows, depth), right(columns, depth);
+        for (double& value : left.reshaped()) value = draw(random);
+        for (double& value : right.reshaped()) value = draw(random);
+        Eigen::MatrixXd sum = Eigen::MatrixXd::Constant(rows, columns, 5);
+        const Eigen::MatrixXd want = sum + left * right.transpose();
+        AddWideProduct(left, right, sum.data());
+        EXPECT_EQ(sum, want) << rows << " " << columns << " " << depth;
+      }
     }
   }
 }

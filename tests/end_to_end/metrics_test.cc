@@ -9,13 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "boost/asio/buffer.hpp"
-#include "boost/asio/io_context.hpp"
-#include "boost/asio/ip/tcp.hpp"
-#include "boost/asio/read.hpp"
-#include "boost/asio/write.hpp"
 #include "tests/end_to_end/server_process.h"
 #include "tests/server/storage/scratch_folder.h"
+#include "tests/server/transport/http_exchange.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger {
@@ -43,19 +39,7 @@ class Metrics : public ::testing::Test {
 
   // The body of GET /metrics.
   std::string Scrape() const {
-    using boost::asio::ip::tcp;
-    boost::asio::io_context context;
-    tcp::socket socket(context);
-    const size_t colon = http_address_.rfind(':');
-    socket.connect({boost::asio::ip::make_address(http_address_.substr(0, colon)),
-                    static_cast<uint16_t>(std::stoi(http_address_.substr(colon + 1)))});
-    boost::system::error_code ignored;
-    boost::asio::write(socket,
-                       boost::asio::buffer(std::string(
-                           "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")),
-                       ignored);
-    std::string answer;
-    boost::asio::read(socket, boost::asio::dynamic_buffer(answer), ignored);
+    const std::string answer = transport::Get(http_address_, "/metrics");
     EXPECT_THAT(answer, ::testing::StartsWith("HTTP/1.1 200"));
     const size_t body = answer.find("\r\n\r\n");
     return body == answer.npos ? "" : answer.substr(body + 4);

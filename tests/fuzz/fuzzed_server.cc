@@ -10,13 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/memory_store.h"
+#include "server/transport/grpc/health_probe.h"
 #include "tests/server/core/ledger_harness.h"
 
 namespace epsledger::fuzz {
@@ -150,27 +153,9 @@ grpc::Status FuzzedServer::Call(const google::protobuf::MethodDescriptor& method
 }
 
 void FuzzedServer::CheckHealth() {
-  grpc::GenericStub stub(channel_);
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kPatience);
-  grpc::CompletionQueue queue;
-  grpc::ByteBuffer request(nullptr, 0);  // of the server as a whole
-  grpc::ByteBuffer response;
-  grpc::Status status;
-  auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
-  call->StartCall();
-  call->Finish(&response, &status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);
-  if (!status.ok()) Fail("health check: " + status.error_message());
-  grpc::Slice whole;
-  // HealthCheckResponse{status: SERVING}
-  if (!response.DumpToSingleSlice(&whole).ok() ||
-      std::string(whole.begin(), whole.end()) != std::string("\x08\x01")) {
-    Fail("health check: the server does not serve, it answers " + std::to_string(whole.size()) +
-         " bytes");
-  }
+  const absl::Status health =
+      transport::ProbeHealth({.address = address(), .timeout = absl::FromChrono(kPatience)});
+  if (!health.ok()) Fail("health check: " + std::string(health.message()));
 }
 
 void FuzzedServer::CheckLedgers() {

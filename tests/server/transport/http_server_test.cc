@@ -11,42 +11,17 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "boost/asio/buffer.hpp"
-#include "boost/asio/io_context.hpp"
-#include "boost/asio/ip/tcp.hpp"
-#include "boost/asio/read.hpp"
-#include "boost/asio/write.hpp"
 #include "prometheus/registry.h"
 #include "server/metrics/observed_ledger.h"
 #include "server/transport/http/operations_routes.h"
+#include "tests/server/transport/http_exchange.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
 namespace {
 
-using boost::asio::ip::tcp;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-// Sends `bytes`, and returns all that comes until the server hangs up.
-std::string Exchange(const std::string& address, const std::string& bytes) {
-  boost::asio::io_context context;
-  tcp::socket socket(context);
-  const size_t colon = address.rfind(':');
-  socket.connect({boost::asio::ip::make_address(address.substr(0, colon)),
-                  static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
-  boost::system::error_code ignored;
-  boost::asio::write(socket, boost::asio::buffer(bytes), ignored);
-  std::string answer;
-  boost::asio::read(socket, boost::asio::dynamic_buffer(answer), ignored);
-  return answer;
-}
-
-std::string Get(const std::string& address, const std::string& target,
-                const std::string& method = "GET") {
-  return Exchange(address,
-                  method + " " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-}
 
 // Answers with what it was asked.
 std::unique_ptr<HttpServer> EchoServer() {

@@ -75,7 +75,8 @@ void AnswerConnect(RpcGateway& gateway, const HttpRequest& request, HttpReply re
   }
   const absl::StatusOr<HttpCaller> caller = CallerOf(request);
   if (!caller.ok()) {
-    return std::move(reply)(HttpError(403, "permission_denied", std::string(caller.status().message())));
+    return std::move(reply)(
+        HttpError(403, "permission_denied", std::string(caller.status().message())));
   }
   const std::unique_ptr<google::protobuf::Message> message = RpcGateway::NewRequest(*method);
   const auto parsed = google::protobuf::util::JsonStringToMessage(request.body, message.get());

@@ -168,7 +168,8 @@ void EventRoutes::Answer(const HttpRequest& request, HttpReply reply) {
   if (!parameters.has_value()) return refuse("the query is not one");
   const absl::StatusOr<HttpCaller> caller = CallerOf(request);
   if (!caller.ok()) {
-    return std::move(reply)(HttpError(403, "permission_denied", std::string(caller.status().message())));
+    return std::move(reply)(
+        HttpError(403, "permission_denied", std::string(caller.status().message())));
   }
   std::string last_id(request.Header("last-event-id"));
   std::set<std::string> resources;

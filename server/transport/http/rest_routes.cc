@@ -195,7 +195,8 @@ void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply
   }
   const absl::StatusOr<HttpCaller> caller = CallerOf(request);
   if (!caller.ok()) {
-    return std::move(reply)(HttpError(403, "permission_denied", std::string(caller.status().message())));
+    return std::move(reply)(
+        HttpError(403, "permission_denied", std::string(caller.status().message())));
   }
   const MethodDescriptor& method = MethodOf(*match->route);
   const std::unique_ptr<Message> message = RpcGateway::NewRequest(method);

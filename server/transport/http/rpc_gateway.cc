@@ -18,6 +18,7 @@
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/client_callback.h"
 #include "grpcpp/support/proto_buffer_reader.h"
+#include "server/transport/grpc/calls/admission.h"
 
 namespace epsledger::transport {
 namespace {
@@ -48,18 +49,13 @@ std::unique_ptr<Message> FromBytes(const MethodDescriptor& method, grpc::ByteBuf
   return message;
 }
 
-void Introduce(const HttpCaller& caller, grpc::ClientContext* context) {
-  if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
-  if (caller.confidential) context->AddMetadata(kConfidentialMetadata, "true");
-}
-
 // Keeps itself until gRPC is done with it; Stream's owner lets go through `abandoned`.
 class StreamReactor final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  StreamReactor(const MethodDescriptor& method, const Message& request, const HttpCaller& caller)
-      : method_(method), request_(ToBytes(request)) {
-    Introduce(caller, &context_);
-  }
+  StreamReactor(const MethodDescriptor& method, const Message& request)
+      : method_(method), request_(ToBytes(request)) {}
+
+  grpc::ClientContext* context() { return &context_; }
 
   void Start(grpc::GenericStub& stub, std::shared_ptr<StreamReactor> self) {
     self_ = std::move(self);
@@ -160,8 +156,14 @@ class OpenStream final : public RpcGateway::Stream {
 
 }  // namespace
 
-RpcGateway::RpcGateway(std::shared_ptr<grpc::Channel> channel)
-    : stub_(std::make_shared<grpc::GenericStub>(std::move(channel))) {}
+RpcGateway::RpcGateway(std::shared_ptr<grpc::Channel> channel, std::string in_process_pass)
+    : stub_(std::make_shared<grpc::GenericStub>(std::move(channel))),
+      in_process_pass_(std::move(in_process_pass)) {}
+
+void RpcGateway::Introduce(const HttpCaller& caller, grpc::ClientContext* context) const {
+  if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
+  if (caller.confidential) context->AddMetadata(kInProcessPassMetadata, in_process_pass_);
+}
 
 const std::vector<const MethodDescriptor*>& RpcGateway::UnaryMethods() {
   static const auto& methods = *new std::vector<const MethodDescriptor*>([] {
@@ -228,7 +230,8 @@ void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
 std::unique_ptr<RpcGateway::Stream> RpcGateway::Open(const MethodDescriptor& method,
                                                      const Message& request,
                                                      const HttpCaller& caller) {
-  auto reactor = std::make_shared<StreamReactor>(method, request, caller);
+  auto reactor = std::make_shared<StreamReactor>(method, request);
+  Introduce(caller, reactor->context());
   reactor->Start(*stub_, reactor);
   return std::make_unique<OpenStream>(std::move(reactor));
 }

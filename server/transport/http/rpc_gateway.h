@@ -11,6 +11,7 @@
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/channel.h"
+#include "grpcpp/client_context.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/status.h"
 
@@ -26,8 +27,8 @@ struct HttpCaller {
 // the same limits and the same handlers as one over gRPC. Thread-safe.
 class RpcGateway {
  public:
-  // `channel`: Server::InProcessChannel.
-  explicit RpcGateway(std::shared_ptr<grpc::Channel> channel);
+  // Server::InProcessChannel and Server::in_process_pass.
+  RpcGateway(std::shared_ptr<grpc::Channel> channel, std::string in_process_pass);
 
   // The methods of epsledger.v1 that take one request and give one answer, by their full names
   // "epsledger.v1.BudgetService.GetBudget".
@@ -66,14 +67,11 @@ class RpcGateway {
                                const google::protobuf::Message& request, const HttpCaller& caller);
 
  private:
-  const std::shared_ptr<grpc::GenericStub> stub_;
-};
+  void Introduce(const HttpCaller& caller, grpc::ClientContext* context) const;
 
-// Metadata that a caller of the in-process channel alone is believed: "true" if nobody on the way
-// could read what the caller showed.
-inline constexpr char kConfidentialMetadata[] = "epsledger-confidential";
-// What grpc::ServerContextBase::peer() says of the in-process channel.
-inline constexpr char kInProcessPeer[] = "inproc";
+  const std::shared_ptr<grpc::GenericStub> stub_;
+  const std::string in_process_pass_;
+};
 
 }  // namespace epsledger::transport
 

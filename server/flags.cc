@@ -13,9 +13,10 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_LISTEN")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--http-listen", flags.http_addresses,
-                 "Addresses for /metrics, /healthz and /readyz: host:port (port 0 takes any free "
-                 "one). None by default; plaintext, so only where this machine alone can reach it")
+  app.add_option(
+         "--http-listen", flags.http_addresses,
+         "Addresses of the HTTP API, /metrics and /healthz: host:port (port 0 takes any free "
+         "one). None by default. TLS with --tls-cert and --tls-key")
       ->envname("EPSLEDGERD_HTTP_LISTEN")
       ->delimiter(',');
   app.add_flag("--json-log", flags.json_log, "Write the log as one JSON object a line")

@@ -28,8 +28,8 @@
 #include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
+#include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
-#include "server/transport/http/operations_routes.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
 
@@ -41,9 +41,9 @@ using epsledger::TokenTask;
 using epsledger::metrics::ObservedLedger;
 using epsledger::storage::GroupCommitLedger;
 using epsledger::storage::SqliteStore;
+using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
 using epsledger::transport::IsLocalAddress;
-using epsledger::transport::OperationsRoutes;
 using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
 
@@ -84,21 +84,26 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const Flags& flags
   return GroupCommitLedger::Open(*std::move(store), {.max_queue = flags.max_queue});
 }
 
-absl::StatusOr<std::unique_ptr<HttpServer>> StartHttp(
-    const Flags& flags, ObservedLedger& ledger, std::shared_ptr<prometheus::Registry> registry) {
+// Others can reach an address of HTTP, which must not speak plaintext then.
+absl::StatusOr<bool> OthersCanReachHttp(const Flags& flags) {
+  bool others = false;
   for (const std::string& address : flags.http_addresses) {
-    if (IsLocalAddress(address) || flags.server.insecure_plaintext) continue;
+    if (IsLocalAddress(address)) continue;
+    others = true;
+    if (!flags.server.tls_certificate_file.empty() || flags.server.insecure_plaintext) continue;
     return absl::InvalidArgumentError(
         "--http-listen: " + address +
-        " can be reached by others and is plaintext; listen on 127.0.0.1, or insist with "
-        "--insecure-plaintext");
+        " can be reached by others and would speak plaintext: give a TLS certificate and key, "
+        "listen on 127.0.0.1, or insist with --insecure-plaintext");
   }
-  return HttpServer::Start(flags.http_addresses, OperationsRoutes(ledger, std::move(registry)));
+  return others;
 }
 
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
+  const absl::StatusOr<bool> others_can_reach_http = OthersCanReachHttp(flags);
+  if (!others_can_reach_http.ok()) return others_can_reach_http.status();
   auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
@@ -107,14 +112,21 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   options.statement_key_file = flags.data_dir + "/statement.key";
   options.storage = "sqlite";
   options.registry = registry;
+  options.others_can_reach = *others_can_reach_http;
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
-  auto http = StartHttp(flags, observed, registry);
+  HttpRoutes routes(observed, registry, (*server)->InProcessChannel(),
+                    (*server)->in_process_pass());
+  auto http = HttpServer::Start({.addresses = flags.http_addresses,
+                                 .tls_certificate_file = flags.server.tls_certificate_file,
+                                 .tls_key_file = flags.server.tls_key_file},
+                                routes.handler());
   if (!http.ok()) return http.status();
   if (!flags.address_file.empty()) {
     std::vector<std::string> addresses = (*server)->addresses();
     for (const std::string& address : (*http)->addresses()) {
-      addresses.push_back("http://" + address);
+      addresses.push_back((flags.server.tls_certificate_file.empty() ? "http://" : "https://") +
+                          address);
     }
     absl::Status status = WriteAddressFile(flags.address_file, addresses);
     if (!status.ok()) return status;

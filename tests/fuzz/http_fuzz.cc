@@ -24,8 +24,9 @@ std::string StartServer() {
                              std::make_unique<epsledger::storage::MemoryStore>(), {})
                              ->release();
   static HttpServer& server =
-      *HttpServer::Start({"127.0.0.1:0"}, epsledger::transport::OperationsRoutes(
-                                              ledger, std::make_shared<prometheus::Registry>()))
+      *HttpServer::Start(
+           {.addresses = {"127.0.0.1:0"}},
+           epsledger::transport::OperationsRoutes(ledger, std::make_shared<prometheus::Registry>()))
            ->release();
   return server.addresses()[0];
 }

@@ -12,7 +12,9 @@
 #include "grpcpp/impl/server_builder_option.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
+#include "grpcpp/support/channel_arguments.h"
 #include "prometheus/counter.h"
+#include "server/access/secret.h"
 #include "server/statement/signing_key.h"
 #include "server/transport/grpc/handlers/access_handlers.h"
 #include "server/transport/grpc/handlers/accounting_handlers.h"
@@ -66,7 +68,8 @@ absl::Status CheckOptions(const ServerOptions& options) {
 }
 
 bool OthersCanReach(const ServerOptions& options) {
-  return !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
+  return options.others_can_reach ||
+         !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
 void SetLimits(grpc::ServerBuilder* builder) {
@@ -148,7 +151,8 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
     : ledger_(ledger),
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
                        .insecure_off = options.insecure_no_access_control}),
-      admission_(access_, !options.tls_client_ca_file.empty()),
+      in_process_pass_(access::MakeSecret().value_or("")),
+      admission_(access_, !options.tls_client_ca_file.empty(), in_process_pass_),
       registry_(options.registry ? options.registry : std::make_shared<prometheus::Registry>()),
       metrics_(std::make_shared<metrics::RpcMetrics>(registry_)),
       reload_failures_(
@@ -237,6 +241,14 @@ absl::Status Server::Listen(const ServerOptions& options) {
   }
   SetHealth(*server_, ledger_.Health().ok());
   return absl::OkStatus();
+}
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+  grpc::ChannelArguments arguments;
+  // A privacy statement or a page of charges is larger than what clients take unless told
+  // otherwise.
+  arguments.SetMaxReceiveMessageSize(-1);
+  return server_->InProcessChannel(arguments);
 }
 
 void Server::Drain(absl::Duration patience) {

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "grpcpp/channel.h"
 #include "grpcpp/impl/service_type.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
@@ -40,6 +41,8 @@ struct ServerOptions {
   std::string tls_client_ca_file;
   // Takes plaintext on addresses that others can reach too.
   bool insecure_plaintext = false;
+  // Others can reach the server by another way than `addresses`: over HTTP.
+  bool others_can_reach = false;
   // Access control is on also where only this machine can reach the server and there is no token.
   bool require_tokens = false;
   // Everybody may do everything.
@@ -77,6 +80,11 @@ class Server {
   // Where it listens, the chosen port in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
+  // Calls the services without a socket, for the HTTP side of this process.
+  std::shared_ptr<grpc::Channel> InProcessChannel();
+  // What a call through it shows to be believed (calls/admission.h). A secret of this server.
+  const std::string& in_process_pass() const { return in_process_pass_; }
+
   // Says NOT_SERVING, takes no new calls, and waits for those that are open; streams take no more
   // requests, watches end at once. Those that are still open after `patience` are answered
   // UNAVAILABLE: what they submitted counts as charged. Returns when none is left. Repeating it
@@ -94,6 +102,7 @@ class Server {
 
   core::DurableLedger& ledger_;
   access::AccessControl access_;
+  const std::string in_process_pass_;  // empty if the system gave no randomness: never believed
   const Admission admission_;
   const std::shared_ptr<prometheus::Registry> registry_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;

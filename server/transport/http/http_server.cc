@@ -1,11 +1,14 @@
 #include "server/transport/http/http_server.h"
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -14,8 +17,13 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
+#include "boost/asio/ssl/context.hpp"
+#include "boost/asio/ssl/stream.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
+#include "boost/beast/ssl.hpp"
+#include "server/transport/tls/tls_files.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::transport {
 namespace {
@@ -34,26 +42,6 @@ constexpr size_t kMaxConnections = 512;
 constexpr auto kPatience = std::chrono::seconds(15);
 // A connection is closed after so many requests, which spreads clients over servers again.
 constexpr int kMaxRequestsPerConnection = 1000;
-
-// "%41" is "A"; nothing for a bad or a control character.
-std::optional<std::string> PercentDecoded(beast::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '%') {
-      uint32_t code = 0;
-      if (i + 2 >= text.size() ||
-          !absl::SimpleHexAtoi(absl::string_view(text.data() + i + 1, 2), &code)) {
-        return std::nullopt;
-      }
-      c = static_cast<char>(code);
-      i += 2;
-    }
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
-    decoded.push_back(c);
-  }
-  return decoded;
-}
 
 struct HostPort {
   std::string host;
@@ -86,6 +74,9 @@ struct HttpServer::Loop {
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   const HttpHandler handler;
   std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
+  // With TLS: the files, and the context made of them. Of the loop's thread alone.
+  std::optional<RenewedTlsFiles> tls_files;
+  std::shared_ptr<asio::ssl::context> tls;
 
   absl::Mutex mutex;
   // From then on nothing is posted, so that what was posted runs before the thread ends.
@@ -95,25 +86,45 @@ struct HttpServer::Loop {
 
 namespace {
 
-// One connection, kept alive by the operations that wait on it.
-template <class Loop>
-class Connection : public std::enable_shared_from_this<Connection<Loop>> {
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+// One connection, kept alive by the operations that wait on it. All of it runs on the loop's
+// thread.
+template <class Loop, class Stream>
+class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>> {
  public:
-  Connection(tcp::socket socket, std::shared_ptr<Loop> loop)
-      : loop_(std::move(loop)), stream_(std::move(socket)) {
+  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
+
+  template <class... StreamArguments>
+  explicit Connection(std::shared_ptr<Loop> loop, bool confidential, StreamArguments&&... arguments)
+      : loop_(std::move(loop)),
+        confidential_(confidential),
+        stream_(std::forward<StreamArguments>(arguments)...) {
     absl::MutexLock lock(&loop_->mutex);
-    loop_->open.insert(&stream_);
+    loop_->open.insert(&tcp_stream());
   }
   ~Connection() {
     absl::MutexLock lock(&loop_->mutex);
-    loop_->open.erase(&stream_);
+    loop_->open.erase(&tcp_stream());
+  }
+
+  // Of TLS; `context` is kept until it is over.
+  void Handshake(std::shared_ptr<asio::ssl::context> context) {
+    if constexpr (kTls) {
+      tcp_stream().expires_after(kPatience);
+      stream_.async_handshake(
+          asio::ssl::stream_base::server,
+          [self = this->shared_from_this(), context = std::move(context)](beast::error_code error) {
+            if (!error) self->Read();
+          });
+    }
   }
 
   void Read() {
     parser_.emplace();
     parser_->header_limit(kMaxHeaderBytes);
     parser_->body_limit(kMaxBodyBytes);
-    stream_.expires_after(kPatience);
+    tcp_stream().expires_after(kPatience);
     http::async_read(stream_, buffer_, *parser_,
                      [self = this->shared_from_this()](beast::error_code error, size_t) {
                        self->Handle(error);
@@ -121,12 +132,18 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
   }
 
  private:
+  beast::tcp_stream& tcp_stream() { return beast::get_lowest_layer(stream_); }
+
   void Handle(beast::error_code error) {
-    if (error == http::error::header_limit) return Write({431, {}, "headers too large\n"}, true);
-    if (error == http::error::body_limit) return Write({413, {}, "body too large\n"}, true);
+    if (error == http::error::header_limit) {
+      return Write(HttpError(431, "resource_exhausted", "headers too large"), true);
+    }
+    if (error == http::error::body_limit) {
+      return Write(HttpError(413, "resource_exhausted", "body too large"), true);
+    }
     if (error.category() == http::make_error_code(http::error::bad_method).category() &&
         error != http::error::end_of_stream) {
-      return Write({400, {}, "not an HTTP request\n"}, true);
+      return Write(HttpError(400, "invalid_argument", "not an HTTP request"), true);
     }
     if (error) return;  // gone, or too slow
     const auto& message = parser_->get();
@@ -134,17 +151,36 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     const bool last = !message.keep_alive() || ++requests_ >= kMaxRequestsPerConnection;
     const auto target = message.target();
     const size_t question = target.find('?');
-    std::optional<std::string> path = PercentDecoded(target.substr(0, question));
+    const auto raw_path = target.substr(0, question);
+    std::optional<std::string> path = PercentDecoded({raw_path.data(), raw_path.size()});
     if (!path || path->empty() || (*path)[0] != '/') {
-      return Write({400, {}, "the path is not a path\n"}, true);
+      return Write(HttpError(400, "invalid_argument", "the path is not a path"), true);
     }
     HttpRequest request{.method = std::string(head_ ? "GET" : message.method_string()),
                         .path = *std::move(path),
                         .query = question == beast::string_view::npos
                                      ? ""
                                      : std::string(target.substr(question + 1)),
-                        .body = std::move(parser_->get().body())};
+                        .body = std::move(parser_->get().body()),
+                        .headers = {},
+                        .tls = kTls,
+                        .confidential = confidential_};
+    for (const auto& field : message) {
+      request.headers.emplace_back(absl::AsciiStrToLower(absl::string_view(
+                                       field.name_string().data(), field.name_string().size())),
+                                   std::string(field.value()));
+    }
     loop_->handler(request, ReplyOnce(last));
+  }
+
+  // Runs `then` with the connection on the loop's thread, unless the server has gone.
+  template <class Then>
+  static void Post(std::shared_ptr<Connection> to, Then then) {
+    const std::shared_ptr<Loop> loop = to->loop_;
+    absl::MutexLock lock(&loop->mutex);
+    if (loop->closed) return;  // and the connection goes, with `to`, after the lock
+    asio::post(loop->context,
+               [to = std::move(to), then = std::move(then)]() mutable { then(*to); });
   }
 
   // Works from any thread, and after the server has gone.
@@ -157,16 +193,13 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
       std::shared_ptr<Connection> connection;
       bool last;
       void Give(HttpResponse response) {
-        const std::shared_ptr<Connection> to = std::exchange(connection, nullptr);
+        std::shared_ptr<Connection> to = std::exchange(connection, nullptr);
         if (to == nullptr) return;
-        const std::shared_ptr<Loop> loop = to->loop_;
-        absl::MutexLock lock(&loop->mutex);
-        if (loop->closed) return;  // and the connection goes, with `to`, after the lock
-        asio::post(loop->context, [to, response = std::move(response), l = last]() mutable {
-          to->Write(std::move(response), l);
+        Post(std::move(to), [response = std::move(response), l = last](Connection& self) mutable {
+          self.Write(std::move(response), l);
         });
       }
-      ~Answer() { Give({500, {}, "the request was lost inside the server\n"}); }
+      ~Answer() { Give(HttpError(500, "internal", "the request was lost inside the server")); }
     };
     auto answer = std::make_unique<Answer>(this->shared_from_this(), last);
     return [answer = std::move(answer)](HttpResponse response) mutable {
@@ -174,36 +207,129 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     };
   }
 
+  template <class Message>
+  void SetHead(const HttpResponse& response, Message& message) {
+    message.version(11);
+    message.result(static_cast<unsigned>(response.status));
+    message.set(http::field::content_type, response.content_type.empty()
+                                               ? "text/plain; charset=utf-8"
+                                               : response.content_type);
+    message.set("X-Content-Type-Options", "nosniff");
+    message.set(http::field::cache_control, "no-store");
+    for (const auto& [name, value] : response.headers) message.set(name, value);
+  }
+
   void Write(HttpResponse response, bool last) {
+    if (response.chunks != nullptr && !head_) return StartChunks(std::move(response));
     auto message = std::make_shared<http::response<http::string_body>>();
-    message->version(11);
-    message->result(static_cast<unsigned>(response.status));
-    message->set(http::field::content_type, response.content_type.empty()
-                                                ? "text/plain; charset=utf-8"
-                                                : response.content_type);
-    message->set("X-Content-Type-Options", "nosniff");
-    message->set(http::field::cache_control, "no-store");
+    SetHead(response, *message);
     message->keep_alive(!last);
     message->body() = std::move(response.body);
     message->prepare_payload();
-    if (head_) message->body().clear();
-    stream_.expires_after(kPatience);
+    if (head_ || response.status == 304) message->body().clear();
+    tcp_stream().expires_after(kPatience);
     http::async_write(
         stream_, *message,
         [self = this->shared_from_this(), message, last](beast::error_code error, size_t) {
           if (!error && !last) return self->Read();
-          beast::error_code ignored;
-          self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+          if (!error) self->Close();
         });
   }
 
+  void Close() {
+    beast::error_code ignored;
+    if constexpr (kTls) {
+      tcp_stream().expires_after(kPatience);
+      stream_.async_shutdown([self = this->shared_from_this()](beast::error_code) {});
+    } else {
+      tcp_stream().socket().shutdown(tcp::socket::shutdown_send, ignored);
+    }
+  }
+
+  // From here on the connection is the stream's: it ends with it.
+  void StartChunks(HttpResponse response) {
+    chunks_ = std::move(response.chunks);
+    struct Head {
+      http::response<http::empty_body> message;
+      std::optional<http::response_serializer<http::empty_body>> serializer;
+    };
+    auto head = std::make_shared<Head>();
+    SetHead(response, head->message);
+    head->message.keep_alive(false);
+    head->message.chunked(true);
+    head->serializer.emplace(head->message);
+    tcp_stream().expires_after(kPatience);
+    http::async_write_header(
+        stream_, *head->serializer,
+        [self = this->shared_from_this(), head](beast::error_code error, size_t) {
+          if (error) return self->EndChunks();
+          self->WaitForHangUp();
+          self->NextChunk();
+        });
+  }
+
+  // A client says nothing more on a stream: what comes is its end.
+  void WaitForHangUp() {
+    tcp_stream().expires_never();
+    stream_.async_read_some(
+        asio::buffer(unwanted_),
+        [self = this->shared_from_this()](beast::error_code, size_t) { self->EndChunks(); });
+  }
+
+  void NextChunk() {
+    if (chunks_ == nullptr) return;
+    const std::shared_ptr<ChunkSource> source = chunks_;
+    source->Next([weak = this->weak_from_this()](std::optional<std::string> chunk) {
+      std::shared_ptr<Connection> to = weak.lock();
+      if (to == nullptr) return;
+      Post(std::move(to), [chunk = std::move(chunk)](Connection& self) mutable {
+        self.WriteChunk(std::move(chunk));
+      });
+    });
+  }
+
+  void WriteChunk(std::optional<std::string> chunk) {
+    if (chunks_ == nullptr) return;
+    const bool last = !chunk.has_value();
+    auto bytes = std::make_shared<std::string>(
+        last ? "0\r\n\r\n" : absl::StrCat(absl::Hex(chunk->size()), "\r\n", *chunk, "\r\n"));
+    // Of the write alone: the read that waits for the hang-up has no end in time.
+    tcp_stream().expires_after(kPatience);
+    asio::async_write(
+        stream_, asio::buffer(*bytes),
+        [self = this->shared_from_this(), bytes, last](beast::error_code error, size_t) {
+          if (error || last) return self->EndChunks();
+          self->NextChunk();
+        });
+  }
+
+  void EndChunks() {
+    chunks_ = nullptr;
+    tcp_stream().close();
+  }
+
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
-  beast::tcp_stream stream_;
+  const bool confidential_;
+  Stream stream_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   bool head_ = false;
   int requests_ = 0;
+  std::shared_ptr<ChunkSource> chunks_;
+  std::array<char, 256> unwanted_;
 };
+
+std::shared_ptr<asio::ssl::context> TlsContext(const TlsMaterial& material) {
+  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
+                       asio::ssl::context::no_tlsv1_1 | asio::ssl::context::no_compression);
+  beast::error_code error;
+  context->use_certificate_chain(asio::buffer(material.certificate), error);
+  if (!error) {
+    context->use_private_key(asio::buffer(material.key), asio::ssl::context::pem, error);
+  }
+  return error ? nullptr : context;
+}
 
 template <class Loop>
 size_t CountOf(Loop& loop) {
@@ -212,23 +338,50 @@ size_t CountOf(Loop& loop) {
 }
 
 template <class Loop>
+void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
+  beast::error_code error;
+  const tcp::endpoint peer = socket.remote_endpoint(error);
+  if (error) return;
+  if (!loop->tls_files.has_value()) {
+    std::make_shared<Connection<Loop, beast::tcp_stream>>(loop, peer.address().is_loopback(),
+                                                          std::move(socket))
+        ->Read();
+    return;
+  }
+  if (loop->tls == nullptr || loop->tls_files->Reload()) {
+    if (auto renewed = TlsContext(loop->tls_files->material())) loop->tls = std::move(renewed);
+  }
+  if (loop->tls == nullptr) return;
+  std::make_shared<Connection<Loop, TlsStream>>(loop, true, std::move(socket), *loop->tls)
+      ->Handshake(loop->tls);
+}
+
+template <class Loop>
 void Accept(std::shared_ptr<Loop> loop, tcp::acceptor& acceptor) {
   acceptor.async_accept([loop, &acceptor](beast::error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
     // One connection too many is closed at once, rather than left to wait without a word.
-    if (!error && CountOf(*loop) < kMaxConnections) {
-      std::make_shared<Connection<Loop>>(std::move(socket), loop)->Read();
-    }
+    if (!error && CountOf(*loop) < kMaxConnections) StartConnection(loop, std::move(socket));
     Accept(loop, acceptor);
   });
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(
-    const std::vector<std::string>& addresses, HttpHandler handler) {
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
+                                                              HttpHandler handler) {
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler)));
-  for (const std::string& address : addresses) {
+  if (!options.tls_certificate_file.empty()) {
+    absl::StatusOr<RenewedTlsFiles> files = RenewedTlsFiles::Open(
+        {.certificate = options.tls_certificate_file, .key = options.tls_key_file, .client_ca = ""},
+        [](const absl::Status& status) {
+          if (!status.ok())
+            spdlog::error("HTTP keeps its certificate: {}", std::string(status.message()));
+        });
+    if (!files.ok()) return files.status();
+    server->loop_->tls_files.emplace(*std::move(files));
+  }
+  for (const std::string& address : options.addresses) {
     absl::StatusOr<HostPort> at = ReadAddress(address);
     if (!at.ok()) return at.status();
     beast::error_code error;

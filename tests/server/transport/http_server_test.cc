@@ -25,7 +25,8 @@ using ::testing::StartsWith;
 
 // Answers with what it was asked.
 std::unique_ptr<HttpServer> EchoServer() {
-  auto server = HttpServer::Start({"127.0.0.1:0"}, [](const HttpRequest& request, HttpReply reply) {
+  auto server = HttpServer::Start({.addresses = {"127.0.0.1:0"}}, [](const HttpRequest& request,
+                                                                     HttpReply reply) {
     std::move(reply)(
         {200, {}, request.method + " " + request.path + " " + request.query + " " + request.body});
   });
@@ -77,18 +78,20 @@ TEST(HttpServer, RefusesWhatIsNoRequestOrTooLarge) {
 }
 
 TEST(HttpServer, AnswersWhenAHandlerLetsGoOfItsReply) {
-  auto server = HttpServer::Start({"127.0.0.1:0"}, [](const HttpRequest&, HttpReply) {});
+  auto server =
+      HttpServer::Start({.addresses = {"127.0.0.1:0"}}, [](const HttpRequest&, HttpReply) {});
   ASSERT_TRUE(server.ok());
   EXPECT_THAT(Get((*server)->addresses()[0], "/"), StartsWith("HTTP/1.1 500"));
 }
 
 TEST(HttpServer, TakesAnswersFromOtherThreads) {
   std::thread other;
-  auto server = HttpServer::Start({"127.0.0.1:0"}, [&](const HttpRequest&, HttpReply reply) {
-    other = std::thread([reply = std::move(reply)]() mutable {
-      std::move(reply)({200, {}, "from afar"});
-    });
-  });
+  auto server =
+      HttpServer::Start({.addresses = {"127.0.0.1:0"}}, [&](const HttpRequest&, HttpReply reply) {
+        other = std::thread([reply = std::move(reply)]() mutable {
+          std::move(reply)({200, {}, "from afar"});
+        });
+      });
   ASSERT_TRUE(server.ok());
   EXPECT_THAT(Get((*server)->addresses()[0], "/"), HasSubstr("from afar"));
   other.join();
@@ -97,10 +100,11 @@ TEST(HttpServer, TakesAnswersFromOtherThreads) {
 TEST(HttpServer, TakesAnAnswerAfterItsEnd) {
   HttpReply late;
   absl::Notification asked;
-  auto server = HttpServer::Start({"127.0.0.1:0"}, [&](const HttpRequest&, HttpReply reply) {
-    late = std::move(reply);
-    asked.Notify();
-  });
+  auto server =
+      HttpServer::Start({.addresses = {"127.0.0.1:0"}}, [&](const HttpRequest&, HttpReply reply) {
+        late = std::move(reply);
+        asked.Notify();
+      });
   ASSERT_TRUE(server.ok());
   std::thread client([address = (*server)->addresses()[0]] { EXPECT_EQ(Get(address, "/"), ""); });
   asked.WaitForNotification();
@@ -122,12 +126,12 @@ TEST(HttpServer, WithoutAnAddressLetsGoOfItsHandler) {
 
 TEST(HttpServer, NamesAnAddressThatItCannotUse) {
   const auto handler = [](const HttpRequest&, HttpReply) {};
-  EXPECT_EQ(HttpServer::Start({"nowhere"}, handler).status().code(),
+  EXPECT_EQ(HttpServer::Start({.addresses = {"nowhere"}}, handler).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(HttpServer::Start({"example.org:80"}, handler).status().code(),
+  EXPECT_EQ(HttpServer::Start({.addresses = {"example.org:80"}}, handler).status().code(),
             absl::StatusCode::kInvalidArgument);
   const auto server = EchoServer();
-  EXPECT_EQ(HttpServer::Start({server->addresses()[0]}, handler).status().code(),
+  EXPECT_EQ(HttpServer::Start({.addresses = {server->addresses()[0]}}, handler).status().code(),
             absl::StatusCode::kUnavailable);
 }
 
@@ -135,7 +139,8 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
   TestServer grpc;
   const auto registry = std::make_shared<prometheus::Registry>();
   metrics::ObservedLedger observed(*grpc.ledger, registry);
-  auto server = HttpServer::Start({"127.0.0.1:0"}, OperationsRoutes(observed, registry));
+  auto server =
+      HttpServer::Start({.addresses = {"127.0.0.1:0"}}, OperationsRoutes(observed, registry));
   ASSERT_TRUE(server.ok());
   const std::string& address = (*server)->addresses()[0];
   grpc.client.MakeSession("pure_epsilon { epsilon: 1 }");

@@ -1,5 +1,7 @@
 #include "server/transport/grpc/calls/admission.h"
 
+#include <openssl/crypto.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -74,6 +76,13 @@ std::string_view MethodTaking(const Descriptor& request) {
   return method == methods.end() ? std::string_view() : method->second;
 }
 
+bool Admission::HasInProcessPass(const grpc::ServerContextBase& context) const {
+  const auto pass = context.client_metadata().find(kInProcessPassMetadata);
+  return pass != context.client_metadata().end() && !in_process_pass_.empty() &&
+         pass->second.size() == in_process_pass_.size() &&
+         CRYPTO_memcmp(pass->second.data(), in_process_pass_.data(), in_process_pass_.size()) == 0;
+}
+
 access::Credentials Admission::CredentialsOf(const grpc::ServerContextBase& context) const {
   access::Credentials credentials;
   const auto [first, last] = context.client_metadata().equal_range("authorization");
@@ -86,6 +95,11 @@ access::Credentials Admission::CredentialsOf(const grpc::ServerContextBase& cont
   // Who is let in as anybody is not looked at.
   credentials.kind_of_peer = "a peer";
   if (!credentials.authorization && !verifies_certificates_ && !control_.IsOn()) return credentials;
+  if (HasInProcessPass(context)) {
+    credentials.confidential = true;
+    credentials.kind_of_peer = "a peer over HTTP";
+    return credentials;
+  }
   const std::shared_ptr<const grpc::AuthContext> security = context.auth_context();
   const bool local = IsOnThisMachine(context.peer());
   const bool encrypted = security != nullptr && IsEncrypted(*security);

@@ -1,0 +1,204 @@
+#include "server/transport/http/event_routes.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "epsledger/v1/access_service.pb.h"
+#include "epsledger/v1/audit_service.pb.h"
+#include "server/transport/http/event_positions.h"
+#include "server/transport/http/http_caller.h"
+#include "server/transport/http/json_answer.h"
+
+namespace epsledger::transport {
+namespace {
+
+using google::protobuf::Message;
+
+// The stream of one client; what the HttpServer pulls.
+class ClientStream final : public ChunkSource {
+ public:
+  ClientStream(std::weak_ptr<EventBroadcast> work, uint64_t number)
+      : work_(std::move(work)), number_(number) {}
+  ~ClientStream() override {
+    if (auto work = work_.lock()) {
+      work->Post([number = number_](EventBroadcast& self) { self.Remove(number); });
+    }
+  }
+
+  void Next(Give give) override {
+    auto work = work_.lock();
+    if (work == nullptr) return std::move(give)(std::nullopt);
+    work->Post([number = number_, give = std::move(give)](EventBroadcast& self) mutable {
+      self.Ask(number, std::move(give));
+    });
+  }
+
+ private:
+  const std::weak_ptr<EventBroadcast> work_;
+  const uint64_t number_;
+};
+
+// A client on its way in: who it is, what it watches, from where. One call after another.
+class Opening : public std::enable_shared_from_this<Opening> {
+ public:
+  Opening(std::weak_ptr<EventBroadcast> work, RpcGateway& gateway, HttpCaller caller,
+          HttpReply reply)
+      : work_(std::move(work)), gateway_(gateway), reply_(std::move(reply)) {
+    client_.caller = std::move(caller);
+  }
+
+  std::set<std::string> resources;
+  EventPositions positions;
+  std::optional<int64_t> after;
+
+  void Start() {
+    Call<v1::Caller>("epsledger.v1.AccessService.GetCaller", v1::GetCallerRequest(),
+                     [](Opening& self, const v1::Caller& caller) {
+                       self.client_.tenant = caller.tenant();
+                       if (!self.resources.empty()) return self.FindNextPosition();
+                       self.client_.all_roots = true;
+                       self.ListRoots();
+                     });
+  }
+
+ private:
+  template <class Answer, class Then>
+  void Call(const std::string& method, const Message& request, Then then) {
+    gateway_.Call(*RpcGateway::FindUnaryMethod(method), request, client_.caller, kEventRpcPatience,
+                  [self = this->shared_from_this(), then = std::move(then)](
+                      const grpc::Status& status, std::unique_ptr<Message> answer) mutable {
+                    if (!status.ok()) return std::move(self->reply_)(ErrorAnswer(status));
+                    then(*self, static_cast<const Answer&>(*answer));
+                  });
+  }
+
+  void ListRoots() {
+    v1::ListBudgetsRequest request;
+    request.set_page_size(1000);
+    Call<v1::ListBudgetsResponse>(
+        "epsledger.v1.BudgetService.ListBudgets", request,
+        [](Opening& self, const v1::ListBudgetsResponse& answer) {
+          for (const v1::Budget& budget : answer.budgets()) {
+            if (budget.parent().empty()) self.resources.insert(budget.name());
+          }
+          if (self.resources.size() > kMaxWatchedResources || !answer.next_page_token().empty()) {
+            return std::move(self.reply_)(
+                HttpError(400, "invalid_argument",
+                          absl::StrCat("there are more than ", kMaxWatchedResources,
+                                       " root budgets: name those to watch, ?budget=...")));
+          }
+          self.FindNextPosition();
+        });
+  }
+
+  void FindNextPosition() {
+    for (const std::string& resource : resources) {
+      if (positions.count(resource) > 0) continue;
+      if (after.has_value()) {
+        positions[resource] = *after;
+        continue;
+      }
+      v1::GetLedgerHeadRequest request;
+      request.set_budget(resource.substr(0, resource.find("/sessions/")));
+      return Call<v1::LedgerHead>("epsledger.v1.AuditService.GetLedgerHead", request,
+                                  [resource](Opening& self, const v1::LedgerHead& head) {
+                                    self.positions[resource] = head.sequence();
+                                    self.FindNextPosition();
+                                  });
+    }
+    Enter();
+  }
+
+  void Enter() {
+    for (const std::string& resource : resources) {
+      client_.following[resource].told = positions[resource];
+    }
+    auto work = work_.lock();
+    if (work == nullptr) return;
+    work->Post([self = this->shared_from_this()](EventBroadcast& w) {
+      const std::optional<uint64_t> number = w.Add(std::move(self->client_));
+      if (!number.has_value()) {
+        HttpResponse response =
+            HttpError(503, "unavailable", "too many streams of events are open");
+        response.headers.emplace_back("retry-after", "5");
+        return std::move(self->reply_)(std::move(response));
+      }
+      HttpResponse response;
+      response.content_type = "text/event-stream";
+      // Proxies that gather answers would hold events back.
+      response.headers.emplace_back("x-accel-buffering", "no");
+      response.chunks = std::make_shared<ClientStream>(self->work_, *number);
+      std::move(self->reply_)(std::move(response));
+    });
+  }
+
+  const std::weak_ptr<EventBroadcast> work_;
+  RpcGateway& gateway_;
+  HttpReply reply_;
+  EventBroadcast::Client client_;
+};
+
+// "adult", "budgets/adult" or "budgets/adult/sessions/first", as the parameters take them.
+std::string ResourceName(const std::string& value) {
+  return absl::StartsWith(value, "budgets/") ? value : absl::StrCat("budgets/", value);
+}
+
+}  // namespace
+
+EventRoutes::EventRoutes(RpcGateway& gateway)
+    : broadcast_(std::make_shared<EventBroadcast>(gateway)) {
+  broadcast_->Start();
+}
+
+EventRoutes::~EventRoutes() { broadcast_->Stop(); }
+
+void EventRoutes::Answer(const HttpRequest& request, HttpReply reply) {
+  const auto refuse = [&reply](std::string_view message) {
+    std::move(reply)(HttpError(400, "invalid_argument", message));
+  };
+  if (request.method != "GET") {
+    return std::move(reply)(HttpError(405, "unimplemented", "only GET is answered here"));
+  }
+  const auto parameters = QueryParameters(request.query);
+  if (!parameters.has_value()) return refuse("the query is not one");
+  const absl::StatusOr<HttpCaller> caller = CallerOf(request);
+  if (!caller.ok()) {
+    return std::move(reply)(
+        HttpError(403, "permission_denied", std::string(caller.status().message())));
+  }
+  std::string last_id(request.Header("last-event-id"));
+  std::set<std::string> resources;
+  std::optional<int64_t> after;
+  for (const auto& [name, value] : *parameters) {
+    int64_t number = 0;
+    if (name == "budget" || name == "session") {
+      resources.insert(ResourceName(value));
+    } else if (name == "lastEventId") {
+      // What a client that made a new connection sends; a browser's own reconnection says more.
+      if (last_id.empty()) last_id = value;
+    } else if (name == "after" && absl::SimpleAtoi(value, &number) && number >= 0) {
+      after = number;
+    } else {
+      return refuse(absl::StrCat("query: ", name.substr(0, 64),
+                                 ": is not known here or not well said; known: budget, session, "
+                                 "after (an integer >= 0), lastEventId"));
+    }
+  }
+  if (resources.size() > kMaxWatchedResources)
+    return refuse("query: too many budgets and sessions");
+  absl::StatusOr<EventPositions> positions = ReadEventId(last_id);
+  if (!positions.ok()) return refuse(std::string(positions.status().message()));
+  auto opening =
+      std::make_shared<Opening>(broadcast_, broadcast_->gateway(), *caller, std::move(reply));
+  opening->resources = std::move(resources);
+  opening->positions = *std::move(positions);
+  opening->after = after;
+  opening->Start();
+}
+
+}  // namespace epsledger::transport

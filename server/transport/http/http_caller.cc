@@ -1,0 +1,111 @@
+#include "server/transport/http/http_caller.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "server/transport/http/json_answer.h"
+
+namespace epsledger::transport {
+namespace {
+
+constexpr char kCookie[] = "epsledger_token";
+// A token is 60 bytes or so.
+constexpr size_t kMaxTokenBytes = 256;
+constexpr absl::Duration kLogInPatience = absl::Seconds(10);
+
+// What can stand in a cookie and in a header; tokens hold nothing else.
+bool IsTokenText(std::string_view text) {
+  if (text.empty() || text.size() > kMaxTokenBytes) return false;
+  for (const char c : text) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') return false;
+  }
+  return true;
+}
+
+std::string CookieOf(const HttpRequest& request) {
+  for (const auto& [name, value] : request.headers) {
+    if (name != "cookie") continue;
+    for (const absl::string_view part : absl::StrSplit(value, ';')) {
+      const std::pair<std::string, std::string> cookie =
+          absl::StrSplit(absl::StripAsciiWhitespace(part), absl::MaxSplits('=', 1));
+      if (cookie.first == kCookie) return cookie.second;
+    }
+  }
+  return "";
+}
+
+// Browsers of today say where a request comes from. SameSite=Strict already keeps the cookie at
+// home; this holds where a browser knows the header and not the attribute.
+bool IsFromAnotherSite(const HttpRequest& request) {
+  const std::string_view site = request.Header("sec-fetch-site");
+  return !site.empty() && site != "same-origin" && site != "none";
+}
+
+std::string SetCookie(const HttpRequest& request, std::string_view value, std::string_view more) {
+  // A cookie that is Secure would not come back over plaintext, which only this machine speaks.
+  const bool tls = request.tls;
+  return absl::StrCat(kCookie, "=", absl::string_view(value.data(), value.size()),
+                      "; Path=/; HttpOnly; SameSite=Strict", tls ? "; Secure" : "",
+                      absl::string_view(more.data(), more.size()));
+}
+
+}  // namespace
+
+absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
+  HttpCaller caller;
+  caller.confidential = request.confidential;
+  caller.authorization = std::string(request.Header("authorization"));
+  if (!caller.authorization.empty()) return caller;
+  const std::string token = CookieOf(request);
+  if (token.empty()) return caller;
+  if (IsFromAnotherSite(request)) {
+    return absl::PermissionDeniedError("the cookie is not taken from another site's request");
+  }
+  if (IsTokenText(token)) caller.authorization = absl::StrCat("Bearer ", token);
+  return caller;
+}
+
+void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
+  if (IsFromAnotherSite(request)) {
+    return std::move(reply)(HttpError(403, "permission_denied", "another site's request"));
+  }
+  const auto body = nlohmann::json::parse(request.body, nullptr, false);
+  const auto token = body.is_object() ? body.find("token") : body.end();
+  if (!body.is_object() || token == body.end() || !token->is_string() ||
+      !IsTokenText(token->get_ref<const std::string&>())) {
+    return std::move(reply)(
+        HttpError(400, "invalid_argument", "want {\"token\": \"epsl_...\"}, a token's secret"));
+  }
+  const google::protobuf::MethodDescriptor* method =
+      RpcGateway::FindUnaryMethod("epsledger.v1.AccessService.GetCaller");
+  const std::string secret = token->get<std::string>();
+  std::string cookie = SetCookie(request, secret, "");
+  gateway.Call(
+      *method, *RpcGateway::NewRequest(*method),
+      {.authorization = absl::StrCat("Bearer ", secret), .confidential = request.confidential},
+      kLogInPatience,
+      [cookie = std::move(cookie), reply = std::move(reply)](
+          const grpc::Status& status, std::unique_ptr<google::protobuf::Message> caller) mutable {
+        if (!status.ok()) return std::move(reply)(ErrorAnswer(status));
+        HttpResponse response = JsonAnswer(*caller);
+        response.headers.emplace_back("set-cookie", std::move(cookie));
+        std::move(reply)(std::move(response));
+      });
+}
+
+void LogOut(const HttpRequest& request, HttpReply reply) {
+  HttpResponse response;
+  response.content_type = "application/json";
+  response.body = "{}";
+  response.headers.emplace_back("set-cookie", SetCookie(request, "", "; Max-Age=0"));
+  std::move(reply)(std::move(response));
+}
+
+}  // namespace epsledger::transport

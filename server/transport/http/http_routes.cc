@@ -1,0 +1,51 @@
+#include "server/transport/http/http_routes.h"
+
+#include <string>
+#include <utility>
+
+#include "server/transport/http/connect_routes.h"
+#include "server/transport/http/http_caller.h"
+#include "server/transport/http/openapi.h"
+#include "server/transport/http/operations_routes.h"
+#include "server/transport/http/rest_routes.h"
+
+namespace epsledger::transport {
+namespace {
+
+void AnswerOpenApi(const HttpRequest& request, HttpReply reply) {
+  if (request.method != "GET") {
+    return std::move(reply)(HttpError(405, "unimplemented", "only GET is answered here"));
+  }
+  HttpResponse response;
+  response.content_type = "application/json";
+  response.body = OpenApiDocument();
+  std::move(reply)(std::move(response));
+}
+
+}  // namespace
+
+HttpRoutes::HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
+                       std::shared_ptr<grpc::Channel> channel, std::string in_process_pass)
+    : operations_(OperationsRoutes(ledger, std::move(registry))),
+      gateway_(std::move(channel), std::move(in_process_pass)),
+      events_(gateway_) {}
+
+HttpHandler HttpRoutes::handler() {
+  return [this](const HttpRequest& request, HttpReply reply) { Answer(request, std::move(reply)); };
+}
+
+void HttpRoutes::Answer(const HttpRequest& request, HttpReply reply) {
+  if (IsConnectPath(request.path)) return AnswerConnect(gateway_, request, std::move(reply));
+  if (request.path == "/openapi.json") return AnswerOpenApi(request, std::move(reply));
+  if (request.path == "/v1/events") return events_.Answer(request, std::move(reply));
+  const bool logs = request.path == "/v1/login" || request.path == "/v1/logout";
+  if (logs && request.method != "POST") {
+    return std::move(reply)(HttpError(405, "unimplemented", "only POST is answered here"));
+  }
+  if (request.path == "/v1/login") return LogIn(gateway_, request, std::move(reply));
+  if (request.path == "/v1/logout") return LogOut(request, std::move(reply));
+  if (IsRestPath(request.path)) return AnswerRest(gateway_, request, std::move(reply));
+  operations_(request, std::move(reply));
+}
+
+}  // namespace epsledger::transport

@@ -1,0 +1,218 @@
+#include "server/transport/http/rest_routes.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "google/protobuf/util/json_util.h"
+#include "server/transport/http/http_caller.h"
+#include "server/transport/http/json_answer.h"
+
+namespace epsledger::transport {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::MethodDescriptor;
+
+constexpr absl::Duration kPatience = absl::Seconds(60);
+constexpr char kFormat[] = "format";
+// How much of a wrong name is repeated.
+constexpr size_t kShownBytes = 64;
+
+struct Match {
+  const RestRoute* route = nullptr;
+  std::string resource;  // "budgets/adult/sessions/first"
+};
+
+// The segments of a path, without the empty one before its first slash.
+std::vector<std::string> Segments(std::string_view path) {
+  std::vector<std::string> segments =
+      absl::StrSplit(absl::string_view(path.data(), path.size()), '/');
+  segments.erase(segments.begin());
+  return segments;
+}
+
+bool IsVariable(const std::string& segment) { return segment.front() == '{'; }
+
+std::optional<Match> Find(std::string_view path) {
+  const std::vector<std::string> got = Segments(path);
+  for (const RestRoute& route : RestRoutes()) {
+    const std::vector<std::string> want = Segments(route.path);
+    if (want.size() != got.size()) continue;
+    size_t last_variable = 0;
+    bool equal = true;
+    for (size_t i = 0; i < want.size() && equal; ++i) {
+      if (IsVariable(want[i])) {
+        last_variable = i;
+        equal = !got[i].empty();
+      } else {
+        equal = want[i] == got[i];
+      }
+    }
+    if (!equal) continue;
+    Match match{.route = &route, .resource = {}};
+    // Without the version in front, and up to the last variable.
+    if (last_variable > 0) {
+      match.resource = absl::StrJoin(got.begin() + 1, got.begin() + last_variable + 1, "/");
+    }
+    return match;
+  }
+  return std::nullopt;
+}
+
+const MethodDescriptor& MethodOf(const RestRoute& route) {
+  return *RpcGateway::FindUnaryMethod(route.method);
+}
+
+bool WantsCsv(const HttpRequest& request, const std::string& format) {
+  return format == "csv" || (format.empty() && request.Header("accept") == "text/csv");
+}
+
+HttpResponse BadParameter(const std::string& name, std::string_view want) {
+  return HttpError(400, "invalid_argument",
+                   absl::StrCat("query: ", name.substr(0, kShownBytes), ": ",
+                                absl::string_view(want.data(), want.size())));
+}
+
+}  // namespace
+
+const std::vector<RestRoute>& RestRoutes() {
+  static const auto& routes = *new std::vector<RestRoute>{
+      {"/v1/server", "epsledger.v1.ServerService.GetServerInfo", "", "The server and its ledger"},
+      {"/v1/caller", "epsledger.v1.AccessService.GetCaller", "", "Who calls, and their role"},
+      {"/v1/budgets", "epsledger.v1.BudgetService.ListBudgets", "", "All budgets"},
+      {"/v1/budgets/{budget}", "epsledger.v1.BudgetService.GetBudget", "name", "One budget"},
+      {"/v1/budgets/{budget}/tree", "epsledger.v1.BudgetService.GetBudgetTree", "name",
+       "A budget and all below it"},
+      {"/v1/budgets/{budget}/guarantees", "epsledger.v1.BudgetService.GetBudgetGuarantees", "name",
+       "Epsilon of all that was charged to a budget, under every accountant"},
+      {"/v1/budgets/{budget}/statement", "epsledger.v1.AuditService.GetPrivacyStatement", "name",
+       "The signed privacy statement of a budget"},
+      {"/v1/budgets/{budget}/head", "epsledger.v1.AuditService.GetLedgerHead", "budget",
+       "The newest entry of a root budget's ledger"},
+      {"/v1/budgets/{budget}/entries", "epsledger.v1.AuditService.ListAuditEntries", "budget",
+       "The entries of a root budget's ledger"},
+      {"/v1/budgets/{budget}/sessions", "epsledger.v1.SessionService.ListSessions", "parent",
+       "The sessions of a budget"},
+      {"/v1/budgets/{budget}/sessions/{session}", "epsledger.v1.SessionService.GetSession", "name",
+       "One session"},
+      {"/v1/budgets/{budget}/sessions/{session}/guarantees",
+       "epsledger.v1.SessionService.GetSessionGuarantees", "name",
+       "Epsilon of what a session was charged, under every accountant"},
+      {"/v1/budgets/{budget}/sessions/{session}/history",
+       "epsledger.v1.SessionService.GetSessionHistory", "name",
+       "What a session was charged, run-length encoded"},
+      {"/v1/budgets/{budget}/sessions/{session}/charges", "epsledger.v1.ChargeService.ListCharges",
+       "parent", "The charges of a session, refusals included"},
+      {"/v1/budgets/{budget}/sessions/{session}/profile",
+       "epsledger.v1.SessionService.GetSessionPrivacyProfile", "name",
+       "Delta as a function of epsilon"},
+      {"/v1/budgets/{budget}/sessions/{session}/trade-off-curve",
+       "epsledger.v1.SessionService.GetSessionTradeOffCurve", "name",
+       "The smallest type II error as a function of the type I error"},
+      {"/v1/budgets/{budget}/sessions/{session}/statement",
+       "epsledger.v1.AuditService.GetPrivacyStatement", "name",
+       "The signed privacy statement of a session"},
+      {"/v1/denials", "epsledger.v1.AuditService.ListDenials", "",
+       "Calls that access control denied"},
+  };
+  return routes;
+}
+
+std::vector<QueryField> QueryFields(const RestRoute& route) {
+  std::vector<QueryField> fields;
+  const google::protobuf::Descriptor& type = *MethodOf(route).input_type();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor* field = type.field(i);
+    if (field->json_name() == route.path_field) continue;
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+      fields.push_back({field->json_name(), field});
+      continue;
+    }
+    for (int j = 0; j < field->message_type()->field_count(); ++j) {
+      const FieldDescriptor* inner = field->message_type()->field(j);
+      if (inner->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) continue;
+      fields.push_back({absl::StrCat(field->json_name(), ".", inner->json_name()), inner});
+    }
+  }
+  return fields;
+}
+
+bool IsRestPath(std::string_view path) { return Find(path).has_value(); }
+
+void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
+  const std::optional<Match> match = Find(request.path);
+  if (!match.has_value()) {
+    return std::move(reply)(HttpError(404, "not_found", "there is nothing here"));
+  }
+  if (request.method != "GET") {
+    HttpResponse response = HttpError(405, "unimplemented", "only GET is answered here");
+    response.headers.emplace_back("allow", "GET, HEAD");
+    return std::move(reply)(std::move(response));
+  }
+  const auto parameters = QueryParameters(request.query);
+  if (!parameters.has_value()) {
+    return std::move(reply)(HttpError(400, "invalid_argument", "the query is not one"));
+  }
+  // The request by way of its JSON, whose parser knows numbers, enum values and their bounds.
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!match->route->path_field.empty()) json[match->route->path_field] = match->resource;
+  const std::vector<QueryField> fields = QueryFields(*match->route);
+  std::string format;
+  for (const auto& [name, value] : *parameters) {
+    if (name == kFormat) {
+      if (value != "json" && value != "csv") {
+        return std::move(reply)(BadParameter(name, "want json or csv"));
+      }
+      format = value;
+      continue;
+    }
+    const auto known = std::find_if(fields.begin(), fields.end(),
+                                    [&name = name](const QueryField& f) { return f.name == name; });
+    if (known == fields.end()) {
+      const std::string names = absl::StrJoin(
+          fields, "", [](std::string* out, const QueryField& f) { *out += f.name + ", "; });
+      return std::move(reply)(
+          BadParameter(name, absl::StrCat("is not known here; known: ", names, "format")));
+    }
+    const std::vector<std::string> path = absl::StrSplit(name, '.');
+    nlohmann::ordered_json& at = path.size() == 2 ? json[path[0]][path[1]] : json[name];
+    if (known->field->is_repeated()) {
+      at.push_back(value);
+    } else if (!at.is_null()) {
+      return std::move(reply)(BadParameter(name, "given twice"));
+    } else {
+      at = value;
+    }
+  }
+  const absl::StatusOr<HttpCaller> caller = CallerOf(request);
+  if (!caller.ok()) {
+    return std::move(reply)(
+        HttpError(403, "permission_denied", std::string(caller.status().message())));
+  }
+  const MethodDescriptor& method = MethodOf(*match->route);
+  const std::unique_ptr<Message> message = RpcGateway::NewRequest(method);
+  const auto parsed = google::protobuf::util::JsonStringToMessage(
+      json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), message.get());
+  if (!parsed.ok()) {
+    return std::move(reply)(
+        HttpError(400, "invalid_argument",
+                  absl::StrCat("query: ", std::string(parsed.message()).substr(0, 256))));
+  }
+  gateway.Call(method, *message, *caller, kPatience,
+               [csv = WantsCsv(request, format), reply = std::move(reply)](
+                   const grpc::Status& status, std::unique_ptr<Message> answer) mutable {
+                 if (!status.ok()) return std::move(reply)(ErrorAnswer(status));
+                 std::move(reply)(csv ? CsvAnswer(*answer) : JsonAnswer(*answer));
+               });
+}
+
+}  // namespace epsledger::transport

@@ -1,0 +1,239 @@
+#include "server/transport/http/rpc_gateway.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "epsledger/v1/access_service.pb.h"
+#include "epsledger/v1/accounting_service.pb.h"
+#include "epsledger/v1/audit_service.pb.h"
+#include "epsledger/v1/budget_service.pb.h"
+#include "epsledger/v1/charge_service.pb.h"
+#include "epsledger/v1/server_service.pb.h"
+#include "epsledger/v1/session_service.pb.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/support/client_callback.h"
+#include "grpcpp/support/proto_buffer_reader.h"
+#include "server/transport/grpc/calls/admission.h"
+
+namespace epsledger::transport {
+namespace {
+
+using google::protobuf::FileDescriptor;
+using google::protobuf::Message;
+using google::protobuf::MessageFactory;
+using google::protobuf::MethodDescriptor;
+
+std::string PathOf(const MethodDescriptor& method) {
+  return absl::StrCat("/", method.service()->full_name(), "/", method.name());
+}
+
+std::unique_ptr<Message> NewMessage(const google::protobuf::Descriptor* type) {
+  return std::unique_ptr<Message>(MessageFactory::generated_factory()->GetPrototype(type)->New());
+}
+
+grpc::ByteBuffer ToBytes(const Message& message) {
+  const grpc::Slice slice(message.SerializeAsString());
+  return {&slice, 1};
+}
+
+// nullptr if the bytes are no such message, which a server of this process never sends.
+std::unique_ptr<Message> FromBytes(const MethodDescriptor& method, grpc::ByteBuffer* bytes) {
+  std::unique_ptr<Message> message = NewMessage(method.output_type());
+  grpc::ProtoBufferReader reader(bytes);
+  if (!message->ParseFromZeroCopyStream(&reader)) return nullptr;
+  return message;
+}
+
+// Keeps itself until gRPC is done with it; Stream's owner lets go through `abandoned`.
+class StreamReactor final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  StreamReactor(const MethodDescriptor& method, const Message& request)
+      : method_(method), request_(ToBytes(request)) {}
+
+  grpc::ClientContext* context() { return &context_; }
+
+  void Start(grpc::GenericStub& stub, std::shared_ptr<StreamReactor> self) {
+    self_ = std::move(self);
+    stub.PrepareBidiStreamingCall(&context_, PathOf(method_), grpc::StubOptions(), this);
+    // The hold lets reads begin at any time until it is taken back.
+    AddHold();
+    StartWriteLast(&request_, grpc::WriteOptions());
+    StartCall();
+  }
+
+  void Read(RpcGateway::Stream::Message message) {
+    bool ended = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      ended = ended_;
+      if (!ended) waiting_ = std::move(message);
+    }
+    if (ended) return std::move(message)(nullptr);
+    StartRead(&answer_);
+  }
+
+  void Abandon() {
+    std::optional<RpcGateway::Stream::Message> dropped;
+    bool held = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      dropped = std::exchange(waiting_, std::nullopt);
+      held = std::exchange(held_, false);
+    }
+    context_.TryCancel();
+    if (held) RemoveHold();
+  }
+
+  grpc::Status status() const {
+    absl::MutexLock lock(&mutex_);
+    return status_;
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) return End();
+    std::unique_ptr<Message> message = FromBytes(method_, &answer_);
+    if (message == nullptr) return End();
+    if (auto waiting = Take()) (*std::move(waiting))(std::move(message));
+  }
+
+  // The status is known once OnDone came, so the end is told there.
+  void OnDone(const grpc::Status& status) override {
+    std::optional<RpcGateway::Stream::Message> waiting;
+    {
+      absl::MutexLock lock(&mutex_);
+      ended_ = true;
+      status_ = status;
+      waiting = std::exchange(waiting_, std::nullopt);
+    }
+    if (waiting) (*std::move(waiting))(nullptr);
+    self_.reset();
+  }
+
+ private:
+  std::optional<RpcGateway::Stream::Message> Take() {
+    absl::MutexLock lock(&mutex_);
+    return std::exchange(waiting_, std::nullopt);
+  }
+
+  void End() {
+    bool held = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      held = std::exchange(held_, false);
+    }
+    if (held) RemoveHold();
+  }
+
+  const MethodDescriptor& method_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer answer_;
+  std::shared_ptr<StreamReactor> self_;
+
+  mutable absl::Mutex mutex_;
+  std::optional<RpcGateway::Stream::Message> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool held_ ABSL_GUARDED_BY(mutex_) = true;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+class OpenStream final : public RpcGateway::Stream {
+ public:
+  explicit OpenStream(std::shared_ptr<StreamReactor> reactor) : reactor_(std::move(reactor)) {}
+  ~OpenStream() override { reactor_->Abandon(); }
+
+  void Read(Message message) override { reactor_->Read(std::move(message)); }
+  grpc::Status status() const override { return reactor_->status(); }
+
+ private:
+  const std::shared_ptr<StreamReactor> reactor_;
+};
+
+}  // namespace
+
+RpcGateway::RpcGateway(std::shared_ptr<grpc::Channel> channel, std::string in_process_pass)
+    : stub_(std::make_shared<grpc::GenericStub>(std::move(channel))),
+      in_process_pass_(std::move(in_process_pass)) {}
+
+void RpcGateway::Introduce(const HttpCaller& caller, grpc::ClientContext* context) const {
+  if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
+  if (caller.confidential) context->AddMetadata(kInProcessPassMetadata, in_process_pass_);
+}
+
+const std::vector<const MethodDescriptor*>& RpcGateway::UnaryMethods() {
+  static const auto& methods = *new std::vector<const MethodDescriptor*>([] {
+    std::vector<const MethodDescriptor*> found;
+    for (const FileDescriptor* file :
+         {v1::GetServerInfoRequest::descriptor()->file(),
+          v1::GetCallerRequest::descriptor()->file(), v1::GetBudgetRequest::descriptor()->file(),
+          v1::GetSessionRequest::descriptor()->file(), v1::ChargeRequest::descriptor()->file(),
+          v1::ComputeRequest::descriptor()->file(), v1::ListDenialsRequest::descriptor()->file()}) {
+      for (int s = 0; s < file->service_count(); ++s) {
+        for (int m = 0; m < file->service(s)->method_count(); ++m) {
+          const MethodDescriptor* method = file->service(s)->method(m);
+          if (!method->client_streaming() && !method->server_streaming()) found.push_back(method);
+        }
+      }
+    }
+    return found;
+  }());
+  return methods;
+}
+
+const MethodDescriptor* RpcGateway::FindUnaryMethod(std::string_view full_name) {
+  static const auto& by_name = *new std::map<std::string, const MethodDescriptor*, std::less<>>([] {
+    std::map<std::string, const MethodDescriptor*, std::less<>> names;
+    for (const MethodDescriptor* method : UnaryMethods()) names[method->full_name()] = method;
+    return names;
+  }());
+  const auto found = by_name.find(full_name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+std::unique_ptr<Message> RpcGateway::NewRequest(const MethodDescriptor& method) {
+  return NewMessage(method.input_type());
+}
+
+void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
+                      const HttpCaller& caller, absl::Duration timeout, Done done) {
+  struct Pending {
+    grpc::ClientContext context;
+    grpc::ByteBuffer request;
+    grpc::ByteBuffer answer;
+    std::shared_ptr<grpc::GenericStub> stub;  // until it is answered
+    std::optional<Done> done;
+  };
+  auto pending = std::make_shared<Pending>();
+  Introduce(caller, &pending->context);
+  pending->context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+  pending->request = ToBytes(request);
+  pending->stub = stub_;
+  pending->done = std::move(done);
+  stub_->UnaryCall(
+      &pending->context, PathOf(method), grpc::StubOptions(), &pending->request, &pending->answer,
+      [pending, &method](const grpc::Status& status) {
+        std::unique_ptr<Message> message;
+        if (status.ok()) message = FromBytes(method, &pending->answer);
+        Done answered = *std::exchange(pending->done, std::nullopt);
+        if (status.ok() && message == nullptr) {
+          return std::move(answered)({grpc::StatusCode::INTERNAL, "unreadable answer"}, nullptr);
+        }
+        std::move(answered)(status, std::move(message));
+      });
+}
+
+std::unique_ptr<RpcGateway::Stream> RpcGateway::Open(const MethodDescriptor& method,
+                                                     const Message& request,
+                                                     const HttpCaller& caller) {
+  auto reactor = std::make_shared<StreamReactor>(method, request);
+  Introduce(caller, reactor->context());
+  reactor->Start(*stub_, reactor);
+  return std::make_unique<OpenStream>(std::move(reactor));
+}
+
+}  // namespace epsledger::transport

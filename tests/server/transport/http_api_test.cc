@@ -1,0 +1,308 @@
+// The API over HTTP, against a real server on real sockets: the Connect protocol, bookmarkable
+// reads, log-in, and the document that describes them.
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/util/json_util.h"
+#include "gtest/gtest.h"
+#include "prometheus/registry.h"
+#include "server/access/access_control.h"
+#include "server/transport/http/http_routes.h"
+#include "server/transport/http/http_server.h"
+#include "server/transport/http/json_answer.h"
+#include "server/transport/http/openapi.h"
+#include "server/transport/http/rest_routes.h"
+#include "tests/server/storage/waiting_client.h"
+#include "tests/server/transport/good_requests.h"
+#include "tests/server/transport/http_exchange.h"
+#include "tests/server/transport/test_server.h"
+
+namespace epsledger::transport {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+struct HttpAnswer {
+  int status = 0;
+  std::string head;
+  std::string body;
+  Json json() const { return Json::parse(body, nullptr, false); }
+};
+
+HttpAnswer Split(const std::string& answer) {
+  const size_t end = answer.find("\r\n\r\n");
+  EXPECT_NE(end, answer.npos) << answer;
+  if (end == answer.npos) return {};
+  return {.status = std::stoi(answer.substr(9, 3)),
+          .head = answer.substr(0, end),
+          .body = answer.substr(end + 4)};
+}
+
+class HttpApi : public testing::Test {
+ protected:
+  explicit HttpApi(bool require_tokens = false)
+      : server_({.addresses = {"127.0.0.1:0"}, .require_tokens = require_tokens}),
+        routes_(*server_.ledger, std::make_shared<prometheus::Registry>(),
+                server_.server->InProcessChannel(), server_.server->in_process_pass()),
+        http_(*HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes_.handler())) {}
+
+  HttpAnswer Ask(const std::string& method, const std::string& target, const std::string& headers,
+                 const std::string& body = "") {
+    return Split(Exchange(
+        http_->addresses()[0],
+        absl::StrCat(method, " ", target, " HTTP/1.1\r\nHost: x\r\n", headers,
+                     "Content-Length: ", body.size(), "\r\nConnection: close\r\n\r\n", body)));
+  }
+  HttpAnswer Read(const std::string& target, const std::string& headers = "") {
+    return Ask("GET", target, headers);
+  }
+  HttpAnswer Call(const std::string& method, const std::string& body,
+                  const std::string& headers = "") {
+    return Ask("POST", absl::StrCat("/epsledger.v1.", method),
+               absl::StrCat("Content-Type: application/json\r\n", headers), body);
+  }
+
+  TestServer server_;
+  HttpRoutes routes_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+TEST_F(HttpApi, ChargesByConnectAsByGrpc) {
+  EXPECT_EQ(Call("BudgetService/CreateBudget",
+                 R"({"budgetId": "b", "budget": {"cap": {"pureEpsilon": {"epsilon": 2}},
+                     "neighboringRelation": "ADD_OR_REMOVE_ONE", "privacyUnit": "person"}})")
+                .status,
+            200);
+  EXPECT_EQ(Call("SessionService/CreateSession",
+                 R"({"parent": "budgets/b", "sessionId": "s", "session": {"mode": "ADAPTIVE",
+                     "neighboringRelation": "ADD_OR_REMOVE_ONE", "noOwnCap": true}})")
+                .status,
+            200);
+  EXPECT_EQ(Call("SessionService/OpenAttempt", R"({"session": "budgets/b/sessions/s"})").status,
+            200);
+  const std::string charge =
+      R"({"attempt": "budgets/b/sessions/s/attempts/1", "chargeId": "step-1",
+          "event": {"pureDp": {"epsilon": 1.5}}, "count": "1"})";
+  const HttpAnswer accepted = Call("ChargeService/Charge", charge);
+  EXPECT_EQ(accepted.status, 200);
+  EXPECT_THAT(accepted.head, HasSubstr("Content-Type: application/json"));
+  EXPECT_EQ(accepted.json()["decision"], "ACCEPTED");
+  // The same key again is the same charge, and gRPC sees it too.
+  EXPECT_EQ(Call("ChargeService/Charge", charge).json(), accepted.json());
+  EXPECT_EQ(server_.client.GetSession("budgets/b/sessions/s").response.accepted_charge_count(), 1);
+
+  const HttpAnswer refused =
+      Call("ChargeService/Charge",
+           R"({"attempt": "budgets/b/sessions/s/attempts/1", "chargeId": "step-2",
+          "event": {"pureDp": {"epsilon": 1.5}}, "count": 1})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.json()["code"], "failed_precondition");
+  const Json detail = refused.json()["details"][0];
+  EXPECT_EQ(detail["type"], "google.rpc.ErrorInfo");
+  EXPECT_EQ(detail["debug"]["reason"], "BUDGET_EXHAUSTED");
+  EXPECT_EQ(detail["debug"]["metadata"]["limitingResource"], "budgets/b");
+  EXPECT_THAT(detail["value"].get<std::string>(), Not(HasSubstr("=")));
+}
+
+// Every unary method is there, and takes the request that gRPC takes.
+TEST_F(HttpApi, HasEveryUnaryMethod) {
+  EXPECT_GE(RpcGateway::UnaryMethods().size(), 30u);
+  for (const google::protobuf::MethodDescriptor* method : RpcGateway::UnaryMethods()) {
+    const HttpAnswer answer =
+        Call(absl::StrCat(method->service()->name(), "/", method->name()), "{}");
+    EXPECT_NE(answer.status, 404 * (answer.json()["code"] == "unimplemented"))
+        << method->full_name();
+    EXPECT_TRUE(answer.status == 200 || answer.json().contains("code")) << answer.body;
+  }
+}
+
+TEST_F(HttpApi, RefusesWhatIsNoCall) {
+  const auto code = [this](const std::string& method, const std::string& target,
+                           const std::string& headers, const std::string& body) {
+    return Ask(method, target, headers, body).status;
+  };
+  const std::string json = "Content-Type: application/json\r\n";
+  const std::string get_budget = "/epsledger.v1.BudgetService/GetBudget";
+  EXPECT_EQ(code("POST", "/epsledger.v1.BudgetService/Nothing", json, "{}"), 404);
+  EXPECT_EQ(code("POST", "/epsledger.v1.BudgetService/WatchBudget", json, "{}"), 404);
+  EXPECT_EQ(code("POST", "/epsledger.v1.BudgetService.GetBudget", json, "{}"), 404);
+  EXPECT_EQ(code("GET", get_budget, json, ""), 405);
+  EXPECT_EQ(code("POST", get_budget, "Content-Type: text/plain\r\n", "{}"), 415);
+  EXPECT_EQ(code("POST", get_budget, "", "{}"), 415);
+  EXPECT_EQ(code("POST", get_budget, json + "Connect-Timeout-Ms: soon\r\n", "{}"), 400);
+  for (const char* body : {"", "[]", "{", R"({"name": 3})", R"({"unknown": 1})",
+                           "{\"name\": \"\xff\"}", R"({"name": "budgets/b"} more)"}) {
+    const HttpAnswer answer = Ask("POST", get_budget, json, body);
+    EXPECT_EQ(answer.status, 400) << body;
+    EXPECT_EQ(answer.json()["code"], "invalid_argument") << answer.body;
+  }
+  EXPECT_EQ(Ask("POST", get_budget, "Content-Type: Application/JSON; charset=utf-8\r\n",
+                R"({"name": "budgets/none"})")
+                .json()["code"],
+            "not_found");
+}
+
+TEST_F(HttpApi, ReadsByGet) {
+  server_.client.MakeSession("pure_epsilon { epsilon: 2 }");
+  ASSERT_TRUE(server_.client.Charge(kAttempt, "c", kOneEpsilon, 1).ok());
+  EXPECT_EQ(Read("/v1/budgets").json()["budgets"][0]["name"], "budgets/b");
+  EXPECT_EQ(Read("/v1/budgets/b").json()["cap"]["pureEpsilon"]["epsilon"], 2);
+  EXPECT_EQ(Read("/v1/budgets/b/sessions/s").json()["acceptedChargeCount"], "1");
+  EXPECT_EQ(Read("/v1/budgets/b/sessions/s/charges?pageSize=10").json()["charges"][0]["decision"],
+            "ACCEPTED");
+  const Json readings = Read("/v1/budgets/b/guarantees?delta=1e-5").json()["readings"];
+  EXPECT_GE(readings.size(), 5u);
+  EXPECT_EQ(Read("/v1/budgets/b/sessions/s/trade-off-curve?typeOneErrorRange.first=0&"
+                 "typeOneErrorRange.last=1&typeOneErrorRange.count=5&accountant=BEST")
+                .status,
+            200);
+  const Json entries = Read("/v1/budgets/b/entries?afterSequence=1").json()["entries"];
+  EXPECT_EQ(entries.front()["sequence"], "2");
+  EXPECT_EQ(entries.back()["sequence"], Read("/v1/budgets/b/head").json()["sequence"]);
+  EXPECT_EQ(Read("/v1/budgets/none").json()["code"], "not_found");
+  // Every route of the table reaches its method.
+  for (const RestRoute& route : RestRoutes()) {
+    std::string target = absl::StrReplaceAll(route.path, {{"{budget}", "b"}, {"{session}", "s"}});
+    for (const QueryField& field : QueryFields(route)) {
+      if (field.name == "delta") target += "?delta=1e-5";
+      if (field.name == "epsilons") target += "?epsilons=1&epsilons=2&accountant=BEST";
+      if (field.name == "typeOneErrors") target += "?typeOneErrors=0.5&accountant=BEST";
+    }
+    EXPECT_EQ(Read(target).status, 200) << target << " " << Read(target).body;
+  }
+}
+
+TEST_F(HttpApi, NamesTheParameterThatIsWrong) {
+  ASSERT_TRUE(server_.client.CreateBudget("b", "pure_epsilon { epsilon: 2 }").ok());
+  const auto message = [this](const std::string& target) {
+    const HttpAnswer answer = Read(target);
+    EXPECT_EQ(answer.status, 400) << target;
+    return answer.json()["message"].get<std::string>();
+  };
+  EXPECT_THAT(message("/v1/budgets?page=1"), AllOf(HasSubstr("page: is not known here"),
+                                                   HasSubstr("pageSize, pageToken, format")));
+  EXPECT_THAT(message("/v1/budgets?pageSize=many"), HasSubstr("many"));
+  EXPECT_THAT(message("/v1/budgets?pageSize=1&pageSize=2"), HasSubstr("pageSize: given twice"));
+  EXPECT_THAT(message("/v1/budgets?format=xml"), HasSubstr("format: want json or csv"));
+  EXPECT_THAT(message("/v1/budgets/b/guarantees"), HasSubstr("delta"));
+  EXPECT_THAT(message("/v1/budgets?%zz"), HasSubstr("the query is not one"));
+  EXPECT_EQ(Ask("POST", "/v1/budgets", "", "").status, 405);
+  EXPECT_EQ(Read("/v1/budgets/").status, 404);
+  EXPECT_EQ(Read("/v1/budgets/b/../../etc/passwd").status, 404);
+  EXPECT_EQ(Read("/v1/budgets/%2e%2e").json()["code"], "invalid_argument");
+}
+
+TEST_F(HttpApi, SpeaksCsv) {
+  ASSERT_TRUE(
+      server_.client
+          .CreateBudget("b", "pure_epsilon { epsilon: 2 }", "display_name: '=HYPERLINK(1), \"x\"'")
+          .ok());
+  ASSERT_TRUE(server_.client.CreateBudget("c", "zcdp { rho: 0.5 }").ok());
+  const HttpAnswer answer = Read("/v1/budgets?format=csv");
+  EXPECT_THAT(answer.head, HasSubstr("text/csv"));
+  EXPECT_THAT(answer.body, StartsWith("name,"));
+  EXPECT_THAT(answer.body, HasSubstr("cap.pureEpsilon.epsilon"));
+  EXPECT_THAT(answer.body, HasSubstr("cap.zcdp.rho"));
+  EXPECT_THAT(answer.body, HasSubstr("\"'=HYPERLINK(1), \"\"x\"\"\""));
+  EXPECT_EQ(std::count(answer.body.begin(), answer.body.end(), '\n'), 3);
+  EXPECT_EQ(Read("/v1/budgets", "Accept: text/csv\r\n").body, answer.body);
+}
+
+TEST_F(HttpApi, DescribesItself) {
+  const HttpAnswer answer = Read("/openapi.json");
+  ASSERT_EQ(answer.status, 200);
+  const Json document = answer.json();
+  EXPECT_EQ(document["openapi"], "3.1.0");
+  for (const RestRoute& route : RestRoutes()) EXPECT_TRUE(document["paths"].contains(route.path));
+  EXPECT_TRUE(document["paths"].contains("/epsledger.v1.ChargeService/Charge"));
+  // Every reference leads somewhere, every operation has a name of its own.
+  std::set<std::string> operations;
+  const std::function<void(const Json&)> walk = [&](const Json& node) {
+    if (node.is_object()) {
+      if (node.contains("$ref")) {
+        EXPECT_TRUE(
+            document.contains(Json::json_pointer(node["$ref"].get<std::string>().substr(1))))
+            << node["$ref"];
+      }
+      if (node.contains("operationId")) {
+        EXPECT_TRUE(operations.insert(node["operationId"].get<std::string>()).second);
+      }
+    }
+    if (node.is_structured()) {
+      for (const Json& inner : node) walk(inner);
+    }
+  };
+  walk(document);
+  EXPECT_GE(operations.size(), 50u);
+}
+
+class HttpApiWithTokens : public HttpApi {
+ protected:
+  HttpApiWithTokens() : HttpApi(true) {}
+
+  // The secret of a new token.
+  std::string NewToken(core::Role role) {
+    const absl::Time now = absl::Now();
+    absl::StatusOr<access::NewToken> draft =
+        access::DraftToken(core::Tenant{}, role, "test", now + absl::Hours(1), now);
+    EXPECT_TRUE(draft.ok()) << draft.status();
+    EXPECT_TRUE(WaitingClient(*server_.ledger, absl::ToUnixMicros(now))
+                    .Run(core::AccessCommand{core::CreateToken{draft->token.spec}})
+                    .ok());
+    return draft->secret;
+  }
+};
+
+TEST_F(HttpApiWithTokens, AsksForATokenAndHoldsItToItsRole) {
+  const std::string viewer = NewToken(core::Role::kViewer);
+  const HttpAnswer nobody = Read("/v1/budgets");
+  EXPECT_EQ(nobody.status, 401);
+  EXPECT_THAT(nobody.head, HasSubstr("www-authenticate: Bearer"));
+  const HttpAnswer known = Read("/v1/budgets", "Authorization: Bearer " + viewer + "\r\n");
+  EXPECT_EQ(known.status, 200) << known.body;
+  EXPECT_EQ(Read("/v1/budgets", "Authorization: Bearer " + viewer + "x\r\n").status, 401);
+  EXPECT_EQ(Call("BudgetService/CreateBudget", R"({"budgetId": "b"})",
+                 "Authorization: Bearer " + viewer + "\r\n")
+                .status,
+            403);
+  // A header that only the server itself may set does not come from outside.
+  EXPECT_EQ(Read("/v1/budgets", "epsledger-in-process-pass: x\r\n").status, 401);
+  EXPECT_EQ(Read("/v1/events").status, 401);
+  EXPECT_EQ(Read("/healthz").status, 200);
+}
+
+TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {
+  const std::string secret = NewToken(core::Role::kViewer);
+  EXPECT_EQ(Ask("POST", "/v1/login", "", R"({"token": "wrong"})").status, 401);
+  EXPECT_EQ(Ask("POST", "/v1/login", "", "{\"token\": \"a\\r\\nset-cookie: x\"}").status, 400);
+  EXPECT_EQ(Ask("POST", "/v1/login", "", "token").status, 400);
+  EXPECT_EQ(Ask("GET", "/v1/login", "").status, 405);
+  const HttpAnswer in =
+      Ask("POST", "/v1/login", "", absl::StrCat(R"({"token": ")", secret, R"("})"));
+  ASSERT_EQ(in.status, 200);
+  EXPECT_EQ(in.json()["role"], "VIEWER");
+  EXPECT_THAT(in.head, HasSubstr("; Path=/; HttpOnly; SameSite=Strict"));
+  const std::string cookie = absl::StrCat("Cookie: a=b; epsledger_token=", secret, "\r\n");
+  EXPECT_EQ(Read("/v1/budgets", cookie).status, 200);
+  EXPECT_EQ(Read("/v1/budgets", cookie + "Sec-Fetch-Site: same-origin\r\n").status, 200);
+  EXPECT_EQ(Read("/v1/budgets", cookie + "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  EXPECT_THAT(Ask("POST", "/v1/logout", cookie).head, HasSubstr("epsledger_token=; "));
+}
+
+}  // namespace
+}  // namespace epsledger::transport

@@ -63,7 +63,7 @@ void Progress::Show(const StepReport& step) {
   std::string line =
       absl::StrFormat("step %3d  held-out objective %.4f", step.step,
                       Objective(report_.held_out, report_.loss, report_.regularizer, step.theta));
-  const std::string epsilons = EpsilonsSoFar(report_.ledger);
+  const std::string epsilons = report_.mode.proven ? EpsilonsSoFar(report_.ledger) : "";
   if (!epsilons.empty()) {
     absl::StrAppend(&line, "  epsilon at ", ExactNumber(report_.ledger.delta), ": ", epsilons);
   }

@@ -72,10 +72,12 @@ class Ledger:
 
     def create_budget(self, cap, relation="add-or-remove-one"):
         """Creates a budget of its own for one run, so that runs do not pay for each other. `cap` as epsctl's
-        flags: {"mu": 0.268} or {"epsilon": 1, "delta": 1e-5}. Returns its name."""
+        flags: {"mu": 0.268}, {"epsilon": 1, "delta": 1e-5}; True for a flag without a value. Returns its name."""
         self._budgets += 1
         name = "experiment-%d" % self._budgets
-        flags = [text for key, value in cap.items() for text in ("--" + key, repr(value) if isinstance(value, float) else value)]
+        flags = []
+        for key, value in cap.items():
+            flags += ["--" + key] if value is True else ["--" + key, repr(value) if isinstance(value, float) else value]
         self.epsctl("budget", "create", name, *flags, "--relation", relation, "--privacy-unit", "record")
         return name
 

@@ -264,6 +264,11 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
         "--mode as-published: has neither --resume (its state holds exact gradients) nor Poisson "
         "batches");
   }
+  if (options.mode == Mode::kAsPublished &&
+      (options.ledger.declared || options.ledger.epsilon.has_value())) {
+    return absl::InvalidArgumentError(
+        "--mode as-published: takes no cap and no plan of its own: nothing is promised of it");
+  }
   if (published && options.ledger.noise_multiplier.has_value()) {
     return absl::InvalidArgumentError(
         "--noise-multiplier: comes from --claimed-epsilon in this mode");

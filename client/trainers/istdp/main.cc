@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -231,11 +232,11 @@ int Run(CommandLine options) {
   const absl::StatusOr<TrainingOptions> training =
       MakeTrainingOptions(options, *problem, *loss, run->noise_multiplier, *std::move(resumed));
   if (!training.ok()) return Fail(training.status());
-  const Mechanism event = EventsOfAStep(options, run->noise_multiplier).front();
+  const std::vector<Mechanism> events = EventsOfAStep(options, run->noise_multiplier);
   const RunReport report{.out = std::cout,
                          .redraw = isatty(STDOUT_FILENO) == 1 && std::getenv("CI") == nullptr,
                          .ledger = {.session = run->session,
-                                    .mechanism = event,
+                                    .mechanism = events.front(),
                                     .delta = ReportDelta(options.ledger, *budget)},
                          .mode = Describe(options.mode),
                          .claim = claim,
@@ -243,7 +244,8 @@ int Run(CommandLine options) {
                          .loss = options.loss,
                          .regularizer = training->regularizer,
                          .feature_names = problem->feature_names,
-                         .max_steps = options.ledger.max_steps};
+                         .max_steps = options.ledger.max_steps,
+                         .releases_of_a_step = static_cast<int>(events.size())};
   LogRun(options, report, run->noise_multiplier, resumed_state, *log);
   Observer observer(options, report, run->noise_multiplier, *log);
   const auto training_started = std::chrono::steady_clock::now();

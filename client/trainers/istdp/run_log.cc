@@ -13,6 +13,9 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
+constexpr const char* kNoneIsProven = "none is proven";
+constexpr double kNoAnswer = std::numeric_limits<double>::quiet_NaN();
+
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
@@ -45,7 +48,8 @@ void LogStep(const RunReport& report, const StepReport& step, TrainingLog& log) 
        {"step_residual", step.step_residual},
        {"held_out_objective",
         Objective(report.held_out, report.loss, report.regularizer, step.theta)},
-       {"epsilon", BestEpsilon(report.ledger).value_or(std::numeric_limits<double>::quiet_NaN())},
+       {"epsilon", report.mode.proven ? LogValue(BestEpsilon(report.ledger).value_or(kNoAnswer))
+                                      : LogValue(std::string(kNoneIsProven))},
        {"delta", report.ledger.delta},
        {"steps_left", StepsThatFit(report.ledger).value_or(-1)}});
 }
@@ -74,7 +78,7 @@ absl::Status LogResult(const RunReport& report, const TrainingResult& result, co
     fields.emplace_back(
         "epsilon", BestEpsilon(report.ledger).value_or(std::numeric_limits<double>::infinity()));
   } else {
-    fields.emplace_back("epsilon", "none is proven");
+    fields.emplace_back("epsilon", std::string(kNoneIsProven));
   }
   fields.emplace_back("delta", report.ledger.delta);
   if (report.claim.has_value()) {

@@ -24,7 +24,8 @@ void LogRun(const CommandLine& options, const RunReport& report, double noise_mu
             const TrainingState& resumed, TrainingLog& log);
 
 // Logs a step, with what the ledger says of it: epsilon is that of the accountant BEST at the
-// report's delta, or NaN if there is no answer. One question to the ledger for each of the two.
+// report's delta, or NaN if there is no answer, or "none is proven". One question to the ledger for
+// each of the two.
 void LogStep(const RunReport& report, const StepReport& step, TrainingLog& log);
 
 // Logs how the run ended. `epsilon` is a number for a proven run only.

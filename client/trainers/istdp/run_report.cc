@@ -63,7 +63,7 @@ void Progress::Show(const StepReport& step) {
   std::string line =
       absl::StrFormat("step %3d  held-out objective %.4f", step.step,
                       Objective(report_.held_out, report_.loss, report_.regularizer, step.theta));
-  const std::string epsilons = EpsilonsSoFar(report_.ledger);
+  const std::string epsilons = report_.mode.proven ? EpsilonsSoFar(report_.ledger) : "";
   if (!epsilons.empty()) {
     absl::StrAppend(&line, "  epsilon at ", ExactNumber(report_.ledger.delta), ": ", epsilons);
   }
@@ -93,7 +93,13 @@ void PrintResult(const RunReport& report, const TrainingResult& result) {
     out << "Nothing was released and nothing was charged.\n";
     return;
   }
-  if (report.mode.proven) PrintGuarantees(report.ledger, result.releases, out);
+  if (report.mode.proven) {
+    if (report.releases_of_a_step > 1) {
+      out << "Each step was charged " << report.releases_of_a_step
+          << " events, of which the first stands below.\n";
+    }
+    PrintGuarantees(report.ledger, result.releases / report.releases_of_a_step, out);
+  }
   if (result.releases > 0) {
     const auto accuracy = [&](const Eigen::VectorXd& theta) {
       return Accuracy(report.held_out, theta);

@@ -31,6 +31,7 @@ struct RunReport {
   const Regularizer& regularizer;
   const std::vector<std::string>& feature_names;
   int max_steps = 0;
+  int releases_of_a_step = 1;
 };
 
 // Shows a step every so often: the held-out objective, epsilon so far under each accountant, steps

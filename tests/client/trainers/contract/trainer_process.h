@@ -60,10 +60,12 @@ class TrainerProcess {
   // Reads all output and waits; the exit code, or 128 + the signal.
   int WaitForEnd() {
     char line[4096];
-    while (std::fgets(line, sizeof line, output_) != nullptr) {
-    }
+    while (std::fgets(line, sizeof line, output_) != nullptr) text_ += line;
     return Wait();
   }
+
+  // What WaitForEnd read.
+  const std::string& text() const { return text_; }
 
  private:
   int Wait() {
@@ -76,6 +78,7 @@ class TrainerProcess {
 
   pid_t pid_ = -1;
   std::FILE* output_ = nullptr;
+  std::string text_;
 };
 
 }  // namespace epsledger::trainers

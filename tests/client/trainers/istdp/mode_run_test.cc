@@ -40,7 +40,7 @@ class ModeRunTest : public testing::TestWithParam<Mode> {
     auto session = client->OpenSession(
         {.budget = "adult", .session = "run-1", .create = NewSession{.no_own_cap = true}});
     EXPECT_TRUE(session.ok()) << session.status();
-    const LinearLoss loss = *LinearLoss::Create(LogisticMargin{}, rows_, 1);
+    const LinearLoss loss = *LinearLoss::Create(LogisticMargin{}, rows_, options_.clip_norm);
     const StepObserver observer = [this](const StepReport& step) {
       EXPECT_TRUE(step.theta.allFinite());
       ++steps_;
@@ -124,6 +124,30 @@ TEST_P(SampledModeRunTest, ChargesPoissonBatchesAsSuch) {
   }
 }
 
+// The baselines of one release.
+class PerturbationRunTest : public ModeRunTest {};
+
+TEST_P(PerturbationRunTest, ChargesItsOneReleaseAndStopsAtARefusal) {
+  options_.l2 = 0.1;
+  options_.clip_norm = 1.000002;
+  const ModeOutcome outcome = Run();
+  EXPECT_EQ(outcome.result.releases, 1);
+  EXPECT_EQ(ledger_.spent(), 1);
+  EXPECT_TRUE(outcome.result.last.allFinite());
+  const auto event = ledger_.charge_requests()[0].event();
+  if (GetParam() == Mode::kObjectivePerturbation) {
+    EXPECT_EQ(event.approximate_dp().epsilon(), 1);
+    EXPECT_EQ(event.approximate_dp().delta(), 1e-5);
+  } else {
+    EXPECT_EQ(event.gaussian().noise_multiplier(), 5);
+  }
+  ledger_.set_capacity(1);
+  const ModeOutcome refused = Run();
+  EXPECT_EQ(refused.result.stop_reason, StopReason::kRefused);
+  EXPECT_EQ(refused.result.releases, 0);
+  EXPECT_EQ(refused.result.last, Eigen::VectorXd::Zero(kFeatures));
+}
+
 std::string ModeName(const testing::TestParamInfo<Mode>& mode) {
   std::string name(Describe(mode.param).name);
   std::replace(name.begin(), name.end(), '-', '_');
@@ -133,6 +157,9 @@ std::string ModeName(const testing::TestParamInfo<Mode>& mode) {
 INSTANTIATE_TEST_SUITE_P(AllModes, ModeRunTest,
                          testing::Values(Mode::kSound, Mode::kSoundLineSearch,
                                          Mode::kPublishedNoise, Mode::kAsPublished),
+                         ModeName);
+INSTANTIATE_TEST_SUITE_P(Perturbations, PerturbationRunTest,
+                         testing::Values(Mode::kOutputPerturbation, Mode::kObjectivePerturbation),
                          ModeName);
 INSTANTIATE_TEST_SUITE_P(AllSampledModes, SampledModeRunTest,
                          testing::Values(Mode::kSound, Mode::kSoundLineSearch,

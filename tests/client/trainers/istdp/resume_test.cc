@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "epsledger/client.h"
+#include "tests/client/cpp/fake_ledger.h"
 #include "tests/client/trainers/contract/trainer_fixture.h"
 
 namespace epsledger::trainers::istdp {
@@ -66,6 +68,44 @@ TEST_F(ResumeTest, AsPublishedIsRefusedByACapAndReadsNothing) {
   arguments.push_back("--accept-unproven");
   EXPECT_EQ(Run(arguments), 3);
   EXPECT_EQ(charges(), 0);
+}
+
+TEST_F(ResumeTest, AsPublishedShowsItsLabelAndItsClaimAndNoEpsilon) {
+  // No real budget with a cap admits such a run; this ledger has a counter for a cap.
+  FakeLedger ledger;
+  auto client = Client::Connect({.address = ledger.address()});
+  ASSERT_TRUE(client
+                  ->CreateBudget({.id = "adult",
+                                  .cap = GaussianDpCap{1},
+                                  .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                                  .privacy_unit = "person"})
+                  .ok());
+  TrainerProcess trainer(
+      "client/trainers/istdp/epsledger-istdp",
+      {"--server", ledger.address(), "--budget", "adult", "--data", records_, "--record-count",
+       "150", "--steps", "20", "--mode", "as-published", "--accept-unproven", "--claimed-epsilon",
+       "0.25", "--log-json", folder_ + "/log.jsonl"});
+  EXPECT_EQ(trainer.WaitForEnd(), 0) << trainer.text();
+  EXPECT_EQ(ledger.spent(), 21);
+  EXPECT_TRUE(ledger.charge_requests()[0].event().has_non_private());
+  const auto session = ledger.session_requests()[0].session();
+  EXPECT_EQ(session.claim().status(), v1::Claim::COUNTEREXAMPLE_KNOWN);
+  EXPECT_EQ(session.claim().epsilon(), 0.25);
+  const std::string& text = trainer.text();
+  EXPECT_NE(text.find("Privacy label: as published; claimed guarantee not proven "
+                      "(counterexample_known)."),
+            std::string::npos);
+  EXPECT_NE(text.find("claims epsilon 0.25"), std::string::npos);
+  EXPECT_NE(text.find("no epsilon of this run is proven"), std::string::npos);
+  for (const char* number : {"ACCOUNTANT", "RENYI", "epsilon at "}) {
+    EXPECT_EQ(text.find(number), std::string::npos) << number;
+  }
+  const auto records = ReadLog(folder_ + "/log.jsonl");
+  ASSERT_EQ(records.size(), 22U);
+  for (std::size_t k = 1; k < records.size(); ++k) {
+    EXPECT_EQ(records[k]["epsilon"], "none is proven") << k;
+  }
+  EXPECT_EQ(records.back()["claimed_epsilon"], 0.25);
 }
 
 }  // namespace

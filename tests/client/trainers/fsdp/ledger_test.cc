@@ -79,13 +79,9 @@ TEST_F(FsdpLedgerTest, AnUnknownOutcomeReleasesNothingAndStaysCharged) {
   ledger_.Script({Fault::kNone, Fault::kNone, Fault::kCommitThenUnavailable,
                   Fault::kCommitThenUnavailable, Fault::kCommitThenUnavailable});
   const TrainingResult result = Train();
-  if (result.stop_reason == StopReason::kReleaseFailed) {
-    EXPECT_EQ(result.releases, 2);
-    EXPECT_EQ(ledger_.spent(), 3);
-  } else {
-    EXPECT_EQ(result.releases, ledger_.spent());
-  }
-  EXPECT_LE(result.releases, ledger_.spent());
+  EXPECT_EQ(result.stop_reason, StopReason::kReleaseFailed);
+  EXPECT_EQ(result.releases, 2);
+  EXPECT_EQ(ledger_.spent(), 3);
 }
 
 }  // namespace

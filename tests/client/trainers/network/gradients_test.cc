@@ -132,6 +132,24 @@ TEST(SquaredNorms, EqualThoseOfTheSinglesGradients) {
   }
 }
 
+TEST(SampleGradients, AreThoseOfTheSingles) {
+  for (const NetworkShape& shape : SampleNetworks()) {
+    SCOPED_TRACE(Describe(shape.input, shape.layers));
+    const Scene<double> scene = MakeScene<double>(shape);
+    const Tape<double> tape = RunTape(scene.net, scene.batch, scene.coefficients);
+    for (Eigen::Index layer = 0; layer < scene.net.layer_count(); ++layer) {
+      const Matrix<double> got = scene.net.SampleGradients(tape, layer);
+      const auto segment = scene.net.segment(layer);
+      ASSERT_EQ(got.rows(), segment.size);
+      ASSERT_EQ(got.cols(), kSamples);
+      for (Eigen::Index i = 0; i < kSamples; ++i) {
+        const Vector<double> want = SingleGradient(scene, i).segment(segment.begin, segment.size);
+        EXPECT_LE((got.col(i) - want).norm(), 1e-13 * (1 + want.norm()));
+      }
+    }
+  }
+}
+
 TEST(WeightedGradient, IsTheWeightedSumOfTheSingles) {
   for (const NetworkShape& shape : SampleNetworks()) {
     SCOPED_TRACE(Describe(shape.input, shape.layers));

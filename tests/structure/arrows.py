@@ -89,7 +89,7 @@ RULES = [
          "proto/convert brings the mathematics in; the library stays thin (client/cli may use it for offline computing)"),
     Rule("trainers-public-interface", "client/trainers", "never", [GRPC, PROTOBUF, "proto/", "client/cpp/(?!include/)"],
          "a trainer is a user of the client library like any other: public headers only"),
-    Rule("trainer-network-sees", "client/trainers/network", "only", ["client/trainers/network/", "Eigen/", "absl/", STD],
+    Rule("trainer-network-sees", "client/trainers/network", "only", ["client/trainers/network/", "Eigen/", "absl/", r"immintrin\.h$", STD],
          "the network engine knows numbers alone: no ledger, no noise, no files"),
     Rule("trainer-scattering-sees", "client/trainers/scattering", "never",
          ["epsledger/", "client/trainers/(?!scattering/|data/)"],

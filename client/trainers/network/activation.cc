@@ -1,15 +1,27 @@
 #include "client/trainers/network/activation.h"
 
+#include "client/trainers/network/parallel.h"
+
 namespace epsledger::trainers::network {
 
 template <typename T>
 Matrix<T> TanhLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
-  return inputs.array().tanh();
+  Matrix<T> outputs(inputs.rows(), inputs.cols());
+  InParallel(this->thread_count(), inputs.cols(), [&](Eigen::Index first, Eigen::Index past) {
+    for (Eigen::Index i = first; i < past; ++i) outputs.col(i) = inputs.col(i).array().tanh();
+  });
+  return outputs;
 }
 
 template <typename T>
 Matrix<T> TanhLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const {
-  return pass.output_gradients.array() * (1 - pass.outputs.array().square());
+  Matrix<T> gradients(pass.outputs.rows(), pass.outputs.cols());
+  InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index first, Eigen::Index past) {
+    gradients.middleCols(first, past - first) =
+        pass.output_gradients.middleCols(first, past - first).array() *
+        (1 - pass.outputs.middleCols(first, past - first).array().square());
+  });
+  return gradients;
 }
 
 template <typename T>

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "client/trainers/network/initialization.h"
+#include "client/trainers/network/matrix_product.h"
+#include "client/trainers/network/parallel.h"
 
 namespace epsledger::trainers::network {
 namespace {
@@ -71,6 +73,13 @@ void ConvolutionLayer<T>::Unroll(const T* sample, Matrix<T>* patches) const {
   patches->setZero(output_.positions(), filter_size());
   T* const to = patches->data();
   const Eigen::Index stride = options_.stride;
+  if (stride == 1) {
+    ForEachRun(options_, input_, output_,
+               [=](Eigen::Index entry, Eigen::Index pixel, Eigen::Index count) {
+                 std::copy_n(sample + pixel, count, to + entry);
+               });
+    return;
+  }
   ForEachRun(options_, input_, output_,
              [=](Eigen::Index entry, Eigen::Index pixel, Eigen::Index count) {
                for (Eigen::Index x = 0; x < count; ++x) to[entry + x] = sample[pixel + x * stride];
@@ -81,6 +90,14 @@ template <typename T>
 void ConvolutionLayer<T>::AddRolled(const Matrix<T>& patches, T* sample) const {
   const T* const from = patches.data();
   const Eigen::Index stride = options_.stride;
+  if (stride == 1) {
+    ForEachRun(options_, input_, output_,
+               [=](Eigen::Index entry, Eigen::Index pixel, Eigen::Index count) {
+                 Eigen::Map<Vector<T>>(sample + pixel, count) +=
+                     Eigen::Map<const Vector<T>>(from + entry, count);
+               });
+    return;
+  }
   ForEachRun(options_, input_, output_,
              [=](Eigen::Index entry, Eigen::Index pixel, Eigen::Index count) {
                for (Eigen::Index x = 0; x < count; ++x) {
@@ -93,62 +110,75 @@ template <typename T>
 Matrix<T> ConvolutionLayer<T>::Forward(ConstParameters<T> parameters,
                                        const Matrix<T>& inputs) const {
   Matrix<T> outputs(output_.size(), inputs.cols());
-  Matrix<T> patches;
-  for (Eigen::Index i = 0; i < inputs.cols(); ++i) {
-    Unroll(inputs.col(i).data(), &patches);
-    Eigen::Map<Matrix<T>> output(outputs.col(i).data(), output_.positions(), output_.channels);
-    output.noalias() = patches * Filters(parameters);
-    output.rowwise() += parameters.tail(output_.channels).transpose();
-  }
+  InParallel(this->thread_count(), inputs.cols(), [&](Eigen::Index first, Eigen::Index past) {
+    Matrix<T> patches;
+    for (Eigen::Index i = first; i < past; ++i) {
+      Unroll(inputs.col(i).data(), &patches);
+      Eigen::Map<Matrix<T>> output(outputs.col(i).data(), output_.positions(), output_.channels);
+      SetProduct<T>(patches, Filters(parameters), output);
+      output.rowwise() += parameters.tail(output_.channels).transpose();
+    }
+  });
   return outputs;
 }
 
 template <typename T>
 Matrix<T> ConvolutionLayer<T>::InputGradients(ConstParameters<T> parameters,
                                               const LayerPass<T>& pass) const {
-  Matrix<T> gradients = Matrix<T>::Zero(input_.size(), pass.inputs.cols());
-  Matrix<T> patches(output_.positions(), filter_size());
-  for (Eigen::Index i = 0; i < gradients.cols(); ++i) {
-    const Eigen::Map<const Matrix<T>> output_gradient(pass.output_gradients.col(i).data(),
-                                                      output_.positions(), output_.channels);
-    patches.noalias() = output_gradient * Filters(parameters).transpose();
-    AddRolled(patches, gradients.col(i).data());
-  }
+  Matrix<T> gradients(input_.size(), pass.inputs.cols());
+  InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index first, Eigen::Index past) {
+    Matrix<T> patches(output_.positions(), filter_size());
+    for (Eigen::Index i = first; i < past; ++i) {
+      const Eigen::Map<const Matrix<T>> output_gradient(pass.output_gradients.col(i).data(),
+                                                        output_.positions(), output_.channels);
+      SetProduct<T>(output_gradient, Factor<T>(Filters(parameters)).Transposed(),
+                    Eigen::Map<Matrix<T>>(patches.data(), patches.rows(), patches.cols()));
+      gradients.col(i).setZero();
+      AddRolled(patches, gradients.col(i).data());
+    }
+  });
   return gradients;
 }
 
 template <typename T>
-void ConvolutionLayer<T>::SampleGradient(const LayerPass<T>& pass, Eigen::Index i,
-                                         Matrix<T>* patches, Vector<T>* gradient) const {
-  // A copy, because the order in which Eigen adds can depend on how the data is aligned.
-  const Matrix<T> output_gradient = Eigen::Map<const Matrix<T>>(
-      pass.output_gradients.col(i).data(), output_.positions(), output_.channels);
-  Unroll(pass.inputs.col(i).data(), patches);
-  Eigen::Map<Matrix<T>>(gradient->data(), filter_size(), output_.channels).noalias() =
-      patches->transpose() * output_gradient;
-  gradient->tail(output_.channels) = output_gradient.colwise().sum().transpose();
+Matrix<T> ConvolutionLayer<T>::SampleGradients(const LayerPass<T>& pass) const {
+  Matrix<T> gradients(parameter_count(), pass.inputs.cols());
+  InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index first, Eigen::Index past) {
+    Matrix<T> patches;
+    for (Eigen::Index i = first; i < past; ++i) {
+      const Eigen::Map<const Matrix<T>> output_gradient(pass.output_gradients.col(i).data(),
+                                                        output_.positions(), output_.channels);
+      Unroll(pass.inputs.col(i).data(), &patches);
+      SetProduct<T>(
+          Factor<T>(patches).Transposed(), output_gradient,
+          Eigen::Map<Matrix<T>>(gradients.col(i).data(), filter_size(), output_.channels));
+      gradients.col(i).tail(output_.channels) = output_gradient.colwise().sum().transpose();
+    }
+  });
+  return gradients;
 }
 
 template <typename T>
 void ConvolutionLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
                                           Eigen::ArrayXd* squared_norms) const {
-  Matrix<T> patches;
-  Vector<T> gradient(parameter_count());
-  for (Eigen::Index i = 0; i < squared_norms->size(); ++i) {
-    SampleGradient(pass, i, &patches, &gradient);
-    (*squared_norms)[i] += gradient.template cast<double>().squaredNorm();
-  }
+  InParallel(
+      this->thread_count(), squared_norms->size(), [&](Eigen::Index first, Eigen::Index past) {
+        for (Eigen::Index i = first; i < past; ++i) {
+          (*squared_norms)[i] += pass.sample_gradients.col(i).template cast<double>().squaredNorm();
+        }
+      });
 }
 
 template <typename T>
 void ConvolutionLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                                               Parameters<T> gradient) const {
-  Matrix<T> patches;
-  Vector<T> sample_gradient(parameter_count());
-  for (Eigen::Index i = 0; i < weights.size(); ++i) {
-    SampleGradient(pass, i, &patches, &sample_gradient);
-    gradient += weights[i] * sample_gradient;
-  }
+  // Parts of the gradient, not of the batch, so that each entry is added in the samples' order.
+  InParallel(this->thread_count(), gradient.size(), [&](Eigen::Index first, Eigen::Index past) {
+    for (Eigen::Index i = 0; i < weights.size(); ++i) {
+      gradient.segment(first, past - first) +=
+          weights[i] * pass.sample_gradients.col(i).segment(first, past - first);
+    }
+  });
 }
 
 template class ConvolutionLayer<float>;

@@ -10,8 +10,8 @@ namespace epsledger::trainers::network {
 // column fastest, then b.
 //
 // Per sample the image is unrolled to a matrix of positions x filter entries, and every pass is one
-// product with it. A sample's gradient is formed explicitly, in scratch of one sample's size, by
-// the same product in both passes over the gradients.
+// product with it. Samples' gradients are formed explicitly, once, and kept for their norms and
+// their sum: parameter_count() numbers a sample.
 template <typename T>
 class ConvolutionLayer : public Layer<T> {
  public:
@@ -22,6 +22,7 @@ class ConvolutionLayer : public Layer<T> {
                   Parameters<T> parameters) const override;
   Matrix<T> Forward(ConstParameters<T> parameters, const Matrix<T>& inputs) const override;
   Matrix<T> InputGradients(ConstParameters<T> parameters, const LayerPass<T>& pass) const override;
+  Matrix<T> SampleGradients(const LayerPass<T>& pass) const override;
   void AddSquaredNorms(const LayerPass<T>& pass, Eigen::ArrayXd* squared_norms) const override;
   void AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                            Parameters<T> gradient) const override;
@@ -33,10 +34,6 @@ class ConvolutionLayer : public Layer<T> {
   void Unroll(const T* sample, Matrix<T>* patches) const;
   // Adds each entry of `patches` to the pixel that Unroll takes it from.
   void AddRolled(const Matrix<T>& patches, T* sample) const;
-  // Sets *gradient to the parameter gradient of sample i, bit for bit the same wherever the sample
-  // stands in the batch. *patches is scratch.
-  void SampleGradient(const LayerPass<T>& pass, Eigen::Index i, Matrix<T>* patches,
-                      Vector<T>* gradient) const;
 
   Convolution options_;
   Shape input_;

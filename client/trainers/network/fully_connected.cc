@@ -1,8 +1,35 @@
 #include "client/trainers/network/fully_connected.h"
 
+#include <algorithm>
+
 #include "client/trainers/network/initialization.h"
+#include "client/trainers/network/matrix_product.h"
+#include "client/trainers/network/parallel.h"
 
 namespace epsledger::trainers::network {
+namespace {
+
+// Columns of one product, a multiple of it but for the last: fixed, so that the number of threads
+// changes no bit.
+constexpr Eigen::Index kBlock = 128;
+
+// *result = left * right, block of columns by block.
+template <typename T>
+void SetProductInBlocks(int thread_count, const Factor<T>& left, const Matrix<T>& right,
+                        Eigen::Map<Matrix<T>> result) {
+  const Eigen::Index blocks = (result.cols() + kBlock - 1) / kBlock;
+  InParallel(thread_count, blocks, [&](Eigen::Index first, Eigen::Index past) {
+    for (Eigen::Index block = first; block < past; ++block) {
+      const Eigen::Index column = block * kBlock;
+      const Eigen::Index count = std::min(kBlock, result.cols() - column);
+      SetProduct<T>(left,
+                    Eigen::Map<const Matrix<T>>(right.col(column).data(), right.rows(), count),
+                    Eigen::Map<Matrix<T>>(result.col(column).data(), result.rows(), count));
+    }
+  });
+}
+
+}  // namespace
 
 template <typename T>
 FullyConnectedLayer<T>::FullyConnectedLayer(const FullyConnected& options, const Shape& input)
@@ -26,7 +53,8 @@ template <typename T>
 Matrix<T> FullyConnectedLayer<T>::Forward(ConstParameters<T> parameters,
                                           const Matrix<T>& inputs) const {
   Matrix<T> outputs(outputs_, inputs.cols());
-  outputs.noalias() = Weights(parameters) * inputs;
+  SetProductInBlocks<T>(this->thread_count(), Weights(parameters), inputs,
+                        Eigen::Map<Matrix<T>>(outputs.data(), outputs.rows(), outputs.cols()));
   outputs.colwise() += parameters.tail(outputs_);
   return outputs;
 }
@@ -34,7 +62,11 @@ Matrix<T> FullyConnectedLayer<T>::Forward(ConstParameters<T> parameters,
 template <typename T>
 Matrix<T> FullyConnectedLayer<T>::InputGradients(ConstParameters<T> parameters,
                                                  const LayerPass<T>& pass) const {
-  return Weights(parameters).transpose() * pass.output_gradients;
+  Matrix<T> gradients(inputs_, pass.output_gradients.cols());
+  SetProductInBlocks<T>(
+      this->thread_count(), Factor<T>(Weights(parameters)).Transposed(), pass.output_gradients,
+      Eigen::Map<Matrix<T>>(gradients.data(), gradients.rows(), gradients.cols()));
+  return gradients;
 }
 
 template <typename T>
@@ -51,8 +83,11 @@ template <typename T>
 void FullyConnectedLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                                                  Parameters<T> gradient) const {
   const Matrix<T> weighted = pass.output_gradients * weights.asDiagonal();
-  Eigen::Map<Matrix<T>>(gradient.data(), outputs_, inputs_).noalias() +=
-      weighted * pass.inputs.transpose();
+  const Matrix<T> by_sample = pass.inputs.transpose();
+  Matrix<T> sum(outputs_, inputs_);
+  SetProductInBlocks<T>(this->thread_count(), weighted, by_sample,
+                        Eigen::Map<Matrix<T>>(sum.data(), outputs_, inputs_));
+  gradient.head(sum.size()) += sum.reshaped();
   gradient.tail(outputs_) += weighted.rowwise().sum();
 }
 

@@ -22,13 +22,15 @@ using ConstParameters = Eigen::Ref<const Vector<T>>;
 template <typename T>
 using Parameters = Eigen::Ref<Vector<T>>;
 
-// What a layer saw and gave, one column a sample in all three. The gradient of a column is that of
-// the same sample's loss.
+// What a layer saw and gave, one column a sample in all of them. The gradient of a column is that
+// of the same sample's loss.
 template <typename T>
 struct LayerPass {
   const Matrix<T>& inputs;
   const Matrix<T>& outputs;
   const Matrix<T>& output_gradients;
+  // What SampleGradients gave; empty for a layer that keeps none.
+  const Matrix<T>& sample_gradients;
 };
 
 // A differentiable map of one sample, applied to each column of a batch on its own: column i of
@@ -36,8 +38,8 @@ struct LayerPass {
 // sample stays in that sample. Layers have no state: the network keeps the parameters (a segment
 // of one flat vector) and the activations. Safe to use from many threads.
 //
-// The per-sample gradient of a layer is d loss_i / d parameters. It is asked for in two ways only,
-// so that a layer need not store one gradient a sample.
+// The per-sample gradient of a layer is d loss_i / d parameters. It is asked for in two ways, so
+// that a layer need not store one gradient a sample; one that must form them anyway does it once.
 template <typename T>
 class Layer {
  public:
@@ -54,6 +56,10 @@ class Layer {
   virtual Matrix<T> InputGradients(ConstParameters<T> parameters,
                                    const LayerPass<T>& pass) const = 0;
 
+  // Returns each sample's gradient in a column, or no columns where AddSquaredNorms and
+  // AddWeightedGradient do without. The pass has no sample_gradients yet.
+  virtual Matrix<T> SampleGradients(const LayerPass<T>&) const { return {}; }
+
   // Adds the squared Euclidean norm of each sample's gradient to `squared_norms`, in double
   // whatever T is. NaN or +inf where the gradient is not finite; also NaN where an input is not
   // finite, though the gradient be zero.
@@ -64,6 +70,15 @@ class Layer {
   // most two roundings more: no cancellation within a sample can make it larger.
   // REQUIRES: one weight a sample; everything finite.
   virtual void AddWeightedGradient(const LayerPass<T>&, const Vector<T>&, Parameters<T>) const {}
+
+  // How many threads every call may use, 1 at first. Changes no bit of a result.
+  void set_thread_count(int thread_count) { thread_count_ = thread_count; }
+
+ protected:
+  int thread_count() const { return thread_count_; }
+
+ private:
+  int thread_count_ = 1;
 };
 
 // REQUIRES: OutputShape(options, input).ok().

@@ -10,6 +10,7 @@ namespace epsledger::trainers::network {
 namespace {
 
 constexpr Eigen::Index kMaxParameters = Eigen::Index{1} << 28;
+constexpr int kMaxThreads = 256;
 
 // The samples of non-zero weight.
 template <typename T>
@@ -86,7 +87,18 @@ template <typename T>
 LayerPass<T> Network<T>::Pass(const Tape<T>& tape, Eigen::Index layer) const {
   return {.inputs = tape.activations[layer],
           .outputs = tape.activations[layer + 1],
-          .output_gradients = tape.gradients[layer + 1]};
+          .output_gradients = tape.gradients[layer + 1],
+          .sample_gradients = tape.sample_gradients[layer]};
+}
+
+template <typename T>
+absl::Status Network<T>::set_thread_count(int thread_count) {
+  if (thread_count < 1 || thread_count > kMaxThreads) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("thread_count: got ", thread_count, ", want one in [1, ", kMaxThreads, "]"));
+  }
+  for (const std::unique_ptr<Layer<T>>& layer : layers_) layer->set_thread_count(thread_count);
+  return absl::OkStatus();
 }
 
 template <typename T>
@@ -116,8 +128,11 @@ absl::Status Network<T>::Backward(Matrix<T> output_gradients, Tape<T>* tape,
   }
   tape->gradients.assign(layers_.size() + 1, Matrix<T>());
   tape->gradients.back() = std::move(output_gradients);
+  tape->sample_gradients.assign(layers_.size(), Matrix<T>());
   const Eigen::Index last = batch_gradient == BatchGradient::kCompute ? 0 : 1;
-  for (Eigen::Index layer = layer_count() - 1; layer >= last; --layer) {
+  for (Eigen::Index layer = layer_count() - 1; layer >= 0; --layer) {
+    tape->sample_gradients[layer] = layers_[layer]->SampleGradients(Pass(*tape, layer));
+    if (layer < last) continue;
     tape->gradients[layer] =
         layers_[layer]->InputGradients(LayerParameters(layer), Pass(*tape, layer));
   }
@@ -182,9 +197,15 @@ absl::StatusOr<Vector<T>> Network<T>::WeightedGradient(const Tape<T>& tape,
     const Matrix<T> inputs = pass.inputs(Eigen::all, contributors);
     const Matrix<T> outputs = pass.outputs(Eigen::all, contributors);
     const Matrix<T> output_gradients = pass.output_gradients(Eigen::all, contributors);
-    layers_[layer]->AddWeightedGradient(
-        {.inputs = inputs, .outputs = outputs, .output_gradients = output_gradients}, used,
-        gradient.segment(begin, size));
+    const Matrix<T> sample_gradients =
+        pass.sample_gradients.cols() == 0
+            ? Matrix<T>()
+            : Matrix<T>(pass.sample_gradients(Eigen::all, contributors));
+    layers_[layer]->AddWeightedGradient({.inputs = inputs,
+                                         .outputs = outputs,
+                                         .output_gradients = output_gradients,
+                                         .sample_gradients = sample_gradients},
+                                        used, gradient.segment(begin, size));
   }
   return gradient;
 }

@@ -24,6 +24,9 @@ struct Tape {
   // input activations[l] and output gradient gradients[l + 1]. gradients[0] is empty unless asked
   // for.
   std::vector<Matrix<T>> gradients;
+  // n of them after Backward: for a layer that must form each sample's parameter gradient (a
+  // convolution), these, so that norms and sums need not form them again; else empty.
+  std::vector<Matrix<T>> sample_gradients;
 };
 
 enum class BatchGradient { kSkip, kCompute };
@@ -50,6 +53,10 @@ class Network {
   // between, by kKaiming, others by kXavier; biases 0, group norm 1 and 0. The same seed gives the
   // same parameters on every platform. The seed of an initialization need not be secret.
   void Initialize(std::uint64_t seed);
+
+  // How many threads each function may start; 1 unless set. Changes no bit of any result.
+  // INVALID_ARGUMENT unless in [1, 256].
+  absl::Status set_thread_count(int thread_count);
 
   Eigen::Index parameter_count() const { return parameters_.size(); }
   const Vector<T>& parameters() const { return parameters_; }
@@ -80,8 +87,8 @@ class Network {
                         BatchGradient batch_gradient = BatchGradient::kSkip) const;
 
   // Returns ||d loss_i / d parameters||^2 of every sample, summed in double. NaN or +inf where the
-  // gradient is not finite. Forms no gradient of a fully connected layer; one sample's gradient at
-  // a time of the other layers. REQUIRES: a tape of this network after Backward.
+  // gradient is not finite. Forms no gradient of a fully connected layer; reads those of the tape
+  // for convolutions. REQUIRES: a tape of this network after Backward.
   Eigen::ArrayXd SquaredNorms(const Tape<T>& tape) const;
   // The same for one layer.
   Eigen::ArrayXd LayerSquaredNorms(const Tape<T>& tape, Eigen::Index layer) const;

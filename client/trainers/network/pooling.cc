@@ -1,6 +1,6 @@
 #include "client/trainers/network/pooling.h"
 
-#include <cmath>
+#include "client/trainers/network/parallel.h"
 
 namespace epsledger::trainers::network {
 namespace {
@@ -20,13 +20,17 @@ void ForEachWindow(Eigen::Index stride, const Shape& input, const Shape& output,
   }
 }
 
+// Without branches: which entry is the largest is as good as random.
 template <typename T>
-Eigen::Index LargestEntry(const T* sample, Eigen::Index first, Eigen::Index window,
-                          Eigen::Index width) {
+inline Eigen::Index LargestEntry(const T* sample, Eigen::Index first, Eigen::Index window,
+                                 Eigen::Index width) {
   Eigen::Index largest = first;
   for (Eigen::Index i = 0; i < window; ++i) {
-    for (Eigen::Index entry = first + i * width; entry < first + i * width + window; ++entry) {
-      if (sample[entry] > sample[largest] || std::isnan(sample[entry])) largest = entry;
+    for (Eigen::Index j = 0; j < window; ++j) {
+      const Eigen::Index entry = first + i * width + j;
+      const T value = sample[entry];
+      const bool is_larger = (value > sample[largest]) | (value != value);  // a NaN stays
+      largest = is_larger ? entry : largest;
     }
   }
   return largest;
@@ -82,27 +86,41 @@ MaxPoolLayer<T>::MaxPoolLayer(const MaxPool& options, const Shape& input)
 template <typename T>
 Matrix<T> MaxPoolLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
   Matrix<T> outputs(output_.size(), inputs.cols());
-  for (Eigen::Index sample = 0; sample < inputs.cols(); ++sample) {
-    const T* const from = inputs.col(sample).data();
-    T* const to = outputs.col(sample).data();
-    ForEachWindow(options_.stride, input_, output_, [&](Eigen::Index entry, Eigen::Index first) {
-      to[entry] = from[LargestEntry(from, first, options_.window, input_.width)];
-    });
-  }
+  InParallel(this->thread_count(), inputs.cols(), [&](Eigen::Index begin, Eigen::Index end) {
+    for (Eigen::Index sample = begin; sample < end; ++sample) {
+      const T* const from = inputs.col(sample).data();
+      T* const to = outputs.col(sample).data();
+      const auto keep_largest = [&](Eigen::Index window) {
+        ForEachWindow(options_.stride, input_, output_,
+                      [=, this](Eigen::Index entry, Eigen::Index first) {
+                        to[entry] = from[LargestEntry(from, first, window, input_.width)];
+                      });
+      };
+      // The usual window as a constant, for the compiler.
+      options_.window == 2 ? keep_largest(2) : keep_largest(options_.window);
+    }
+  });
   return outputs;
 }
 
 template <typename T>
 Matrix<T> MaxPoolLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const {
-  Matrix<T> gradients = Matrix<T>::Zero(input_.size(), pass.inputs.cols());
-  for (Eigen::Index sample = 0; sample < gradients.cols(); ++sample) {
-    const T* const inputs = pass.inputs.col(sample).data();
-    const T* const from = pass.output_gradients.col(sample).data();
-    T* const to = gradients.col(sample).data();
-    ForEachWindow(options_.stride, input_, output_, [&](Eigen::Index entry, Eigen::Index first) {
-      to[LargestEntry(inputs, first, options_.window, input_.width)] += from[entry];
-    });
-  }
+  Matrix<T> gradients(input_.size(), pass.inputs.cols());
+  InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index begin, Eigen::Index end) {
+    for (Eigen::Index sample = begin; sample < end; ++sample) {
+      const T* const inputs = pass.inputs.col(sample).data();
+      const T* const from = pass.output_gradients.col(sample).data();
+      gradients.col(sample).setZero();
+      T* const to = gradients.col(sample).data();
+      const auto add_to_largest = [&](Eigen::Index window) {
+        ForEachWindow(options_.stride, input_, output_,
+                      [=, this](Eigen::Index entry, Eigen::Index first) {
+                        to[LargestEntry(inputs, first, window, input_.width)] += from[entry];
+                      });
+      };
+      options_.window == 2 ? add_to_largest(2) : add_to_largest(options_.window);
+    }
+  });
   return gradients;
 }
 

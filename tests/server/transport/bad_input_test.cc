@@ -148,9 +148,11 @@ void AddBadValues(const FieldDescriptor* field, bool set, const std::string& nam
     case FieldDescriptor::CPPTYPE_INT64:
       for (const int64_t value : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min(),
                                   std::numeric_limits<int64_t>::max()}) {
-        // Zero says nothing in a field that need not be set, and every position is one of a ledger.
+        // Zero says nothing in a field that need not be set, every position is one of a ledger, and
+        // no guess of an attack need be right.
         const bool position = field->name() == "after_sequence";
-        const bool good = (value == 0 && (!set || position)) || (value > 0 && position);
+        const bool may_be_zero = !set || position || field->name() == "correct";
+        const bool good = (value == 0 && may_be_zero) || (value > 0 && position);
         add(std::to_string(value), good ? Want::kDefinite : Want::kInvalid,
             [field, value](const auto* reflection, Message* message) {
               reflection->SetInt64(message, field, value);

@@ -214,37 +214,40 @@ TEST_F(SessionRpc, ARunAsPublishedIsLabelledAndHasNoFiniteEpsilon) {
 
 TEST_F(SessionRpc, AuditsAreRecordedCheckedAndShown) {
   ASSERT_TRUE(client().CreateSession("b", "s", "mode: ADAPTIVE no_own_cap: true").ok());
-  const auto record = [&](const std::string& audit) {
-    return TestClient::Call(
-        *server_.client.sessions, &v1::SessionService::Stub::RecordAudit,
-        Parse<v1::RecordAuditRequest>("session: 'budgets/b/sessions/s' audit { " + audit + " }"));
+  const auto record = [&](const std::string& audit, const std::string& change) {
+    auto request =
+        Parse<v1::RecordAuditRequest>("session: 'budgets/b/sessions/s' audit { " + audit + " }");
+    request.MergeFrom(Parse<v1::RecordAuditRequest>("audit { " + change + " }"));
+    return TestClient::Call(*server_.client.sessions, &v1::SessionService::Stub::RecordAudit,
+                            request);
   };
   const std::string good =
       "method: ONE_RUN hypothesis: NONE epsilon_lower_bound: 1.5 delta: 1e-5 confidence: 0.95 "
       "trials: 1000 ";
-  const auto recorded = record(good + "claimed_epsilon: 1 source: 'x'");
+  const auto recorded = record(good, "claimed_epsilon: 1 source: 'x'");
   ASSERT_TRUE(recorded.ok()) << recorded.status.error_message();
   EXPECT_EQ(recorded.response.audit_count(), 1);
   EXPECT_TRUE(recorded.response.audits(0).exceeds_claim());
   EXPECT_GT(recorded.response.audits(0).sequence(), 0);
   EXPECT_TRUE(recorded.response.audits(0).has_create_time());
   EXPECT_FALSE(recorded.response.audits(0).has_mu_lower_bound());
-  const auto error = [&](const std::string& audit) {
-    const auto reply = record(audit);
-    EXPECT_EQ(reply.code(), grpc::StatusCode::INVALID_ARGUMENT) << audit;
+  const auto error = [&](const std::string& audit, const std::string& change) {
+    const auto reply = record(audit, change);
+    EXPECT_EQ(reply.code(), grpc::StatusCode::INVALID_ARGUMENT) << audit << change;
     return reply.status.error_message();
   };
-  EXPECT_THAT(error("hypothesis: NONE confidence: 0.95 trials: 1"), StartsWith("audit.method: "));
-  EXPECT_THAT(error("method: ONE_RUN confidence: 0.95 trials: 1"),
+  EXPECT_THAT(error("hypothesis: NONE confidence: 0.95 trials: 1", ""),
+              StartsWith("audit.method: "));
+  EXPECT_THAT(error("method: ONE_RUN confidence: 0.95 trials: 1", ""),
               StartsWith("audit.hypothesis: "));
-  EXPECT_EQ(error(good + "epsilon_lower_bound: inf"),
+  EXPECT_EQ(error(good, "epsilon_lower_bound: inf"),
             "audit.epsilonLowerBound: got Infinity, want in [0, inf)");
-  EXPECT_THAT(error(good + "delta: 1"), StartsWith("audit.delta: got 1"));
-  EXPECT_THAT(error(good + "confidence: nan"), StartsWith("audit.confidence: got NaN"));
-  EXPECT_THAT(error(good + "trials: 0"), StartsWith("audit.trials: got 0"));
-  EXPECT_THAT(error(good + "mu_lower_bound: -1"), StartsWith("audit.muLowerBound: got -1"));
-  EXPECT_THAT(error(good + "sequence: 3"), StartsWith("audit.sequence: "));
-  EXPECT_THAT(error(good + "source: '" + std::string(257, 'x') + "'"), StartsWith("audit.source"));
+  EXPECT_THAT(error(good, "delta: 1"), StartsWith("audit.delta: got 1"));
+  EXPECT_THAT(error(good, "confidence: nan"), StartsWith("audit.confidence: got NaN"));
+  EXPECT_THAT(error(good, "trials: -1"), StartsWith("audit.trials: got -1"));
+  EXPECT_THAT(error(good, "mu_lower_bound: -1"), StartsWith("audit.muLowerBound: got -1"));
+  EXPECT_THAT(error(good, "sequence: 3"), StartsWith("audit.sequence: "));
+  EXPECT_THAT(error(good, "source: '" + std::string(257, 'x') + "'"), StartsWith("audit.source"));
   EXPECT_EQ(client().GetSession("budgets/b/sessions/s").response.audit_count(), 1);
 }
 

@@ -223,11 +223,6 @@ grpc::Status RefusedPlan(std::string_view session_name, const v1::Refusal& refus
   return std::move(error).Build();
 }
 
-grpc::Status NotInThisVersion(std::string_view what) {
-  return ToGrpcStatus(
-      absl::UnimplementedError(absl::StrCat("not in this version: ", std::string(what))));
-}
-
 absl::Status TooManyCalls() {
   return core::Overload(
       absl::StrCat(kMaxOpenCalls, " calls or ", kMaxOpenRequestBytes >> 20,

@@ -47,10 +47,6 @@ grpc::Status RefusedPlan(std::string_view session_name, const v1::Refusal& refus
 // The sentence of the two above, for answers that carry refusals in their body too.
 std::string Sentence(const v1::Refusal& refusal);
 
-// A method that belongs to the design and not to this version. `what` is a sentence on what it
-// will do.
-grpc::Status NotInThisVersion(std::string_view what);
-
 // Overload: more calls are open already, or more bytes of requests, than this server takes.
 absl::Status TooManyCalls();
 

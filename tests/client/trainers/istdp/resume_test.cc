@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "epsledger/client.h"
-#include "tests/client/cpp/fake_ledger.h"
 #include "tests/client/trainers/contract/trainer_fixture.h"
 
 namespace epsledger::trainers::istdp {
@@ -71,26 +70,21 @@ TEST_F(ResumeTest, AsPublishedIsRefusedByACapAndReadsNothing) {
 }
 
 TEST_F(ResumeTest, AsPublishedShowsItsLabelAndItsClaimAndNoEpsilon) {
-  // No real budget with a cap admits such a run; this ledger has a counter for a cap.
-  FakeLedger ledger;
-  auto client = Client::Connect({.address = ledger.address()});
-  ASSERT_TRUE(client
-                  ->CreateBudget({.id = "adult",
-                                  .cap = GaussianDpCap{1},
-                                  .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
-                                  .privacy_unit = "person"})
-                  .ok());
+  // No budget with a cap admits such a run.
+  const auto budget =
+      client_->CreateBudget({.id = "published",
+                             .cap = NoGuaranteeCap{},
+                             .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                             .privacy_unit = "person"});
+  ASSERT_TRUE(budget.ok()) << budget.status();
   TrainerProcess trainer(
       "client/trainers/istdp/epsledger-istdp",
-      {"--server", ledger.address(), "--budget", "adult", "--data", records_, "--record-count",
-       "150", "--steps", "20", "--mode", "as-published", "--accept-unproven", "--claimed-epsilon",
-       "0.25", "--log-json", folder_ + "/log.jsonl"});
+      {"--server", server_->address(), "--budget", "published", "--data", records_,
+       "--record-count", "150", "--steps", "20", "--mode", "as-published", "--accept-unproven",
+       "--claimed-epsilon", "0.25", "--log-json", folder_ + "/log.jsonl"});
   EXPECT_EQ(trainer.WaitForEnd(), 0) << trainer.text();
-  EXPECT_EQ(ledger.spent(), 21);
-  EXPECT_TRUE(ledger.charge_requests()[0].event().has_non_private());
-  const auto session = ledger.session_requests()[0].session();
-  EXPECT_EQ(session.claim().status(), v1::Claim::COUNTEREXAMPLE_KNOWN);
-  EXPECT_EQ(session.claim().epsilon(), 0.25);
+  // The exact access, then every noisy gradient.
+  EXPECT_EQ(client_->GetBudget("published")->accepted_charge_count, 21);
   const std::string& text = trainer.text();
   EXPECT_NE(text.find("Privacy label: as published; claimed guarantee not proven "
                       "(counterexample_known)."),

@@ -64,6 +64,8 @@ BROKEN_ARROWS = {
                                   ("client/trainers/istdp/a.cc", '#include "client/cpp/retry.h"')],
     "trainer-network-sees": [("client/trainers/network/a.cc", '#include "epsledger/session.h"'),
                              ("client/trainers/network/a.cc", '#include "client/trainers/run/gradient_release.h"')],
+    "trainer-scattering-sees": [("client/trainers/scattering/a.cc", '#include "epsledger/session.h"'),
+                                ("client/trainers/scattering/a.cc", '#include "client/trainers/run/open_run.h"')],
     "trainer-data-sees": [("client/trainers/data/a.cc", '#include "epsledger/client.h"'),
                           ("client/trainers/data/a.cc", '#include "client/trainers/istdp/a.h"')],
     "public-headers": [("client/cpp/include/epsledger/client.h", "#include <grpcpp/channel.h>"),

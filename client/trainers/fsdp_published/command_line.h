@@ -1,0 +1,29 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_COMMAND_LINE_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_COMMAND_LINE_H_
+
+#include <optional>
+#include <string>
+
+#include "client/trainers/fsdp_published/softmax_training.h"
+#include "client/trainers/run/ledger_flags.h"
+
+namespace epsledger::trainers::fsdp_published {
+
+struct CommandLine {
+  LedgerFlags ledger;
+  std::string data = "digits";
+  TrainingOptions training;
+  bool accept_unproven = false;
+};
+
+// Returns the options, or the exit code that the program ends with: 0 after --help, 2 after an
+// error that was printed, a missing --accept-unproven among them.
+struct ParsedCommandLine {
+  std::optional<CommandLine> options;
+  int exit_code = 0;
+};
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace epsledger::trainers::fsdp_published
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_COMMAND_LINE_H_

@@ -1,0 +1,107 @@
+// epsledger-fsdp-published: FSDP as published on one tiny layer, for people who want to see what it
+// does. command_line.h says what it takes, README.md why it is not private.
+
+#include <openssl/rand.h>
+
+#include <cstdint>
+#include <iostream>
+#include <random>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "client/trainers/data/data_source.h"
+#include "client/trainers/data/image_sets.h"
+#include "client/trainers/fsdp_published/command_line.h"
+#include "client/trainers/fsdp_published/softmax_training.h"
+#include "client/trainers/fsdp_published/unproven_run.h"
+#include "client/trainers/run/ledger_report.h"
+#include "client/trainers/run/poisson_sampler.h"
+#include "client/trainers/run/privacy_label.h"
+#include "epsledger/client.h"
+#include "epsledger/refusal.h"
+
+namespace epsledger::trainers::fsdp_published {
+namespace {
+
+enum ExitCode { kTrained = 0, kFailed = 1, kRefused = 3 };
+
+int Fail(const absl::Status& status) {
+  std::cerr << "epsledger-fsdp-published: " << LedgerStatusText(status) << "\n";
+  return RefusalOf(status).has_value() ? kRefused : kFailed;
+}
+
+// Words of the operating system's cryptographic generator. `failed` stays set once it gave none.
+struct SecureWords {
+  using result_type = std::uint64_t;
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~result_type{0}; }
+  result_type operator()() {
+    result_type word = 0;
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(&word), sizeof(word)) != 1) failed = true;
+    return word;
+  }
+  bool failed = false;
+};
+
+void Show(const StepReport& step, const HeldOutImages& held_out) {
+  const PublishedRelease& release = step.release;
+  std::cout << absl::StrFormat(
+                   "step %3d  %4d records used  S*_V %.1e  S*_Phi %.1e  C_V %.1e  C_Phi %.1e  norm "
+                   "with noise / without %.1e  held-out accuracy %.4f",
+                   step.step, release.used, release.scales.embedding_sensitivity,
+                   release.scales.residual_sensitivity, release.thresholds.embedding,
+                   release.thresholds.residual,
+                   release.signal_norm > 0 ? release.noisy_norm / release.signal_norm : 0.0,
+                   Accuracy(step.layer, held_out))
+            << std::endl;
+}
+
+int Run(const CommandLine& options) {
+  absl::StatusOr<Client> client = Client::Connect(options.ledger.client);
+  if (!client.ok()) return Fail(client.status());
+  const absl::StatusOr<Budget> budget = client->GetBudget(options.ledger.budget);
+  if (!budget.ok()) return Fail(budget.status());
+  const PublishedBudget& claim = options.training.release.budget;
+  // The ledger first, then the records.
+  absl::StatusOr<Session> session = OpenUnprovenRun({.session = options.ledger.session,
+                                                     .data = options.data,
+                                                     .claim = claim,
+                                                     .relation = options.ledger.relation},
+                                                    *budget, *client);
+  if (!session.ok()) return Fail(session.status());
+  const std::string label = absl::StrFormat(
+      "Privacy label: %s (%s). Claimed epsilon %g at delta %g; proven epsilon: none, the ledger "
+      "has "
+      "a nonPrivate event.",
+      kNotProvenLabel, kCounterexampleFlag, claim.epsilon, claim.delta);
+  std::cout << "Session " << session->name() << "\n" << label << std::endl;
+
+  const absl::StatusOr<LocatedImages> images =
+      FindImages(options.data, DataPlaces::FromEnvironment().data_directory);
+  if (!images.ok()) return Fail(images.status());
+  std::cout << images->description << "\n";
+  absl::StatusOr<PoissonSampler> sampler =
+      PoissonSampler::Create(options.training.sampling_probability,
+                             static_cast<std::int64_t>(images->train.labels.size()));
+  if (!sampler.ok()) return Fail(sampler.status());
+  SecureWords words;
+  std::normal_distribution<double> normal;
+  const absl::StatusOr<SoftmaxLayer> layer = TrainAsPublished(
+      images->train, images->class_count, options.training, [&] { return sampler->Draw(); },
+      [&] { return normal(words); }, [&](const StepReport& step) { Show(step, images->held_out); });
+  if (!layer.ok()) return Fail(layer.status());
+  if (words.failed) return Fail(absl::InternalError("the operating system gave no randomness"));
+  std::cout << absl::StrFormat("Held-out accuracy %.4f. ", Accuracy(*layer, images->held_out))
+            << label << "\n";
+  return kTrained;
+}
+
+}  // namespace
+}  // namespace epsledger::trainers::fsdp_published
+
+int main(int argc, char** argv) {
+  const epsledger::trainers::fsdp_published::ParsedCommandLine parsed =
+      epsledger::trainers::fsdp_published::ParseCommandLine(argc, argv);
+  return parsed.options.has_value() ? epsledger::trainers::fsdp_published::Run(*parsed.options)
+                                    : parsed.exit_code;
+}

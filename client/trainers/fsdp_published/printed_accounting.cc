@@ -1,0 +1,109 @@
+#include "client/trainers/fsdp_published/printed_accounting.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace epsledger::trainers::fsdp_published {
+namespace {
+
+constexpr int kLargestOrder = 64;
+
+// ln of the integral of exp(f) over the real line, by the trapezoidal rule on [low, high]; f is
+// analytic and falls off like a Gaussian of standard deviation `sigma` at least, so the error falls
+// exponentially with sigma / spacing.
+template <typename Function>
+double LogIntegral(const Function& f, double low, double high, double sigma) {
+  const double spacing = sigma / 20;
+  const auto count = static_cast<std::int64_t>((high - low) / spacing) + 1;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i <= count; ++i) {
+    largest = std::max(largest, f(low + spacing * static_cast<double>(i)));
+  }
+  double sum = 0;
+  for (std::int64_t i = 0; i <= count; ++i) {
+    sum += std::exp(f(low + spacing * static_cast<double>(i)) - largest);
+  }
+  return largest + std::log(sum * spacing);
+}
+
+}  // namespace
+
+double LogMoment(const SampledQuery& query, double order) {
+  const double q = query.sampling_probability;
+  const double sigma = query.noise_multiplier;
+  if (!(q > 0 && q <= 1) || !(sigma > 0) || !(order > 0) || !std::isfinite(sigma + order)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const double variance = sigma * sigma;
+  const auto log_u0 = [=](double z) {
+    return -z * z / (2 * variance) - std::log(sigma) - 0.5 * std::log(2 * M_PI);
+  };
+  // ln(u / u0) = ln(1 - q + q exp((2 z - 1) / (2 sigma^2))), without overflow.
+  const auto log_ratio = [=](double z) {
+    const double exponent = (2 * z - 1) / (2 * variance);
+    const double inside = q < 1 ? std::log1p(-q) : -std::numeric_limits<double>::infinity();
+    const double larger = std::max(inside, std::log(q) + exponent);
+    return larger + std::log(std::exp(inside - larger) + std::exp(std::log(q) + exponent - larger));
+  };
+  // u (u / u0)^order peaks at or below z = order + 1; u0 (u0 / u)^order at or above -order.
+  const double reach = 40 * sigma;
+  const double first = LogIntegral([&](double z) { return log_u0(z) - order * log_ratio(z); },
+                                   -order - reach, reach, sigma);
+  const double second =
+      LogIntegral([&](double z) { return log_u0(z) + (order + 1) * log_ratio(z); }, -reach,
+                  order + 1 + reach, sigma);
+  return std::max(first, second);
+}
+
+double CombinedLogMoment(const TwoQueries& queries, double order, Combination combination) {
+  const double q = queries.sampling_probability;
+  const SampledQuery embedding{q, queries.embedding_noise_multiplier};
+  const SampledQuery residual{q, queries.residual_noise_multiplier};
+  switch (combination) {
+    case Combination::kSum:
+      return LogMoment(embedding, order) + LogMoment(residual, order);
+    case Combination::kHoelder: {
+      double best = std::numeric_limits<double>::infinity();
+      // The bound holds for every share; a grid of them is as good as the minimum for a table.
+      for (int i = 1; i < 20; ++i) {
+        const double share = i / 20.0;
+        best = std::min(best, share * LogMoment(embedding, order / share) +
+                                  (1 - share) * LogMoment(residual, order / (1 - share)));
+      }
+      return best;
+    }
+    case Combination::kJoint:
+      break;
+  }
+  const double joint =
+      1 / std::hypot(1 / queries.embedding_noise_multiplier, 1 / queries.residual_noise_multiplier);
+  return LogMoment({q, joint}, order);
+}
+
+double CoordinatesLogMoment(const SampledQuery& coordinate, int count, double order,
+                            Coordinates combination) {
+  const double d = count;
+  switch (combination) {
+    case Coordinates::kPrinted:
+      return d * d * LogMoment(coordinate, order / d);
+    case Coordinates::kHoelder:
+      return LogMoment(coordinate, order * d);
+    case Coordinates::kJoint:
+      break;
+  }
+  return LogMoment({coordinate.sampling_probability, coordinate.noise_multiplier / std::sqrt(d)},
+                   order);
+}
+
+double PrintedEpsilon(const TwoQueries& queries, std::int64_t steps, double delta,
+                      Combination combination) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int order = 1; order <= kLargestOrder; ++order) {
+    const double moment = CombinedLogMoment(queries, order, combination);
+    best = std::min(best, (static_cast<double>(steps) * moment - std::log(delta)) / order);
+  }
+  return best;
+}
+
+}  // namespace epsledger::trainers::fsdp_published

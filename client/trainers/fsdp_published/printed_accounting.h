@@ -1,0 +1,60 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
+#define EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_
+
+#include <cstdint>
+
+namespace epsledger::trainers::fsdp_published {
+
+// One noisy query of one step: Poisson sampling with probability q, Gaussian noise of standard
+// deviation sigma times the sensitivity.
+struct SampledQuery {
+  double sampling_probability = 0;  // in (0, 1]
+  double noise_multiplier = 0;      // finite and > 0
+};
+
+// (14) to (17): the log moment alpha(order) = ln max(E_{u0}[(u0 / u)^order], E_u[(u / u0)^order]),
+// u0 = N(0, sigma^2), u1 = N(1, sigma^2), u = (1 - q) u0 + q u1: by the trapezoidal rule, to about
+// 1e-9. (The paper prints the first expectation for V and the second for Phi; the larger of both is
+// meant for each.) order > 0, not necessarily whole; NaN outside the domain.
+double LogMoment(const SampledQuery& query, double order);
+
+// The moments of one step for two queries V and Phi that share the batch, five ways.
+struct TwoQueries {
+  double sampling_probability = 0;
+  double embedding_noise_multiplier = 0;
+  double residual_noise_multiplier = 0;
+};
+enum class Combination {
+  // Theorem 1 (i) as if the two were independent: alpha_V + alpha_Phi. UNSOUND: they share the
+  // sampling mask.
+  kSum,
+  // (11), Hoelder: min over xi1 + xi2 = 1 of xi1 alpha_V(order / xi1) + xi2 alpha_Phi(order / xi2).
+  // Sound, and loose.
+  kHoelder,
+  // The two as the one Gaussian query that they are, 1 / sigma^2 = 1 / sigma_V^2 + 1 / sigma_Phi^2.
+  // Exact.
+  kJoint,
+};
+double CombinedLogMoment(const TwoQueries& queries, double order, Combination combination);
+
+// The moments of d coordinates with one noise multiplier each and a common sampling mask.
+enum class Coordinates {
+  // (12) as printed, "Minkowski": sum_j d alpha_j(order / d). UNSOUND: below the truth by Jensen's
+  // inequality.
+  kPrinted,
+  // Hoelder's inequality the right way around: sum_j alpha_j(d order) / d.
+  kHoelder,
+  // One Gaussian query of noise multiplier sigma / sqrt(d). Exact.
+  kJoint,
+};
+double CoordinatesLogMoment(const SampledQuery& coordinate, int count, double order,
+                            Coordinates combination);
+
+// Theorem 1 (ii): the least epsilon over orders of (steps * alpha(order) + ln(1 / delta)) / order,
+// for whole orders 1 to 64, as the paper's accountant has it.
+double PrintedEpsilon(const TwoQueries& queries, std::int64_t steps, double delta,
+                      Combination combination);
+
+}  // namespace epsledger::trainers::fsdp_published
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_FSDP_PUBLISHED_PRINTED_ACCOUNTING_H_

@@ -1,0 +1,98 @@
+#include "client/trainers/fsdp_published/printed_accounting.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "accounting/accountant.h"
+
+namespace epsledger::trainers::fsdp_published {
+namespace {
+
+// E_{u0}[(u / u0)^n] for whole n, a binomial sum; E_u[(u / u0)^order] is n = order + 1.
+double ClosedMoment(double q, double sigma, int order) {
+  const int n = order + 1;
+  double sum = 0;
+  for (int k = 0; k <= n; ++k) {
+    sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                    (n - k) * std::log1p(-q) + k * std::log(q) + k * (k - 1) / (2 * sigma * sigma));
+  }
+  return std::log(sum);
+}
+
+TEST(LogMoment, IsTheClosedFormAtWholeOrders) {
+  // For these the second expectation is the larger one.
+  for (const double q : {0.01, 0.3}) {
+    for (const double sigma : {0.8, 4.0}) {
+      for (const int order : {1, 2, 7, 32}) {
+        const double want = ClosedMoment(q, sigma, order);
+        EXPECT_NEAR(LogMoment({q, sigma}, order), want, 1e-9 * (1 + want))
+            << q << " " << sigma << " " << order;
+      }
+    }
+  }
+}
+
+TEST(LogMoment, OfAQueryWithoutSamplingIsTheGaussians) {
+  EXPECT_NEAR(LogMoment({1, 2}, 3), 3 * 4 / (2 * 4.0), 1e-9);
+  EXPECT_NEAR(LogMoment({1, 2}, 0.5), 0.5 * 1.5 / (2 * 4.0), 1e-9);
+}
+
+TEST(LogMoment, IsNanOutsideItsDomain) {
+  EXPECT_TRUE(std::isnan(LogMoment({0, 1}, 1)));
+  EXPECT_TRUE(std::isnan(LogMoment({0.5, 0}, 1)));
+  EXPECT_TRUE(std::isnan(LogMoment({0.5, 1}, -1)));
+  EXPECT_TRUE(std::isnan(LogMoment({0.5, 1}, INFINITY)));
+}
+
+// Erratum 13, equation (12): q = .01, sigma = 8, 8 coordinates, order 4.
+TEST(CoordinatesLogMoment, AsPrintedIsBelowTheTruth) {
+  const SampledQuery coordinate{0.01, 8};
+  const auto moment = [&](Coordinates combination) {
+    return CoordinatesLogMoment(coordinate, 8, 4, combination);
+  };
+  EXPECT_NEAR(moment(Coordinates::kJoint), 0.00013, 5e-6);
+  EXPECT_NEAR(moment(Coordinates::kPrinted), 0.00004, 5e-6);
+  EXPECT_NEAR(moment(Coordinates::kHoelder), 0.00084, 5e-6);
+  EXPECT_LT(moment(Coordinates::kPrinted), moment(Coordinates::kJoint));
+  EXPECT_LT(moment(Coordinates::kJoint), moment(Coordinates::kHoelder));
+}
+
+// Erratum 15: q = .01, sigma_V = sigma_Phi = 4, 2500 steps, delta = 1e-5.
+TEST(PrintedEpsilon, SideBySideWithTheTruth) {
+  const TwoQueries queries{0.01, 4, 4};
+  const double sum = PrintedEpsilon(queries, 2500, 1e-5, Combination::kSum);
+  const double joint = PrintedEpsilon(queries, 2500, 1e-5, Combination::kJoint);
+  const double hoelder = PrintedEpsilon(queries, 2500, 1e-5, Combination::kHoelder);
+  EXPECT_NEAR(sum, 0.885, 5e-4);
+  EXPECT_NEAR(joint, 0.908, 5e-4);
+  EXPECT_NEAR(hoelder, 1.250, 5e-4);
+  // Adding moments of queries that share a batch is below their joint moment: it proves nothing.
+  EXPECT_LT(sum, joint);
+
+  // What is true, by the ledger's own mathematics, of the one event that the step is.
+  accounting::Question question;
+  question.accountant = accounting::Accountant::kPld;
+  question.events = {
+      {accounting::MechanismEvent(accounting::PoissonSampled{
+           0.01, accounting::MechanismEvent(accounting::Gaussian{4 / std::sqrt(2.0)})}),
+       2500}};
+  question.query = accounting::EpsilonAtDelta::FromDelta(1e-5);
+  const auto answer = accounting::Answer(question);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_NEAR(*answer->upper, 0.665266, 1e-3);
+  EXPECT_LE(*answer->lower, 0.6653);
+  EXPECT_LT(*answer->upper, sum);
+}
+
+// Table 4 of the paper: "4.4" is a noise multiplier of sqrt(2 ln(1.25 / delta)) / 4.4 = 1.101, and
+// the row of DP-SGD is one query with q = 250 / 60000: 25 epochs of 240 steps and 50.
+TEST(PrintedEpsilon, OfOneQueryReproducesTable4) {
+  const double sigma = std::sqrt(2 * std::log(1.25e5)) / 4.4;
+  const TwoQueries one{250.0 / 60000, sigma, 1e6};
+  EXPECT_NEAR(PrintedEpsilon(one, 25 * 240, 1e-5, Combination::kJoint), 1.93, 0.01);
+  EXPECT_NEAR(PrintedEpsilon(one, 50 * 240, 1e-5, Combination::kJoint), 2.71, 0.01);
+}
+
+}  // namespace
+}  // namespace epsledger::trainers::fsdp_published

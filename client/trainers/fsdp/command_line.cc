@@ -76,7 +76,8 @@ void AddTrainingFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::PositiveNumber)
       ->excludes("--steps")
       ->group(group);
-  app.add_option("--learning-rate", training.learning_rate, "")
+  app.add_option("--learning-rate", training.learning_rate,
+                 "times the released sum of clipped gradients / expected batch size")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(group);
@@ -229,10 +230,11 @@ ParsedCommandLine ParseCommandLine(int argc, char** argv) {
       "      --relation add-or-remove-one --privacy-unit image\n"
       "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model linear \\\n"
       "      --epsilon 2 --delta 1e-5 --expected-batch-size 4096 --epochs 20 \\\n"
-      "      --clip-residual 0.02 --learning-rate 1.5e4\n"
+      "      --clip-residual 0.1 --learning-rate 200 --bias-scale 0\n"
       "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model mlp:64 \\\n"
-      "      --epsilon 2 --delta 1e-5 --expected-batch-size 2048 --epochs 12 \\\n"
-      "      --subspace history --clip-embedding 1 --clip-residual 0.5 --learning-rate 2");
+      "      --input-scale 16 --epsilon 2 --delta 1e-5 --expected-batch-size 2048 --epochs 10 \\\n"
+      "      --subspace history --clip-embedding 1 --clip-residual 0.5 --learning-rate 1 \\\n"
+      "      --bias-scale 0 --average 0.97");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

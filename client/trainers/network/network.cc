@@ -158,15 +158,19 @@ Eigen::ArrayXd Network<T>::SquaredNorms(const Tape<T>& tape) const {
 template <typename T>
 Matrix<T> Network<T>::SampleGradients(const Tape<T>& tape, Eigen::Index layer) const {
   const LayerPass<T> batch = Pass(tape, layer);
+  if (batch.sample_gradients.cols() > 0) return batch.sample_gradients;
   const Vector<T> one = Vector<T>::Ones(1);
+  const Matrix<T> none;
   Matrix<T> gradients = Matrix<T>::Zero(segments_[layer].size, batch.inputs.cols());
   for (Eigen::Index i = 0; i < gradients.cols(); ++i) {
     const Matrix<T> inputs = batch.inputs.col(i);
     const Matrix<T> outputs = batch.outputs.col(i);
     const Matrix<T> output_gradients = batch.output_gradients.col(i);
-    layers_[layer]->AddWeightedGradient(
-        {.inputs = inputs, .outputs = outputs, .output_gradients = output_gradients}, one,
-        gradients.col(i));
+    layers_[layer]->AddWeightedGradient({.inputs = inputs,
+                                         .outputs = outputs,
+                                         .output_gradients = output_gradients,
+                                         .sample_gradients = none},
+                                        one, gradients.col(i));
   }
   return gradients;
 }

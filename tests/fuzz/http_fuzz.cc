@@ -1,5 +1,5 @@
-// The bytes of an HTTP/1 connection: the server answers in HTTP or closes, in time, and serves
-// whoever comes next.
+// The bytes of an HTTP/1 connection to all routes, those behind which RPCs are called included: the
+// server answers in HTTP or closes, in time, and serves whoever comes next.
 
 #include <cstdint>
 #include <cstdio>
@@ -11,23 +11,26 @@
 #include "prometheus/registry.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/memory_store.h"
+#include "server/transport/grpc/server.h"
+#include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
-#include "server/transport/http/operations_routes.h"
 #include "tests/fuzz/exchange.h"
 
 namespace {
 
+using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
+using epsledger::transport::Server;
 
 std::string StartServer() {
   static auto& ledger = *epsledger::storage::GroupCommitLedger::Open(
                              std::make_unique<epsledger::storage::MemoryStore>(), {})
                              ->release();
+  static Server& services = *Server::Start({.addresses = {"127.0.0.1:0"}}, ledger)->release();
+  static auto& routes = *new HttpRoutes(ledger, std::make_shared<prometheus::Registry>(),
+                                        services.InProcessChannel(), services.in_process_pass());
   static HttpServer& server =
-      *HttpServer::Start(
-           {.addresses = {"127.0.0.1:0"}},
-           epsledger::transport::OperationsRoutes(ledger, std::make_shared<prometheus::Registry>()))
-           ->release();
+      *HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes.handler())->release();
   return server.addresses()[0];
 }
 

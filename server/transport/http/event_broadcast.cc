@@ -35,7 +35,7 @@ constexpr absl::Duration kKeepUnwatched = absl::Seconds(30);
 constexpr size_t kWindowEvents = 4096;
 constexpr size_t kWindowBytes = size_t{4} << 20;
 // Of one chunk. A page of a client that catches up.
-constexpr size_t kChunkBytes = size_t{64} << 10;
+constexpr size_t kChunkBytes = size_t{256} << 10;
 // Streams that are open at a time; each holds a connection, of which there are not many more.
 constexpr size_t kMaxStreams = 400;
 
@@ -337,7 +337,11 @@ void EventBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, ui
   for (const Event& event : following.page) bytes += event.text->size();
   const auto channel = channels_.find(KeyOf(client->second.tenant, resource));
   const bool arrived = channel != channels_.end() && change.sequence() >= channel->second.low;
-  if (bytes < kChunkBytes && !arrived) CatchUp(number, resource, following, client->second);
+  if (bytes < kChunkBytes && !arrived) {
+    CatchUp(number, resource, following, client->second);
+  } else {
+    Tell(number, client->second, SteadyNow());  // who is behind is not made to wait for more
+  }
 }
 
 void EventBroadcast::KeepHouse(SteadyTime now) {

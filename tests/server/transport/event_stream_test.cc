@@ -113,6 +113,12 @@ class EventReader {
   std::string text_;
 };
 
+// "c7" of the event of that charge.
+std::string ChargeOf(const SeenEvent& event) {
+  const std::string name = Json::parse(event.data)["charge"]["name"].get<std::string>();
+  return name.substr(name.rfind('/') + 1);
+}
+
 class EventStream : public testing::Test {
  protected:
   explicit EventStream(bool require_tokens = false)
@@ -140,7 +146,9 @@ class EventStream : public testing::Test {
 
 TEST_F(EventStream, TellsEveryChangeOnceInOrderAndResumesWithoutAGap) {
   server_.client.MakeSession("pure_epsilon { epsilon: 2 }");
+  // Sequence numbers of entries that are nobody's to see are skipped.
   std::vector<int64_t> seen;
+  std::vector<std::string> charges;
   std::string last_id;
   {
     EventReader reader = Open("/v1/events?budget=b&after=0");
@@ -149,7 +157,8 @@ TEST_F(EventStream, TellsEveryChangeOnceInOrderAndResumesWithoutAGap) {
     std::optional<SeenEvent> event;
     while ((event = reader.Next()).has_value()) {
       seen.push_back(event->sequence());
-      if (event->kind == "charge" && absl::StrContains(event->data, "/charges/c40\"")) break;
+      if (event->kind == "charge") charges.push_back(ChargeOf(*event));
+      if (!charges.empty() && charges.back() == "c40") break;
     }
     EXPECT_EQ(Json::parse(event->data)["watched"], "budgets/b");
     EXPECT_EQ(event->id, absl::StrCat("budgets/b:", seen.back()));
@@ -160,13 +169,14 @@ TEST_F(EventStream, TellsEveryChangeOnceInOrderAndResumesWithoutAGap) {
   Charge(81, 100);
   for (std::optional<SeenEvent> event; (event = reader.Next()).has_value();) {
     seen.push_back(event->sequence());
-    if (absl::StrContains(event->data, "/charges/c100\"")) break;
+    if (event->kind == "charge") charges.push_back(ChargeOf(*event));
+    if (!charges.empty() && charges.back() == "c100") break;
   }
-  const int64_t head =
-      server_.client.GetSession("budgets/b/sessions/s").response.accepted_charge_count();
-  EXPECT_EQ(head, 100);
-  for (size_t i = 1; i < seen.size(); ++i) EXPECT_EQ(seen[i], seen[i - 1] + 1);
   EXPECT_EQ(seen.front(), 1);
+  for (size_t i = 1; i < seen.size(); ++i) EXPECT_GT(seen[i], seen[i - 1]);
+  std::vector<std::string> all;
+  for (int i = 1; i <= 100; ++i) all.push_back(absl::StrCat("c", i));
+  EXPECT_EQ(charges, all);
 }
 
 // More than the window holds: the client catches up by itself, and meets the others.
@@ -189,20 +199,24 @@ TEST_F(EventStream, TellsAClientThatIsFarBehindEverything) {
         TestClient::Call(*server_.client.charges, &v1::ChargeService::Stub::BatchCharge, request)
             .ok());
   }
-  const std::string last = absl::StrCat("/charges/c", kBatches - 1, "-", kBatch - 1, "\"");
-  const auto read_to_last = [&](EventReader& reader) {
-    std::vector<int64_t> seen;
-    for (std::optional<SeenEvent> event; (event = reader.Next()).has_value();) {
-      seen.push_back(event->sequence());
-      if (absl::StrContains(event->data, last)) break;
+  const std::string last = absl::StrCat("c", kBatches - 1, "-", kBatch - 1);
+  const auto charges_up_to_last = [&](EventReader& reader) {
+    std::vector<std::string> charges;
+    while (charges.empty() || charges.back() != last) {
+      const std::optional<SeenEvent> event = reader.Next();
+      if (!event.has_value()) break;
+      if (event->kind == "charge") charges.push_back(ChargeOf(*event));
     }
-    for (size_t i = 1; i < seen.size(); ++i) EXPECT_EQ(seen[i], seen[i - 1] + 1);
-    return seen.size();
+    return charges;
   };
-  EXPECT_EQ(read_to_last(newest), size_t{kBatches * kBatch});
+  std::vector<std::string> all;
+  for (int b = 0; b < kBatches; ++b) {
+    for (int i = 0; i < kBatch; ++i) all.push_back(absl::StrCat("c", b, "-", i));
+  }
+  EXPECT_EQ(charges_up_to_last(newest), all);
   // What came before the window went by.
   EventReader late = Open("/v1/events?budget=b&after=0");
-  EXPECT_GE(read_to_last(late), size_t{kBatches * kBatch + 3});
+  EXPECT_EQ(charges_up_to_last(late), all);
 }
 
 TEST_F(EventStream, FollowsBudgetsThatAreMadeLater) {

@@ -35,7 +35,7 @@ TEST_F(UnprovenRunTest, ChargesOneNonPrivateEventAndSaysWhatItClaims) {
   EXPECT_TRUE(ledger_.charge_requests()[0].event().has_non_private());
   EXPECT_EQ(ledger_.charge_requests()[0].count(), 1);
   ASSERT_EQ(ledger_.session_requests().size(), 1U);
-  const v1::Claim& claim = ledger_.session_requests()[0].session().claim();
+  const v1::Claim claim = ledger_.session_requests()[0].session().claim();
   EXPECT_EQ(static_cast<int>(claim.status()),
             static_cast<int>(Claim::Status::kCounterexampleKnown));
   EXPECT_EQ(claim.epsilon(), 2);

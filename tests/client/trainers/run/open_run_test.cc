@@ -41,7 +41,8 @@ class OpenRunTest : public testing::Test {
     for (int step = 0; step < steps; ++step) {
       EXPECT_TRUE(run.session.Charge(run.mechanism).ok()) << step;
     }
-    for (const AccountantReading& reading : run.session.Guarantees(1e-5)->readings) {
+    const absl::StatusOr<SessionGuarantees> guarantees = run.session.Guarantees(1e-5);
+    for (const AccountantReading& reading : guarantees->readings) {
       if (reading.accountant == "BEST") return *reading.upper;
     }
     return -1;

@@ -15,7 +15,9 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  # What ccache needs to be told of precompiled headers (its manual, "Precompiled headers").
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE_PROGRAM}")
 endif()
 find_program(LLD_PROGRAM NAMES ld.lld ld.lld-14)
 if(LLD_PROGRAM)

@@ -51,6 +51,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"BudgetService.SupersedeBudget", Role::kAdmin},
     {"BudgetService.GetBudgetTree", Role::kViewer},
     {"BudgetService.GetBudgetGuarantees", Role::kViewer},
+    {"BudgetService.GetBudgetActivity", Role::kViewer},
     {"BudgetService.WatchBudget", Role::kViewer},
 
     {"ChargeService.Charge", Role::kTrainer},
@@ -58,6 +59,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"ChargeService.PreviewCharge", Role::kViewer},
     {"ChargeService.GetCharge", Role::kViewer},
     {"ChargeService.ListCharges", Role::kViewer},
+    {"ChargeService.ListRefusals", Role::kViewer},
     {"ChargeService.StreamCharges", Role::kTrainer},
     {"ChargeService.AcquireLease", Role::kTrainer},
     {"ChargeService.SettleLease", Role::kTrainer},
@@ -72,6 +74,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"SessionService.GetSessionHistory", Role::kViewer},
     {"SessionService.GetSessionPrivacyProfile", Role::kViewer},
     {"SessionService.GetSessionTradeOffCurve", Role::kViewer},
+    {"SessionService.GetSessionSeries", Role::kViewer},
     {"SessionService.CloseSession", Role::kTrainer},
     {"SessionService.RecordAudit", Role::kTrainer},
     {"SessionService.WatchSession", Role::kViewer},

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_CORE_LEDGER_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,12 @@ inline bool TwoPartsChange(accounting::NeighboringRelation relation) {
   return relation == accounting::NeighboringRelation::kReplaceOne;
 }
 
+// Where in the ledger something was refused, and when.
+struct RefusalMark {
+  int64_t sequence = 0;
+  int64_t time_micros = 0;
+};
+
 struct BudgetState {
   BudgetSpec spec;  // as created
   Balance balance;
@@ -55,6 +62,10 @@ struct BudgetState {
   // Charges of all sessions below, not counting plans.
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
+  // Of the newest accepted charge below. 0 before the first.
+  int64_t last_accepted_time_micros = 0;
+  // Charges and plans refused below, oldest first: the newest kMaxRecentRefusals.
+  std::deque<RefusalMark> recent_refusals;
 };
 
 // A distinct event of a session.

@@ -18,6 +18,11 @@ absl::Status Contradiction(const char* what) {
   return absl::DataLossError(absl::StrFormat("ledger entry contradicts the ones before: %s", what));
 }
 
+void Remember(const Entry& refusal, BudgetState* budget) {
+  budget->recent_refusals.push_back({refusal.sequence, refusal.time_micros});
+  if (budget->recent_refusals.size() > kMaxRecentRefusals) budget->recent_refusals.pop_front();
+}
+
 // True if there is one cost for every cell of every gate.
 bool SameShape(const std::vector<std::vector<Cost>>& costs, const std::vector<Gate>& gates) {
   if (costs.size() != gates.size()) return false;
@@ -234,10 +239,11 @@ absl::Status Ledger::ApplyBody(const AuditRecorded& body, const Entry& entry) {
   return absl::OkStatus();
 }
 
-absl::Status Ledger::ApplyBody(const SessionRefused& body, const Entry&) {
+absl::Status Ledger::ApplyBody(const SessionRefused& body, const Entry& entry) {
   if (FindBudget(body.spec.budget_id) == nullptr) {
     return Contradiction("a session is refused by a budget that does not exist");
   }
+  for (BudgetState* budget : MutablePathToRoot(body.spec.budget_id)) Remember(entry, budget);
   return absl::OkStatus();
 }
 
@@ -317,7 +323,13 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
   }
   ++(accepted ? session->accepted_charge_count : session->refused_charge_count);
   for (BudgetState* budget : path) {
-    ++(accepted ? budget->accepted_charge_count : budget->refused_charge_count);
+    if (accepted) {
+      ++budget->accepted_charge_count;
+      budget->last_accepted_time_micros = entry.time_micros;
+    } else {
+      ++budget->refused_charge_count;
+      Remember(entry, budget);
+    }
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,8 @@ inline constexpr int kMaxBudgetDepth = 8;
 inline constexpr int64_t kMaxDistinctEvents = 100'000;
 // Distinct events of one plan: they are composed when the session is created.
 inline constexpr int64_t kMaxPlanEvents = 10'000;
+// The refusals that a budget remembers: a page or two for people, 16 kB.
+inline constexpr size_t kMaxRecentRefusals = 1'000;
 // One transaction's worth.
 inline constexpr int64_t kMaxBatchItems = 1'000;
 // An answer's worth of entries.

@@ -1,15 +1,20 @@
 #include "server/transport/grpc/handlers/budget_handlers.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "accounting/event/domain.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.pb.h"
 #include "proto/convert/accountant_readings.h"
+#include "proto/convert/curves.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
@@ -40,9 +45,31 @@ using Raw2 = v1::BudgetService::WithRawCallbackMethod_FreezeBudget<
 template <class Base>
 using Raw3 = v1::BudgetService::WithRawCallbackMethod_GetBudgetTree<
     v1::BudgetService::WithRawCallbackMethod_GetBudgetGuarantees<
-        v1::BudgetService::WithRawCallbackMethod_WatchBudget<Base>>>;
+        v1::BudgetService::WithRawCallbackMethod_GetBudgetActivity<
+            v1::BudgetService::WithRawCallbackMethod_WatchBudget<Base>>>>;
 
 constexpr char kBudgetList[] = "budgets";
+constexpr int64_t kActivityWindowSeconds = 24 * 60 * 60;
+constexpr int64_t kMaxActivityWindowSeconds = 366 * kActivityWindowSeconds;
+
+absl::Status AnswerActivity(core::LedgerReader& reader, const std::string& id,
+                            int64_t window_seconds, const Call& call) {
+  const core::Ledger* ledger = reader.LedgerOf(id);
+  if (ledger == nullptr) return NoSuchBudget(id);
+  const core::BudgetState& budget = *ledger->FindBudget(id);
+  v1::BudgetActivity message;
+  if (budget.last_accepted_time_micros > 0) {
+    ToProto(budget.last_accepted_time_micros, message.mutable_last_charge_time());
+  }
+  const int64_t since = absl::ToUnixMicros(absl::Now()) - window_seconds * 1'000'000;
+  message.set_refused_charge_count(
+      std::count_if(budget.recent_refusals.begin(), budget.recent_refusals.end(),
+                    [&](const core::RefusalMark& mark) { return mark.time_micros >= since; }));
+  message.mutable_window()->set_seconds(window_seconds);
+  message.set_sequence(ledger->head().sequence);
+  call->Succeed(message);
+  return absl::OkStatus();
+}
 
 absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, const Call& call) {
   const core::Ledger* ledger = reader.LedgerOf(id);
@@ -204,11 +231,43 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
           if (status.ok() && !request.group().empty()) {
             status = CheckResourceId("group", request.group());
           }
+          std::optional<double> type_one_error;
+          if (status.ok() && request.has_type_one_error()) {
+            type_one_error = request.type_one_error();
+            status = accounting::CheckInterval("typeOneError", *type_one_error,
+                                               accounting::kProbability);
+          }
           if (!status.ok()) return status;
+          ReadState(
+              context_.ledger, call,
+              [call, id = *std::move(id), delta = request.delta(), group = request.group(),
+               type_one_error, computations = context_.computations](core::LedgerReader& reader) {
+                return ComputeGuarantees(reader, id, delta, group, type_one_error, *computations,
+                                         call);
+              });
+          return absl::OkStatus();
+        });
+  }
+
+  Unary* GetBudgetActivity(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetBudgetActivityRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetBudgetActivityRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+          if (!id.ok()) return id.status();
+          int64_t window_seconds = kActivityWindowSeconds;
+          if (request.has_window()) {
+            window_seconds = request.window().seconds();
+            absl::Status status = accounting::CheckRange("window.seconds", window_seconds, 1,
+                                                         kMaxActivityWindowSeconds);
+            if (status.ok()) {
+              status = accounting::CheckRange("window.nanos", request.window().nanos(), 0, 0);
+            }
+            if (!status.ok()) return status;
+          }
           ReadState(context_.ledger, call,
-                    [call, id = *std::move(id), delta = request.delta(), group = request.group(),
-                     computations = context_.computations](core::LedgerReader& reader) {
-                      return ComputeGuarantees(reader, id, delta, group, *computations, call);
+                    [call, id = *std::move(id), window_seconds](core::LedgerReader& reader) {
+                      return AnswerActivity(reader, id, window_seconds, call);
                     });
           return absl::OkStatus();
         });
@@ -261,6 +320,7 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
   // Copies the histories on the ledger's thread; the mathematics is done on another.
   static absl::Status ComputeGuarantees(core::LedgerReader& reader, const std::string& id,
                                         double delta, const std::string& group,
+                                        std::optional<double> type_one_error,
                                         ComputationPool& computations, const Call& call) {
     const core::Ledger* ledger = reader.LedgerOf(id);
     if (ledger == nullptr) return NoSuchBudget(id);
@@ -272,8 +332,20 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
     message.set_session_count(session_count);
     message.set_sequence(ledger->head().sequence);
     return computations.Submit([call, history = std::move(history), relation = budget.spec.relation,
-                                delta, message]() mutable {
+                                delta, type_one_error, message]() mutable {
       if (call->Abandoned()) return;
+      if (type_one_error.has_value()) {
+        convert::CurveQuestion curve;
+        curve.question.events = history;
+        curve.question.relation = relation;
+        curve.at = {*type_one_error};
+        const auto points = convert::TradeOffCurve(curve, [&call] { return call->Abandoned(); });
+        // An event that no trade-off function is known of promises nothing.
+        message.set_true_positive_rate_upper(
+            points.ok() && points->points(0).has_true_positive_rate_upper()
+                ? points->points(0).true_positive_rate_upper()
+                : 1);
+      }
       for (v1::AccountantReading& reading :
            convert::ReadEveryAccountant(history, relation, delta)) {
         *message.add_readings() = std::move(reading);

@@ -19,6 +19,7 @@
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/handlers/charge_stream.h"
+#include "server/transport/grpc/handlers/list_refusals.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
@@ -36,9 +37,10 @@ using Raw1 = v1::ChargeService::WithRawCallbackMethod_Charge<
             v1::ChargeService::WithRawCallbackMethod_GetCharge<Base>>>>;
 template <class Base>
 using Raw2 = v1::ChargeService::WithRawCallbackMethod_ListCharges<
-    v1::ChargeService::WithRawCallbackMethod_StreamCharges<
-        v1::ChargeService::WithRawCallbackMethod_AcquireLease<
-            v1::ChargeService::WithRawCallbackMethod_SettleLease<Base>>>>;
+    v1::ChargeService::WithRawCallbackMethod_ListRefusals<
+        v1::ChargeService::WithRawCallbackMethod_StreamCharges<
+            v1::ChargeService::WithRawCallbackMethod_AcquireLease<
+                v1::ChargeService::WithRawCallbackMethod_SettleLease<Base>>>>>;
 
 // NOT_FOUND, or OK.
 absl::Status CheckSessionExists(core::LedgerReader& reader, const core::SessionName& name) {
@@ -247,6 +249,14 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
                       return AnswerList(reader, name, list, after, size, call);
                     });
           return absl::OkStatus();
+        });
+  }
+
+  Unary* ListRefusals(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::ListRefusalsRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::ListRefusalsRequest& request, const Call& call) {
+          return transport::ListRefusals(context_, request, call);
         });
   }
 

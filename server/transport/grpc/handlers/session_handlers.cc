@@ -22,6 +22,7 @@
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/session_series.h"
 #include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
@@ -43,7 +44,8 @@ template <class Base>
 using Raw2 = v1::SessionService::WithRawCallbackMethod_GetSessionGuarantees<
     v1::SessionService::WithRawCallbackMethod_GetSessionHistory<
         v1::SessionService::WithRawCallbackMethod_GetSessionPrivacyProfile<
-            v1::SessionService::WithRawCallbackMethod_GetSessionTradeOffCurve<Base>>>>;
+            v1::SessionService::WithRawCallbackMethod_GetSessionTradeOffCurve<
+                v1::SessionService::WithRawCallbackMethod_GetSessionSeries<Base>>>>>;
 template <class Base>
 using Raw3 = v1::SessionService::WithRawCallbackMethod_CloseSession<
     v1::SessionService::WithRawCallbackMethod_RecordAudit<
@@ -254,6 +256,14 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
             *curve.mutable_type_one_error_range() = request.type_one_error_range();
           }
           return AnswerCurve(request.name(), curve, call, convert::TradeOffCurve);
+        });
+  }
+
+  Unary* GetSessionSeries(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::GetSessionSeriesRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::GetSessionSeriesRequest& request, const Call& call) {
+          return transport::GetSessionSeries(context_, request, call);
         });
   }
 

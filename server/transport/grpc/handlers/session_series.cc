@@ -1,0 +1,261 @@
+#include "server/transport/grpc/handlers/session_series.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "accounting/accountant.h"
+#include "accounting/event/domain.h"
+#include "accounting/event/validation.h"
+#include "proto/convert/enum_convert.h"
+#include "proto/convert/guarantee_convert.h"
+#include "server/core/limits.h"
+#include "server/transport/grpc/converters/budget_convert.h"
+#include "server/transport/grpc/converters/resource_names.h"
+
+namespace epsledger::transport {
+namespace {
+
+constexpr int64_t kDefaultPointCount = 100;
+constexpr int64_t kMaxPointCount = 500;
+// What is ahead has this share of the points.
+constexpr int64_t kAheadShare = 3;
+
+// The smallest of 1, 2, 5, 10, 20, ... of which at most `count` multiples lie inside (0, total).
+int64_t RoundStride(int64_t total, int64_t count) {
+  int64_t stride = 1;
+  const int64_t factors[] = {2, 5, 10};
+  for (int64_t power = 1; (total - 1) / stride > count; power *= 10) {
+    for (const int64_t factor : factors) {
+      stride = power * factor;
+      if ((total - 1) / stride <= count) break;
+    }
+  }
+  return stride;
+}
+
+// What is charged between the point before and this one: uses by the event's index.
+struct Stretch {
+  int64_t steps = 0;  // in all, up to this point
+  std::map<int64_t, int64_t> uses = {};
+  int64_t sequence = 0;
+  int64_t time_micros = 0;
+};
+
+// What one answer is made of: gathered on the ledger's thread, page by page, then composed on
+// another one.
+struct Series {
+  core::SessionName name;
+  double delta = 0;
+  accounting::Accountant accountant = accounting::Accountant::kBest;
+  int64_t point_count = kDefaultPointCount;
+
+  bool started = false;
+  int64_t total = 0;
+  int64_t stride = 1;
+  int64_t after_sequence = 0;
+  int64_t last_attempt = 0;
+  std::vector<Stretch> stretches = {};
+  std::vector<accounting::MechanismEvent> events = {};
+  int64_t next_event = -1;  // that was charged last; -1: nothing is ahead
+  int64_t steps_that_fit = 0;
+  accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
+  v1::GetSessionSeriesResponse response = {};
+};
+
+// The epsilon that a cap states at this delta, or at none.
+std::optional<double> EpsilonOf(const core::Cap& cap, double delta) {
+  if (const auto* pure = std::get_if<core::PureEpsilonCap>(&cap)) return pure->epsilon;
+  const auto* approximate = std::get_if<core::ApproximateDpCap>(&cap);
+  if (approximate == nullptr || approximate->delta != delta) return std::nullopt;
+  return approximate->epsilon;
+}
+
+void Lower(std::optional<double> epsilon, const std::string& resource,
+           v1::GetSessionSeriesResponse* response) {
+  if (!epsilon.has_value()) return;
+  if (response->has_epsilon_cap() && response->epsilon_cap() <= *epsilon) return;
+  response->set_epsilon_cap(*epsilon);
+  response->set_epsilon_cap_resource(resource);
+}
+
+void Start(const core::Ledger& ledger, const core::SessionState& session, Series* series) {
+  series->started = true;
+  series->relation = session.spec.relation;
+  for (const core::SessionEvent& event : session.events) {
+    series->total += event.accepted_count;
+    series->events.push_back(event.event);
+  }
+  series->stride = RoundStride(series->total, series->point_count - 2);
+  v1::GetSessionSeriesResponse& response = series->response;
+  response.set_sequence(ledger.head().sequence);
+  response.set_steps(series->total);
+  int64_t leased = 0;
+  for (const core::OpenLease& lease : session.open_leases) leased += lease.count;
+  response.set_leased_steps(leased);
+  if (session.spec.own_cap.has_value()) {
+    Lower(EpsilonOf(*session.spec.own_cap, series->delta), FormatSessionName(series->name),
+          &response);
+  }
+  for (const core::BudgetState* budget = ledger.FindBudget(session.spec.budget_id);
+       budget != nullptr; budget = ledger.FindBudget(budget->spec.parent_id)) {
+    Lower(EpsilonOf(budget->spec.cap, series->delta), FormatBudgetName(budget->spec.id), &response);
+  }
+  if (session.last_charge.sequence == 0) return;
+  const int64_t event = session.last_charge.event_index;
+  const auto preview = ledger.PreviewCharge(series->name, session.events[event].event, 1);
+  if (!preview.ok() || preview->steps_that_fit < 1) return;
+  // As many as can be counted: nothing limits.
+  if (preview->steps_that_fit >= accounting::kMaxEventCount - series->total) return;
+  series->next_event = event;
+  series->steps_that_fit = preview->steps_that_fit;
+}
+
+// Counts an accepted charge, and ends a stretch at each point that lies in it.
+void Count(const core::ChargeRecord& record, Series* series) {
+  v1::GetSessionSeriesResponse& response = series->response;
+  std::vector<Stretch>& stretches = series->stretches;
+  if (stretches.empty()) stretches.emplace_back();
+  int64_t steps = stretches.back().steps;
+  if (record.row.attempt != series->last_attempt) {
+    series->last_attempt = record.row.attempt;
+    v1::AttemptStart& attempt = *response.add_attempts();
+    attempt.set_number(record.row.attempt);
+    attempt.set_steps_before(steps);
+    attempt.set_sequence(record.sequence);
+    ToProto(record.time_micros, attempt.mutable_time());
+  }
+  for (int64_t left = std::min(record.row.count, series->total - steps); left > 0;) {
+    Stretch& stretch = stretches.back();
+    const int64_t point = std::min(series->total, (steps / series->stride + 1) * series->stride);
+    const int64_t uses = std::min(left, point - steps);
+    stretch.uses[record.row.event_index] += uses;
+    stretch.sequence = record.sequence;
+    stretch.time_micros = record.time_micros;
+    steps += uses;
+    left -= uses;
+    stretch.steps = steps;
+    if (steps == point && steps < series->total) stretches.push_back({.steps = steps});
+  }
+}
+
+// Epsilon of `events` so far; unset if the accountant does not know one of them.
+void Answer(const Series& series, const std::map<int64_t, int64_t>& counts, int64_t steps,
+            v1::SeriesPoint* point) {
+  accounting::Question question;
+  question.accountant = series.accountant;
+  question.relation = series.relation;
+  question.query = accounting::EpsilonAtDelta::FromDelta(series.delta);
+  for (const auto& [event, count] : counts) {
+    question.events.push_back({series.events[event], count});
+  }
+  point->set_steps(steps);
+  const absl::StatusOr<accounting::Guarantee> epsilon = accounting::Answer(question);
+  if (epsilon.ok()) convert::ToProto(*epsilon, point->mutable_epsilon());
+}
+
+void Compose(Series series, const Call& call) {
+  v1::GetSessionSeriesResponse& response = series.response;
+  std::map<int64_t, int64_t> counts;
+  Answer(series, counts, 0, response.add_points());
+  for (const Stretch& stretch : series.stretches) {
+    if (call->Abandoned()) return;
+    for (const auto& [event, uses] : stretch.uses) counts[event] += uses;
+    v1::SeriesPoint& point = *response.add_points();
+    Answer(series, counts, stretch.steps, &point);
+    point.set_sequence(stretch.sequence);
+    ToProto(stretch.time_micros, point.mutable_time());
+  }
+  if (series.next_event >= 0) {
+    v1::SeriesPoint& first = *response.add_ahead();
+    first = response.points(response.points_size() - 1);
+    first.clear_time();
+    first.clear_sequence();
+    const int64_t count = std::max<int64_t>(1, series.point_count / kAheadShare - 2);
+    const int64_t stride = RoundStride(series.steps_that_fit, count);
+    const int64_t charged = counts[series.next_event];
+    for (int64_t more = stride;; more += stride) {
+      if (call->Abandoned()) return;
+      more = std::min(more, series.steps_that_fit);
+      counts[series.next_event] = charged + more;
+      Answer(series, counts, series.total + more, response.add_ahead());
+      if (more == series.steps_that_fit) break;
+    }
+  }
+  call->Succeed(response);
+}
+
+void ReadOn(core::DurableLedger& ledger, const std::shared_ptr<ComputationPool>& computations,
+            const Call& call, Series series);
+
+absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
+                      const std::shared_ptr<ComputationPool>& computations, const Call& call,
+                      Series series) {
+  const core::Ledger* budgets = reader.LedgerOf(series.name.budget_id);
+  const core::SessionState* session =
+      budgets == nullptr ? nullptr : budgets->FindSession(series.name);
+  if (session == nullptr) return NoSuchSession(series.name);
+  if (!series.started) Start(*budgets, *session, &series);
+  const auto steps = [&series] {
+    return series.stretches.empty() ? 0 : series.stretches.back().steps;
+  };
+  if (series.total > 0) {
+    const absl::StatusOr<std::vector<core::ChargeRecord>> page =
+        reader.ListCharges(series.name, series.after_sequence, core::kMaxPageSize);
+    if (!page.ok()) return page.status();
+    for (const core::ChargeRecord& record : *page) {
+      series.after_sequence = record.sequence;
+      if (record.row.decision == core::ChargeDecision::kAccepted) Count(record, &series);
+      if (steps() >= series.total) break;
+    }
+    if (steps() < series.total) {
+      if (page->empty()) return absl::DataLossError("the ledger lacks charges that it has counted");
+      if (!call->Abandoned()) ReadOn(ledger, computations, call, std::move(series));
+      return absl::OkStatus();
+    }
+  }
+  return computations->Submit(
+      [call, series = std::move(series)]() mutable { Compose(std::move(series), call); });
+}
+
+void ReadOn(core::DurableLedger& ledger, const std::shared_ptr<ComputationPool>& computations,
+            const Call& call, Series series) {
+  ReadState(ledger, call,
+            [&ledger, computations, call,
+             series = std::move(series)](core::LedgerReader& reader) mutable {
+              return ReadPage(ledger, reader, computations, call, std::move(series));
+            });
+}
+
+}  // namespace
+
+absl::Status GetSessionSeries(const HandlerContext& context,
+                              const v1::GetSessionSeriesRequest& request, const Call& call) {
+  absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
+  if (!name.ok()) return name.status();
+  Series series{.name = *std::move(name), .delta = request.delta()};
+  absl::Status status =
+      accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
+  if (!status.ok()) return status;
+  if (request.accountant() != v1::Accountant::KIND_UNSPECIFIED) {
+    const absl::StatusOr<accounting::Accountant> accountant =
+        convert::FromProto(request.accountant(), "accountant");
+    if (!accountant.ok()) return accountant.status();
+    series.accountant = *accountant;
+  }
+  if (request.point_count() != 0) {
+    status = accounting::CheckRange("pointCount", request.point_count(), 2, kMaxPointCount);
+    if (!status.ok()) return status;
+    series.point_count = request.point_count();
+  }
+  ReadOn(context.ledger, context.computations, call, std::move(series));
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::transport

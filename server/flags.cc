@@ -19,6 +19,11 @@ void AddFlags(CLI::App& app, Flags& flags) {
          "one). None by default. TLS with --tls-cert and --tls-key")
       ->envname("EPSLEDGERD_HTTP_LISTEN")
       ->delimiter(',');
+  app.add_option("--http-host", flags.http_host_names,
+                 "Names by which browsers reach the HTTP API over plaintext, beside IP addresses, "
+                 "localhost and names without a dot: a page of another name is refused")
+      ->envname("EPSLEDGERD_HTTP_HOST")
+      ->delimiter(',');
   app.add_flag("--json-log", flags.json_log, "Write the log as one JSON object a line")
       ->envname("EPSLEDGERD_JSON_LOG");
   app.add_option("--address-file", flags.address_file,

@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "client/dashboard/packed_dashboard.h"
 #include "prometheus/registry.h"
 #include "server/flags.h"
 #include "server/json_log.h"
@@ -46,6 +47,7 @@ using epsledger::transport::HttpServer;
 using epsledger::transport::IsLocalAddress;
 using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
+using epsledger::transport::StaticFile;
 
 // How long a stop waits for calls that are being answered.
 constexpr absl::Duration kDrainPatience = absl::Seconds(10);
@@ -99,6 +101,14 @@ absl::StatusOr<bool> OthersCanReachHttp(const Flags& flags) {
   return others;
 }
 
+std::vector<StaticFile> Dashboard() {
+  std::vector<StaticFile> files;
+  for (const epsledger::PackedFile& file : epsledger::PackedDashboard()) {
+    files.push_back({.path = file.path, .content = file.compressed});
+  }
+  return files;
+}
+
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
@@ -115,8 +125,8 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   options.others_can_reach = *others_can_reach_http;
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
-  HttpRoutes routes(observed, registry, (*server)->InProcessChannel(),
-                    (*server)->in_process_pass());
+  HttpRoutes routes(observed, registry, (*server)->InProcessChannel(), (*server)->in_process_pass(),
+                    {.host_names = flags.http_host_names, .dashboard = Dashboard()});
   auto http = HttpServer::Start({.addresses = flags.http_addresses,
                                  .tls_certificate_file = flags.server.tls_certificate_file,
                                  .tls_key_file = flags.server.tls_key_file},

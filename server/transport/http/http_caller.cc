@@ -41,13 +41,6 @@ std::string CookieOf(const HttpRequest& request) {
   return "";
 }
 
-// Browsers of today say where a request comes from. SameSite=Strict already keeps the cookie at
-// home; this holds where a browser knows the header and not the attribute.
-bool IsFromAnotherSite(const HttpRequest& request) {
-  const std::string_view site = request.Header("sec-fetch-site");
-  return !site.empty() && site != "same-origin" && site != "none";
-}
-
 std::string SetCookie(const HttpRequest& request, std::string_view value, std::string_view more) {
   // A cookie that is Secure would not come back over plaintext, which only this machine speaks.
   const bool tls = request.tls;
@@ -57,6 +50,11 @@ std::string SetCookie(const HttpRequest& request, std::string_view value, std::s
 }
 
 }  // namespace
+
+bool IsFromAnotherSite(const HttpRequest& request) {
+  const std::string_view site = request.Header("sec-fetch-site");
+  return !site.empty() && site != "same-origin" && site != "none";
+}
 
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   HttpCaller caller;

@@ -11,6 +11,10 @@ namespace epsledger::transport {
 // set. PERMISSION_DENIED if the cookie came with a request that another site made.
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request);
 
+// Browsers of today say where a request comes from. SameSite=Strict already keeps the cookie at
+// home; this holds where a browser knows the header and not the attribute.
+bool IsFromAnotherSite(const HttpRequest& request);
+
 // POST /v1/login {"token": "epsl_..."}: sets the cookie if the token is one that is valid now, so
 // that a browser can keep it where scripts cannot read it: HttpOnly, SameSite=Strict, and Secure
 // unless it is plaintext on this machine.

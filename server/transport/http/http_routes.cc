@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/transport/http/connect_routes.h"
+#include "server/transport/http/host_check.h"
 #include "server/transport/http/http_caller.h"
 #include "server/transport/http/openapi.h"
 #include "server/transport/http/operations_routes.h"
@@ -25,16 +26,32 @@ void AnswerOpenApi(const HttpRequest& request, HttpReply reply) {
 }  // namespace
 
 HttpRoutes::HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
-                       std::shared_ptr<grpc::Channel> channel, std::string in_process_pass)
+                       std::shared_ptr<grpc::Channel> channel, std::string in_process_pass,
+                       HttpRoutesOptions options)
     : operations_(OperationsRoutes(ledger, std::move(registry))),
       gateway_(std::move(channel), std::move(in_process_pass)),
-      events_(gateway_) {}
+      events_(gateway_),
+      host_names_(std::move(options.host_names)),
+      dashboard_(options.dashboard) {}
 
 HttpHandler HttpRoutes::handler() {
   return [this](const HttpRequest& request, HttpReply reply) { Answer(request, std::move(reply)); };
 }
 
 void HttpRoutes::Answer(const HttpRequest& request, HttpReply reply) {
+  if (!IsMeantForUs(request, host_names_)) {
+    return std::move(reply)(HttpError(
+        421, "permission_denied",
+        "the request names another host, or comes from another site's page: over plaintext this "
+        "server answers to IP addresses, localhost, names without a dot, and those of "
+        "--http-host"));
+  }
+  if (dashboard_.Has(request.path)) return std::move(reply)(dashboard_.Answer(request));
+  if (request.path == "/") {
+    return std::move(reply)(
+        HttpError(404, "not_found",
+                  "this server was built without the dashboard (its build found no Node.js)"));
+  }
   if (IsConnectPath(request.path)) return AnswerConnect(gateway_, request, std::move(reply));
   if (request.path == "/openapi.json") return AnswerOpenApi(request, std::move(reply));
   if (request.path == "/v1/events") return events_.Answer(request, std::move(reply));

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "grpcpp/channel.h"
 #include "prometheus/registry.h"
@@ -10,8 +11,16 @@
 #include "server/transport/http/event_routes.h"
 #include "server/transport/http/http_message.h"
 #include "server/transport/http/rpc_gateway.h"
+#include "server/transport/http/static_files.h"
 
 namespace epsledger::transport {
+
+struct HttpRoutesOptions {
+  // Names of this server beside those that IsMeantForUs always takes.
+  std::vector<std::string> host_names;
+  // None: the program was built without.
+  std::vector<StaticFile> dashboard;
+};
 
 // Everything that HTTP answers:
 //   /metrics, /healthz, /readyz       OperationsRoutes, open to everybody who reaches the address
@@ -20,13 +29,15 @@ namespace epsledger::transport {
 //   /v1/events                        EventRoutes
 //   /v1/...                           AnswerRest
 //   /epsledger.v1.Service/Method      AnswerConnect
-// Anything else is 404.
+//   /, /assets/...                    StaticFiles: the dashboard
+// Anything else is 404. A request for another host (IsMeantForUs) is 421 everywhere.
 class HttpRoutes {
  public:
   // REQUIRES: `ledger` outlives it, and so does the server whose in-process channel and pass they
   // are.
   HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
-             std::shared_ptr<grpc::Channel> channel, std::string in_process_pass);
+             std::shared_ptr<grpc::Channel> channel, std::string in_process_pass,
+             HttpRoutesOptions options = {});
 
   // REQUIRES: this outlives the HttpServer.
   HttpHandler handler();
@@ -37,6 +48,8 @@ class HttpRoutes {
   const HttpHandler operations_;
   RpcGateway gateway_;
   EventRoutes events_;
+  const std::vector<std::string> host_names_;
+  const StaticFiles dashboard_;
 };
 
 }  // namespace epsledger::transport

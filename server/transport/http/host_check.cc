@@ -1,0 +1,42 @@
+#include "server/transport/http/host_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "server/transport/http/http_caller.h"
+
+namespace epsledger::transport {
+namespace {
+
+bool IsIp4(absl::string_view host) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(host, '.');
+  return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](absl::string_view part) {
+           uint32_t value = 0;
+           return !part.empty() && part.size() <= 3 && absl::ascii_isdigit(part[0]) &&
+                  absl::SimpleAtoi(part, &value) && value < 256;
+         });
+}
+
+bool IsOurName(absl::string_view host_header, const std::vector<std::string>& names) {
+  absl::string_view host = host_header;
+  if (absl::ConsumePrefix(&host, "[")) return absl::StrContains(host, ':');  // IP version 6
+  host = host.substr(0, host.find(':'));
+  absl::ConsumeSuffix(&host, ".");
+  if (!absl::StrContains(host, '.') || IsIp4(host)) return true;
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return absl::EqualsIgnoreCase(name, host); });
+}
+
+}  // namespace
+
+bool IsMeantForUs(const HttpRequest& request, const std::vector<std::string>& names) {
+  if (request.method != "GET" && IsFromAnotherSite(request)) return false;
+  const std::string_view host = request.Header("host");
+  // Browsers always say it.
+  return request.tls || host.empty() || IsOurName({host.data(), host.size()}, names);
+}
+
+}  // namespace epsledger::transport

@@ -1,0 +1,72 @@
+// Which budget lies below which: what an event at a session touches further up.
+
+import { signal } from '@preact/signals';
+import { get } from './client';
+import { changedName } from './events';
+import type { Budget, LedgerChange, ListBudgetsResponse } from './messages';
+
+/** All budgets of the caller by name, as far as they were listed. */
+export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());
+
+const PAGE_SIZE = 1000;
+
+/** Lists them all, page by page. */
+export async function listBudgets(abort?: AbortSignal) {
+  const budgets: Budget[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page = await get<ListBudgetsResponse>('/v1/budgets', { pageSize: PAGE_SIZE, pageToken }, abort);
+    if (!page.ok) return page;
+    budgets.push(...(page.value.budgets ?? []));
+    pageToken = page.value.nextPageToken;
+  } while (pageToken !== undefined && pageToken !== '');
+  knownBudgets.value = new Map(budgets.map((budget) => [budget.name, budget]));
+  return { ok: true as const, value: budgets };
+}
+
+export function learnBudget(budget: Budget): void {
+  const next = new Map(knownBudgets.peek());
+  next.set(budget.name, budget);
+  knownBudgets.value = next;
+}
+
+/** "budgets/people" of "budgets/people/sessions/first/attempts/1". */
+export function budgetOf(name: string): string {
+  return name.split('/').slice(0, 2).join('/');
+}
+
+/** The budgets above one, the nearest first. */
+export function ancestorsOf(name: string): string[] {
+  const above: string[] = [];
+  let at = knownBudgets.peek().get(name)?.parent ?? '';
+  while (at !== '' && !above.includes(at)) {
+    above.push(at);
+    at = knownBudgets.peek().get(at)?.parent ?? '';
+  }
+  return above;
+}
+
+export function rootOf(name: string): string {
+  return ancestorsOf(name).at(-1) ?? name;
+}
+
+/**
+ * True if what is shown of a resource may differ after the change: it is about the resource, about
+ * something in it, or about a budget or session further down.
+ */
+export function isTouched(resource: string, change: LedgerChange): boolean {
+  const name = changedName(change);
+  if (name === resource || name.startsWith(`${resource}/`)) return true;
+  const isBudget = resource.split('/').length === 2;
+  if (!isBudget) {
+    // A session shows what its budgets leave it.
+    return change.budget !== undefined && budgetOf(resource) === name;
+  }
+  if (resource === change.watched) return true;
+  return ancestorsOf(budgetOf(name)).includes(resource);
+}
+
+/** The id in a name: "people" of "budgets/people", "first" of "budgets/people/sessions/first". */
+export function idOf(name: string): string {
+  return name.split('/').at(-1) ?? name;
+}

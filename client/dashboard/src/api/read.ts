@@ -1,0 +1,110 @@
+// An answer of the server on a page: asked once, asked again when an event touches it, never polled.
+
+import { useSignal, type ReadonlySignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { isTouched } from './budgets';
+import { get, rpc, type ApiError, type Result } from './client';
+import { onChange } from './events';
+
+export interface Read<T> {
+  /** The newest answer; kept while a newer one is fetched, and while one fails. */
+  value?: T;
+  /** Of the newest question. */
+  error?: ApiError;
+  /** True while a question is open. */
+  loading: boolean;
+}
+
+export interface ReadOptions {
+  /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
+  touchedBy?: readonly string[];
+}
+
+// A burst of charges is one question: asked at once, and once more after the burst's pause.
+const QUIET_MS = 150;
+const LONGEST_WAIT_MS = 500;
+
+/** GET of `path`; undefined asks nothing yet. */
+export function useGet<T>(
+  path: string | undefined,
+  parameters: Record<string, string | number | undefined> = {},
+  options: ReadOptions = {},
+): ReadonlySignal<Read<T>> {
+  const key = path === undefined ? undefined : JSON.stringify([path, parameters]);
+  return useAnswer<T>(key, (abort) => get<T>(path ?? '', parameters, abort), options);
+}
+
+/** One unary RPC; undefined asks nothing yet. */
+export function useRpc<T>(
+  method: string,
+  request: unknown,
+  options: ReadOptions = {},
+): ReadonlySignal<Read<T>> {
+  const key = request === undefined ? undefined : JSON.stringify([method, request]);
+  return useAnswer<T>(key, (abort) => rpc<T>(method, request, abort), options);
+}
+
+function useAnswer<T>(
+  key: string | undefined,
+  ask: (abort: AbortSignal) => Promise<Result<T>>,
+  options: ReadOptions,
+): ReadonlySignal<Read<T>> {
+  const answer = useSignal<Read<T>>({ loading: key !== undefined });
+  const touchedBy = options.touchedBy ?? [];
+  const touchKey = touchedBy.join();
+  useEffect(() => {
+    // Another question: the answer to the one before would be wrong here.
+    answer.value = { loading: key !== undefined };
+    if (key === undefined) return undefined;
+    let running: AbortController | undefined;
+    let again = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let waitingSince = 0;
+    let ended = false;
+
+    const start = async () => {
+      timer = undefined;
+      waitingSince = 0;
+      if (running !== undefined) {
+        again = true;
+        return;
+      }
+      running = new AbortController();
+      answer.value = { ...answer.peek(), loading: true };
+      const result = await ask(running.signal);
+      running = undefined;
+      if (ended) return;
+      answer.value = result.ok
+        ? { value: result.value, loading: false }
+        : { ...answer.peek(), error: result.error, loading: false };
+      if (again) {
+        again = false;
+        soon();
+      }
+    };
+    const soon = () => {
+      const now = Date.now();
+      if (waitingSince === 0) waitingSince = now;
+      clearTimeout(timer);
+      const wait = Math.max(0, Math.min(QUIET_MS, waitingSince + LONGEST_WAIT_MS - now));
+      timer = setTimeout(() => void start(), wait);
+    };
+
+    void start();
+    const stop =
+      touchedBy.length === 0
+        ? undefined
+        : onChange((change) => {
+            if (touchedBy.some((resource) => isTouched(resource, change))) soon();
+          });
+    return () => {
+      ended = true;
+      stop?.();
+      clearTimeout(timer);
+      running?.abort();
+    };
+    // `ask` is what `key` says.
+    // eslint-disable-next-line
+  }, [key, touchKey]);
+  return answer;
+}

@@ -1,0 +1,3 @@
+export function AuditPage(_: { budget?: string }) {
+  return <h1>Audit</h1>;
+}

@@ -1,0 +1,3 @@
+export function BudgetPage(_: { budget: string }) {
+  return <h1>Budget</h1>;
+}

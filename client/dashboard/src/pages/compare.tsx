@@ -1,0 +1,3 @@
+export function ComparePage(_: { budget?: string; session?: string }) {
+  return <h1>Compare accountants</h1>;
+}

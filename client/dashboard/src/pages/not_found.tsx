@@ -1,0 +1,3 @@
+export function NotFoundPage(_: { path: string }) {
+  return <h1>Not found</h1>;
+}

@@ -1,0 +1,3 @@
+export function OverviewPage(_: Record<string, never>) {
+  return <h1>Budgets</h1>;
+}

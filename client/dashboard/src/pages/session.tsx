@@ -1,0 +1,3 @@
+export function SessionPage(_: { budget: string; session: string }) {
+  return <h1>Session</h1>;
+}

@@ -10,7 +10,6 @@ import type { Marks } from './epsilon_marks';
 import { plotHeight, plotOptions } from './epsilon_options';
 import { epsilonPlot, type EpsilonPlot } from './epsilon_plot';
 import { deltaWords, readoutWords, stepTable, summaryWords } from './epsilon_words';
-import './charts.css';
 
 interface EpsilonStepsProps {
   series: EpsilonSeries;
@@ -43,7 +42,9 @@ function StepLegend({ plot, accountant }: { plot: EpsilonPlot; accountant: strin
   return (
     <ul class="curve-legend" aria-label="Lines">
       <li>
-        <span class={plot.isApproximation ? 'step-key step-key-dashed' : 'step-key step-key-line'} />
+        <span
+          class={plot.isApproximation ? 'step-key step-key-dashed' : 'step-key step-key-line'}
+        />
         <span>
           charged, {accountant} <span class="curve-kind">({kind})</span>
         </span>

@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { get } from './client';
 import { changedName } from './events';
 import type { Budget, LedgerChange, ListBudgetsResponse } from './messages';
+import { budgetOf } from './resource_names';
 
 /** All budgets of the caller by name, as far as they were listed. */
 export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());
@@ -28,11 +29,6 @@ export function learnBudget(budget: Budget): void {
   const next = new Map(knownBudgets.peek());
   next.set(budget.name, budget);
   knownBudgets.value = next;
-}
-
-/** "budgets/people" of "budgets/people/sessions/first/attempts/1". */
-export function budgetOf(name: string): string {
-  return name.split('/').slice(0, 2).join('/');
 }
 
 /** The budgets above one, the nearest first. */
@@ -64,9 +60,4 @@ export function isTouched(resource: string, change: LedgerChange): boolean {
   }
   if (resource === change.watched) return true;
   return ancestorsOf(budgetOf(name)).includes(resource);
-}
-
-/** The id in a name: "people" of "budgets/people", "first" of "budgets/people/sessions/first". */
-export function idOf(name: string): string {
-  return name.split('/').at(-1) ?? name;
 }

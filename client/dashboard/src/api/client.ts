@@ -65,8 +65,8 @@ export function pathOfResource(name: string, view = ''): string {
 async function call<T>(url: string, init: RequestInit, abort?: AbortSignal): Promise<Result<T>> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), PATIENCE_MS);
-  const give_up = () => timeout.abort();
-  abort?.addEventListener('abort', give_up);
+  const giveUp = () => timeout.abort();
+  abort?.addEventListener('abort', giveUp);
   try {
     const response = await fetch(url, {
       ...init,
@@ -95,7 +95,7 @@ async function call<T>(url: string, init: RequestInit, abort?: AbortSignal): Pro
     );
   } finally {
     clearTimeout(timer);
-    abort?.removeEventListener('abort', give_up);
+    abort?.removeEventListener('abort', giveUp);
   }
 }
 
@@ -110,8 +110,10 @@ export function errorOf(status: number, body: unknown): ApiError {
   const of = (kind: ErrorKind, remedy: string): ApiError => ({ kind, message: said, remedy });
   if (status === 401) return of('unauthenticated', 'Log in with a token.');
   if (status === 403) return of('denied', 'Log in with a token whose role allows it.');
-  // A route that the server does not know, rather than a resource that is not there.
-  if (status === 501 || code === 'unimplemented' || (status === 404 && (code === '' || message === 'there is nothing here'))) {
+  // A route or parameter that the server does not know, rather than a resource that is not there.
+  const noRoute = status === 404 && (code === '' || message === 'there is nothing here');
+  const noParameter = status === 400 && message.includes('is not known here');
+  if (status === 501 || code === 'unimplemented' || noRoute || noParameter) {
     return {
       kind: 'not-offered',
       message: 'Not available from this server.',

@@ -30,6 +30,7 @@ const RETRY_MS = [500, 1_000, 2_000, 5_000];
 type Listener = (change: LedgerChange) => void;
 
 const listeners = new Set<Listener>();
+const startListeners = new Set<() => void>();
 let source: EventSource | undefined;
 let lastEventId = '';
 let retries = 0;
@@ -42,6 +43,15 @@ let watched: readonly string[] = [];
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/**
+ * Calls the listener whenever telling starts at the present instead of behind what was told: what
+ * was asked before may be older than that.
+ */
+export function onFreshStart(listener: () => void): () => void {
+  startListeners.add(listener);
+  return () => startListeners.delete(listener);
 }
 
 /** The name of what a change is about: "budgets/people/sessions/first/attempts/1/charges/a". */
@@ -89,6 +99,7 @@ function open(as: Connection): void {
     connection.value = 'live';
     connectionProblem.value = '';
     retries = 0;
+    if (lastEventId === '') for (const listener of startListeners) listener();
   };
   mine.onerror = () => {
     if (source !== mine) return;
@@ -138,6 +149,8 @@ async function afterRefusal(): Promise<void> {
     const answer = await reasonOfRefusal();
     if (answer !== '') connectionProblem.value = answer;
     connection.value = 'unavailable';
+    // It may be the position that is wrong, in a ledger that was restored: from the present on then.
+    lastEventId = '';
     retryTimer = setTimeout(() => open('reconnecting'), 30_000);
     return;
   }

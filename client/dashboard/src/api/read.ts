@@ -1,10 +1,10 @@
 // An answer of the server on a page: asked once, asked again when an event touches it, never polled.
 
 import { useSignal, type ReadonlySignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { isTouched } from './budgets';
 import { get, rpc, type ApiError, type Result } from './client';
-import { onChange } from './events';
+import { onChange, onFreshStart } from './events';
 
 export interface Read<T> {
   /** The newest answer; kept while a newer one is fetched, and while one fails. */
@@ -15,7 +15,9 @@ export interface Read<T> {
   loading: boolean;
 }
 
-export interface ReadOptions {
+export interface ReadOptions<T> {
+  /** The answer, where it is known already: asked again only when it is touched. */
+  initial?: T;
   /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
   touchedBy?: readonly string[];
 }
@@ -28,7 +30,7 @@ const LONGEST_WAIT_MS = 500;
 export function useGet<T>(
   path: string | undefined,
   parameters: Record<string, string | number | undefined> = {},
-  options: ReadOptions = {},
+  options: ReadOptions<T> = {},
 ): ReadonlySignal<Read<T>> {
   const key = path === undefined ? undefined : JSON.stringify([path, parameters]);
   return useAnswer<T>(key, (abort) => get<T>(path ?? '', parameters, abort), options);
@@ -38,23 +40,31 @@ export function useGet<T>(
 export function useRpc<T>(
   method: string,
   request: unknown,
-  options: ReadOptions = {},
+  options: ReadOptions<T> = {},
 ): ReadonlySignal<Read<T>> {
   const key = request === undefined ? undefined : JSON.stringify([method, request]);
   return useAnswer<T>(key, (abort) => rpc<T>(method, request, abort), options);
 }
 
-function useAnswer<T>(
+/** Any question: `key` says it, undefined asks nothing yet. */
+export function useAnswer<T>(
   key: string | undefined,
   ask: (abort: AbortSignal) => Promise<Result<T>>,
-  options: ReadOptions,
+  options: ReadOptions<T> = {},
 ): ReadonlySignal<Read<T>> {
-  const answer = useSignal<Read<T>>({ loading: key !== undefined });
+  const start: Read<T> =
+    options.initial === undefined
+      ? { loading: key !== undefined }
+      : { value: options.initial, loading: false };
+  const answer = useSignal<Read<T>>(start);
+  const firstKey = useRef(key);
   const touchedBy = options.touchedBy ?? [];
   const touchKey = touchedBy.join();
   useEffect(() => {
+    const known = key === firstKey.current && options.initial !== undefined;
+    firstKey.current = undefined;
     // Another question: the answer to the one before would be wrong here.
-    answer.value = { loading: key !== undefined };
+    if (!known) answer.value = { loading: key !== undefined };
     if (key === undefined) return undefined;
     let running: AbortController | undefined;
     let again = false;
@@ -62,7 +72,7 @@ function useAnswer<T>(
     let waitingSince = 0;
     let ended = false;
 
-    const start = async () => {
+    const askNow = async () => {
       timer = undefined;
       waitingSince = 0;
       if (running !== undefined) {
@@ -87,24 +97,26 @@ function useAnswer<T>(
       if (waitingSince === 0) waitingSince = now;
       clearTimeout(timer);
       const wait = Math.max(0, Math.min(QUIET_MS, waitingSince + LONGEST_WAIT_MS - now));
-      timer = setTimeout(() => void start(), wait);
+      timer = setTimeout(() => void askNow(), wait);
     };
 
-    void start();
-    const stop =
+    if (!known) void askNow();
+    const stops =
       touchedBy.length === 0
-        ? undefined
-        : onChange((change) => {
-            if (touchedBy.some((resource) => isTouched(resource, change))) soon();
-          });
+        ? []
+        : [
+            onFreshStart(soon),
+            onChange((change) => {
+              if (touchedBy.some((resource) => isTouched(resource, change))) soon();
+            }),
+          ];
     return () => {
       ended = true;
-      stop?.();
+      for (const stop of stops) stop();
       clearTimeout(timer);
       running?.abort();
     };
     // `ask` is what `key` says.
-    // eslint-disable-next-line
   }, [key, touchKey]);
   return answer;
 }

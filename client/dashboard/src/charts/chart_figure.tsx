@@ -27,21 +27,21 @@ export function ChartFigure({ title, summary, table, children }: ChartFigureProp
   };
 
   return (
-    <figure class="chart" aria-labelledby={name}>
+    <figure class="card chart" aria-labelledby={name}>
       <figcaption class="chart-head">
         <h2 class="chart-title" id={name}>
           {title}
         </h2>
         <span class="chart-tools">
+          <button type="button" onClick={() => setAsTable(!asTable)}>
+            {asTable ? 'View as chart' : 'View as table'}
+          </button>
+          <button type="button" onClick={() => void copy()}>
+            Copy CSV
+          </button>
           <span class="chart-said" role="status">
             {said}
           </span>
-          <button type="button" class="chart-tool" onClick={() => setAsTable(!asTable)}>
-            {asTable ? 'View as chart' : 'View as table'}
-          </button>
-          <button type="button" class="chart-tool" onClick={() => void copy()}>
-            Copy CSV
-          </button>
         </span>
       </figcaption>
       <p class="chart-summary">{summary}</p>

@@ -19,7 +19,7 @@ export interface Curve {
   // With a band.
   lower?: readonly number[];
   // A word beside the curve, where it passes this x value.
-  label?: { text: string; at: number };
+  label?: { text: string; at: number; side: 'above' | 'below' };
 }
 
 export const kindWords: Record<CurveKind, string> = {

@@ -41,12 +41,20 @@ export interface PlotArea {
   bottom: number;
 }
 
-function plotArea(width: number): PlotArea {
+// Room for the longest mark of the vertical axis, at the width of a digit.
+const DIGIT_WIDTH = 7;
+
+function plotArea(width: number, y: CurveAxis): PlotArea {
+  const ticks = makeScale(y.kind, y.domain, { first: 0, last: 1 }).ticks(6);
+  const longest = Math.max(
+    3,
+    ...ticks.map(({ value, label }) => (y.words.label?.(value) ?? label).length),
+  );
   return {
     width,
     height: width < 480 ? 280 : 360,
-    left: 52,
-    right: width - 16,
+    left: 14 + longest * DIGIT_WIDTH,
+    right: width - 22,
     top: 30,
     bottom: 44,
   };
@@ -70,7 +78,7 @@ export function CurveChart(props: CurveChartProps) {
     return () => observer.disconnect();
   }, []);
 
-  const area = plotArea(Math.max(240, width));
+  const area = plotArea(Math.max(240, width), y);
   const xScale = makeScale(x.kind, x.domain, { first: area.left, last: area.right });
   const yScale = makeScale(y.kind, y.domain, {
     first: area.height - area.bottom,
@@ -209,12 +217,13 @@ function ReferenceLabels({ curves, xs, x, y, area }: ReferenceLabelsProps) {
         const left = x.place(xs[index] ?? NaN);
         const top = y.place(curve.upper[index] ?? NaN);
         if (!Number.isFinite(left) || !Number.isFinite(top)) return null;
-        const atEnd = left > (area.left + area.right) / 2;
+        const atEnd = left > area.left + (area.right - area.left) * 0.6;
+        const below = curve.label.side === 'below';
         return (
           <text
             class="curve-label"
             x={left + (atEnd ? -8 : 8)}
-            y={Math.max(area.top + 12, top - 6)}
+            y={below ? top + 18 : Math.max(area.top + 12, top - 8)}
             text-anchor={atEnd ? 'end' : 'start'}
             aria-hidden="true"
             key={curve.name}

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { isTouched } from './budgets';
 import { get, rpc, type ApiError, type Result } from './client';
 import { onChange, onFreshStart } from './events';
+import type { LedgerChange } from './messages';
 
 export interface Read<T> {
   /** The newest answer; kept while a newer one is fetched, and while one fails. */
@@ -20,6 +21,8 @@ export interface ReadOptions<T> {
   initial?: T;
   /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
   touchedBy?: readonly string[];
+  /** Of those changes, only the ones that this says. */
+  touchedWhen?: (change: LedgerChange) => boolean;
 }
 
 // A burst of charges is one question: asked at once, and once more after the burst's pause.
@@ -107,6 +110,7 @@ export function useAnswer<T>(
         : [
             onFreshStart(soon),
             onChange((change) => {
+              if (options.touchedWhen?.(change) === false) return;
               if (touchedBy.some((resource) => isTouched(resource, change))) soon();
             }),
           ];

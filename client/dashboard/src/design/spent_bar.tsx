@@ -9,12 +9,14 @@ interface SpentBarProps {
   leased?: number;
   /** Shares at which somebody wants to know. */
   thresholds?: readonly number[];
+  /** What it is spent of, in words. */
+  of?: string;
 }
 
 const NEARLY = 0.8;
 
 /** What is spent of a cap, the part in open leases hatched, with the same in words. */
-export function SpentBar({ spent, leased = 0, thresholds = [] }: SpentBarProps) {
+export function SpentBar({ spent, leased = 0, thresholds = [], of }: SpentBarProps) {
   const hatch = useId();
   const shown = Math.min(1, Math.max(0, spent));
   const shownLeased = Math.min(shown, Math.max(0, leased));
@@ -43,8 +45,9 @@ export function SpentBar({ spent, leased = 0, thresholds = [] }: SpentBarProps) 
       </svg>
       <span class="spent-bar-words">
         <strong>{words}</strong>
-        {spent >= 1 ? ', exhausted' : ''}
-        {leased > 0 ? `, of it ${percent(leased, 'up')} of the cap in open leases` : ''}
+        {of !== undefined && ` of ${of}`}
+        {spent >= 1 && ', exhausted'}
+        {leased > 0 && `; ${percent(leased, 'up')} of the cap is in open leases`}
         {thresholds.length > 0 && (
           <span class="visually-hidden">
             ; somebody wants to know at {thresholds.map((at) => percent(at, 'down')).join(', ')}

@@ -3,16 +3,16 @@
 import type { JSX } from 'preact';
 import type { Route } from '../router';
 import { AuditPage } from './audit';
-import { BudgetPage } from './budget';
+import { BudgetPage } from './budget/budget';
 import { ComparePage } from './compare';
 import { LoginPage } from './login';
 import { NotFoundPage } from './not_found';
-import { OverviewPage } from './overview';
+import { OverviewPage } from './overview/overview';
 import { PlannerPage } from './planner';
 import { PrivacyProfilePage } from './privacy_profile';
 import { RefusalsPage } from './refusals';
 import { ServerPage } from './server';
-import { SessionPage } from './session';
+import { SessionPage } from './session/session';
 import { TradeOffPage } from './trade_off';
 
 /** What every page of a session is given. */

@@ -1,0 +1,49 @@
+import { countOf, type Session } from '../../api/messages';
+import { Card } from '../../design/card';
+import { eventWords } from '../../format/events';
+import { count } from '../../format/numbers';
+
+/** The plan of a declared session and the tickets that are left of it. */
+export function SessionPlan({ session }: { session: Session }) {
+  const events = session.plan?.events ?? [];
+  if (session.mode !== 'DECLARED' || events.length === 0) return null;
+  const left = session.ticketsLeft ?? [];
+  return (
+    <Card title="Plan" aside={<span class="muted small">charged to every budget in full; unused tickets are wasted</span>}>
+      <div class="table-box" role="region" aria-label="Plan" tabIndex={0}>
+        <table class="grid as-cards">
+          <thead>
+            <tr>
+              <th scope="col">Event</th>
+              <th scope="col" class="number">
+                Planned
+              </th>
+              <th scope="col" class="number">
+                Drawn
+              </th>
+              <th scope="col" class="number">
+                Tickets left
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.map((planned, i) => (
+              <tr key={i}>
+                <th scope="row">{eventWords(planned.event)}</th>
+                <td data-label="Planned" class="number">
+                  {count(planned.count)}
+                </td>
+                <td data-label="Drawn" class="number">
+                  {count(countOf(planned.count) - countOf(left[i]))}
+                </td>
+                <td data-label="Tickets left" class="number">
+                  {count(left[i])}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}

@@ -1,3 +1,0 @@
-export function BudgetPage(_: { budget: string }) {
-  return <h1>Budget</h1>;
-}

@@ -77,6 +77,12 @@ export function accountantPlot(all: readonly AccountantSeries[]): AccountantPlot
       color: i + 1,
       upper,
       lower,
+      // Named beside it too, each at another place.
+      label: {
+        text: accountantName(accountant),
+        at: (steps.at(-1) ?? 0) * (0.3 + 0.08 * i),
+        side: isApproximation ? 'below' : 'above',
+      },
     };
   });
   return { steps, curves, top };

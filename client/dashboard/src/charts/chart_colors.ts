@@ -1,6 +1,7 @@
 // The colours of the design for a canvas, which knows no custom properties.
 
 export interface ChartColors {
+  surface: string;
   text: string;
   quiet: string;
   grid: string;
@@ -13,6 +14,7 @@ export interface ChartColors {
 }
 
 const names: Record<keyof ChartColors, string> = {
+  surface: '--surface',
   text: '--text',
   quiet: '--text-muted',
   grid: '--line',

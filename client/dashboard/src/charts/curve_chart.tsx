@@ -212,7 +212,9 @@ function ReferenceLabels({ curves, xs, x, y, area }: ReferenceLabelsProps) {
   return (
     <>
       {curves.map((curve) => {
-        if (curve.label === undefined) return null;
+        // A phone has no room beside its curves: the legend names them.
+        const isCrowded = area.width < 480 && curve.kind !== 'reference';
+        if (curve.label === undefined || isCrowded) return null;
         const index = nearestIndex(xs, curve.label.at);
         const left = x.place(xs[index] ?? NaN);
         const top = y.place(curve.upper[index] ?? NaN);

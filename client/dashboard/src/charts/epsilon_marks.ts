@@ -112,7 +112,7 @@ function hatch(ctx: CanvasRenderingContext2D, color: string): CanvasPattern | nu
   const draw = tile.getContext('2d');
   if (draw === null) return null;
   draw.strokeStyle = color;
-  draw.lineWidth = 1.5 * devicePixelRatio;
+  draw.lineWidth = devicePixelRatio;
   draw.beginPath();
   // Past its corners, so that tiles meet.
   for (const shift of [-side, 0, side]) {
@@ -149,6 +149,11 @@ function drawZoneWords(u: uPlot, { plot, colors, aheadWords, leasedWords }: Mark
   const words = (text: string, from: number, to: number) => {
     if (ctx.measureText(text).width + 8 * ratio > to - from) return;
     ctx.textAlign = 'center';
+    // Readable on hatching.
+    ctx.lineJoin = 'round';
+    ctx.lineWidth = 4 * ratio;
+    ctx.strokeStyle = colors.surface;
+    ctx.strokeText(text, (from + to) / 2, y);
     ctx.fillStyle = colors.text;
     ctx.fillText(text, (from + to) / 2, y);
   };

@@ -51,7 +51,7 @@ export function plotOptions(
     ticks: { show: false },
     values: (_, values) => tickLabels(values),
   };
-  const gap = { spanGaps: false, points: { show: false } };
+  const gap = { spanGaps: false, pxAlign: 0, points: { show: false } };
   return {
     width,
     height: plotHeight(width),
@@ -68,7 +68,7 @@ export function plotOptions(
       y: { range: () => epsilonRange(marks()) },
     },
     axes: [
-      { ...axis, space: 80, size: 34 },
+      { ...axis, space: 80, size: 26 },
       { ...axis, space: 40, size: 52 },
     ],
     series: [

@@ -2,14 +2,14 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EpsilonSeries } from '../api/messages';
-import { count, roundedUp } from '../format/numbers';
+import { count } from '../format/numbers';
 import { chartColors, onThemeChange } from './chart_colors';
 import { indexAfterKey } from './chart_cursor';
 import { ChartFigure } from './chart_figure';
 import type { Marks } from './epsilon_marks';
 import { plotHeight, plotOptions } from './epsilon_options';
 import { epsilonPlot, type EpsilonPlot } from './epsilon_plot';
-import { deltaWords, readoutWords, stepTable, summaryWords } from './epsilon_words';
+import { capWords, deltaWords, readoutWords, stepTable, summaryWords } from './epsilon_words';
 
 interface EpsilonStepsProps {
   series: EpsilonSeries;
@@ -89,7 +89,7 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
   const currentMarks = (element: Element): Marks => ({
     plot,
     colors: chartColors(element),
-    capWords: plot.cap === null ? '' : `cap: epsilon ${roundedUp(plot.cap)} at delta ${delta}`,
+    capWords: plot.cap === null ? '' : `cap: ${capWords(plot.cap, delta)}`,
     aheadWords: 'ahead',
     leasedWords: 'open leases',
   });

@@ -1,7 +1,7 @@
 // What the chart of epsilon against step says in words.
 
 import type { EpsilonSeries } from '../api/messages';
-import { count, counted, epsilonAtDelta, roundedUp } from '../format/numbers';
+import { count, counted, epsilonAtDelta, roundedDown, roundedUp } from '../format/numbers';
 import { fullTime } from '../format/times';
 import type { ChartTable } from './chart_table';
 import type { EpsilonPlot } from './epsilon_plot';
@@ -18,13 +18,18 @@ function kindWords(plot: EpsilonPlot, accountant: string): string {
     : `${accountant}, upper bound`;
 }
 
+/** A cap is exact, and what is cut off of it is no promise. */
+export function capWords(cap: number, delta: string): string {
+  return `epsilon ${roundedDown(cap, 6)} at delta ${delta}`;
+}
+
 export function summaryWords(plot: EpsilonPlot, delta: string, accountant: string): string {
   const last = plot.upper[plot.chargedCount - 1] ?? null;
   const parts = [
     `${epsilonAtDelta(last ?? (plot.isUnbounded ? Infinity : undefined), delta)} after ` +
       `${counted(plot.chargedSteps, 'step')} (${kindWords(plot, accountant)})`,
   ];
-  if (plot.cap !== null) parts.push(`the cap is epsilon ${roundedUp(plot.cap)}`);
+  if (plot.cap !== null) parts.push(`the cap is ${capWords(plot.cap, delta)}`);
   const ahead = (plot.steps.at(-1) ?? 0) - plot.chargedSteps;
   if (ahead > 0) {
     const end = plot.ahead.at(-1) ?? null;

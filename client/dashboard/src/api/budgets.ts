@@ -9,6 +9,9 @@ import { budgetOf } from './resource_names';
 /** All budgets of the caller by name, as far as they were listed. */
 export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());
 
+/** True once they were listed: until then, none is known rather than none there. */
+export const budgetsListed = signal(false);
+
 const PAGE_SIZE = 1000;
 
 /** Lists them all, page by page. */
@@ -22,22 +25,17 @@ export async function listBudgets(abort?: AbortSignal) {
     pageToken = page.value.nextPageToken;
   } while (pageToken !== undefined && pageToken !== '');
   knownBudgets.value = new Map(budgets.map((budget) => [budget.name, budget]));
+  budgetsListed.value = true;
   return { ok: true as const, value: budgets };
-}
-
-export function learnBudget(budget: Budget): void {
-  const next = new Map(knownBudgets.peek());
-  next.set(budget.name, budget);
-  knownBudgets.value = next;
 }
 
 /** The budgets above one, the nearest first. */
 export function ancestorsOf(name: string): string[] {
   const above: string[] = [];
-  let at = knownBudgets.peek().get(name)?.parent ?? '';
+  let at = knownBudgets.value.get(name)?.parent ?? '';
   while (at !== '' && !above.includes(at)) {
     above.push(at);
-    at = knownBudgets.peek().get(at)?.parent ?? '';
+    at = knownBudgets.value.get(at)?.parent ?? '';
   }
   return above;
 }

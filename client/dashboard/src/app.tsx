@@ -13,21 +13,7 @@ const MOST_ROOTS = 64;
 
 export function App() {
   const mustLogIn = tokenWanted.value || route.value.page === 'login';
-  return (
-    <>
-      <a
-        class="skip"
-        href={`#${pathOf(route.value)}`}
-        onClick={(event) => {
-          event.preventDefault();
-          document.getElementById('content')?.focus();
-        }}
-      >
-        Skip to the content
-      </a>
-      {mustLogIn ? <LoginPage /> : <Pages />}
-    </>
-  );
+  return mustLogIn ? <LoginPage /> : <Pages />;
 }
 
 function Pages() {

@@ -4,7 +4,7 @@ import { fullTime, now, relativeTime } from '../format/times';
 export function Ago({ time }: { time: string | undefined }) {
   if (time === undefined || time === '') return <span class="muted">never</span>;
   return (
-    <time dateTime={time} title={fullTime(time)}>
+    <time class="nowrap" dateTime={time} title={fullTime(time)}>
       {relativeTime(time, now.value)}
     </time>
   );

@@ -28,11 +28,11 @@ export function CellsTable({ cells, allMustFit }: CellsTableProps) {
             : `A charge fits if one of ${counted.length} has room: ${open} ${open === 1 ? 'has' : 'have'} some left. Shown is the one with the most.`}
         </p>
       )}
-      <Rows cells={shown} />
+      <Rows label="Cells (table)" cells={shown} />
       {rest.length > 0 && (
         <details>
           <summary>The other {rest.length}</summary>
-          <Rows cells={rest} />
+          <Rows label="Other cells (table)" cells={rest} />
         </details>
       )}
     </>
@@ -45,9 +45,9 @@ function shareOf(cell: CellBalance): number {
   return cap > 0 ? spent / cap : Infinity;
 }
 
-function Rows({ cells }: { cells: readonly CellBalance[] }) {
+function Rows({ label, cells }: { label: string; cells: readonly CellBalance[] }) {
   return (
-    <div class="table-box" role="region" aria-label="Cells" tabIndex={0}>
+    <div class="table-box" role="region" aria-label={label} tabIndex={0}>
       <table class="grid as-cards">
         <thead>
           <tr>

@@ -16,7 +16,7 @@ function ownerOf(charge: Charge): { budget: string; session: string; attempt: st
 /** Charges of one session, as they were decided. */
 export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   return (
-    <div class="table-box" role="region" aria-label="Charges" tabIndex={0}>
+    <div class="table-box" role="region" aria-label="Charges (table)" tabIndex={0}>
       <table class="grid as-cards">
         <thead>
           <tr>
@@ -71,7 +71,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
 /** Refused charges: what was asked, why not, and what to do. */
 export function RefusalsTable({ charges, ofOneSession }: { charges: readonly Charge[]; ofOneSession?: boolean }) {
   return (
-    <div class="table-box" role="region" aria-label="Refused charges" tabIndex={0}>
+    <div class="table-box" role="region" aria-label="Refused charges (table)" tabIndex={0}>
       <table class="grid as-cards">
         <thead>
           <tr>
@@ -104,7 +104,8 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
           idOf(charge.name)
         ) : (
           <a href={hrefOf({ page: 'session', budget, session })}>
-            {budget}/{session}
+            {budget}/<wbr />
+            {session}
           </a>
         )}
         <span class="under">

@@ -6,7 +6,7 @@ import { count } from '../format/numbers';
 /** Entries of a ledger, with their hashes. */
 export function EntriesTable({ entries }: { entries: readonly AuditEntry[] }) {
   return (
-    <div class="table-box" role="region" aria-label="Entries" tabIndex={0}>
+    <div class="table-box" role="region" aria-label="Entries (table)" tabIndex={0}>
       <table class="grid as-cards">
         <thead>
           <tr>

@@ -11,7 +11,7 @@ export function ReadingsTable({ readings }: { readings: readonly AccountantReadi
   const best = readings.find((reading) => reading.accountant === 'BEST')?.guarantee;
   return (
     <>
-      <div class="table-box" role="region" aria-label="Accountants" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Accountants (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

@@ -60,7 +60,7 @@ export function StatementCard({ name }: { name: string }) {
           <p role="status" class="small muted">
             Made at delta {madeAt}, of entry {count(statement.head?.sequence)} of the ledger.
           </p>
-          <pre class="text-box" tabIndex={0} role="region" aria-label="Privacy statement">
+          <pre class="text-box" tabIndex={0} role="region" aria-label="Text of the statement">
             {statement.text}
           </pre>
           <details>

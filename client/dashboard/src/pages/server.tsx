@@ -120,7 +120,7 @@ function Denials() {
           (value.denials ?? []).length === 0 ? (
             <p class="muted">None.</p>
           ) : (
-            <div class="table-box" role="region" aria-label="Denied calls" tabIndex={0}>
+            <div class="table-box" role="region" aria-label="Denied calls (table)" tabIndex={0}>
               <table class="grid as-cards">
                 <thead>
                   <tr>

@@ -18,6 +18,17 @@ export function TopBar() {
   const page = route.value.page;
   return (
     <header class="bar-top">
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => {
+          // The hash is the route: it stays.
+          event.preventDefault();
+          document.getElementById('content')?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
       <div class="bar-top-inner">
         <a class="brand" href={hrefOf({ page: 'overview' })}>
           <img src={icon} alt="" width="22" height="22" />

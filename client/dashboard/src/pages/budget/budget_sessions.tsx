@@ -84,7 +84,7 @@ function Sessions({ budget, list, order }: SessionsProps) {
         divergences={divergences.value}
         order={order}
       />
-      <div class="table-box" role="region" aria-label="Sessions" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Sessions (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

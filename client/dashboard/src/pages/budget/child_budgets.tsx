@@ -28,7 +28,7 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
     >
       <Answer read={read} what="the budgets below">
         {(tree) => (
-          <div class="table-box" role="region" aria-label="Budgets below" tabIndex={0}>
+          <div class="table-box" role="region" aria-label="Budgets below (table)" tabIndex={0}>
             <table class="grid as-cards">
               <thead>
                 <tr>

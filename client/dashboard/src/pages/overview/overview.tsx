@@ -51,7 +51,7 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
           />
         </label>
       )}
-      <div class="table-box" role="region" aria-label="Budgets" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Budgets (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

@@ -14,7 +14,7 @@ export function SessionAudits({ session }: { session: Session }) {
       title="Audits"
       aside={<span class="muted small">lower bounds that attacks showed, as whoever ran them says</span>}
     >
-      <div class="table-box" role="region" aria-label="Audits" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Audits (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

@@ -3,9 +3,10 @@ import { countOf, numberOf, type Session, type SessionGuarantees } from '../../a
 import type { Read } from '../../api/read';
 import { isUnproven } from '../../design/badge';
 import { Figure } from '../../design/facts';
+import { LiveWords } from '../../design/live_words';
 import { deltaText } from '../../delta';
 import { accountantName } from '../../format/names';
-import { count, counted, roundedUp } from '../../format/numbers';
+import { count, counted, epsilonAtDelta, roundedUp } from '../../format/numbers';
 
 // What the server answers where nothing limits: it counts no further.
 const MOST_STEPS = 2 ** 52;
@@ -22,8 +23,13 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
   const unproven = isUnproven(session.claim);
   const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
   const fit = answer?.stepsThatFit;
+  const spoken = unproven
+    ? `${counted(steps, 'step')} charged; ${session.claim?.label ?? 'not proven'}.`
+    : `${counted(steps, 'step')} charged, ${epsilonAtDelta(epsilon, deltaText.value)}.`;
   return (
-    <dl class="figures card" aria-live="polite">
+    <>
+    <LiveWords text={spoken} />
+    <dl class="figures card">
       <Figure
         name={`Epsilon at delta ${deltaText.value}`}
         value={unproven ? 'no proven bound' : epsilon === undefined ? (guarantees.loading ? '…' : 'no bound') : roundedUp(epsilon)}
@@ -49,5 +55,6 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
       />
       <Figure name="Refused" value={count(session.refusedChargeCount)} note="charges" />
     </dl>
+    </>
   );
 }

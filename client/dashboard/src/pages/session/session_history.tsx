@@ -9,7 +9,7 @@ export function SessionHistory({ session }: { session: Session }) {
   if (history.length === 0) return null;
   return (
     <Card title="History" aside={<span class="muted small">in the order of first use</span>}>
-      <div class="table-box" role="region" aria-label="History" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="History (table)" tabIndex={0}>
         <table class="grid">
           <thead>
             <tr>

@@ -12,7 +12,7 @@ export function SessionLeases({ leases }: { leases: readonly Lease[] }) {
   if (leases.length === 0) return null;
   return (
     <Card title="Open leases" aside={<span class="muted small">charged in full; settling returns nothing</span>}>
-      <div class="table-box" role="region" aria-label="Open leases" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Open leases (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

@@ -10,7 +10,7 @@ export function SessionPlan({ session }: { session: Session }) {
   const left = session.ticketsLeft ?? [];
   return (
     <Card title="Plan" aside={<span class="muted small">charged to every budget in full; unused tickets are wasted</span>}>
-      <div class="table-box" role="region" aria-label="Plan" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Plan (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

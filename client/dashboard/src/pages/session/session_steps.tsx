@@ -68,7 +68,7 @@ function Attempts({ series }: { series: EpsilonSeries }) {
   if (attempts.length === 0) return null;
   return (
     <Card title="Attempts">
-      <div class="table-box" role="region" aria-label="Attempts" tabIndex={0}>
+      <div class="table-box" role="region" aria-label="Attempts (table)" tabIndex={0}>
         <table class="grid as-cards">
           <thead>
             <tr>

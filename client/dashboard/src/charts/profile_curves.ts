@@ -69,6 +69,8 @@ export function profileCurves(points: readonly ProfilePoint[], name: string): Cu
 export function profileWords(point: ProfilePoint | undefined): string {
   if (point === undefined) return 'No points.';
   const delta = deltaWords(point);
+  if (point.upper >= 0)
+    return `At epsilon ${roundedUp(point.epsilon)} nothing is promised: delta is 1.`;
   return point.isApproximation
     ? `At epsilon ${roundedUp(point.epsilon)} delta is about ${delta}: an approximation, not a bound.`
     : `The history is (epsilon ${roundedUp(point.epsilon)}, delta ${delta})-differentially private.`;

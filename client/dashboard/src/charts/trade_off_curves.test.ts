@@ -41,6 +41,7 @@ test('without a bound everything is possible', () => {
   const [bound] = attackBounds([{ typeOneError: 0.01 }]);
   assert.equal(bound?.caughtAtMost, 1);
   assert.equal(bound?.missedAtLeast, 0);
+  assert.match(attackWords(bound), /^There is no bound: .* may catch every member/);
 });
 
 test('rates rise from 0 to 1, and a logarithmic axis starts above 0', () => {

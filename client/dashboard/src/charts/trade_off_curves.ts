@@ -130,6 +130,9 @@ export function attackWords(bound: AttackBounds | undefined): string {
   if (bound.isApproximation) {
     return `An attacker ${at} catches about ${percent(bound.caughtAtMost, 'up')} of members: an approximation, not a bound.`;
   }
+  if (bound.caughtAtMost >= 1 && bound.falseAlarm < 1) {
+    return `There is no bound: an attacker ${at} may catch every member.`;
+  }
   const perfect = `With perfect privacy it would be ${percent(bound.falseAlarm, 'up')}.`;
   return `An attacker ${at} catches at most ${percent(bound.caughtAtMost, 'up')} of members. ${perfect}`;
 }
@@ -139,6 +142,9 @@ export function falseAlarmWords(rate: number): string {
 }
 
 export function tradeOffSummary(bounds: readonly AttackBounds[]): string {
+  if (bounds.some(({ falseAlarm, caughtAtMost }) => falseAlarm === 0 && caughtAtMost >= 1)) {
+    return 'There is no bound: an attack may catch every member without any false alarm.';
+  }
   const words = [1e-3, 0.01, 0.1]
     .map((rate) => bounds.find(({ falseAlarm }) => falseAlarm === rate))
     .filter((bound) => bound !== undefined)

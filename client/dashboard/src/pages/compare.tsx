@@ -7,11 +7,11 @@ import { Card } from '../design/card';
 import { Empty } from '../design/notice';
 import { PageHead } from '../design/page_head';
 import { hrefOf } from '../router';
-import { AccountantChart } from './accountant_chart';
-import { AccountantTable } from './accountant_table';
+import { AccountantChart } from '../accountants/accountant_chart';
+import { AccountantTable } from '../accountants/accountant_table';
 import { SessionPageHead } from './curve_page';
-import { PlanFields, PlanProblem } from './plan_fields';
-import { eventsOfPlan, planOfQuery } from './plan';
+import { PlanFields, PlanProblem } from '../plan/plan_fields';
+import { eventsOfPlan, planOfQuery } from '../plan/plan';
 
 /** What every accountant says of one history: of a session, or of events that nobody charged. */
 export function ComparePage({ budget, session }: { budget?: string; session?: string }) {

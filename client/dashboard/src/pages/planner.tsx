@@ -17,11 +17,11 @@ import { PageHead } from '../design/page_head';
 import { accountantName } from '../format/names';
 import { counted, roundedUp } from '../format/numbers';
 import { SessionPageHead } from './curve_page';
-import { eventOfPlan, eventsOfPlan, planOfHistory, planOfQuery, type Plan } from './plan';
-import { PlanFields, PlanProblem } from './plan_fields';
-import { PlannerTargets } from './planner_targets';
-import { PlannerVerdict } from './planner_verdict';
-import { SessionChoice } from './session_choice';
+import { eventOfPlan, eventsOfPlan, planOfHistory, planOfQuery, type Plan } from '../plan/plan';
+import { PlanFields, PlanProblem } from '../plan/plan_fields';
+import { PlannerTargets } from '../plan/planner_targets';
+import { PlannerVerdict } from '../plan/planner_verdict';
+import { SessionChoice } from '../plan/session_choice';
 
 interface HistoryResponse {
   history?: CountedEvent[];

@@ -22,7 +22,7 @@ import { powerLabel, roundOut } from '../charts/scale';
 import { delta, deltaText } from '../delta';
 import { accountantName } from '../format/names';
 import { roundedUp } from '../format/numbers';
-import { AccountantChoice, chosenAccountant } from './accountant_choice';
+import { AccountantChoice, chosenAccountant } from '../accountants/accountant_choice';
 import { CurvePage } from './curve_page';
 
 /** The axis ends where delta is this small, or at what was chosen if that is smaller. */
@@ -140,7 +140,7 @@ function profileSummary(points: readonly ProfilePoint[], reached: number, words:
   const last = points.at(-1);
   if (first === undefined || last === undefined) return 'No points.';
   if (at === undefined) {
-    return `Delta stays above ${words} up to epsilon ${roundedUp(last.epsilon)}: no finite bound is shown here.`;
+    return `Delta stays above ${words.replace('delta ', '')} up to epsilon ${roundedUp(last.epsilon)}, where the axis ends.`;
   }
   return (
     `Delta falls from ${deltaWords(first)} at epsilon 0; ` +

@@ -17,7 +17,7 @@ import {
 import { accountantName } from '../format/names';
 import { percent } from '../format/numbers';
 import { query, setQuery } from '../router';
-import { AccountantChoice, chosenAccountant } from './accountant_choice';
+import { AccountantChoice, chosenAccountant } from '../accountants/accountant_choice';
 import { CurvePage } from './curve_page';
 
 const VIEWS: { view: TradeOffView; name: string }[] = [

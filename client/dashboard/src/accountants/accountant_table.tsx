@@ -87,7 +87,7 @@ function Row({ reading, smallest, isWinner }: RowProps) {
       </th>
       <td class="number" data-label="Epsilon">
         {isApproximation && 'about '}
-        {roundedUp(upper)}
+        {Number.isFinite(upper) ? roundedUp(upper) : 'infinite'}
       </td>
       <td class="number" data-label="Above">
         {isApproximation ? '' : isWinner ? 'smallest' : aboveWords(upper, smallest)}
@@ -96,7 +96,11 @@ function Row({ reading, smallest, isWinner }: RowProps) {
         {isApproximation ? '' : slackWords(upper, numberOf(guarantee.lower))}
       </td>
       <td data-label="Kind">
-        <KindBadge isApproximation={isApproximation} isWinner={isWinner} />
+        <KindBadge
+          isApproximation={isApproximation}
+          isWinner={isWinner}
+          isFinite={Number.isFinite(upper)}
+        />
       </td>
       <td class="small" data-label="Theorem">
         {guarantee.theorem}
@@ -106,7 +110,20 @@ function Row({ reading, smallest, isWinner }: RowProps) {
   );
 }
 
-function KindBadge({ isApproximation, isWinner }: { isApproximation: boolean; isWinner: boolean }) {
+interface KindBadgeProps {
+  isApproximation: boolean;
+  isWinner: boolean;
+  isFinite: boolean;
+}
+
+function KindBadge({ isApproximation, isWinner, isFinite }: KindBadgeProps) {
+  if (!isFinite) {
+    return (
+      <Badge tone="bad" icon="cross" wide>
+        no finite bound
+      </Badge>
+    );
+  }
   if (isApproximation) {
     return (
       <Badge tone="warn" icon="warning" wide>
@@ -115,7 +132,7 @@ function KindBadge({ isApproximation, isWinner }: { isApproximation: boolean; is
     );
   }
   return isWinner ? (
-    <Badge tone="good" icon="check">
+    <Badge tone="good" icon="check" wide>
       smallest upper bound
     </Badge>
   ) : (

@@ -1,15 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { listBudgets, rootOf } from './api/budgets';
+import { budgetsListed, listBudgets, rootBudgets, rootOf } from './api/budgets';
 import { tokenWanted } from './api/client';
-import { connect, connection, onChange } from './api/events';
+import { connect, MOST_ROOTS, onChange } from './api/events';
 import { askCaller } from './caller';
 import { LoginPage } from './pages/login';
 import { pageOf, titleOf } from './pages/registry';
 import { pathOf, route } from './router';
 import { TopBar } from './shell/top_bar';
-
-// What one stream of the server follows.
-const MOST_ROOTS = 64;
 
 export function App() {
   const mustLogIn = tokenWanted.value || route.value.page === 'login';
@@ -34,6 +31,7 @@ function Pages() {
 
   useEffect(() => {
     document.title = `${title} · epsledger`;
+    if (budgetsListed.peek()) followShown();
     if (first.current) {
       first.current = false;
       return;
@@ -57,16 +55,18 @@ function Pages() {
   );
 }
 
+/** Lists the budgets and begins to follow them. */
 async function follow(): Promise<void> {
-  const budgets = await listBudgets();
-  if (tokenWanted.peek() || connection.peek() === 'live') return;
-  const roots = budgets.ok
-    ? budgets.value.filter((budget) => (budget.parent ?? '') === '').map((budget) => budget.name)
-    : [];
+  await listBudgets();
+  if (!tokenWanted.peek()) followShown();
+}
+
+/** Follows all budgets, or, where the server wants names, the page that is open and some others. */
+function followShown(): void {
+  const roots = rootBudgets();
   if (roots.length <= MOST_ROOTS) return connect();
-  // The server wants names then: the page that is open, and as many others as there may be.
   const at = route.peek();
   const here = 'budget' in at && at.budget !== undefined ? rootOf(`budgets/${at.budget}`) : undefined;
-  const others = roots.filter((name) => name !== here).slice(0, MOST_ROOTS - 1);
-  connect(here === undefined ? others : [here, ...others]);
+  const first = roots.slice(0, MOST_ROOTS);
+  connect(here === undefined || first.includes(here) ? first : [here, ...first.slice(0, -1)]);
 }

@@ -40,6 +40,13 @@ export function ancestorsOf(name: string): string[] {
   return above;
 }
 
+/** The names of all budgets without a parent. */
+export function rootBudgets(): string[] {
+  return [...knownBudgets.value.values()]
+    .filter((budget) => (budget.parent ?? '') === '')
+    .map((budget) => budget.name);
+}
+
 export function rootOf(name: string): string {
   return ancestorsOf(name).at(-1) ?? name;
 }

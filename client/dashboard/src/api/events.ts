@@ -24,6 +24,8 @@ export const connectionProblem = signal('');
 export const resumedCount = signal(0);
 
 const KINDS = ['budget', 'session', 'attempt', 'charge', 'lease', 'refusedSession'] as const;
+/** What one stream of the server follows at most. */
+export const MOST_ROOTS = 64;
 const HIDDEN_PATIENCE_MS = 60_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000];
 

@@ -9,6 +9,14 @@ export function ReadingsTable({ readings }: { readings: readonly AccountantReadi
   const known = readings.filter((reading) => reading.guarantee !== undefined && reading.accountant !== 'BEST');
   const unknown = readings.filter((reading) => reading.guarantee === undefined);
   const best = readings.find((reading) => reading.accountant === 'BEST')?.guarantee;
+  const infinite = known.every(({ guarantee }) => numberOf(guarantee?.upper) === Infinity);
+  if (known.length > 0 && infinite) {
+    return (
+      <p>
+        No accountant has a finite epsilon at delta {deltaText.value}: {known[0]?.guarantee?.theorem}.
+      </p>
+    );
+  }
   return (
     <>
       <div class="table-box" role="region" aria-label="Accountants (table)" tabIndex={0}>

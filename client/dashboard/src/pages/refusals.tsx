@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { budgetsListed, knownBudgets } from '../api/budgets';
+import { budgetsListed, rootBudgets } from '../api/budgets';
 import { get, pathOfResource, type ApiError, type Result } from '../api/client';
 import type { Charge, ListChargesResponse } from '../api/messages';
 import { useAnswer } from '../api/read';
@@ -95,9 +95,7 @@ function unique(charges: readonly Charge[]): Charge[] {
 }
 
 function OfAllBudgets() {
-  const roots = [...knownBudgets.value.values()]
-    .filter((budget) => (budget.parent ?? '') === '')
-    .map((budget) => budget.name);
+  const roots = rootBudgets();
   const ask = async (abort: AbortSignal): Promise<Result<Charge[]>> => {
     const charges: Charge[] = [];
     // What is below a root is told with it.

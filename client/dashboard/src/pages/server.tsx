@@ -2,7 +2,7 @@ import { caller } from '../caller';
 import type { ListDenialsResponse, ServerInfo } from '../api/messages';
 import { useAnswer, useGet } from '../api/read';
 import type { Result } from '../api/client';
-import { knownBudgets } from '../api/budgets';
+import { rootBudgets } from '../api/budgets';
 import { Answer } from '../design/answer';
 import { Badge } from '../design/badge';
 import { Card } from '../design/card';
@@ -34,7 +34,7 @@ async function askReady(abort: AbortSignal): Promise<Result<Health>> {
 
 /** The server itself: is it well, what does it hold, and who is asking. */
 export function ServerPage() {
-  const roots = [...knownBudgets.value.values()].filter((one) => (one.parent ?? '') === '').map((one) => one.name);
+  const roots = rootBudgets();
   const info = useGet<ServerInfo>('/v1/server', {}, { touchedBy: roots });
   const health = useAnswer('ready', askReady);
   return (
@@ -84,7 +84,7 @@ export function ServerPage() {
               rows={[
                 ['Caller', caller.value.principal],
                 ['Role', lowerName(caller.value.role)],
-                ['Tenant', (caller.value.tenant ?? '') === '' ? 'none: no access control' : caller.value.tenant],
+                ['Tenant', (caller.value.tenant ?? '') === '' ? 'the one without a name' : caller.value.tenant],
               ]}
             />
           )}
@@ -105,7 +105,7 @@ export function ServerPage() {
           </ul>
         </Card>
       </div>
-      {caller.value?.role === 'ADMIN' && (caller.value.tenant ?? '') !== '' && <Denials />}
+      {caller.value?.role === 'ADMIN' && info.value.value?.accessControl === true && <Denials />}
     </>
   );
 }

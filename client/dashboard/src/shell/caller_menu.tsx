@@ -1,13 +1,15 @@
 import { logOut, caller } from '../caller';
 
-/** Who is logged in, with the way out; nothing where there is no access control. */
+/** The way out, for who came in by a token. */
 export function CallerMenu() {
   const who = caller.value;
-  if (who === undefined || who.tenant === undefined || who.tenant === '') return null;
+  // A certificate, or anybody on this machine, cannot log out.
+  if (who?.principal?.startsWith('tokens/') !== true) return null;
+  const tenant = (who.tenant ?? '') === '' ? '' : ` of ${who.tenant}`;
   return (
     <button
       type="button"
-      title={`${who.principal ?? ''}, ${(who.role ?? '').toLowerCase()} of ${who.tenant}`}
+      title={`${who.principal}, ${(who.role ?? '').toLowerCase()}${tenant}`}
       onClick={() => void logOut()}
     >
       Log out

@@ -1,4 +1,5 @@
-import { connection, connectionProblem, resumedCount, type Connection } from '../api/events';
+import { rootBudgets } from '../api/budgets';
+import { connection, connectionProblem, MOST_ROOTS, resumedCount, type Connection } from '../api/events';
 import { Icon, type IconName } from '../design/icons';
 
 const WORDS: Record<Connection, [IconName, string, string]> = {
@@ -16,8 +17,10 @@ export function ConnectionStatus() {
   const [icon, word, explanation] = WORDS[state];
   const resumed = resumedCount.value;
   const problem = connectionProblem.value;
+  const trees = rootBudgets().length;
   const title = [
     explanation,
+    trees > MOST_ROOTS ? `Only ${MOST_ROOTS} of ${trees} trees of budgets are followed: the one that is open and the first by name.` : '',
     state !== 'live' && problem !== '' ? problem : '',
     state === 'live' && resumed > 0 ? `Resumed ${resumed === 1 ? 'once' : `${resumed} times`}, without a gap.` : '',
   ]

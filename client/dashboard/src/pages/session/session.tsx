@@ -1,3 +1,4 @@
+import { rootOf } from '../../api/budgets';
 import { pathOfResource } from '../../api/client';
 import { numberOf, type Session, type SessionGuarantees } from '../../api/messages';
 import { useGet } from '../../api/read';
@@ -45,7 +46,8 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
   const guarantees = useGet<SessionGuarantees>(
     pathOfResource(name, 'guarantees'),
     { delta: deltaText.value },
-    { touchedBy: [name] },
+    // Others in the tree spend what these steps would need.
+    { touchedBy: [name, rootOf(`budgets/${budget}`)] },
   );
   const crumbs = [
     { text: 'Budgets', href: hrefOf({ page: 'overview' }) },

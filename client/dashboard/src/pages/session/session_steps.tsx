@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { rootOf } from '../../api/budgets';
 import { pathOfResource } from '../../api/client';
 import { countOf, type AccountantKind, type EpsilonSeries, type Session } from '../../api/messages';
 import { useGet } from '../../api/read';
-import { idOf } from '../../api/resource_names';
+import { budgetOf, idOf } from '../../api/resource_names';
 import { EpsilonSteps } from '../../charts/epsilon_steps';
 import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
@@ -26,7 +27,8 @@ export function SessionSteps({ session }: { session: Session }) {
       pointCount: POINTS,
       accountant: accountant === 'BEST' ? undefined : accountant,
     },
-    { touchedBy: [name] },
+    // What lies ahead depends on what others in the tree spend.
+    { touchedBy: [name, rootOf(budgetOf(name))] },
   );
   if (countOf(session.acceptedChargeCount) === 0) {
     const short = name.replace('budgets/', '').replace('/sessions/', '/');

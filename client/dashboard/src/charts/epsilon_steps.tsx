@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EpsilonSeries } from '../api/messages';
 import { count } from '../format/numbers';
 import { chartColors, onThemeChange } from './chart_colors';
-import { indexAfterKey } from './chart_cursor';
+import { indexAfterKey, nearestIndex } from './chart_cursor';
 import { ChartFigure } from './chart_figure';
 import type { Marks } from './epsilon_marks';
 import { plotHeight, plotOptions } from './epsilon_options';
@@ -82,9 +82,9 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
   const plotRef = useRef<uPlot>();
   const marks = useRef<Marks>();
   const lastCharged = Math.max(0, plot.chargedCount - 1);
-  // Null: the cursor follows the newest charge.
+  // A step; null: the cursor follows the newest charge.
   const [chosen, setChosen] = useState<number | null>(null);
-  const at = Math.min(chosen ?? lastCharged, plot.steps.length - 1);
+  const at = chosen === null ? lastCharged : nearestIndex(plot.steps, chosen);
 
   const currentMarks = (element: Element): Marks => ({
     plot,
@@ -102,7 +102,10 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
     const read = () => marks.current as Marks;
     const moved = (u: uPlot) => {
       // By the pointer; one that leaves gives the cursor back to the newest charge.
-      if (u.cursor.event !== undefined && u.cursor.event !== null) setChosen(u.cursor.idx ?? null);
+      if (u.cursor.event !== undefined && u.cursor.event !== null) {
+        const index = u.cursor.idx ?? null;
+        setChosen(index === null ? null : (u.data[0][index] ?? null));
+      }
     };
     const u = new uPlot(plotOptions(read, element.clientWidth, moved), dataOf(plot), element);
     plotRef.current = u;
@@ -128,6 +131,11 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
     if (u === undefined || host.current === null) return;
     marks.current = currentMarks(host.current);
     u.setData(dataOf(plot));
+    // The scale grows in a microtask; the cursor stays on its step.
+    queueMicrotask(() => {
+      if (chosen === null || plotRef.current !== u) return;
+      u.setCursor({ left: u.valToPos(chosen, 'x'), top: 0 }, false);
+    });
   }, [plot, delta]);
 
   const onKey = (event: KeyboardEvent) => {
@@ -136,8 +144,9 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
     const u = plotRef.current;
     if (next === undefined || u === undefined) return;
     event.preventDefault();
-    setChosen(next);
-    u.setCursor({ left: u.valToPos(plot.steps[next] ?? 0, 'x'), top: 0 }, false);
+    const step = plot.steps[next] ?? 0;
+    setChosen(step);
+    u.setCursor({ left: u.valToPos(step, 'x'), top: 0 }, false);
   };
 
   return (

@@ -21,6 +21,8 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: {
-    proxy: Object.fromEntries(served.map((path) => [path, { target: server, changeOrigin: false }])),
+    proxy: Object.fromEntries(
+      served.map((path) => [path, { target: server, changeOrigin: false }]),
+    ),
   },
 });

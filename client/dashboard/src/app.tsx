@@ -66,7 +66,8 @@ function followShown(): void {
   const roots = rootBudgets();
   if (roots.length <= MOST_ROOTS) return connect();
   const at = route.peek();
-  const here = 'budget' in at && at.budget !== undefined ? rootOf(`budgets/${at.budget}`) : undefined;
+  const here =
+    'budget' in at && at.budget !== undefined ? rootOf(`budgets/${at.budget}`) : undefined;
   const first = roots.slice(0, MOST_ROOTS);
   connect(here === undefined || first.includes(here) ? first : [here, ...first.slice(0, -1)]);
 }

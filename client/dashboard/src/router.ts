@@ -39,7 +39,10 @@ export function readRoute(hash: string): { route: Route; query: URLSearchParams 
 function routeOf(path: string): Route {
   let segments: string[];
   try {
-    segments = path.split('/').filter((part) => part !== '').map(decodeURIComponent);
+    segments = path
+      .split('/')
+      .filter((part) => part !== '')
+      .map(decodeURIComponent);
   } catch {
     return { page: 'not-found', path };
   }
@@ -48,8 +51,12 @@ function routeOf(path: string): Route {
   if (segments.length === 1) {
     if (first === 'budgets') return { page: 'overview' };
     if (
-      first === 'login' || first === 'server' || first === 'refusals' || first === 'audit' ||
-      first === 'planner' || first === 'compare'
+      first === 'login' ||
+      first === 'server' ||
+      first === 'refusals' ||
+      first === 'audit' ||
+      first === 'planner' ||
+      first === 'compare'
     ) {
       return { page: first } as Route;
     }

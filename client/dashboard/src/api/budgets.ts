@@ -19,7 +19,11 @@ export async function listBudgets(abort?: AbortSignal) {
   const budgets: Budget[] = [];
   let pageToken: string | undefined;
   do {
-    const page = await get<ListBudgetsResponse>('/v1/budgets', { pageSize: PAGE_SIZE, pageToken }, abort);
+    const page = await get<ListBudgetsResponse>(
+      '/v1/budgets',
+      { pageSize: PAGE_SIZE, pageToken },
+      abort,
+    );
     if (!page.ok) return page;
     budgets.push(...(page.value.budgets ?? []));
     pageToken = page.value.nextPageToken;

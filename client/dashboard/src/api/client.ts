@@ -84,13 +84,19 @@ async function call<T>(url: string, init: RequestInit, abort?: AbortSignal): Pro
     }
     if (!response.ok) return { ok: false, error: errorOf(response.status, body) };
     if (body === undefined) {
-      return failure('broken', 'The answer is not JSON.', 'Look whether something stands between this page and the server.');
+      return failure(
+        'broken',
+        'The answer is not JSON.',
+        'Look whether something stands between this page and the server.',
+      );
     }
     return { ok: true, value: body as T };
   } catch {
     return failure(
       'unreachable',
-      timeout.signal.aborted ? 'The server did not answer in time.' : 'The server cannot be reached.',
+      timeout.signal.aborted
+        ? 'The server did not answer in time.'
+        : 'The server cannot be reached.',
       'Is epsledgerd running, and the network up? What is shown may be out of date.',
     );
   } finally {
@@ -120,7 +126,8 @@ export function errorOf(status: number, body: unknown): ApiError {
       remedy: 'A newer epsledgerd answers it.',
     };
   }
-  if (status === 404) return of('not-found', 'Look at the name: it may be misspelt, or of another tenant.');
+  if (status === 404)
+    return of('not-found', 'Look at the name: it may be misspelt, or of another tenant.');
   if (status === 429 || code === 'unavailable' || status === 503) {
     return of('busy', 'Try again in a few seconds.');
   }

@@ -59,8 +59,14 @@ export function onFreshStart(listener: () => void): () => void {
 /** The name of what a change is about: "budgets/people/sessions/first/attempts/1/charges/a". */
 export function changedName(change: LedgerChange): string {
   return (
-    change.charge?.name ?? change.lease?.name ?? change.attempt?.name ?? change.session?.name ??
-    change.budget?.name ?? change.refusedSession?.name ?? change.watched ?? ''
+    change.charge?.name ??
+    change.lease?.name ??
+    change.attempt?.name ??
+    change.session?.name ??
+    change.budget?.name ??
+    change.refusedSession?.name ??
+    change.watched ??
+    ''
   );
 }
 
@@ -109,7 +115,8 @@ function open(as: Connection): void {
     if (mine.readyState === EventSource.CONNECTING) connection.value = 'reconnecting';
     else void afterRefusal();
   };
-  for (const kind of KINDS) mine.addEventListener(kind, (event) => tell(event as MessageEvent<string>));
+  for (const kind of KINDS)
+    mine.addEventListener(kind, (event) => tell(event as MessageEvent<string>));
   mine.addEventListener('bookmark', (event) => keep(event as MessageEvent<string>));
   mine.addEventListener('end', (event) => {
     const { message = '' } = parse((event as MessageEvent<string>).data) as { message?: string };

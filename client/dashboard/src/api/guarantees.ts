@@ -8,7 +8,10 @@ import { useAnswer, type Read } from './read';
 export const SHOWN_FALSE_POSITIVE_RATE = 0.01;
 
 /** Epsilon at delta of a budget, with the worst-case true positive rate where the server knows it. */
-export function useBudgetGuarantees(name: string, deltaText: string): ReadonlySignal<Read<BudgetGuarantees>> {
+export function useBudgetGuarantees(
+  name: string,
+  deltaText: string,
+): ReadonlySignal<Read<BudgetGuarantees>> {
   const ask = async (abort: AbortSignal): Promise<Result<BudgetGuarantees>> => {
     const path = pathOfResource(name, 'guarantees');
     const both = await get<BudgetGuarantees>(
@@ -24,7 +27,9 @@ export function useBudgetGuarantees(name: string, deltaText: string): ReadonlySi
 }
 
 /** The smallest proven epsilon; infinite where there is none; undefined if nobody knows. */
-export function bestEpsilon(readings: readonly AccountantReading[] | undefined): number | undefined {
+export function bestEpsilon(
+  readings: readonly AccountantReading[] | undefined,
+): number | undefined {
   const best = readings?.find((reading) => reading.accountant === 'BEST');
   return numberOf(best?.guarantee?.upper);
 }

@@ -24,12 +24,26 @@ export function countOf(value: Int64 | undefined): number {
 }
 
 export type AccountantKind =
-  | 'BASIC' | 'ADVANCED' | 'OPTIMAL' | 'RENYI' | 'MOMENTS' | 'MOMENTS_HOLDER'
-  | 'MOMENTS_AS_PUBLISHED' | 'ZCDP' | 'GAUSSIAN' | 'CLT' | 'PLD' | 'TRADE_OFF' | 'BEST'
+  | 'BASIC'
+  | 'ADVANCED'
+  | 'OPTIMAL'
+  | 'RENYI'
+  | 'MOMENTS'
+  | 'MOMENTS_HOLDER'
+  | 'MOMENTS_AS_PUBLISHED'
+  | 'ZCDP'
+  | 'GAUSSIAN'
+  | 'CLT'
+  | 'PLD'
+  | 'TRADE_OFF'
+  | 'BEST'
   | 'KIND_UNSPECIFIED';
 
 export type RelationKind =
-  | 'ADD_OR_REMOVE_ONE' | 'REPLACE_ONE' | 'REPLACE_SPECIAL' | 'KIND_UNSPECIFIED';
+  | 'ADD_OR_REMOVE_ONE'
+  | 'REPLACE_ONE'
+  | 'REPLACE_SPECIAL'
+  | 'KIND_UNSPECIFIED';
 
 export interface Guarantee {
   kind?: 'UPPER_BOUND' | 'LOWER_BOUND' | 'APPROXIMATION' | 'KIND_UNSPECIFIED';
@@ -59,8 +73,15 @@ export interface CountedEvent {
 }
 
 export type Quantity =
-  | 'EPSILON' | 'DELTA' | 'EPSILON_SQUARED' | 'RHO' | 'MU_SQUARED' | 'RENYI_DIVERGENCE'
-  | 'PLAN_COUNT' | 'NO_GUARANTEE' | 'QUANTITY_UNSPECIFIED';
+  | 'EPSILON'
+  | 'DELTA'
+  | 'EPSILON_SQUARED'
+  | 'RHO'
+  | 'MU_SQUARED'
+  | 'RENYI_DIVERGENCE'
+  | 'PLAN_COUNT'
+  | 'NO_GUARANTEE'
+  | 'QUANTITY_UNSPECIFIED';
 
 export interface CellBalance {
   quantity?: Quantity;

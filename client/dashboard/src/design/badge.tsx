@@ -43,7 +43,9 @@ export function StateBadge({ state }: { state: string | undefined }) {
 /** True if the numbers of a session are somebody's claim and no proof. */
 export function isUnproven(claim: Claim | undefined): boolean {
   return (
-    claim?.status !== undefined && claim.status !== 'PROVEN' && claim.status !== 'STATUS_UNSPECIFIED'
+    claim?.status !== undefined &&
+    claim.status !== 'PROVEN' &&
+    claim.status !== 'STATUS_UNSPECIFIED'
   );
 }
 

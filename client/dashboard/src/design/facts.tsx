@@ -18,7 +18,15 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChi
 }
 
 /** One number that matters. */
-export function Figure({ name, value, note }: { name: string; value: ComponentChildren; note?: ComponentChildren }) {
+export function Figure({
+  name,
+  value,
+  note,
+}: {
+  name: string;
+  value: ComponentChildren;
+  note?: ComponentChildren;
+}) {
   return (
     <div class="figure">
       <dt>{name}</dt>

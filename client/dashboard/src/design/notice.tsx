@@ -9,7 +9,12 @@ interface NoticeProps {
   children: ComponentChildren;
 }
 
-const ICONS: Record<string, IconName> = { bad: 'cross', warn: 'warning', good: 'check', quiet: 'info' };
+const ICONS: Record<string, IconName> = {
+  bad: 'cross',
+  warn: 'warning',
+  good: 'check',
+  quiet: 'info',
+};
 
 export function Notice({ tone = 'quiet', children }: NoticeProps) {
   return (

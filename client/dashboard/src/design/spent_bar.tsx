@@ -26,7 +26,13 @@ export function SpentBar({ spent, leased = 0, thresholds = [], of }: SpentBarPro
     <span class={`spent-bar${tone}`}>
       <svg aria-hidden="true" preserveAspectRatio="none">
         <defs>
-          <pattern id={hatch} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <pattern
+            id={hatch}
+            width="5"
+            height="5"
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
             <line class="hatch" x1="0" y1="0" x2="0" y2="5" />
           </pattern>
         </defs>
@@ -40,7 +46,14 @@ export function SpentBar({ spent, leased = 0, thresholds = [], of }: SpentBarPro
           />
         )}
         {thresholds.map((at) => (
-          <line class="threshold" key={at} x1={`${at * 100}%`} x2={`${at * 100}%`} y1="0" y2="100%" />
+          <line
+            class="threshold"
+            key={at}
+            x1={`${at * 100}%`}
+            x2={`${at * 100}%`}
+            y1="0"
+            y2="100%"
+          />
         ))}
       </svg>
       <span class="spent-bar-words">

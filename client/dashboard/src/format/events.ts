@@ -21,7 +21,8 @@ const WORDS: Record<string, (fields: Fields) => string> = {
   approximateDp: (f) => `any (${exact(f['epsilon'])}, ${exact(f['delta'])})-DP`,
   zcdp: (f) => `any zCDP of rho ${exact(f['rho'])}`,
   gaussianDp: (f) => `any ${exact(f['mu'])}-GDP`,
-  poissonSampled: (f) => `${inner(f)}; Poisson-sampled with probability ${exact(f['samplingProbability'])}`,
+  poissonSampled: (f) =>
+    `${inner(f)}; Poisson-sampled with probability ${exact(f['samplingProbability'])}`,
   truncatedPoissonSampled: (f) =>
     `${inner(f)}; truncated Poisson sampling with probability ${exact(f['samplingProbability'])}`,
   sampledWithoutReplacement: (f) =>
@@ -55,6 +56,8 @@ export function eventWords(event: MechanismEvent | undefined): string {
   const name = kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const numbers = Object.entries((fields ?? {}) as Fields)
     .filter(([, value]) => typeof value !== 'object')
-    .map(([key, value]) => `${key.replace(/[A-Z]/g, (l) => ` ${l.toLowerCase()}`)} ${String(value)}`);
+    .map(
+      ([key, value]) => `${key.replace(/[A-Z]/g, (l) => ` ${l.toLowerCase()}`)} ${String(value)}`,
+    );
   return numbers.length === 0 ? name : `${name}, ${numbers.join(', ')}`;
 }

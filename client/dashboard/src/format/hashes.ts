@@ -4,7 +4,9 @@ import type { Bytes } from '../api/messages';
 export function hexOf(bytes: Bytes | undefined): string {
   if (bytes === undefined || bytes === '') return '';
   try {
-    return Array.from(atob(bytes), (one) => one.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+    return Array.from(atob(bytes), (one) => one.charCodeAt(0).toString(16).padStart(2, '0')).join(
+      '',
+    );
   } catch {
     return '';
   }

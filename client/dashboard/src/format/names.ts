@@ -46,7 +46,9 @@ const QUANTITIES: Partial<Record<Quantity, string>> = {
 /** "Rényi divergence at order 6". */
 export function quantityName(quantity: Quantity | undefined, order?: number): string {
   const name = (quantity === undefined ? undefined : QUANTITIES[quantity]) ?? 'unknown quantity';
-  return quantity === 'RENYI_DIVERGENCE' && order !== undefined ? `${name} at order ${order}` : name;
+  return quantity === 'RENYI_DIVERGENCE' && order !== undefined
+    ? `${name} at order ${order}`
+    : name;
 }
 
 /** "ADD_OR_REMOVE_ONE" as "add or remove one": for values that have no name of their own here. */

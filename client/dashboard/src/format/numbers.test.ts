@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, counted, epsilonAtDelta, percent, rounded, roundedDown, roundedUp } from './numbers';
+import {
+  count,
+  counted,
+  epsilonAtDelta,
+  percent,
+  rounded,
+  roundedDown,
+  roundedUp,
+} from './numbers';
 
 test('RoundsUpAndDownAtThreeSignificantDigits', () => {
   const rows: [value: number, up: string, down: string][] = [

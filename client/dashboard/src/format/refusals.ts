@@ -33,7 +33,11 @@ export function reasonWords(reason: string | undefined): string {
 /** What was asked of which cell, as a sentence; empty where no cell decided. */
 export function causeWords(refusal: Refusal): string {
   const { cell } = refusal;
-  if (cell === undefined || cell.quantity === undefined || cell.quantity === 'QUANTITY_UNSPECIFIED') {
+  if (
+    cell === undefined ||
+    cell.quantity === undefined ||
+    cell.quantity === 'QUANTITY_UNSPECIFIED'
+  ) {
     return '';
   }
   const name = quantityName(cell.quantity, numberOf(cell.order));

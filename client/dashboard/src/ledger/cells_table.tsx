@@ -1,6 +1,7 @@
 import { numberOf, type CellBalance } from '../api/messages';
 import { Badge } from '../design/badge';
 import { SpentBar } from '../design/spent_bar';
+import { Grid } from '../design/grid';
 import { quantityName } from '../format/names';
 import { roundedDown, roundedUp } from '../format/numbers';
 
@@ -28,11 +29,11 @@ export function CellsTable({ cells, allMustFit }: CellsTableProps) {
             : `A charge fits if one of ${counted.length} has room: ${open} ${open === 1 ? 'has' : 'have'} some left. Shown is the one with the most.`}
         </p>
       )}
-      <Rows label="Cells (table)" cells={shown} />
+      <Rows label="Cells" cells={shown} />
       {rest.length > 0 && (
         <details>
           <summary>The other {rest.length}</summary>
-          <Rows label="Other cells (table)" cells={rest} />
+          <Rows label="Other cells" cells={rest} />
         </details>
       )}
     </>
@@ -47,47 +48,28 @@ function shareOf(cell: CellBalance): number {
 
 function Rows({ label, cells }: { label: string; cells: readonly CellBalance[] }) {
   return (
-    <div class="table-box" role="region" aria-label={label} tabIndex={0}>
-      <table class="grid as-cards">
-        <thead>
-          <tr>
-            <th scope="col">Counted</th>
-            <th scope="col">Share</th>
-            <th scope="col" class="number">
-              Spent
-            </th>
-            <th scope="col" class="number">
-              Remaining
-            </th>
-            <th scope="col" class="number">
-              Cap
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {cells.map((cell) => (
-            <tr key={`${cell.quantity} ${cell.order}`}>
-              <th scope="row">{quantityName(cell.quantity, numberOf(cell.order))}</th>
-              <td data-label="Share">
-                {shareOf(cell) > 1 ? (
-                  <Badge icon="cross">no room left</Badge>
-                ) : (
-                  <SpentBar spent={shareOf(cell)} />
-                )}
-              </td>
-              <td data-label="Spent" class="number">
-                {roundedUp(numberOf(cell.spent) ?? NaN)}
-              </td>
-              <td data-label="Remaining" class="number">
-                {roundedDown(numberOf(cell.remaining) ?? NaN)}
-              </td>
-              <td data-label="Cap" class="number">
-                {roundedDown(numberOf(cell.cap) ?? NaN)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid label={label} heads={['Counted', 'Share', '#Spent', '#Remaining', '#Cap']}>
+      {cells.map((cell) => (
+        <tr key={`${cell.quantity} ${cell.order}`}>
+          <th scope="row">{quantityName(cell.quantity, numberOf(cell.order))}</th>
+          <td data-label="Share">
+            {shareOf(cell) > 1 ? (
+              <Badge icon="cross">no room left</Badge>
+            ) : (
+              <SpentBar spent={shareOf(cell)} />
+            )}
+          </td>
+          <td data-label="Spent" class="number">
+            {roundedUp(numberOf(cell.spent) ?? NaN)}
+          </td>
+          <td data-label="Remaining" class="number">
+            {roundedDown(numberOf(cell.remaining) ?? NaN)}
+          </td>
+          <td data-label="Cap" class="number">
+            {roundedDown(numberOf(cell.cap) ?? NaN)}
+          </td>
+        </tr>
+      ))}
+    </Grid>
   );
 }

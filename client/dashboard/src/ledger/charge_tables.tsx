@@ -2,6 +2,7 @@ import type { Charge } from '../api/messages';
 import { idOf } from '../api/resource_names';
 import { Badge } from '../design/badge';
 import { Ago } from '../design/time';
+import { Grid } from '../design/grid';
 import { eventWords } from '../format/events';
 import { count } from '../format/numbers';
 import { causeWords, reasonWords, remedyWords } from '../format/refusals';
@@ -16,79 +17,63 @@ function ownerOf(charge: Charge): { budget: string; session: string; attempt: st
 /** Charges of one session, as they were decided. */
 export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   return (
-    <div class="table-box" role="region" aria-label="Charges (table)" tabIndex={0}>
-      <table class="grid as-cards">
-        <thead>
-          <tr>
-            <th scope="col">Charge</th>
-            <th scope="col">Decision</th>
-            <th scope="col">Event</th>
-            <th scope="col" class="number">
-              Times
-            </th>
-            <th scope="col" class="number">
-              Entry
-            </th>
-            <th scope="col">When</th>
-          </tr>
-        </thead>
-        <tbody>
-          {charges.map((charge) => (
-            <tr key={charge.name}>
-              <th scope="row" class="breakable">
-                {idOf(charge.name)}
-                <span class="under">attempt {ownerOf(charge).attempt}</span>
-              </th>
-              <td data-label="Decision">
-                {charge.decision === 'ACCEPTED' ? (
-                  <Badge tone="good" icon="check">
-                    accepted
-                  </Badge>
-                ) : (
-                  <Badge tone="bad" icon="cross">
-                    refused
-                  </Badge>
-                )}
-              </td>
-              <td data-label="Event">{eventWords(charge.event)}</td>
-              <td data-label="Times" class="number">
-                {count(charge.count)}
-              </td>
-              <td data-label="Entry" class="number">
-                {count(charge.sequence)}
-              </td>
-              <td data-label="When">
-                <Ago time={charge.createTime} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid label="Charges" heads={['Charge', 'Decision', 'Event', '#Times', '#Entry', 'When']}>
+      {charges.map((charge) => (
+        <tr key={charge.name}>
+          <th scope="row" class="breakable">
+            {idOf(charge.name)}
+            <span class="under">attempt {ownerOf(charge).attempt}</span>
+          </th>
+          <td data-label="Decision">
+            {charge.decision === 'ACCEPTED' ? (
+              <Badge tone="good" icon="check">
+                accepted
+              </Badge>
+            ) : (
+              <Badge tone="bad" icon="cross">
+                refused
+              </Badge>
+            )}
+          </td>
+          <td data-label="Event">{eventWords(charge.event)}</td>
+          <td data-label="Times" class="number">
+            {count(charge.count)}
+          </td>
+          <td data-label="Entry" class="number">
+            {count(charge.sequence)}
+          </td>
+          <td data-label="When">
+            <Ago time={charge.createTime} />
+          </td>
+        </tr>
+      ))}
+    </Grid>
   );
 }
 
 /** Refused charges: what was asked, why not, and what to do. */
-export function RefusalsTable({ charges, ofOneSession }: { charges: readonly Charge[]; ofOneSession?: boolean }) {
+export function RefusalsTable({
+  charges,
+  ofOneSession,
+}: {
+  charges: readonly Charge[];
+  ofOneSession?: boolean;
+}) {
   return (
-    <div class="table-box" role="region" aria-label="Refused charges (table)" tabIndex={0}>
-      <table class="grid as-cards">
-        <thead>
-          <tr>
-            <th scope="col">{ofOneSession === true ? 'Charge' : 'Session'}</th>
-            <th scope="col">Asked for</th>
-            <th scope="col">Why not</th>
-            <th scope="col">What to do</th>
-            <th scope="col">When</th>
-          </tr>
-        </thead>
-        <tbody>
-          {charges.map((charge) => (
-            <RefusalRow key={charge.name} charge={charge} ofOneSession={ofOneSession === true} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid
+      label="Refused charges"
+      heads={[
+        ofOneSession === true ? 'Charge' : 'Session',
+        'Asked for',
+        'Why not',
+        'What to do',
+        'When',
+      ]}
+    >
+      {charges.map((charge) => (
+        <RefusalRow key={charge.name} charge={charge} ofOneSession={ofOneSession === true} />
+      ))}
+    </Grid>
   );
 }
 
@@ -109,7 +94,8 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
           </a>
         )}
         <span class="under">
-          {ofOneSession ? '' : `${idOf(charge.name)}, `}attempt {attempt}, entry {count(charge.sequence)}
+          {ofOneSession ? '' : `${idOf(charge.name)}, `}attempt {attempt}, entry{' '}
+          {count(charge.sequence)}
         </span>
       </th>
       <td data-label="Asked for">
@@ -121,7 +107,9 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
         <Badge tone="bad" icon="cross" wide>
           {reasonWords(refusal.reason)}
         </Badge>
-        {limiting !== '' && <span class="under">{limiting.replace('budgets/', '').replace('/sessions/', '/')}</span>}
+        {limiting !== '' && (
+          <span class="under">{limiting.replace('budgets/', '').replace('/sessions/', '/')}</span>
+        )}
         {cause !== '' && <span class="under">{cause}</span>}
       </td>
       <td data-label="What to do">

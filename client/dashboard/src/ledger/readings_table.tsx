@@ -1,65 +1,58 @@
 import { numberOf, type AccountantReading, type Guarantee } from '../api/messages';
 import { Badge } from '../design/badge';
+import { Grid } from '../design/grid';
 import { deltaText } from '../delta';
 import { accountantName } from '../format/names';
 import { roundedDown, roundedUp } from '../format/numbers';
 
 /** Epsilon at delta under every accountant that knows the events, with its theorem. */
 export function ReadingsTable({ readings }: { readings: readonly AccountantReading[] }) {
-  const known = readings.filter((reading) => reading.guarantee !== undefined && reading.accountant !== 'BEST');
+  const known = readings.filter(
+    (reading) => reading.guarantee !== undefined && reading.accountant !== 'BEST',
+  );
   const unknown = readings.filter((reading) => reading.guarantee === undefined);
   const best = readings.find((reading) => reading.accountant === 'BEST')?.guarantee;
   const infinite = known.every(({ guarantee }) => numberOf(guarantee?.upper) === Infinity);
   if (known.length > 0 && infinite) {
     return (
       <p>
-        No accountant has a finite epsilon at delta {deltaText.value}: {known[0]?.guarantee?.theorem}.
+        No accountant has a finite epsilon at delta {deltaText.value}:{' '}
+        {known[0]?.guarantee?.theorem}.
       </p>
     );
   }
   return (
     <>
-      <div class="table-box" role="region" aria-label="Accountants (table)" tabIndex={0}>
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Accountant</th>
-              <th scope="col" class="number">
-                Epsilon at delta {deltaText.value}
-              </th>
-              <th scope="col">Kind</th>
-              <th scope="col">By</th>
-            </tr>
-          </thead>
-          <tbody>
-            {known.map(({ accountant, guarantee }) => (
-              <tr key={accountant}>
-                <th scope="row">
-                  {accountantName(accountant)}
-                  {best !== undefined && best.accountant === accountant && (
-                    <>
-                      {' '}
-                      <Badge tone="good" icon="check">
-                        best bound
-                      </Badge>
-                    </>
-                  )}
-                </th>
-                <td data-label="Epsilon" class="number">
-                  <EpsilonOf guarantee={guarantee} />
-                </td>
-                <td data-label="Kind">
-                  <KindOf guarantee={guarantee} />
-                </td>
-                <td data-label="By" class="small breakable">
-                  {guarantee?.theorem}
-                  {guarantee?.order !== undefined && ` (order ${roundedUp(numberOf(guarantee.order))})`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid
+        label="Accountants"
+        heads={['Accountant', `#Epsilon at delta ${deltaText.value}`, 'Kind', 'By']}
+      >
+        {known.map(({ accountant, guarantee }) => (
+          <tr key={accountant}>
+            <th scope="row">
+              {accountantName(accountant)}
+              {best !== undefined && best.accountant === accountant && (
+                <>
+                  {' '}
+                  <Badge tone="good" icon="check">
+                    best bound
+                  </Badge>
+                </>
+              )}
+            </th>
+            <td data-label="Epsilon" class="number">
+              <EpsilonOf guarantee={guarantee} />
+            </td>
+            <td data-label="Kind">
+              <KindOf guarantee={guarantee} />
+            </td>
+            <td data-label="By" class="small breakable">
+              {guarantee?.theorem}
+              {guarantee?.order !== undefined && ` (order ${roundedUp(numberOf(guarantee.order))})`}
+            </td>
+          </tr>
+        ))}
+      </Grid>
       {unknown.length > 0 && (
         <details>
           <summary>{unknown.length} accountants have no answer</summary>

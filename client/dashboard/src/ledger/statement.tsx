@@ -30,7 +30,9 @@ export function StatementCard({ name }: { name: string }) {
   const save = (kind: 'text' | 'json' | 'html', extension: string, type: string) => (
     <button
       type="button"
-      onClick={() => saveFile(`privacy-statement-${idOf(name)}.${extension}`, type, [statement?.[kind] ?? ''])}
+      onClick={() =>
+        saveFile(`privacy-statement-${idOf(name)}.${extension}`, type, [statement?.[kind] ?? ''])
+      }
     >
       <Icon name="download" /> {extension.toUpperCase()}
     </button>
@@ -39,8 +41,8 @@ export function StatementCard({ name }: { name: string }) {
   return (
     <Card title="Privacy statement">
       <p class="muted">
-        What is guaranteed, by which theorem, under which caps, and what is not covered; signed by the
-        server.
+        What is guaranteed, by which theorem, under which caps, and what is not covered; signed by
+        the server.
       </p>
       <div class="actions">
         <button type="button" class="button-main" disabled={busy} onClick={() => void make()}>

@@ -30,8 +30,8 @@ export function AuditPage({ budget }: { budget?: string }) {
     <>
       <PageHead title={budget === undefined ? 'Audit' : `Audit of ${budget}`} crumbs={crumbs}>
         <p class="muted">
-          Every state change, refusals included, is an entry in a chain of hashes. One ledger holds a root
-          budget and all below it.
+          Every state change, refusals included, is an entry in a chain of hashes. One ledger holds
+          a root budget and all below it.
         </p>
       </PageHead>
       <BudgetChoice
@@ -52,7 +52,9 @@ export function AuditPage({ budget }: { budget?: string }) {
           There is no ledger yet: every root budget begins one.
         </Empty>
       )}
-      {root === undefined && knownBudgets.value.size > 0 && <p class="muted">Choose whose ledger to look at.</p>}
+      {root === undefined && knownBudgets.value.size > 0 && (
+        <p class="muted">Choose whose ledger to look at.</p>
+      )}
     </>
   );
 }
@@ -63,10 +65,13 @@ function Ledger({ root }: { root: string }) {
     <>
       <Answer read={head} what="the head of the ledger">
         {(value) => (
-          <Card title="Head" aside={<span class="muted small">{counted(value.sequence, 'entry', 'entries')}</span>}>
+          <Card
+            title="Head"
+            aside={<span class="muted small">{counted(value.sequence, 'entry', 'entries')}</span>}
+          >
             <p class="small muted">
-              Who writes it down can tell later whether this ledger was turned back: a server that is behind it
-              has lost charges.
+              Who writes it down can tell later whether this ledger was turned back: a server that
+              is behind it has lost charges.
             </p>
             <Facts
               rows={[

@@ -21,10 +21,13 @@ export function AuditEntries({ root, lastSequence }: AuditEntriesProps) {
   const [upTo, setUpTo] = useState<number | undefined>();
   const last = Math.min(upTo ?? lastSequence, lastSequence);
   const after = Math.max(0, last - PAGE_SIZE);
-  const read = useGet<ListAuditEntriesResponse>(last === 0 ? undefined : pathOfResource(root, 'entries'), {
-    afterSequence: after,
-    pageSize: Math.max(1, last - after),
-  });
+  const read = useGet<ListAuditEntriesResponse>(
+    last === 0 ? undefined : pathOfResource(root, 'entries'),
+    {
+      afterSequence: after,
+      pageSize: Math.max(1, last - after),
+    },
+  );
   if (lastSequence === 0) return null;
   return (
     <Card

@@ -24,7 +24,10 @@ export function AuditVerify({ root }: { root: string }) {
   };
   return (
     <Card title="Verify">
-      <p class="muted">The server reads every stored entry again and replays it from empty: hashes, caps and the head.</p>
+      <p class="muted">
+        The server reads every stored entry again and replays it from empty: hashes, caps and the
+        head.
+      </p>
       <div class="actions">
         <button type="button" class="button-main" disabled={busy} onClick={() => void verify()}>
           {busy ? 'Reading every entry …' : 'Verify this ledger'}
@@ -47,8 +50,8 @@ function VerdictWords({ verdict }: { verdict: Verdict }) {
     return (
       <Notice tone="good">
         <p>
-          <strong>It verifies.</strong> All {counted(head?.sequence, 'entry', 'entries')} follow from one another
-          and no cap is exceeded, as of {fullTime(time)}.
+          <strong>It verifies.</strong> All {counted(head?.sequence, 'entry', 'entries')} follow
+          from one another and no cap is exceeded, as of {fullTime(time)}.
         </p>
         <p class="small muted">
           Head <span class="hash">{hexOf(head?.hash)}</span>
@@ -59,10 +62,12 @@ function VerdictWords({ verdict }: { verdict: Verdict }) {
   return (
     <Notice tone="bad">
       <p>
-        <strong>It does not verify.</strong> Entry {count(firstBadSequence)} is the first that is wrong: {problem}
+        <strong>It does not verify.</strong> Entry {count(firstBadSequence)} is the first that is
+        wrong: {problem}
       </p>
       <p>
-        Stop charging this budget, keep the data directory as it is, and compare it with an export or a backup.
+        Stop charging this budget, keep the data directory as it is, and compare it with an export
+        or a backup.
       </p>
     </Notice>
   );

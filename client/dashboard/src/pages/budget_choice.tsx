@@ -24,9 +24,13 @@ export function BudgetChoice({ chosen, all, rootsOnly, onChoose }: BudgetChoiceP
       <select
         id={id}
         value={chosen ?? ''}
-        onChange={(event) => onChoose(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
+        onChange={(event) =>
+          onChoose(event.currentTarget.value === '' ? undefined : event.currentTarget.value)
+        }
       >
-        {(all !== undefined || chosen === undefined) && <option value="">{all ?? 'choose one'}</option>}
+        {(all !== undefined || chosen === undefined) && (
+          <option value="">{all ?? 'choose one'}</option>
+        )}
         {rows.map(({ budget, depth }) => (
           <option key={budget.name} value={idOf(budget.name)}>
             {'\u00a0'.repeat(3 * depth)}

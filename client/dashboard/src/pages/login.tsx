@@ -21,7 +21,11 @@ export function LoginPage() {
       const wrong = answer.error.kind === 'unauthenticated' || answer.error.kind === 'invalid';
       setError(
         wrong
-          ? { ...answer.error, message: 'This token is not valid here.', remedy: 'It may have expired, been revoked, or lost a character. Ask for a new one.' }
+          ? {
+              ...answer.error,
+              message: 'This token is not valid here.',
+              remedy: 'It may have expired, been revoked, or lost a character. Ask for a new one.',
+            }
           : answer.error,
       );
       return;

@@ -26,18 +26,28 @@ export function RefusalsPage({ budget }: { budget?: string }) {
     <>
       <PageHead title={budget === undefined ? 'Refusals' : `Refusals of ${budget}`} crumbs={crumbs}>
         <p class="muted">
-          Charges that were refused, newest first: nothing was spent for them. The same key gives the same
-          answer for ever.
+          Charges that were refused, newest first: nothing was spent for them. The same key gives
+          the same answer for ever.
         </p>
       </PageHead>
-      <BudgetChoice chosen={budget} all="all budgets" onChoose={(id) => go(id === undefined ? { page: 'refusals' } : { page: 'refusals', budget: id })} />
+      <BudgetChoice
+        chosen={budget}
+        all="all budgets"
+        onChoose={(id) =>
+          go(id === undefined ? { page: 'refusals' } : { page: 'refusals', budget: id })
+        }
+      />
       {budget === undefined ? <OfAllBudgets /> : <OfBudget key={budget} budget={budget} />}
     </>
   );
 }
 
 function refusalsOf(budget: string, pageToken: string | undefined, abort?: AbortSignal) {
-  return get<ListChargesResponse>(pathOfResource(budget, 'refusals'), { pageSize: PAGE_SIZE, pageToken }, abort);
+  return get<ListChargesResponse>(
+    pathOfResource(budget, 'refusals'),
+    { pageSize: PAGE_SIZE, pageToken },
+    abort,
+  );
 }
 
 function OfBudget({ budget }: { budget: string }) {

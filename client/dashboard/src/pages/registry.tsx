@@ -46,7 +46,9 @@ export function pageOf(route: Route): JSX.Element {
     case 'trade-off':
       return <TradeOffPage key={keyOf(route)} budget={route.budget} session={route.session} />;
     case 'profile':
-      return <PrivacyProfilePage key={keyOf(route)} budget={route.budget} session={route.session} />;
+      return (
+        <PrivacyProfilePage key={keyOf(route)} budget={route.budget} session={route.session} />
+      );
     case 'compare':
       return <ComparePage key={keyOf(route)} budget={route.budget} session={route.session} />;
     case 'planner':
@@ -82,9 +84,13 @@ export function titleOf(route: Route): string {
     case 'profile':
       return `Privacy profile of ${route.budget}/${route.session}`;
     case 'compare':
-      return route.session === undefined ? 'Compare accountants' : `Accountants of ${route.budget}/${route.session}`;
+      return route.session === undefined
+        ? 'Compare accountants'
+        : `Accountants of ${route.budget}/${route.session}`;
     case 'planner':
-      return route.session === undefined ? 'Planner' : `Planner of ${route.budget}/${route.session}`;
+      return route.session === undefined
+        ? 'Planner'
+        : `Planner of ${route.budget}/${route.session}`;
     case 'not-found':
       return 'Not found';
   }

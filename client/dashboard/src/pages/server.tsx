@@ -10,6 +10,7 @@ import { Facts } from '../design/facts';
 import { Notice } from '../design/notice';
 import { PageHead } from '../design/page_head';
 import { Ago, At } from '../design/time';
+import { Grid } from '../design/grid';
 import { hexOf } from '../format/hashes';
 import { lowerName } from '../format/names';
 import { count } from '../format/numbers';
@@ -27,7 +28,11 @@ async function askReady(abort: AbortSignal): Promise<Result<Health>> {
   } catch {
     return {
       ok: false,
-      error: { kind: 'unreachable', message: 'The server cannot be reached.', remedy: 'Is epsledgerd running?' },
+      error: {
+        kind: 'unreachable',
+        message: 'The server cannot be reached.',
+        remedy: 'Is epsledgerd running?',
+      },
     };
   }
 }
@@ -64,11 +69,21 @@ export function ServerPage() {
                   rows={[
                     ['Version', value.version],
                     ['Storage', value.storage],
-                    ['Started', <><At time={value.startTime} />, <Ago time={value.startTime} /></>],
+                    [
+                      'Started',
+                      <>
+                        <At time={value.startTime} />, <Ago time={value.startTime} />
+                      </>,
+                    ],
                     ['Budgets', count(value.budgetCount)],
                     ['Sessions', count(value.sessionCount)],
                     ['Entries', count(value.entryCount)],
-                    ['Access control', value.accessControl === true ? 'on: tokens or certificates' : 'off: whoever reaches it is an admin'],
+                    [
+                      'Access control',
+                      value.accessControl === true
+                        ? 'on: tokens or certificates'
+                        : 'off: whoever reaches it is an admin',
+                    ],
                     ['Statement key', <span class="hash">{hexOf(value.statementPublicKey)}</span>],
                   ]}
                 />
@@ -84,7 +99,12 @@ export function ServerPage() {
               rows={[
                 ['Caller', caller.value.principal],
                 ['Role', lowerName(caller.value.role)],
-                ['Tenant', (caller.value.tenant ?? '') === '' ? 'the one without a name' : caller.value.tenant],
+                [
+                  'Tenant',
+                  (caller.value.tenant ?? '') === ''
+                    ? 'the one without a name'
+                    : caller.value.tenant,
+                ],
               ]}
             />
           )}
@@ -120,40 +140,25 @@ function Denials() {
           (value.denials ?? []).length === 0 ? (
             <p class="muted">None.</p>
           ) : (
-            <div class="table-box" role="region" aria-label="Denied calls (table)" tabIndex={0}>
-              <table class="grid as-cards">
-                <thead>
-                  <tr>
-                    <th scope="col">Caller</th>
-                    <th scope="col">Method</th>
-                    <th scope="col">Why</th>
-                    <th scope="col" class="number">
-                      Times
-                    </th>
-                    <th scope="col">When</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {(value.denials ?? []).map((denial, i) => (
-                    <tr key={i}>
-                      <th scope="row" class="breakable">
-                        {denial.principal}
-                      </th>
-                      <td data-label="Method" class="breakable">
-                        {denial.method}
-                      </td>
-                      <td data-label="Why">{denial.reason}</td>
-                      <td data-label="Times" class="number">
-                        {count(denial.count)}
-                      </td>
-                      <td data-label="When">
-                        <Ago time={denial.time} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Grid label="Denied calls" heads={['Caller', 'Method', 'Why', '#Times', 'When']}>
+              {(value.denials ?? []).map((denial, i) => (
+                <tr key={i}>
+                  <th scope="row" class="breakable">
+                    {denial.principal}
+                  </th>
+                  <td data-label="Method" class="breakable">
+                    {denial.method}
+                  </td>
+                  <td data-label="Why">{denial.reason}</td>
+                  <td data-label="Times" class="number">
+                    {count(denial.count)}
+                  </td>
+                  <td data-label="When">
+                    <Ago time={denial.time} />
+                  </td>
+                </tr>
+              ))}
+            </Grid>
           )
         }
       </Answer>

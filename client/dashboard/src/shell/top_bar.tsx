@@ -6,7 +6,11 @@ import { DeltaControl } from './delta_control';
 import { ThemeSwitch } from './theme_switch';
 
 const MENU: { to: Route; text: string; pages: Page[] }[] = [
-  { to: { page: 'overview' }, text: 'Budgets', pages: ['overview', 'budget', 'session', 'trade-off', 'profile'] },
+  {
+    to: { page: 'overview' },
+    text: 'Budgets',
+    pages: ['overview', 'budget', 'session', 'trade-off', 'profile'],
+  },
   { to: { page: 'refusals' }, text: 'Refusals', pages: ['refusals'] },
   { to: { page: 'audit' }, text: 'Audit', pages: ['audit'] },
   { to: { page: 'planner' }, text: 'Planner', pages: ['planner'] },

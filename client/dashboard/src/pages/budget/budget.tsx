@@ -52,7 +52,8 @@ function BudgetBody({ budget }: { budget: Budget }) {
       <PageHead title={id} crumbs={crumbs} badges={<StateBadge state={budget.state} />}>
         <p class="muted">
           {(budget.displayName ?? '') !== '' && `${budget.displayName}. `}
-          One privacy unit is one {budget.privacyUnit}; neighbors: {relationName(budget.neighboringRelation)}.
+          One privacy unit is one {budget.privacyUnit}; neighbors:{' '}
+          {relationName(budget.neighboringRelation)}.
         </p>
       </PageHead>
       <BudgetNotices budget={budget} />
@@ -60,7 +61,9 @@ function BudgetBody({ budget }: { budget: Budget }) {
       <Card title="Cap" aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
         <CellsTable cells={budget.cells ?? []} allMustFit={budget.allCellsMustFit === true} />
-        <p class="small muted breakable">Why stopping at the cap gives the guarantee: {budget.theorem}</p>
+        <p class="small muted breakable">
+          Why stopping at the cap gives the guarantee: {budget.theorem}
+        </p>
       </Card>
       <BudgetSessions budget={budget} readings={readings} />
       <ChildBudgets budget={budget} />
@@ -68,7 +71,8 @@ function BudgetBody({ budget }: { budget: Budget }) {
         title="By accountant"
         aside={
           <span class="muted small">
-            all sessions below, composed{budget.partition !== undefined && '; what the partition saves is not counted'}
+            all sessions below, composed
+            {budget.partition !== undefined && '; what the partition saves is not counted'}
           </span>
         }
       >
@@ -89,7 +93,11 @@ interface BudgetFiguresProps {
 }
 
 function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
-  const activity = useGet<BudgetActivity>(pathOfResource(budget.name, 'activity'), {}, { touchedBy: [budget.name] });
+  const activity = useGet<BudgetActivity>(
+    pathOfResource(budget.name, 'activity'),
+    {},
+    { touchedBy: [budget.name] },
+  );
   const epsilon = bestEpsilon(guarantees.value?.readings);
   const rate = numberOf(guarantees.value?.truePositiveRateUpper);
   const nothing = budget.cap?.noGuarantee !== undefined;
@@ -101,10 +109,20 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
       <Figure
         name={`Epsilon at delta ${deltaText.value}`}
         value={epsilon === undefined || nothing ? 'no bound' : roundedUp(epsilon)}
-        note={nothing ? 'the budget promises nothing' : isVoid ? 'void: superseded' : 'of what was charged, at most'}
+        note={
+          nothing
+            ? 'the budget promises nothing'
+            : isVoid
+              ? 'void: superseded'
+              : 'of what was charged, at most'
+        }
       />
       {rate !== undefined && !nothing && (
-        <Figure name="Caught at most" value={percent(rate, 'up')} note="of members, at 1% false alarms" />
+        <Figure
+          name="Caught at most"
+          value={percent(rate, 'up')}
+          note="of members, at 1% false alarms"
+        />
       )}
       <Figure
         name="Charges"
@@ -122,11 +140,19 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
       <Figure
         name="Refused"
         value={
-          refusals === 0 ? '0' : (
-            <a href={hrefOf({ page: 'refusals', budget: idOf(budget.name) })}>{count(budget.refusedChargeCount)}</a>
+          refusals === 0 ? (
+            '0'
+          ) : (
+            <a href={hrefOf({ page: 'refusals', budget: idOf(budget.name) })}>
+              {count(budget.refusedChargeCount)}
+            </a>
           )
         }
-        note={recent?.refusedChargeCount === undefined ? 'since it was created' : `${count(recent.refusedChargeCount)} in 24 h`}
+        note={
+          recent?.refusedChargeCount === undefined
+            ? 'since it was created'
+            : `${count(recent.refusedChargeCount)} in 24 h`
+        }
       />
     </dl>
   );
@@ -143,23 +169,49 @@ function AboutBudget({ budget }: { budget: Budget }) {
         rows={[
           ['Name', <code>{budget.name}</code>],
           ['Created', <At time={budget.createTime} />],
-          ['Supersedes', budget.supersedes === undefined || budget.supersedes === '' ? '' : (
-            <a href={hrefOf({ page: 'budget', budget: idOf(budget.supersedes) })}>{idOf(budget.supersedes)}</a>
-          )],
+          [
+            'Supersedes',
+            budget.supersedes === undefined || budget.supersedes === '' ? (
+              ''
+            ) : (
+              <a href={hrefOf({ page: 'budget', budget: idOf(budget.supersedes) })}>
+                {idOf(budget.supersedes)}
+              </a>
+            ),
+          ],
           ['Partition', budget.partition?.function],
-          ['Samplers allowed', samplers.length === 0 ? '' : samplers.join(', ').toLowerCase().replaceAll('_', ' ')],
-          ['Provenance', policy?.provenanceRequired === true ? 'attempts must declare sampler, clip norm, library and version' : ''],
-          ['Wants to know at', thresholds.length === 0 ? '' : thresholds.map((at) => percent(at, 'down')).join(', ')],
-          ['Labels', labels.length === 0 ? '' : (
-            <span class="badges">
-              {labels.map(([key, value]) => (
-                <Badge key={key}>
-                  {key}={value}
-                </Badge>
-              ))}
-            </span>
-          )],
-          ['Charges', `${counted(budget.acceptedChargeCount, 'accepted charge')}, ${count(budget.refusedChargeCount)} refused`],
+          [
+            'Samplers allowed',
+            samplers.length === 0 ? '' : samplers.join(', ').toLowerCase().replaceAll('_', ' '),
+          ],
+          [
+            'Provenance',
+            policy?.provenanceRequired === true
+              ? 'attempts must declare sampler, clip norm, library and version'
+              : '',
+          ],
+          [
+            'Wants to know at',
+            thresholds.length === 0 ? '' : thresholds.map((at) => percent(at, 'down')).join(', '),
+          ],
+          [
+            'Labels',
+            labels.length === 0 ? (
+              ''
+            ) : (
+              <span class="badges">
+                {labels.map(([key, value]) => (
+                  <Badge key={key}>
+                    {key}={value}
+                  </Badge>
+                ))}
+              </span>
+            ),
+          ],
+          [
+            'Charges',
+            `${counted(budget.acceptedChargeCount, 'accepted charge')}, ${count(budget.refusedChargeCount)} refused`,
+          ],
         ]}
       />
     </Card>

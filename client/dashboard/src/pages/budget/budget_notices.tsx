@@ -15,15 +15,16 @@ export function BudgetNotices({ budget }: { budget: Budget }) {
         <Notice tone="bad">
           <p>
             <strong>The guarantee of this budget is void.</strong> It was superseded by{' '}
-            <a href={hrefOf({ page: 'budget', budget: idOf(successor) })}>{idOf(successor)}</a>, which starts
-            with everything spent here: only its guarantee holds.{because}
+            <a href={hrefOf({ page: 'budget', budget: idOf(successor) })}>{idOf(successor)}</a>,
+            which starts with everything spent here: only its guarantee holds.{because}
           </p>
         </Notice>
       )}
       {before !== '' && (
         <Notice>
           <p>
-            It supersedes <a href={hrefOf({ page: 'budget', budget: idOf(before) })}>{idOf(before)}</a>, whose
+            It supersedes{' '}
+            <a href={hrefOf({ page: 'budget', budget: idOf(before) })}>{idOf(before)}</a>, whose
             guarantee is void, and started with everything that was spent there.
           </p>
         </Notice>
@@ -45,8 +46,8 @@ export function BudgetNotices({ budget }: { budget: Budget }) {
       {budget.cap?.noGuarantee !== undefined && (
         <Notice tone="warn">
           <p>
-            <strong>This budget promises nothing.</strong> It records runs as published, whose guarantee is
-            not proven; its epsilon is infinite whatever was charged.
+            <strong>This budget promises nothing.</strong> It records runs as published, whose
+            guarantee is not proven; its epsilon is infinite whatever was charged.
           </p>
         </Notice>
       )}

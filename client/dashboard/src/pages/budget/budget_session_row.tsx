@@ -1,7 +1,13 @@
 import { useEffect } from 'preact/hooks';
 import { pathOfResource } from '../../api/client';
 import { bestEpsilon } from '../../api/guarantees';
-import { countOf, numberOf, type ComputeResponse, type Session, type SessionGuarantees } from '../../api/messages';
+import {
+  countOf,
+  numberOf,
+  type ComputeResponse,
+  type Session,
+  type SessionGuarantees,
+} from '../../api/messages';
 import { useGet, useRpc } from '../../api/read';
 import { budgetOf, idOf } from '../../api/resource_names';
 import { ClaimBadge, isUnproven, StateBadge } from '../../design/badge';
@@ -17,12 +23,21 @@ interface BudgetSessionRowProps {
   onDivergence: (divergence: number | undefined) => void;
 }
 
-export function BudgetSessionRow({ session: listed, budget, order, onDivergence }: BudgetSessionRowProps) {
+export function BudgetSessionRow({
+  session: listed,
+  budget,
+  order,
+  onDivergence,
+}: BudgetSessionRowProps) {
   const { name } = listed;
   const touchedBy = [name];
   const read = useGet<Session>(pathOfResource(name), {}, { initial: listed, touchedBy });
   const session = read.value.value ?? listed;
-  const guarantees = useGet<SessionGuarantees>(pathOfResource(name, 'guarantees'), { delta: deltaText.value }, { touchedBy });
+  const guarantees = useGet<SessionGuarantees>(
+    pathOfResource(name, 'guarantees'),
+    { delta: deltaText.value },
+    { touchedBy },
+  );
   const unproven = isUnproven(session.claim);
   const computed = useRpc<ComputeResponse>(
     'AccountingService.Compute',
@@ -72,7 +87,10 @@ export function BudgetSessionRow({ session: listed, budget, order, onDivergence 
           roundedUp(epsilon)
         )}
       </td>
-      <td data-label={order === undefined ? 'Share' : `Rényi divergence at order ${roundedUp(order)}`} class="number">
+      <td
+        data-label={order === undefined ? 'Share' : `Rényi divergence at order ${roundedUp(order)}`}
+        class="number"
+      >
         {divergence === undefined ? <span class="muted">none</span> : roundedUp(divergence)}
       </td>
       <td data-label="Steps" class="number">

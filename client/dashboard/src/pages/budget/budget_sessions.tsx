@@ -6,6 +6,7 @@ import { MOST_SESSIONS, useSessionsBelow, type SessionList } from '../../api/ses
 import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
 import { Empty } from '../../design/notice';
+import { Grid } from '../../design/grid';
 import { deltaText } from '../../delta';
 import { counted, roundedUp } from '../../format/numbers';
 import { BudgetSessionRow } from './budget_session_row';
@@ -25,7 +26,9 @@ export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
       title="Sessions"
       aside={
         list.value.value !== undefined && (
-          <span class="muted small">{counted(list.value.value.sessions.length, 'session')}, here and below</span>
+          <span class="muted small">
+            {counted(list.value.value.sessions.length, 'session')}, here and below
+          </span>
         )
       }
     >
@@ -66,7 +69,9 @@ function Sessions({ budget, list, order }: SessionsProps) {
   if (list.sessions.length === 0) {
     const relation = (budget.neighboringRelation ?? '').toLowerCase().replaceAll('_', '-');
     return (
-      <Empty command={`epsctl session create ${idOf(budget.name)}/first-run --relation ${relation} --no-own-cap`}>
+      <Empty
+        command={`epsctl session create ${idOf(budget.name)}/first-run --relation ${relation} --no-own-cap`}
+      >
         No session has been opened under this budget. A run opens one, or:
       </Empty>
     );
@@ -84,44 +89,31 @@ function Sessions({ budget, list, order }: SessionsProps) {
         divergences={divergences.value}
         order={order}
       />
-      <div class="table-box" role="region" aria-label="Sessions (table)" tabIndex={0}>
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Session</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Epsilon at
-                <br />
-                delta {deltaText.value}
-              </th>
-              <th scope="col" class="number">
-                {order === undefined ? 'Share' : <>Rényi divergence<br />at order {roundedUp(order)}</>}
-              </th>
-              <th scope="col" class="number">
-                Steps
-              </th>
-              <th scope="col" class="number">
-                Refused
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.sessions.map((session) => (
-              <BudgetSessionRow
-                key={session.name}
-                session={session}
-                budget={budget.name}
-                order={order}
-                onDivergence={(divergence) => tell(session.name, divergence)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid
+        label="Sessions"
+        heads={[
+          'Session',
+          'State',
+          `#Epsilon at|delta ${deltaText.value}`,
+          order === undefined ? '#Share' : `#Rényi divergence|at order ${roundedUp(order)}`,
+          '#Steps',
+          '#Refused',
+        ]}
+      >
+        {list.sessions.map((session) => (
+          <BudgetSessionRow
+            key={session.name}
+            session={session}
+            budget={budget.name}
+            order={order}
+            onDivergence={(divergence) => tell(session.name, divergence)}
+          />
+        ))}
+      </Grid>
       {list.isCut && <p class="small muted">Only the first {MOST_SESSIONS} are shown.</p>}
       <p class="small muted">
-        Epsilons of sessions do not add up. {order !== undefined && 'Rényi divergences at one order do: they are what the bar stacks.'}
+        Epsilons of sessions do not add up.{' '}
+        {order !== undefined && 'Rényi divergences at one order do: they are what the bar stacks.'}
       </p>
     </>
   );

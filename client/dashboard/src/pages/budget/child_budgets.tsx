@@ -5,6 +5,7 @@ import { idOf } from '../../api/resource_names';
 import { Answer } from '../../design/answer';
 import { StateBadge } from '../../design/badge';
 import { Card } from '../../design/card';
+import { Grid } from '../../design/grid';
 import { count } from '../../format/numbers';
 import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
@@ -12,7 +13,11 @@ import { budgetRows } from '../overview/overview_order';
 
 /** The budgets below one, as a tree. Nothing where there are none. */
 export function ChildBudgets({ budget }: { budget: Budget }) {
-  const read = useGet<GetBudgetTreeResponse>(pathOfResource(budget.name, 'tree'), {}, { touchedBy: [budget.name] });
+  const read = useGet<GetBudgetTreeResponse>(
+    pathOfResource(budget.name, 'tree'),
+    {},
+    { touchedBy: [budget.name] },
+  );
   const all = read.value.value?.budgets ?? [];
   if (read.value.error === undefined && all.length <= 1) return null;
   return (
@@ -28,44 +33,34 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
     >
       <Answer read={read} what="the budgets below">
         {(tree) => (
-          <div class="table-box" role="region" aria-label="Budgets below (table)" tabIndex={0}>
-            <table class="grid as-cards">
-              <thead>
-                <tr>
-                  <th scope="col">Budget</th>
-                  <th scope="col">State</th>
-                  <th scope="col">Spent of its cap</th>
-                  <th scope="col" class="number">
-                    Charges
+          <Grid label="Budgets below" heads={['Budget', 'State', 'Spent of its cap', '#Charges']}>
+            {budgetRows((tree.budgets ?? []).filter((one) => one.name !== budget.name)).map(
+              ({ budget: one, depth }) => (
+                <tr key={one.name}>
+                  <th scope="row">
+                    <span
+                      class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}
+                    >
+                      <a href={hrefOf({ page: 'budget', budget: idOf(one.name) })}>
+                        {idOf(one.name)}
+                      </a>
+                      {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
+                    </span>
                   </th>
+                  <td data-label="State">
+                    <StateBadge state={one.state} />
+                  </td>
+                  <td data-label="Spent of its cap">
+                    <BudgetBar budget={one} />
+                  </td>
+                  <td data-label="Charges" class="number">
+                    {count(one.acceptedChargeCount)}
+                    <span class="under">{count(one.refusedChargeCount)} refused</span>
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {budgetRows((tree.budgets ?? []).filter((one) => one.name !== budget.name)).map(
-                  ({ budget: one, depth }) => (
-                    <tr key={one.name}>
-                      <th scope="row">
-                        <span class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}>
-                          <a href={hrefOf({ page: 'budget', budget: idOf(one.name) })}>{idOf(one.name)}</a>
-                          {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
-                        </span>
-                      </th>
-                      <td data-label="State">
-                        <StateBadge state={one.state} />
-                      </td>
-                      <td data-label="Spent of its cap">
-                        <BudgetBar budget={one} />
-                      </td>
-                      <td data-label="Charges" class="number">
-                        {count(one.acceptedChargeCount)}
-                        <span class="under">{count(one.refusedChargeCount)} refused</span>
-                      </td>
-                    </tr>
-                  ),
-                )}
-              </tbody>
-            </table>
-          </div>
+              ),
+            )}
+          </Grid>
         )}
       </Answer>
     </Card>

@@ -21,8 +21,8 @@ export function DivergenceStack({ sessions, divergences, order }: DivergenceStac
     return (
       <Notice>
         <p>
-          The shares of sessions cannot be shown: Rényi divergences, which add up, are not finite or not known
-          for all that was charged, and epsilons do not add up.
+          The shares of sessions cannot be shown: Rényi divergences, which add up, are not finite or
+          not known for all that was charged, and epsilons do not add up.
         </p>
       </Notice>
     );
@@ -37,8 +37,14 @@ export function DivergenceStack({ sessions, divergences, order }: DivergenceStac
   const shown = known.slice(0, COLORS);
   const rest = known.slice(COLORS).reduce((sum, { divergence }) => sum + divergence, 0);
   const parts = [
-    ...shown.map(({ name, divergence }, i) => ({ text: idOf(name), divergence, color: `stack-${i + 1}` })),
-    ...(rest > 0 ? [{ text: `${known.length - COLORS} others`, divergence: rest, color: 'stack-rest' }] : []),
+    ...shown.map(({ name, divergence }, i) => ({
+      text: idOf(name),
+      divergence,
+      color: `stack-${i + 1}`,
+    })),
+    ...(rest > 0
+      ? [{ text: `${known.length - COLORS} others`, divergence: rest, color: 'stack-rest' }]
+      : []),
   ];
   let at = 0;
   return (
@@ -50,7 +56,15 @@ export function DivergenceStack({ sessions, divergences, order }: DivergenceStac
         {parts.map(({ text, divergence, color }) => {
           const x = at;
           at += divergence / total;
-          return <rect key={text} class={color} x={`${x * 100}%`} width={`${(divergence / total) * 100}%`} height="100%" />;
+          return (
+            <rect
+              key={text}
+              class={color}
+              x={`${x * 100}%`}
+              width={`${(divergence / total) * 100}%`}
+              height="100%"
+            />
+          );
         })}
       </svg>
       <ul class="stack-keys small">

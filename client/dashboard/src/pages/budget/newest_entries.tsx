@@ -15,13 +15,21 @@ export function NewestEntries({ budget }: { budget: string }) {
     const head = await get<LedgerHead>(pathOfResource(budget, 'head'), {}, abort);
     if (!head.ok) return head;
     const after = Math.max(0, Number(head.value.sequence ?? 0) - SHOWN);
-    return get<ListAuditEntriesResponse>(pathOfResource(budget, 'entries'), { afterSequence: after, pageSize: SHOWN }, abort);
+    return get<ListAuditEntriesResponse>(
+      pathOfResource(budget, 'entries'),
+      { afterSequence: after, pageSize: SHOWN },
+      abort,
+    );
   };
   const read = useAnswer(`newest entries ${budget}`, ask, { touchedBy: [budget] });
   return (
     <Card
       title="Newest entries of the ledger"
-      aside={<a href={hrefOf({ page: 'audit', budget: idOf(budget) })}>Audit: verify, export, all entries</a>}
+      aside={
+        <a href={hrefOf({ page: 'audit', budget: idOf(budget) })}>
+          Audit: verify, export, all entries
+        </a>
+      }
     >
       <Answer read={read} what="the newest entries">
         {(value) => <EntriesTable entries={[...(value.entries ?? [])].reverse()} />}

@@ -5,6 +5,7 @@ import { useAnswer } from '../../api/read';
 import { Answer } from '../../design/answer';
 import { Empty } from '../../design/notice';
 import { PageHead } from '../../design/page_head';
+import { Grid } from '../../design/grid';
 import { deltaText } from '../../delta';
 import { counted } from '../../format/numbers';
 import { budgetRows } from './overview_order';
@@ -30,7 +31,9 @@ export function OverviewPage() {
 function Budgets({ budgets }: { budgets: Budget[] }) {
   const wanted = useSignal('');
   if (budgets.length === 0) {
-    return <Empty command={FIRST_BUDGET}>There is no budget yet. The first one is made with:</Empty>;
+    return (
+      <Empty command={FIRST_BUDGET}>There is no budget yet. The first one is made with:</Empty>
+    );
   }
   const rows = budgetRows(budgets, wanted.value);
   return (
@@ -51,38 +54,22 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
           />
         </label>
       )}
-      <div class="table-box" role="region" aria-label="Budgets (table)" tabIndex={0}>
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Budget</th>
-              <th scope="col">State</th>
-              <th scope="col">Spent of its cap</th>
-              <th scope="col" class="number">
-                Epsilon at
-                <br />
-                delta {deltaText.value}
-              </th>
-              <th scope="col" class="number">
-                Caught at most,
-                <br />
-                at 1% false alarms
-              </th>
-              <th scope="col">Last charge</th>
-              <th scope="col" class="number">
-                Refused
-                <br />
-                in 24 h
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ budget, depth }) => (
-              <OverviewRow key={budget.name} budget={budget} depth={depth} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid
+        label="Budgets"
+        heads={[
+          'Budget',
+          'State',
+          'Spent of its cap',
+          `#Epsilon at|delta ${deltaText.value}`,
+          '#Caught at most,|at 1% false alarms',
+          'Last charge',
+          '#Refused|in 24 h',
+        ]}
+      >
+        {rows.map(({ budget, depth }) => (
+          <OverviewRow key={budget.name} budget={budget} depth={depth} />
+        ))}
+      </Grid>
       {rows.length === 0 && <p class="muted">No budget is called that.</p>}
       <p class="small muted">
         “Caught at most” is the true positive rate of the best membership test with 1% false
@@ -95,7 +82,8 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
 function summary(budgets: readonly Budget[]): string {
   const active = budgets.filter((budget) => budget.state === 'ACTIVE');
   const exhausted = active.filter((budget) => (numberOf(budget.spentFraction) ?? 0) >= 1).length;
-  const nearly = active.filter((budget) => (numberOf(budget.spentFraction) ?? 0) >= 0.8).length - exhausted;
+  const nearly =
+    active.filter((budget) => (numberOf(budget.spentFraction) ?? 0) >= 0.8).length - exhausted;
   const frozen = budgets.filter((budget) => budget.state === 'FROZEN').length;
   const parts = [`${counted(budgets.length, 'budget')}, ${active.length} active`];
   if (exhausted > 0) parts.push(`${exhausted} exhausted`);

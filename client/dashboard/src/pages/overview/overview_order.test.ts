@@ -16,7 +16,8 @@ test('ChildrenFollowTheirParents', () => {
 });
 
 test('FindsByNameUnitAndLabel', () => {
-  const found = (text: string) => budgetRows(budgets, text).map(({ budget }) => budget.name.slice(8));
+  const found = (text: string) =>
+    budgetRows(budgets, text).map(({ budget }) => budget.name.slice(8));
   assert.deepEqual(found('HEART'), ['a']);
   assert.deepEqual(found('person'), ['orphan']);
   assert.deepEqual(found('z'), ['z']);

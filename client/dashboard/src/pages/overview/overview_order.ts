@@ -15,7 +15,9 @@ export interface BudgetRow {
 export function budgetRows(budgets: readonly Budget[], wanted = ''): BudgetRow[] {
   const text = wanted.trim().toLowerCase();
   if (text !== '') {
-    return budgets.filter((budget) => words(budget).includes(text)).map((budget) => ({ budget, depth: 0 }));
+    return budgets
+      .filter((budget) => words(budget).includes(text))
+      .map((budget) => ({ budget, depth: 0 }));
   }
   const children = new Map<string, Budget[]>();
   const names = new Set(budgets.map((budget) => budget.name));
@@ -40,5 +42,7 @@ export function budgetRows(budgets: readonly Budget[], wanted = ''): BudgetRow[]
 
 function words(budget: Budget): string {
   const labels = Object.entries(budget.labels ?? {}).map(([key, value]) => `${key}=${value}`);
-  return [idOf(budget.name), budget.displayName, budget.privacyUnit, ...labels].join(' ').toLowerCase();
+  return [idOf(budget.name), budget.displayName, budget.privacyUnit, ...labels]
+    .join(' ')
+    .toLowerCase();
 }

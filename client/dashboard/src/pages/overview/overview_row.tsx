@@ -68,7 +68,13 @@ interface ReadState<T> {
   loading: boolean;
 }
 
-function Known<T>({ read, children }: { read: ReadState<T>; children: (value: T) => preact.ComponentChildren }) {
+function Known<T>({
+  read,
+  children,
+}: {
+  read: ReadState<T>;
+  children: (value: T) => preact.ComponentChildren;
+}) {
   if (read.value !== undefined) return <>{children(read.value)}</>;
   if (read.error !== undefined) return <Unknown reason={read.error.message} />;
   return <span class="muted">…</span>;

@@ -93,7 +93,11 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
       )}
       <Card
         title="By accountant"
-        aside={session.mode === 'ADAPTIVE' && <span class="muted small">odometer readings: they describe, the filters decide</span>}
+        aside={
+          session.mode === 'ADAPTIVE' && (
+            <span class="muted small">odometer readings: they describe, the filters decide</span>
+          )
+        }
       >
         {unproven && <ClaimBadge claim={session.claim} />}
         <Answer read={guarantees} what="the accountants">
@@ -119,8 +123,8 @@ function Unproven({ session }: { session: Session }) {
       <p>
         <strong>{claim?.label}.</strong> Claimed: epsilon {claim?.epsilon ?? 0} at delta{' '}
         {delta === 0 ? 0 : delta.toExponential()}
-        {(claim?.source ?? '') !== '' && `, by ${claim?.source}`}. That is no guarantee, and none is proven:
-        every proven epsilon of this session is infinite.
+        {(claim?.source ?? '') !== '' && `, by ${claim?.source}`}. That is no guarantee, and none is
+        proven: every proven epsilon of this session is infinite.
         {claim?.counterexampleKnown === true && ' An example that contradicts the claim is known.'}
       </p>
     </Notice>

@@ -2,6 +2,7 @@ import { countOf, numberOf, type Session, type SessionAudit } from '../../api/me
 import { Badge } from '../../design/badge';
 import { Card } from '../../design/card';
 import { Ago } from '../../design/time';
+import { Grid } from '../../design/grid';
 import { lowerName } from '../../format/names';
 import { count, counted, percent, roundedDown, roundedUp } from '../../format/numbers';
 
@@ -12,30 +13,19 @@ export function SessionAudits({ session }: { session: Session }) {
   return (
     <Card
       title="Audits"
-      aside={<span class="muted small">lower bounds that attacks showed, as whoever ran them says</span>}
+      aside={
+        <span class="muted small">lower bounds that attacks showed, as whoever ran them says</span>
+      }
     >
-      <div class="table-box" role="region" aria-label="Audits (table)" tabIndex={0}>
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Audited</th>
-              <th scope="col" class="number">
-                Claimed
-              </th>
-              <th scope="col">Verdict</th>
-              <th scope="col">How</th>
-              <th scope="col">When</th>
-            </tr>
-          </thead>
-          <tbody>
-            {audits.map((audit) => (
-              <AuditRow key={audit.sequence} audit={audit} session={session} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid label="Audits" heads={['Audited', '#Claimed', 'Verdict', 'How', 'When']}>
+        {audits.map((audit) => (
+          <AuditRow key={audit.sequence} audit={audit} session={session} />
+        ))}
+      </Grid>
       {countOf(session.auditCount) > audits.length && (
-        <p class="small muted">The newest {audits.length} of {count(session.auditCount)}.</p>
+        <p class="small muted">
+          The newest {audits.length} of {count(session.auditCount)}.
+        </p>
       )}
     </Card>
   );
@@ -54,7 +44,11 @@ function AuditRow({ audit, session }: { audit: SessionAudit; session: Session })
         </span>
       </th>
       <td data-label="Claimed" class="number">
-        {claimed === undefined ? <span class="muted">nothing</span> : `epsilon ${roundedUp(claimed)}`}
+        {claimed === undefined ? (
+          <span class="muted">nothing</span>
+        ) : (
+          `epsilon ${roundedUp(claimed)}`
+        )}
       </td>
       <td data-label="Verdict">
         {audit.exceedsClaim === true ? (

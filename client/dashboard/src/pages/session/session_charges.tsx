@@ -31,7 +31,10 @@ export function SessionCharges({ session }: { session: Session }) {
         return (
           <>
             {refused.length > 0 && (
-              <Card title="Refused charges" aside={<span class="muted small">{counted(refused.length, 'refusal')}</span>}>
+              <Card
+                title="Refused charges"
+                aside={<span class="muted small">{counted(refused.length, 'refusal')}</span>}
+              >
                 <RefusalsTable charges={refused} ofOneSession />
               </Card>
             )}
@@ -39,7 +42,9 @@ export function SessionCharges({ session }: { session: Session }) {
               title="Charges"
               aside={
                 <span class="muted small">
-                  {isCut ? `the first ${MOST} of ${counted(total, 'charge')}, oldest first` : 'newest first'}
+                  {isCut
+                    ? `the first ${MOST} of ${counted(total, 'charge')}, oldest first`
+                    : 'newest first'}
                 </span>
               }
             >

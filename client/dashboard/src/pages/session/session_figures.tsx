@@ -19,7 +19,8 @@ interface SessionFiguresProps {
 export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
   const answer = guarantees.value;
   const epsilon = bestEpsilon(answer?.readings);
-  const winner = answer?.readings?.find((reading) => reading.accountant === 'BEST')?.guarantee?.accountant;
+  const winner = answer?.readings?.find((reading) => reading.accountant === 'BEST')?.guarantee
+    ?.accountant;
   const unproven = isUnproven(session.claim);
   const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
   const fit = answer?.stepsThatFit;
@@ -28,33 +29,57 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
     : `${counted(steps, 'step')} charged, ${epsilonAtDelta(epsilon, deltaText.value)}.`;
   return (
     <>
-    <LiveWords text={spoken} />
-    <dl class="figures card">
-      <Figure
-        name={`Epsilon at delta ${deltaText.value}`}
-        value={unproven ? 'no proven bound' : epsilon === undefined ? (guarantees.loading ? '…' : 'no bound') : roundedUp(epsilon)}
-        note={unproven ? session.claim?.label : winner === undefined ? 'of what was charged, at most' : `at most, by ${accountantName(winner)}`}
-      />
-      {session.mode === 'DECLARED' && session.planGuarantee !== undefined && (
+      <LiveWords text={spoken} />
+      <dl class="figures card">
         <Figure
-          name={`The whole plan, at delta ${(numberOf(session.planDelta) ?? 0).toExponential()}`}
-          value={roundedUp(numberOf(session.planGuarantee.upper) ?? NaN)}
-          note="epsilon, charged to the budgets at creation"
+          name={`Epsilon at delta ${deltaText.value}`}
+          value={
+            unproven
+              ? 'no proven bound'
+              : epsilon === undefined
+                ? guarantees.loading
+                  ? '…'
+                  : 'no bound'
+                : roundedUp(epsilon)
+          }
+          note={
+            unproven
+              ? session.claim?.label
+              : winner === undefined
+                ? 'of what was charged, at most'
+                : `at most, by ${accountantName(winner)}`
+          }
         />
-      )}
-      <Figure name="Steps charged" value={count(steps)} note={counted(session.acceptedChargeCount, 'charge')} />
-      <Figure
-        name="Steps that still fit"
-        value={fit === undefined ? 'unknown' : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
-        note={fit === undefined ? 'before the first charge' : 'of the event charged last'}
-      />
-      <Figure
-        name="Attempt"
-        value={countOf(session.currentAttempt) === 0 ? 'none' : count(session.currentAttempt)}
-        note={countOf(session.currentAttempt) > 1 ? 'earlier ones are fenced' : countOf(session.currentAttempt) === 0 ? 'not opened yet' : 'the first'}
-      />
-      <Figure name="Refused" value={count(session.refusedChargeCount)} note="charges" />
-    </dl>
+        {session.mode === 'DECLARED' && session.planGuarantee !== undefined && (
+          <Figure
+            name={`The whole plan, at delta ${(numberOf(session.planDelta) ?? 0).toExponential()}`}
+            value={roundedUp(numberOf(session.planGuarantee.upper) ?? NaN)}
+            note="epsilon, charged to the budgets at creation"
+          />
+        )}
+        <Figure
+          name="Steps charged"
+          value={count(steps)}
+          note={counted(session.acceptedChargeCount, 'charge')}
+        />
+        <Figure
+          name="Steps that still fit"
+          value={fit === undefined ? 'unknown' : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
+          note={fit === undefined ? 'before the first charge' : 'of the event charged last'}
+        />
+        <Figure
+          name="Attempt"
+          value={countOf(session.currentAttempt) === 0 ? 'none' : count(session.currentAttempt)}
+          note={
+            countOf(session.currentAttempt) > 1
+              ? 'earlier ones are fenced'
+              : countOf(session.currentAttempt) === 0
+                ? 'not opened yet'
+                : 'the first'
+          }
+        />
+        <Figure name="Refused" value={count(session.refusedChargeCount)} note="charges" />
+      </dl>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Session } from '../../api/messages';
 import { Card } from '../../design/card';
+import { Grid } from '../../design/grid';
 import { eventWords } from '../../format/events';
 import { count } from '../../format/numbers';
 
@@ -9,26 +10,14 @@ export function SessionHistory({ session }: { session: Session }) {
   if (history.length === 0) return null;
   return (
     <Card title="History" aside={<span class="muted small">in the order of first use</span>}>
-      <div class="table-box" role="region" aria-label="History (table)" tabIndex={0}>
-        <table class="grid">
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                Times
-              </th>
-              <th scope="col">Event</th>
-            </tr>
-          </thead>
-          <tbody>
-            {history.map((counted, i) => (
-              <tr key={i}>
-                <td class="number">{count(counted.count)}</td>
-                <td>{eventWords(counted.event)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid label="History" heads={['#Times', 'Event']} narrow>
+        {history.map((counted, i) => (
+          <tr key={i}>
+            <td class="number">{count(counted.count)}</td>
+            <td>{eventWords(counted.event)}</td>
+          </tr>
+        ))}
+      </Grid>
     </Card>
   );
 }

@@ -3,6 +3,7 @@ import { idOf } from '../../api/resource_names';
 import { Badge } from '../../design/badge';
 import { Card } from '../../design/card';
 import { Ago } from '../../design/time';
+import { Grid } from '../../design/grid';
 import { eventWords } from '../../format/events';
 import { count } from '../../format/numbers';
 import { now } from '../../format/times';
@@ -11,47 +12,37 @@ import { now } from '../../format/times';
 export function SessionLeases({ leases }: { leases: readonly Lease[] }) {
   if (leases.length === 0) return null;
   return (
-    <Card title="Open leases" aside={<span class="muted small">charged in full; settling returns nothing</span>}>
-      <div class="table-box" role="region" aria-label="Open leases (table)" tabIndex={0}>
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Lease</th>
-              <th scope="col">Event</th>
-              <th scope="col" class="number">
-                Steps
+    <Card
+      title="Open leases"
+      aside={<span class="muted small">charged in full; settling returns nothing</span>}
+    >
+      <Grid label="Open leases" heads={['Lease', 'Event', '#Steps', 'Expires']}>
+        {leases.map((lease) => {
+          const expired =
+            lease.expireTime !== undefined && Date.parse(lease.expireTime) < now.value;
+          return (
+            <tr key={lease.name}>
+              <th scope="row">
+                {idOf(lease.name)}
+                <span class="under">attempt {lease.name.split('/')[5]}</span>
               </th>
-              <th scope="col">Expires</th>
+              <td data-label="Event">{eventWords(lease.event)}</td>
+              <td data-label="Steps" class="number">
+                {count(lease.grantedCount)}
+              </td>
+              <td data-label="Expires">
+                {expired ? (
+                  <Badge tone="warn" icon="warning" wide>
+                    expired, spent in full: ask what became of it
+                  </Badge>
+                ) : (
+                  <Ago time={lease.expireTime} />
+                )}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {leases.map((lease) => {
-              const expired = lease.expireTime !== undefined && Date.parse(lease.expireTime) < now.value;
-              return (
-                <tr key={lease.name}>
-                  <th scope="row">
-                    {idOf(lease.name)}
-                    <span class="under">attempt {lease.name.split('/')[5]}</span>
-                  </th>
-                  <td data-label="Event">{eventWords(lease.event)}</td>
-                  <td data-label="Steps" class="number">
-                    {count(lease.grantedCount)}
-                  </td>
-                  <td data-label="Expires">
-                    {expired ? (
-                      <Badge tone="warn" icon="warning" wide>
-                        expired, spent in full: ask what became of it
-                      </Badge>
-                    ) : (
-                      <Ago time={lease.expireTime} />
-                    )}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+          );
+        })}
+      </Grid>
     </Card>
   );
 }

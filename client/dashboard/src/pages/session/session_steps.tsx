@@ -9,11 +9,20 @@ import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
 import { Empty } from '../../design/notice';
 import { Ago } from '../../design/time';
+import { Grid } from '../../design/grid';
 import { deltaText } from '../../delta';
 import { accountantName } from '../../format/names';
 import { count } from '../../format/numbers';
 
-const ACCOUNTANTS: AccountantKind[] = ['BEST', 'PLD', 'RENYI', 'MOMENTS', 'ZCDP', 'GAUSSIAN', 'CLT'];
+const ACCOUNTANTS: AccountantKind[] = [
+  'BEST',
+  'PLD',
+  'RENYI',
+  'MOMENTS',
+  'ZCDP',
+  'GAUSSIAN',
+  'CLT',
+];
 const POINTS = 200;
 
 /** Epsilon at delta against step, as the server computes it, and the attempts on the way. */
@@ -33,7 +42,9 @@ export function SessionSteps({ session }: { session: Session }) {
   if (countOf(session.acceptedChargeCount) === 0) {
     const short = name.replace('budgets/', '').replace('/sessions/', '/');
     return (
-      <Empty command={`epsctl charge create ${short} --open-attempt --gaussian 1.1 --sampling-probability 0.01`}>
+      <Empty
+        command={`epsctl charge create ${short} --open-attempt --gaussian 1.1 --sampling-probability 0.01`}
+      >
         {idOf(name)} has been charged nothing yet. Its trainer does that step by step; by hand:
       </Empty>
     );
@@ -48,7 +59,9 @@ export function SessionSteps({ session }: { session: Session }) {
         >
           {ACCOUNTANTS.map((kind) => (
             <option key={kind} value={kind}>
-              {kind === 'CLT' ? `${accountantName(kind)} (approximation, not a bound)` : accountantName(kind)}
+              {kind === 'CLT'
+                ? `${accountantName(kind)} (approximation, not a bound)`
+                : accountantName(kind)}
             </option>
           ))}
         </select>
@@ -56,7 +69,11 @@ export function SessionSteps({ session }: { session: Session }) {
       <Answer read={read} what="epsilon against step">
         {(series) => (
           <>
-            <EpsilonSteps series={series} delta={deltaText.value} accountant={accountantName(accountant)} />
+            <EpsilonSteps
+              series={series}
+              delta={deltaText.value}
+              accountant={accountantName(accountant)}
+            />
             <Attempts series={series} />
           </>
         )}
@@ -70,40 +87,25 @@ function Attempts({ series }: { series: EpsilonSeries }) {
   if (attempts.length === 0) return null;
   return (
     <Card title="Attempts">
-      <div class="table-box" role="region" aria-label="Attempts (table)" tabIndex={0}>
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Attempt</th>
-              <th scope="col">Opened</th>
-              <th scope="col" class="number">
-                After steps
-              </th>
-              <th scope="col" class="number">
-                Entry
-              </th>
-              <th scope="col">State</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...attempts].reverse().map((attempt, i) => (
-              <tr key={attempt.number}>
-                <th scope="row">{count(attempt.number)}</th>
-                <td data-label="Opened">
-                  <Ago time={attempt.time} />
-                </td>
-                <td data-label="After steps" class="number">
-                  {count(attempt.stepsBefore)}
-                </td>
-                <td data-label="Entry" class="number">
-                  {count(attempt.sequence)}
-                </td>
-                <td data-label="State">{i === 0 ? 'the newest' : 'fenced: its new charges are refused'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid label="Attempts" heads={['Attempt', 'Opened', '#After steps', '#Entry', 'State']}>
+        {[...attempts].reverse().map((attempt, i) => (
+          <tr key={attempt.number}>
+            <th scope="row">{count(attempt.number)}</th>
+            <td data-label="Opened">
+              <Ago time={attempt.time} />
+            </td>
+            <td data-label="After steps" class="number">
+              {count(attempt.stepsBefore)}
+            </td>
+            <td data-label="Entry" class="number">
+              {count(attempt.sequence)}
+            </td>
+            <td data-label="State">
+              {i === 0 ? 'the newest' : 'fenced: its new charges are refused'}
+            </td>
+          </tr>
+        ))}
+      </Grid>
     </Card>
   );
 }

@@ -79,7 +79,7 @@ export function accountantPlot(all: readonly AccountantSeries[]): AccountantPlot
       lower,
       // Named beside it too, each at another place.
       label: {
-        text: accountantName(accountant),
+        text: accountant,
         at: (steps.at(-1) ?? 0) * (0.3 + 0.08 * i),
         side: isApproximation ? 'below' : 'above',
       },

@@ -200,6 +200,9 @@ function CurveShape({ curve, places, y }: CurveShapeProps) {
   );
 }
 
+// The longest name of a curve, in CSS pixels.
+const LABEL_ROOM = 170;
+
 interface ReferenceLabelsProps {
   curves: readonly Curve[];
   xs: readonly number[];
@@ -219,14 +222,17 @@ function ReferenceLabels({ curves, xs, x, y, area }: ReferenceLabelsProps) {
         const left = x.place(xs[index] ?? NaN);
         const top = y.place(curve.upper[index] ?? NaN);
         if (!Number.isFinite(left) || !Number.isFinite(top)) return null;
-        const atEnd = left > area.left + (area.right - area.left) * 0.6;
+        const next = y.place(curve.upper[index + 1] ?? curve.upper[index] ?? NaN);
+        const isRising = next < top;
         const below = curve.label.side === 'below';
+        // On the side where the curve turns away from its name, if there is room.
+        const isBefore = isRising !== below && next !== top && left - area.left > LABEL_ROOM;
         return (
           <text
             class="curve-label"
-            x={left + (atEnd ? -8 : 8)}
+            x={left + (isBefore ? -6 : 6)}
             y={below ? top + 18 : Math.max(area.top + 12, top - 8)}
-            text-anchor={atEnd ? 'end' : 'start'}
+            text-anchor={isBefore ? 'end' : 'start'}
             aria-hidden="true"
             key={curve.name}
           >

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { linearScale, logarithmicScale, powerLabel, roundOut, roundStep } from './scale';
+import {
+  linearScale,
+  logarithmicScale,
+  powerLabel,
+  powerScale,
+  roundOut,
+  roundStep,
+} from './scale';
 
 const pixels = { first: 0, last: 100 };
 
@@ -38,6 +45,13 @@ test('logarithmic marks are powers of ten, thinned out where there are many', ()
   assert.deepEqual(labels(1e-6, 1, 8), ['1e-6', '1e-5', '1e-4', '0.001', '0.01', '0.1', '1']);
   assert.deepEqual(labels(1e-12, 1, 4), ['1e-12', '1e-9', '1e-6', '0.001', '1']);
   assert.equal(labels(1e-300, 1, 5).length, 4);
+});
+
+test('marks of powers are whole ones', () => {
+  const labels = powerScale({ first: -10, last: 0 }, pixels)
+    .ticks(4)
+    .map(({ label }) => label);
+  assert.deepEqual(labels, ['1e-9', '1e-6', '0.001', '1']);
 });
 
 test('steps and ends are round', () => {

@@ -14,7 +14,11 @@ export interface Scale {
   ticks(count: number): Tick[];
 }
 
-export type ScaleKind = 'linear' | 'logarithmic';
+export type ScaleKind =
+  | 'linear'
+  | 'logarithmic'
+  // Values are powers of ten already: -400 is 1e-400, which no number holds.
+  | 'powers';
 
 export interface Interval {
   first: number;
@@ -63,24 +67,32 @@ export function linearScale(domain: Interval, range: Interval): Scale {
 
 // REQUIRES: 0 < domain.first < domain.last < inf.
 export function logarithmicScale(domain: Interval, range: Interval): Scale {
-  const first = Math.log10(domain.first);
-  const inner = linearScale({ first, last: Math.log10(domain.last) }, range);
+  const inner = powerScale(
+    { first: Math.log10(domain.first), last: Math.log10(domain.last) },
+    range,
+  );
   return {
     place: (value) => inner.place(value > 0 ? Math.log10(value) : -Infinity),
     value: (place) => 10 ** inner.value(place),
     ticks: (count) =>
-      decades(domain, count).map((exponent) => ({
-        value: Number(`1e${exponent}`),
-        label: powerLabel(exponent),
-      })),
+      inner.ticks(count).map(({ value, label }) => ({ value: Number(`1e${value}`), label })),
+  };
+}
+
+// As linearScale, of powers of ten.
+export function powerScale(domain: Interval, range: Interval): Scale {
+  return {
+    ...linearScale(domain, range),
+    ticks: (count) =>
+      decades(domain, count).map((exponent) => ({ value: exponent, label: powerLabel(exponent) })),
   };
 }
 
 // Exponents of ten inside the domain, every one, or every second, third, fifth, ... so that at most
 // `count` + 1 remain.
 function decades(domain: Interval, count: number): number[] {
-  const from = Math.ceil(Math.log10(domain.first) - 1e-9);
-  const to = Math.floor(Math.log10(domain.last) + 1e-9);
+  const from = Math.ceil(domain.first - 1e-9);
+  const to = Math.floor(domain.last + 1e-9);
   const stride = [1, 2, 3, 5, 10, 20, 25, 50, 100].find((s) => (to - from) / s <= count) ?? 200;
   const exponents: number[] = [];
   for (let e = Math.ceil(from / stride) * stride; e <= to; e += stride) exponents.push(e);
@@ -88,7 +100,14 @@ function decades(domain: Interval, count: number): number[] {
 }
 
 export function makeScale(kind: ScaleKind, domain: Interval, range: Interval): Scale {
-  return kind === 'linear' ? linearScale(domain, range) : logarithmicScale(domain, range);
+  switch (kind) {
+    case 'linear':
+      return linearScale(domain, range);
+    case 'logarithmic':
+      return logarithmicScale(domain, range);
+    case 'powers':
+      return powerScale(domain, range);
+  }
 }
 
 // The smallest interval of round ends that holds `interval`.

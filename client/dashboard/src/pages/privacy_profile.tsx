@@ -18,7 +18,7 @@ import {
   profileWords,
   type ProfilePoint,
 } from '../charts/profile_curves';
-import { powerLabel, roundOut } from '../charts/scale';
+import { roundOut } from '../charts/scale';
 import { delta, deltaText } from '../delta';
 import { accountantName } from '../format/names';
 import { roundedUp } from '../format/numbers';
@@ -122,8 +122,8 @@ function ProfileChart({ points: told, name, smallest }: ProfileChartProps) {
         domain: { first: 0, last: xs.at(-1) ?? 1 },
       }}
       y={{
-        words: { title: 'delta (logarithmic)', label: powerLabel },
-        kind: 'linear',
+        words: { title: 'delta (logarithmic)' },
+        kind: 'powers',
         domain: { first: deepest, last: 0 },
       }}
       table={profileTable(points)}

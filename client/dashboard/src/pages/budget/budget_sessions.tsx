@@ -112,6 +112,8 @@ function Sessions({ budget, list, order }: SessionsProps) {
       </Grid>
       {list.isCut && <p class="small muted">Only the first {MOST_SESSIONS} are shown.</p>}
       <p class="small muted">
+        {list.sessions.some(({ mode }) => mode === 'DECLARED') &&
+          'Of a declared session these are the steps drawn so far; its budgets were charged the whole plan. '}
         Epsilons of sessions do not add up.{' '}
         {order !== undefined && 'Rényi divergences at one order do: they are what the bar stacks.'}
       </p>

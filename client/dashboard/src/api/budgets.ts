@@ -2,9 +2,8 @@
 
 import { signal } from '@preact/signals';
 import { get } from './client';
-import { changedName } from './events';
 import type { Budget, LedgerChange, ListBudgetsResponse } from './messages';
-import { budgetOf } from './resource_names';
+import { budgetOf, changedName } from './resource_names';
 
 /** All budgets of the caller by name, as far as they were listed. */
 export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());

@@ -56,20 +56,6 @@ export function onFreshStart(listener: () => void): () => void {
   return () => startListeners.delete(listener);
 }
 
-/** The name of what a change is about: "budgets/people/sessions/first/attempts/1/charges/a". */
-export function changedName(change: LedgerChange): string {
-  return (
-    change.charge?.name ??
-    change.lease?.name ??
-    change.attempt?.name ??
-    change.session?.name ??
-    change.budget?.name ??
-    change.refusedSession?.name ??
-    change.watched ??
-    ''
-  );
-}
-
 /** Starts, or starts again with other budgets to watch. Where it was before, it goes on. */
 export function connect(budgets: readonly string[] = []): void {
   const same = budgets.join() === watched.join();
@@ -77,7 +63,7 @@ export function connect(budgets: readonly string[] = []): void {
   if (!same) lastEventId = '';
   watched = budgets;
   retries = 0;
-  open(connection.peek() === 'live' ? 'reconnecting' : 'connecting');
+  open('connecting');
 }
 
 export function disconnect(): void {

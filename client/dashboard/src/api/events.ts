@@ -32,7 +32,7 @@ const RETRY_MS = [500, 1_000, 2_000, 5_000];
 type Listener = (change: LedgerChange) => void;
 
 const listeners = new Set<Listener>();
-const startListeners = new Set<() => void>();
+const connectedListeners = new Set<(isFresh: boolean) => void>();
 let source: EventSource | undefined;
 let lastEventId = '';
 let retries = 0;
@@ -48,12 +48,12 @@ export function onChange(listener: Listener): () => void {
 }
 
 /**
- * Calls the listener whenever telling starts at the present instead of behind what was told: what
- * was asked before may be older than that.
+ * Calls the listener whenever the connection comes up: `isFresh` where telling starts at the present
+ * instead of behind what was told, so that what was asked before may be out of date.
  */
-export function onFreshStart(listener: () => void): () => void {
-  startListeners.add(listener);
-  return () => startListeners.delete(listener);
+export function onConnected(listener: (isFresh: boolean) => void): () => void {
+  connectedListeners.add(listener);
+  return () => connectedListeners.delete(listener);
 }
 
 /** Starts, or starts again with other budgets to watch. Where it was before, it goes on. */
@@ -93,7 +93,7 @@ function open(as: Connection): void {
     connection.value = 'live';
     connectionProblem.value = '';
     retries = 0;
-    if (lastEventId === '') for (const listener of startListeners) listener();
+    for (const listener of connectedListeners) listener(lastEventId === '');
   };
   mine.onerror = () => {
     if (source !== mine) return;

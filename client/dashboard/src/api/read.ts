@@ -4,7 +4,7 @@ import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isTouched } from './budgets';
 import { get, rpc, type ApiError, type Result } from './client';
-import { onChange, onFreshStart } from './events';
+import { onChange, onConnected } from './events';
 import type { LedgerChange } from './messages';
 
 export interface Read<T> {
@@ -23,6 +23,8 @@ export interface ReadOptions<T> {
   touchedBy?: readonly string[];
   /** Of those changes, only the ones that this says. */
   touchedWhen?: (change: LedgerChange) => boolean;
+  /** The answer to the question before stays until there is one to the new question. */
+  keepsOld?: boolean;
 }
 
 // A burst of charges is one question: asked at once, and once more after the burst's pause.
@@ -67,7 +69,12 @@ export function useAnswer<T>(
     const known = key === firstKey.current && options.initial !== undefined;
     firstKey.current = undefined;
     // Another question: the answer to the one before would be wrong here.
-    if (!known) answer.value = { loading: key !== undefined };
+    if (!known) {
+      answer.value =
+        options.keepsOld === true
+          ? { ...answer.peek(), loading: key !== undefined }
+          : { loading: key !== undefined };
+    }
     if (key === undefined) return undefined;
     let running: AbortController | undefined;
     let again = false;
@@ -104,16 +111,16 @@ export function useAnswer<T>(
     };
 
     if (!known) void askNow();
-    const stops =
-      touchedBy.length === 0
-        ? []
-        : [
-            onFreshStart(soon),
-            onChange((change) => {
-              if (options.touchedWhen?.(change) === false) return;
-              if (touchedBy.some((resource) => isTouched(resource, change))) soon();
-            }),
-          ];
+    const stops = [
+      onConnected((isFresh) => {
+        const failed = answer.peek().error !== undefined;
+        if (failed || (isFresh && touchedBy.length > 0)) soon();
+      }),
+      onChange((change) => {
+        if (options.touchedWhen?.(change) === false) return;
+        if (touchedBy.some((resource) => isTouched(resource, change))) soon();
+      }),
+    ];
     return () => {
       ended = true;
       for (const stop of stops) stop();

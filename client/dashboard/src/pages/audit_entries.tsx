@@ -23,10 +23,8 @@ export function AuditEntries({ root, lastSequence }: AuditEntriesProps) {
   const after = Math.max(0, last - PAGE_SIZE);
   const read = useGet<ListAuditEntriesResponse>(
     last === 0 ? undefined : pathOfResource(root, 'entries'),
-    {
-      afterSequence: after,
-      pageSize: Math.max(1, last - after),
-    },
+    { afterSequence: after, pageSize: Math.max(1, last - after) },
+    { keepsOld: true },
   );
   if (lastSequence === 0) return null;
   return (

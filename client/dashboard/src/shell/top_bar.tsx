@@ -38,7 +38,7 @@ export function TopBar() {
           <img src={icon} alt="" width="22" height="22" />
           epsledger
         </a>
-        <nav aria-label="Pages" tabIndex={-1}>
+        <nav aria-label="Pages">
           <ul class="menu">
             {MENU.map(({ to, text, pages }) => (
               <li key={text}>

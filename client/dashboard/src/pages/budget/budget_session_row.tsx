@@ -49,6 +49,8 @@ export function BudgetSessionRow({
           events: session.history ?? [],
           query: { renyiDivergenceAtOrder: order },
         },
+    // Of the same order: rows are made anew for another one.
+    { keepsOld: true },
   );
   const divergence = numberOf(computed.value.value?.upper);
   // While a newer one is computed the one before stays.

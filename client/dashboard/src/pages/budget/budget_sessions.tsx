@@ -102,7 +102,7 @@ function Sessions({ budget, list, order }: SessionsProps) {
       >
         {list.sessions.map((session) => (
           <BudgetSessionRow
-            key={session.name}
+            key={`${session.name} ${order ?? ''}`}
             session={session}
             budget={budget.name}
             order={order}

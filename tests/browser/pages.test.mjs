@@ -22,6 +22,7 @@ const PAGES = {
   'session-as-published': '/budgets/published/sessions/as-published',
   'trade-off': `${SESSION}/trade-off`,
   'trade-off-log': `${SESSION}/trade-off?view=log`,
+  'trade-off-uncharged': '/budgets/children/sessions/plan/trade-off',
   profile: `${SESSION}/profile`,
   compare: `${SESSION}/compare`,
   'compare-events': '/compare?noise=1.1&sampling=0.01&steps=1000',

@@ -4,12 +4,11 @@ import { useGet, useRpc } from '../api/read';
 import { delta, deltaText } from '../delta';
 import { Answer } from '../design/answer';
 import { Card } from '../design/card';
-import { Empty } from '../design/notice';
 import { PageHead } from '../design/page_head';
 import { hrefOf } from '../router';
 import { AccountantChart } from '../accountants/accountant_chart';
 import { AccountantTable } from '../accountants/accountant_table';
-import { SessionPageHead } from './curve_page';
+import { isUncharged, NothingCharged, SessionPageHead, useSession } from './curve_page';
 import { PlanFields, PlanProblem } from '../plan/plan_fields';
 import { eventsOfPlan, planOfQuery } from '../plan/plan';
 
@@ -21,6 +20,7 @@ export function ComparePage({ budget, session }: { budget?: string; session?: st
 
 function CompareSession({ budget, session }: { budget: string; session: string }) {
   const name = `budgets/${budget}/sessions/${session}`;
+  const told = useSession(budget, session);
   const read = useGet<SessionGuarantees>(
     pathOfResource(name, 'guarantees'),
     { delta: delta.value },
@@ -33,24 +33,21 @@ function CompareSession({ budget, session }: { budget: string; session: string }
         title="Compare accountants"
         budget={budget}
         session={session}
+        told={told}
       />
-      <Answer read={read} what="what the accountants say">
-        {({ readings = [] }) =>
-          readings.length === 0 ? (
-            <Empty
-              command={`epsctl charge create ${budget}/${session} --open-attempt --gaussian 40`}
-            >
-              Nothing was charged to this session yet.
-            </Empty>
-          ) : (
+      {isUncharged(told) ? (
+        <NothingCharged budget={budget} session={session} />
+      ) : (
+        <Answer read={read} what="what the accountants say">
+          {({ readings = [] }) => (
             <>
               <AccountantTable readings={readings} delta={deltaText.value} />
               <AccountantChart session={name} readings={readings} />
               <Explanation />
             </>
-          )
-        }
-      </Answer>
+          )}
+        </Answer>
+      )}
     </>
   );
 }

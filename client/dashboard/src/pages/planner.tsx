@@ -4,7 +4,6 @@ import {
   numberOf,
   type ComputeResponse,
   type CountedEvent,
-  type Session,
   type SessionGuarantees,
 } from '../api/messages';
 import { useGet, useRpc, type Read } from '../api/read';
@@ -16,7 +15,7 @@ import { Figure } from '../design/facts';
 import { PageHead } from '../design/page_head';
 import { accountantName } from '../format/names';
 import { counted, roundedUp } from '../format/numbers';
-import { SessionPageHead } from './curve_page';
+import { SessionPageHead, useSession } from './curve_page';
 import { eventOfPlan, eventsOfPlan, planOfHistory, planOfQuery, type Plan } from '../plan/plan';
 import { PlanFields, PlanProblem } from '../plan/plan_fields';
 import { PlannerTargets } from '../plan/planner_targets';
@@ -54,7 +53,7 @@ function PlannerFromNothing() {
 function PlannerOnTop({ budget, session }: { budget: string; session: string }) {
   const name = `budgets/${budget}/sessions/${session}`;
   const touchedBy = [name];
-  const told = useGet<Session>(pathOfResource(name), {}, { touchedBy });
+  const told = useSession(budget, session);
   const charged = useRpc<HistoryResponse>(
     'SessionService.GetSessionHistory',
     { name },
@@ -71,15 +70,19 @@ function PlannerOnTop({ budget, session }: { budget: string; session: string }) 
     ...planOfHistory(history ?? []),
     // What still fits, where that is few enough to be a plan.
     ...(fit > 0 && fit < 1e9 ? { steps: String(fit) } : {}),
-    ...(told.value.value?.neighboringRelation === undefined
-      ? {}
-      : { relation: told.value.value.neighboringRelation }),
+    ...(told?.neighboringRelation === undefined ? {} : { relation: told.neighboringRelation }),
   });
-  const isKnown = history !== undefined && told.value.value !== undefined;
+  const isKnown = history !== undefined && told !== undefined;
   const after = useEpsilon(plan, history ?? [], isKnown);
   return (
     <>
-      <SessionPageHead page="planner" title="What if" budget={budget} session={session} />
+      <SessionPageHead
+        page="planner"
+        title="What if"
+        budget={budget}
+        session={session}
+        told={told}
+      />
       <Card title="What would be charged">
         <SessionChoice budget={budget} session={session} />
         <PlanFields plan={plan} error={after.value.error} withRelation={false} />
@@ -91,9 +94,9 @@ function PlannerOnTop({ budget, session }: { budget: string; session: string }) 
               plan={plan}
               after={after.value}
               now={epsilonNow(now.value)}
-              isUnproven={isUnproven(told.value.value?.claim)}
+              isUnproven={isUnproven(told?.claim)}
             />
-            <PlannerVerdict session={name} plan={plan} told={told.value.value} />
+            <PlannerVerdict session={name} plan={plan} told={told} />
             <PlannerTargets plan={plan} history={spent} />
           </>
         )}

@@ -101,6 +101,12 @@ function useCalibration(
   ).value;
 }
 
+/** "No value ... spends at most ...": the row says of what. */
+function withoutField(message: string): string {
+  const words = message.replace(/^[\w.]+: /, '');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 interface TargetRowProps {
   name: string;
   answer: Read<ComputeResponse>;
@@ -116,7 +122,7 @@ function TargetRow({ name, answer, words }: TargetRowProps) {
       <th scope="row">{name}</th>
       {error !== undefined ? (
         <td class="breakable" data-label="to" colSpan={3}>
-          {fieldProblem(error)?.words ?? error.message}
+          {fieldProblem(error)?.words ?? withoutField(error.message)}
         </td>
       ) : solution === undefined ? (
         <td class="muted" data-label="to" colSpan={3}>

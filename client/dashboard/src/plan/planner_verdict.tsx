@@ -90,7 +90,6 @@ function Verdict({ answer, steps }: { answer: PreviewChargeResponse; steps: stri
           {causeWords(refusal)} {remedyWords(refusal)}
         </p>
       )}
-      {fit > 0 && refusal?.reason !== 'BUDGET_EXHAUSTED' && <p>{fits}.</p>}
     </div>
   );
 }

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ancestorsOf, isTouched, knownBudgets, rootOf } from './budgets';
+import type { LedgerChange } from './messages';
+
+knownBudgets.value = new Map(
+  [
+    { name: 'budgets/root' },
+    { name: 'budgets/a', parent: 'budgets/root' },
+    { name: 'budgets/a1', parent: 'budgets/a' },
+    { name: 'budgets/b', parent: 'budgets/root' },
+  ].map((budget) => [budget.name, budget]),
+);
+
+const charge: LedgerChange = {
+  watched: 'budgets/root',
+  charge: { name: 'budgets/a1/sessions/s/attempts/1/charges/c' },
+};
+
+test('KnowsWhatLiesAbove', () => {
+  assert.deepEqual(ancestorsOf('budgets/a1'), ['budgets/a', 'budgets/root']);
+  assert.equal(rootOf('budgets/a1'), 'budgets/root');
+  assert.equal(rootOf('budgets/root'), 'budgets/root');
+  assert.equal(rootOf('budgets/unknown'), 'budgets/unknown');
+});
+
+test('AChargeTouchesItsSessionAndEveryBudgetAboveAndNothingElse', () => {
+  const touched = (name: string) => isTouched(name, charge);
+  assert.ok(touched('budgets/a1/sessions/s'));
+  assert.ok(touched('budgets/a1'));
+  assert.ok(touched('budgets/a'));
+  assert.ok(touched('budgets/root'));
+  assert.ok(!touched('budgets/b'));
+  assert.ok(!touched('budgets/a1/sessions/s2'));
+  assert.ok(!touched('budgets/a/sessions/s'));
+});
+
+test('AStateOfABudgetTouchesItsSessions', () => {
+  const frozen: LedgerChange = { watched: 'budgets/root', budget: { name: 'budgets/a1' } };
+  assert.ok(isTouched('budgets/a1/sessions/s', frozen));
+  assert.ok(isTouched('budgets/a', frozen));
+  assert.ok(!isTouched('budgets/b/sessions/s', frozen));
+});

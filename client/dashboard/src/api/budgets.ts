@@ -1,0 +1,71 @@
+// Which budget lies below which: what an event at a session touches further up.
+
+import { signal } from '@preact/signals';
+import { get } from './client';
+import type { Budget, LedgerChange, ListBudgetsResponse } from './messages';
+import { budgetOf, changedName } from './resource_names';
+
+/** All budgets of the caller by name, as far as they were listed. */
+export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());
+
+/** True once they were listed: until then, none is known rather than none there. */
+export const budgetsListed = signal(false);
+
+const PAGE_SIZE = 1000;
+
+/** Lists them all, page by page. */
+export async function listBudgets(abort?: AbortSignal) {
+  const budgets: Budget[] = [];
+  let pageToken: string | undefined;
+  do {
+    const page = await get<ListBudgetsResponse>(
+      '/v1/budgets',
+      { pageSize: PAGE_SIZE, pageToken },
+      abort,
+    );
+    if (!page.ok) return page;
+    budgets.push(...(page.value.budgets ?? []));
+    pageToken = page.value.nextPageToken;
+  } while (pageToken !== undefined && pageToken !== '');
+  knownBudgets.value = new Map(budgets.map((budget) => [budget.name, budget]));
+  budgetsListed.value = true;
+  return { ok: true as const, value: budgets };
+}
+
+/** The budgets above one, the nearest first. */
+export function ancestorsOf(name: string): string[] {
+  const above: string[] = [];
+  let at = knownBudgets.value.get(name)?.parent ?? '';
+  while (at !== '' && !above.includes(at)) {
+    above.push(at);
+    at = knownBudgets.value.get(at)?.parent ?? '';
+  }
+  return above;
+}
+
+/** The names of all budgets without a parent. */
+export function rootBudgets(): string[] {
+  return [...knownBudgets.value.values()]
+    .filter((budget) => (budget.parent ?? '') === '')
+    .map((budget) => budget.name);
+}
+
+export function rootOf(name: string): string {
+  return ancestorsOf(name).at(-1) ?? name;
+}
+
+/**
+ * True if what is shown of a resource may differ after the change: it is about the resource, about
+ * something in it, or about a budget or session further down.
+ */
+export function isTouched(resource: string, change: LedgerChange): boolean {
+  const name = changedName(change);
+  if (name === resource || name.startsWith(`${resource}/`)) return true;
+  const isBudget = resource.split('/').length === 2;
+  if (!isBudget) {
+    // A session shows what its budgets leave it.
+    return change.budget !== undefined && budgetOf(resource) === name;
+  }
+  if (resource === change.watched) return true;
+  return ancestorsOf(budgetOf(name)).includes(resource);
+}

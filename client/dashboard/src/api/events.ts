@@ -1,0 +1,183 @@
+// What happens on the server, as it happens: /v1/events as a signal. After a dropped connection it goes
+// on behind the last event that it was told, without a gap.
+
+import { signal } from '@preact/signals';
+import { get } from './client';
+import type { Caller, LedgerChange } from './messages';
+
+export type Connection =
+  // Not asked for yet.
+  | 'off'
+  | 'connecting'
+  | 'live'
+  // Dropped; it tries again by itself.
+  | 'reconnecting'
+  // Nobody looks at the page: resumed when somebody does.
+  | 'paused'
+  // The server does not tell events, or not to this caller.
+  | 'unavailable';
+
+export const connection = signal<Connection>('off');
+/** Why it is not live, in the server's words, where there are any. */
+export const connectionProblem = signal('');
+/** How often it went on after a break, so that people see that nothing was missed. */
+export const resumedCount = signal(0);
+
+const KINDS = ['budget', 'session', 'attempt', 'charge', 'lease', 'refusedSession'] as const;
+/** What one stream of the server follows at most. */
+export const MOST_ROOTS = 64;
+const HIDDEN_PATIENCE_MS = 60_000;
+const RETRY_MS = [500, 1_000, 2_000, 5_000];
+
+type Listener = (change: LedgerChange) => void;
+
+const listeners = new Set<Listener>();
+const connectedListeners = new Set<(isFresh: boolean) => void>();
+let source: EventSource | undefined;
+let lastEventId = '';
+let retries = 0;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+// Root budgets to watch by name; none: all there are.
+let watched: readonly string[] = [];
+
+/** Calls the listener with every change from now on; returns what ends that. */
+export function onChange(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/**
+ * Calls the listener whenever the connection comes up: `isFresh` where telling starts at the present
+ * instead of behind what was told, so that what was asked before may be out of date.
+ */
+export function onConnected(listener: (isFresh: boolean) => void): () => void {
+  connectedListeners.add(listener);
+  return () => connectedListeners.delete(listener);
+}
+
+/** Starts, or starts again with other budgets to watch. Where it was before, it goes on. */
+export function connect(budgets: readonly string[] = []): void {
+  const same = budgets.join() === watched.join();
+  if (source !== undefined && same) return;
+  if (!same) lastEventId = '';
+  watched = budgets;
+  retries = 0;
+  open('connecting');
+}
+
+export function disconnect(): void {
+  close();
+  lastEventId = '';
+  watched = [];
+  connection.value = 'off';
+}
+
+function close(): void {
+  clearTimeout(retryTimer);
+  source?.close();
+  source = undefined;
+}
+
+function open(as: Connection): void {
+  close();
+  connection.value = as;
+  const query = new URLSearchParams();
+  for (const budget of watched) query.append('budget', budget);
+  if (lastEventId !== '') query.set('lastEventId', lastEventId);
+  const text = query.toString();
+  const mine = new EventSource(text === '' ? '/v1/events' : `/v1/events?${text}`);
+  source = mine;
+  mine.onopen = () => {
+    if (connection.peek() === 'reconnecting') resumedCount.value += 1;
+    connection.value = 'live';
+    connectionProblem.value = '';
+    retries = 0;
+    for (const listener of connectedListeners) listener(lastEventId === '');
+  };
+  mine.onerror = () => {
+    if (source !== mine) return;
+    // The browser tries again by itself, with Last-Event-ID, unless the answer was an error.
+    if (mine.readyState === EventSource.CONNECTING) connection.value = 'reconnecting';
+    else void afterRefusal();
+  };
+  for (const kind of KINDS)
+    mine.addEventListener(kind, (event) => tell(event as MessageEvent<string>));
+  mine.addEventListener('bookmark', (event) => keep(event as MessageEvent<string>));
+  mine.addEventListener('end', (event) => {
+    const { message = '' } = parse((event as MessageEvent<string>).data) as { message?: string };
+    connectionProblem.value = message;
+    void afterRefusal();
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+function keep(event: MessageEvent<string>): void {
+  if (event.lastEventId !== '') lastEventId = event.lastEventId;
+}
+
+function tell(event: MessageEvent<string>): void {
+  keep(event);
+  const change = parse(event.data) as LedgerChange;
+  for (const listener of listeners) listener(change);
+}
+
+// The stream was refused or ended. An EventSource does not say why: another question does.
+async function afterRefusal(): Promise<void> {
+  close();
+  connection.value = 'reconnecting';
+  const caller = await get<Caller>('/v1/caller');
+  if (source !== undefined || connection.peek() !== 'reconnecting') return;
+  if (!caller.ok && caller.error.kind === 'unauthenticated') {
+    connection.value = 'off';
+    return;
+  }
+  if (caller.ok && retries >= RETRY_MS.length) {
+    // The server answers, but not this: too many root budgets to watch, or too many watchers.
+    const answer = await reasonOfRefusal();
+    if (answer !== '') connectionProblem.value = answer;
+    connection.value = 'unavailable';
+    // It may be the position that is wrong, in a ledger that was restored: from the present on then.
+    lastEventId = '';
+    retryTimer = setTimeout(() => open('reconnecting'), 30_000);
+    return;
+  }
+  const wait = RETRY_MS[Math.min(retries, RETRY_MS.length - 1)] ?? 5_000;
+  retries += 1;
+  retryTimer = setTimeout(() => open('reconnecting'), wait);
+}
+
+async function reasonOfRefusal(): Promise<string> {
+  const query = new URLSearchParams(watched.map((budget) => ['budget', budget]));
+  const abort = new AbortController();
+  try {
+    const response = await fetch(`/v1/events?${query.toString()}`, { signal: abort.signal });
+    if (response.ok) return '';
+    return ((await response.json()) as { message?: string }).message ?? '';
+  } catch {
+    return '';
+  } finally {
+    abort.abort();
+  }
+}
+
+// A browser has six connections to one server, and every open tab would hold one for ever.
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(hiddenTimer);
+  if (document.visibilityState === 'hidden') {
+    hiddenTimer = setTimeout(() => {
+      if (source === undefined) return;
+      close();
+      connection.value = 'paused';
+    }, HIDDEN_PATIENCE_MS);
+  } else if (connection.peek() === 'paused') {
+    open('reconnecting');
+  }
+});

@@ -1,0 +1,133 @@
+// An answer of the server on a page: asked once, asked again when an event touches it, never polled.
+
+import { useSignal, type ReadonlySignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { isTouched } from './budgets';
+import { get, rpc, type ApiError, type Result } from './client';
+import { onChange, onConnected } from './events';
+import type { LedgerChange } from './messages';
+
+export interface Read<T> {
+  /** The newest answer; kept while a newer one is fetched, and while one fails. */
+  value?: T;
+  /** Of the newest question. */
+  error?: ApiError;
+  /** True while a question is open. */
+  loading: boolean;
+}
+
+export interface ReadOptions<T> {
+  /** The answer, where it is known already: asked again only when it is touched. */
+  initial?: T;
+  /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
+  touchedBy?: readonly string[];
+  /** Of those changes, only the ones that this says. */
+  touchedWhen?: (change: LedgerChange) => boolean;
+  /** The answer to the question before stays until there is one to the new question. */
+  keepsOld?: boolean;
+}
+
+// A burst of charges is one question: asked at once, and once more after the burst's pause.
+const QUIET_MS = 150;
+const LONGEST_WAIT_MS = 500;
+
+/** GET of `path`; undefined asks nothing yet. */
+export function useGet<T>(
+  path: string | undefined,
+  parameters: Record<string, string | number | undefined> = {},
+  options: ReadOptions<T> = {},
+): ReadonlySignal<Read<T>> {
+  const key = path === undefined ? undefined : JSON.stringify([path, parameters]);
+  return useAnswer<T>(key, (abort) => get<T>(path ?? '', parameters, abort), options);
+}
+
+/** One unary RPC; undefined asks nothing yet. */
+export function useRpc<T>(
+  method: string,
+  request: unknown,
+  options: ReadOptions<T> = {},
+): ReadonlySignal<Read<T>> {
+  const key = request === undefined ? undefined : JSON.stringify([method, request]);
+  return useAnswer<T>(key, (abort) => rpc<T>(method, request, abort), options);
+}
+
+/** Any question: `key` says it, undefined asks nothing yet. */
+export function useAnswer<T>(
+  key: string | undefined,
+  ask: (abort: AbortSignal) => Promise<Result<T>>,
+  options: ReadOptions<T> = {},
+): ReadonlySignal<Read<T>> {
+  const start: Read<T> =
+    options.initial === undefined
+      ? { loading: key !== undefined }
+      : { value: options.initial, loading: false };
+  const answer = useSignal<Read<T>>(start);
+  const firstKey = useRef(key);
+  const touchedBy = options.touchedBy ?? [];
+  const touchKey = touchedBy.join();
+  useEffect(() => {
+    const known = key === firstKey.current && options.initial !== undefined;
+    firstKey.current = undefined;
+    // Another question: the answer to the one before would be wrong here.
+    if (!known) {
+      answer.value =
+        options.keepsOld === true
+          ? { ...answer.peek(), loading: key !== undefined }
+          : { loading: key !== undefined };
+    }
+    if (key === undefined) return undefined;
+    let running: AbortController | undefined;
+    let again = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let waitingSince = 0;
+    let ended = false;
+
+    const askNow = async () => {
+      timer = undefined;
+      waitingSince = 0;
+      if (running !== undefined) {
+        again = true;
+        return;
+      }
+      running = new AbortController();
+      answer.value = { ...answer.peek(), loading: true };
+      const result = await ask(running.signal);
+      running = undefined;
+      if (ended) return;
+      answer.value = result.ok
+        ? { value: result.value, loading: false }
+        : { ...answer.peek(), error: result.error, loading: false };
+      if (again) {
+        again = false;
+        soon();
+      }
+    };
+    const soon = () => {
+      const now = Date.now();
+      if (waitingSince === 0) waitingSince = now;
+      clearTimeout(timer);
+      const wait = Math.max(0, Math.min(QUIET_MS, waitingSince + LONGEST_WAIT_MS - now));
+      timer = setTimeout(() => void askNow(), wait);
+    };
+
+    if (!known) void askNow();
+    const stops = [
+      onConnected((isFresh) => {
+        const failed = answer.peek().error !== undefined;
+        if (failed || (isFresh && touchedBy.length > 0)) soon();
+      }),
+      onChange((change) => {
+        if (options.touchedWhen?.(change) === false) return;
+        if (touchedBy.some((resource) => isTouched(resource, change))) soon();
+      }),
+    ];
+    return () => {
+      ended = true;
+      for (const stop of stops) stop();
+      clearTimeout(timer);
+      running?.abort();
+    };
+    // `ask` is what `key` says.
+  }, [key, touchKey]);
+  return answer;
+}

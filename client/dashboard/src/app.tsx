@@ -1,0 +1,73 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { budgetsListed, listBudgets, rootBudgets, rootOf } from './api/budgets';
+import { tokenWanted } from './api/client';
+import { connect, MOST_ROOTS, onChange } from './api/events';
+import { askCaller } from './caller';
+import { LoginPage } from './pages/login';
+import { pageOf, titleOf } from './pages/registry';
+import { pathOf, route } from './router';
+import { TopBar } from './shell/top_bar';
+
+export function App() {
+  const mustLogIn = tokenWanted.value || route.value.page === 'login';
+  return mustLogIn ? <LoginPage /> : <Pages />;
+}
+
+function Pages() {
+  const main = useRef<HTMLElement>(null);
+  const shown = route.value;
+  const path = pathOf(shown);
+  const title = titleOf(shown);
+  const first = useRef(true);
+
+  useEffect(() => {
+    void askCaller();
+    void follow();
+    // A budget that is new may lie below another.
+    return onChange((change) => {
+      if (change.budget !== undefined) void listBudgets();
+    });
+  }, []);
+
+  useEffect(() => {
+    document.title = `${title} · epsledger`;
+    if (budgetsListed.peek()) followShown();
+    if (first.current) {
+      first.current = false;
+      return;
+    }
+    // Another page: read from its top, by eye or by screen reader.
+    main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [path]);
+
+  return (
+    <>
+      <TopBar />
+      <main id="content" class="page" tabIndex={-1} ref={main}>
+        {pageOf(shown)}
+      </main>
+      <footer class="page-foot">
+        Shown epsilons are rounded up, what remains is rounded down. The ledger accounts for what
+        clients claim: it cannot see their code.
+      </footer>
+    </>
+  );
+}
+
+/** Lists the budgets and begins to follow them. */
+async function follow(): Promise<void> {
+  await listBudgets();
+  if (!tokenWanted.peek()) followShown();
+}
+
+/** Follows all budgets, or, where the server wants names, the page that is open and some others. */
+function followShown(): void {
+  const roots = rootBudgets();
+  if (roots.length <= MOST_ROOTS) return connect();
+  const at = route.peek();
+  const here =
+    'budget' in at && at.budget !== undefined ? rootOf(`budgets/${at.budget}`) : undefined;
+  const first = roots.slice(0, MOST_ROOTS);
+  connect(here === undefined || first.includes(here) ? first : [here, ...first.slice(0, -1)]);
+}

@@ -1,0 +1,34 @@
+// Who the server takes the reader for.
+
+import { signal } from '@preact/signals';
+import { get, post, tokenWanted, type Result } from './api/client';
+import { knownBudgets } from './api/budgets';
+import { disconnect } from './api/events';
+import type { Caller } from './api/messages';
+
+export const caller = signal<Caller | undefined>(undefined);
+
+export async function askCaller(): Promise<Result<Caller>> {
+  const answer = await get<Caller>('/v1/caller');
+  if (answer.ok) caller.value = answer.value;
+  return answer;
+}
+
+/** Gives the token to the server, which keeps it in a cookie that no script can read. */
+export async function logIn(token: string): Promise<Result<Caller>> {
+  const answer = await post<Caller>('/v1/login', { token });
+  if (answer.ok) {
+    caller.value = answer.value;
+    tokenWanted.value = false;
+  }
+  return answer;
+}
+
+export async function logOut(): Promise<void> {
+  await post('/v1/logout', {});
+  disconnect();
+  caller.value = undefined;
+  // Nothing of this tenant stays for the next one.
+  knownBudgets.value = new Map();
+  tokenWanted.value = true;
+}

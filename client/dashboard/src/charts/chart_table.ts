@@ -1,0 +1,12 @@
+import type { CsvCell } from './csv';
+
+/** The numbers behind a chart: as they are shown, and as they came. */
+export interface ChartTable {
+  columns: readonly string[];
+  /** Rounded for reading, each to its safe side. */
+  rows: readonly (readonly string[])[];
+  /** Of the CSV; unset: as `columns`. */
+  exactColumns?: readonly string[];
+  /** With every digit. */
+  exactRows: readonly (readonly CsvCell[])[];
+}

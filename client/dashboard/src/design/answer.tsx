@@ -1,0 +1,40 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { Read } from '../api/read';
+import { Notice, Problem } from './notice';
+
+interface AnswerProps<T> {
+  read: ReadonlySignal<Read<T>>;
+  /** What is asked for, for the words: "the budget". */
+  what: string;
+  children: (value: T) => ComponentChildren;
+}
+
+/** What the server answered; until then, or without it, why not. An old answer stays and says so. */
+export function Answer<T>({ read, what, children }: AnswerProps<T>) {
+  const { value, error, loading } = read.value;
+  if (value === undefined) {
+    if (error !== undefined) return <Problem error={error} what={capital(what)} />;
+    return loading ? (
+      <p class="muted" role="status">
+        Loading {what} …
+      </p>
+    ) : null;
+  }
+  return (
+    <>
+      {error !== undefined && (
+        <Notice tone="warn">
+          <p>
+            {capital(what)} may be out of date. {error.message} {error.remedy}
+          </p>
+        </Notice>
+      )}
+      {children(value)}
+    </>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,21 @@
+import type { ComponentChildren } from 'preact';
+
+interface CardProps {
+  title: string;
+  /** Beside the title. */
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Card({ title, aside, children }: CardProps) {
+  const id = `card-${title.toLowerCase().replace(/[^a-z]+/g, '-')}`;
+  return (
+    <section class="card" aria-labelledby={id}>
+      <div class="card-head">
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  );
+}

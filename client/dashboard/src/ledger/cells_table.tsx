@@ -1,0 +1,75 @@
+import { numberOf, type CellBalance } from '../api/messages';
+import { Badge } from '../design/badge';
+import { SpentBar } from '../design/spent_bar';
+import { Grid } from '../design/grid';
+import { quantityName } from '../format/names';
+import { roundedDown, roundedUp } from '../format/numbers';
+
+interface CellsTableProps {
+  cells: readonly CellBalance[];
+  /** Otherwise one with room is enough. */
+  allMustFit: boolean;
+}
+
+/** What a filter counts: cap, spent and remaining of each of its cells. */
+export function CellsTable({ cells, allMustFit }: CellsTableProps) {
+  const counted = cells.filter((cell) => cell.quantity !== 'NO_GUARANTEE');
+  if (counted.length === 0) return <p class="muted">Nothing is counted here.</p>;
+  // Where one is enough, it is the one with the most room that counts.
+  const sorted = allMustFit ? counted : [...counted].sort((a, b) => shareOf(a) - shareOf(b));
+  const shown = allMustFit ? sorted : sorted.slice(0, 1);
+  const rest = allMustFit ? [] : sorted.slice(1);
+  const open = sorted.filter((cell) => shareOf(cell) < 1).length;
+  return (
+    <>
+      {counted.length > 1 && (
+        <p class="muted small">
+          {allMustFit
+            ? `A charge fits if all ${counted.length} have room.`
+            : `A charge fits if one of ${counted.length} has room: ${open} ${open === 1 ? 'has' : 'have'} some left. Shown is the one with the most.`}
+        </p>
+      )}
+      <Rows label="Cells" cells={shown} />
+      {rest.length > 0 && (
+        <details>
+          <summary>The other {rest.length}</summary>
+          <Rows label="Other cells" cells={rest} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function shareOf(cell: CellBalance): number {
+  const cap = numberOf(cell.cap) ?? 0;
+  const spent = numberOf(cell.spent) ?? 0;
+  return cap > 0 ? spent / cap : Infinity;
+}
+
+function Rows({ label, cells }: { label: string; cells: readonly CellBalance[] }) {
+  return (
+    <Grid label={label} heads={['Counted', 'Share', '#Spent', '#Remaining', '#Cap']}>
+      {cells.map((cell) => (
+        <tr key={`${cell.quantity} ${cell.order}`}>
+          <th scope="row">{quantityName(cell.quantity, numberOf(cell.order))}</th>
+          <td data-label="Share">
+            {shareOf(cell) > 1 ? (
+              <Badge icon="cross">no room left</Badge>
+            ) : (
+              <SpentBar spent={shareOf(cell)} />
+            )}
+          </td>
+          <td data-label="Spent" class="number">
+            {roundedUp(numberOf(cell.spent) ?? NaN)}
+          </td>
+          <td data-label="Remaining" class="number">
+            {roundedDown(numberOf(cell.remaining) ?? NaN)}
+          </td>
+          <td data-label="Cap" class="number">
+            {roundedDown(numberOf(cell.cap) ?? NaN)}
+          </td>
+        </tr>
+      ))}
+    </Grid>
+  );
+}

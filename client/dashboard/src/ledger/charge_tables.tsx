@@ -1,0 +1,123 @@
+import type { Charge } from '../api/messages';
+import { idOf } from '../api/resource_names';
+import { Badge } from '../design/badge';
+import { Ago } from '../design/time';
+import { Grid } from '../design/grid';
+import { eventWords } from '../format/events';
+import { count } from '../format/numbers';
+import { causeWords, reasonWords, remedyWords } from '../format/refusals';
+import { hrefOf } from '../router';
+
+/** "people" and "first" of a charge's name. */
+function ownerOf(charge: Charge): { budget: string; session: string; attempt: string } {
+  const parts = charge.name.split('/');
+  return { budget: parts[1] ?? '', session: parts[3] ?? '', attempt: parts[5] ?? '' };
+}
+
+/** Charges of one session, as they were decided. */
+export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
+  return (
+    <Grid label="Charges" heads={['Charge', 'Decision', 'Event', '#Times', '#Entry', 'When']}>
+      {charges.map((charge) => (
+        <tr key={charge.name}>
+          <th scope="row" class="breakable">
+            {idOf(charge.name)}
+            <span class="under">attempt {ownerOf(charge).attempt}</span>
+          </th>
+          <td data-label="Decision">
+            {charge.decision === 'ACCEPTED' ? (
+              <Badge tone="good" icon="check">
+                accepted
+              </Badge>
+            ) : (
+              <Badge tone="bad" icon="cross">
+                refused
+              </Badge>
+            )}
+          </td>
+          <td data-label="Event">{eventWords(charge.event)}</td>
+          <td data-label="Times" class="number">
+            {count(charge.count)}
+          </td>
+          <td data-label="Entry" class="number">
+            {count(charge.sequence)}
+          </td>
+          <td data-label="When">
+            <Ago time={charge.createTime} />
+          </td>
+        </tr>
+      ))}
+    </Grid>
+  );
+}
+
+/** Refused charges: what was asked, why not, and what to do. */
+export function RefusalsTable({
+  charges,
+  ofOneSession,
+}: {
+  charges: readonly Charge[];
+  ofOneSession?: boolean;
+}) {
+  return (
+    <Grid
+      label="Refused charges"
+      heads={[
+        ofOneSession === true ? 'Charge' : 'Session',
+        'Asked for',
+        'Why not',
+        'What to do',
+        'When',
+      ]}
+    >
+      {charges.map((charge) => (
+        <RefusalRow key={charge.name} charge={charge} ofOneSession={ofOneSession === true} />
+      ))}
+    </Grid>
+  );
+}
+
+function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: boolean }) {
+  const { budget, session, attempt } = ownerOf(charge);
+  const refusal = charge.refusal ?? {};
+  const limiting = refusal.limitingResource ?? '';
+  const cause = causeWords(refusal);
+  return (
+    <tr>
+      <th scope="row" class="breakable">
+        {ofOneSession ? (
+          idOf(charge.name)
+        ) : (
+          <a href={hrefOf({ page: 'session', budget, session })}>
+            {budget}/<wbr />
+            {session}
+          </a>
+        )}
+        <span class="under">
+          {ofOneSession ? '' : `${idOf(charge.name)}, `}attempt {attempt}, entry{' '}
+          {count(charge.sequence)}
+        </span>
+      </th>
+      <td data-label="Asked for">
+        <span>
+          {count(charge.count)} × {eventWords(charge.event)}
+        </span>
+      </td>
+      <td data-label="Why not">
+        <Badge tone="bad" icon="cross" wide>
+          {reasonWords(refusal.reason)}
+        </Badge>
+        {limiting !== '' && (
+          <span class="under">{limiting.replace('budgets/', '').replace('/sessions/', '/')}</span>
+        )}
+        {cause !== '' && <span class="under">{cause}</span>}
+      </td>
+      <td data-label="What to do">
+        <span>{remedyWords(refusal)}</span>
+      </td>
+      <td data-label="When">
+        <Ago time={charge.createTime} />
+      </td>
+    </tr>
+  );
+}

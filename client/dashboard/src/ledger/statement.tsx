@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks';
+import { get, pathOfResource, type ApiError } from '../api/client';
+import type { PrivacyStatement } from '../api/messages';
+import { idOf } from '../api/resource_names';
+import { Card } from '../design/card';
+import { Facts } from '../design/facts';
+import { Icon } from '../design/icons';
+import { Problem } from '../design/notice';
+import { deltaText } from '../delta';
+import { count } from '../format/numbers';
+import { saveFile } from '../save_file';
+
+/** The signed privacy statement of a budget or session: made when it is asked for. */
+export function StatementCard({ name }: { name: string }) {
+  const [statement, setStatement] = useState<PrivacyStatement | undefined>();
+  const [madeAt, setMadeAt] = useState('');
+  const [error, setError] = useState<ApiError | undefined>();
+  const [busy, setBusy] = useState(false);
+  const delta = deltaText.value;
+
+  const make = async () => {
+    setBusy(true);
+    const answer = await get<PrivacyStatement>(pathOfResource(name, 'statement'), { delta });
+    setBusy(false);
+    setError(answer.ok ? undefined : answer.error);
+    if (!answer.ok) return;
+    setStatement(answer.value);
+    setMadeAt(delta);
+  };
+  const save = (kind: 'text' | 'json' | 'html', extension: string, type: string) => (
+    <button
+      type="button"
+      onClick={() =>
+        saveFile(`privacy-statement-${idOf(name)}.${extension}`, type, [statement?.[kind] ?? ''])
+      }
+    >
+      <Icon name="download" /> {extension.toUpperCase()}
+    </button>
+  );
+
+  return (
+    <Card title="Privacy statement">
+      <p class="muted">
+        What is guaranteed, by which theorem, under which caps, and what is not covered; signed by
+        the server.
+      </p>
+      <div class="actions">
+        <button type="button" class="button-main" disabled={busy} onClick={() => void make()}>
+          {busy ? 'Making it …' : `Make it at delta ${delta}`}
+        </button>
+        {statement !== undefined && (
+          <>
+            {save('text', 'txt', 'text/plain')}
+            {save('json', 'json', 'application/json')}
+            {save('html', 'html', 'text/html')}
+          </>
+        )}
+      </div>
+      {error !== undefined && <Problem error={error} what="The statement" />}
+      {statement !== undefined && (
+        <>
+          <p role="status" class="small muted">
+            Made at delta {madeAt}, of entry {count(statement.head?.sequence)} of the ledger.
+          </p>
+          <pre class="text-box" tabIndex={0} role="region" aria-label="Text of the statement">
+            {statement.text}
+          </pre>
+          <details>
+            <summary>Signature</summary>
+            <Facts
+              rows={[
+                ['Ed25519 signature of the JSON', <span class="hash">{statement.signature}</span>],
+                ['public key', <span class="hash">{statement.publicKey}</span>],
+              ]}
+            />
+          </details>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,93 @@
+import { budgetsListed, knownBudgets, rootOf } from '../api/budgets';
+import { pathOfResource } from '../api/client';
+import type { LedgerHead } from '../api/messages';
+import { useGet } from '../api/read';
+import { idOf } from '../api/resource_names';
+import { Answer } from '../design/answer';
+import { Card } from '../design/card';
+import { Facts } from '../design/facts';
+import { Empty, Notice } from '../design/notice';
+import { PageHead } from '../design/page_head';
+import { hexOf } from '../format/hashes';
+import { counted } from '../format/numbers';
+import { go, hrefOf } from '../router';
+import { AuditEntries } from './audit_entries';
+import { AuditExport } from './audit_export';
+import { AuditVerify } from './audit_verify';
+import { BudgetChoice } from './budget_choice';
+
+/** The tamper-evident log behind a tree of budgets. */
+export function AuditPage({ budget }: { budget?: string }) {
+  const root = budget === undefined ? undefined : rootOf(`budgets/${budget}`);
+  const crumbs =
+    budget === undefined
+      ? []
+      : [
+          { text: 'Budgets', href: hrefOf({ page: 'overview' }) },
+          { text: budget, href: hrefOf({ page: 'budget', budget }) },
+        ];
+  return (
+    <>
+      <PageHead title={budget === undefined ? 'Audit' : `Audit of ${budget}`} crumbs={crumbs}>
+        <p class="muted">
+          Every state change, refusals included, is an entry in a chain of hashes. One ledger holds
+          a root budget and all below it.
+        </p>
+      </PageHead>
+      <BudgetChoice
+        rootsOnly
+        chosen={root === undefined ? undefined : idOf(root)}
+        onChoose={(id) => go(id === undefined ? { page: 'audit' } : { page: 'audit', budget: id })}
+      />
+      {root !== undefined && root !== `budgets/${budget ?? ''}` && (
+        <Notice>
+          <p>
+            {budget} lies below {idOf(root)}: this is the ledger of both.
+          </p>
+        </Notice>
+      )}
+      {root !== undefined && <Ledger key={root} root={root} />}
+      {root === undefined && budgetsListed.value && knownBudgets.value.size === 0 && (
+        <Empty command="epsctl budget create people --epsilon 3 --delta 1e-5 --relation add-or-remove-one --privacy-unit person">
+          There is no ledger yet: every root budget begins one.
+        </Empty>
+      )}
+      {root === undefined && knownBudgets.value.size > 0 && (
+        <p class="muted">Choose whose ledger to look at.</p>
+      )}
+    </>
+  );
+}
+
+function Ledger({ root }: { root: string }) {
+  const head = useGet<LedgerHead>(pathOfResource(root, 'head'), {}, { touchedBy: [root] });
+  return (
+    <>
+      <Answer read={head} what="the head of the ledger">
+        {(value) => (
+          <Card
+            title="Head"
+            aside={<span class="muted small">{counted(value.sequence, 'entry', 'entries')}</span>}
+          >
+            <p class="small muted">
+              Who writes it down can tell later whether this ledger was turned back: a server that
+              is behind it has lost charges.
+            </p>
+            <Facts
+              rows={[
+                ['Root budget', idOf(value.rootBudget ?? root)],
+                ['Hash', <span class="hash">{hexOf(value.hash)}</span>],
+                ['Merkle root', <span class="hash">{hexOf(value.merkleRoot)}</span>],
+              ]}
+            />
+          </Card>
+        )}
+      </Answer>
+      <div class="columns">
+        <AuditVerify root={root} />
+        <AuditExport root={root} />
+      </div>
+      <AuditEntries root={root} lastSequence={Number(head.value.value?.sequence ?? 0)} />
+    </>
+  );
+}

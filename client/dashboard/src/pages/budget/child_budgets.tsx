@@ -1,0 +1,68 @@
+import { pathOfResource } from '../../api/client';
+import type { Budget, GetBudgetTreeResponse } from '../../api/messages';
+import { useGet } from '../../api/read';
+import { idOf } from '../../api/resource_names';
+import { Answer } from '../../design/answer';
+import { StateBadge } from '../../design/badge';
+import { Card } from '../../design/card';
+import { Grid } from '../../design/grid';
+import { count } from '../../format/numbers';
+import { hrefOf } from '../../router';
+import { BudgetBar } from '../../ledger/budget_bar';
+import { budgetRows } from '../overview/overview_order';
+
+/** The budgets below one, as a tree. Nothing where there are none. */
+export function ChildBudgets({ budget }: { budget: Budget }) {
+  const read = useGet<GetBudgetTreeResponse>(
+    pathOfResource(budget.name, 'tree'),
+    {},
+    { touchedBy: [budget.name] },
+  );
+  const all = read.value.value?.budgets ?? [];
+  if (read.value.error === undefined && all.length <= 1) return null;
+  return (
+    <Card
+      title="Budgets below"
+      aside={
+        budget.partition !== undefined && (
+          <span class="muted small">
+            disjoint by {budget.partition.function}: the largest counts, not the sum
+          </span>
+        )
+      }
+    >
+      <Answer read={read} what="the budgets below">
+        {(tree) => (
+          <Grid label="Budgets below" heads={['Budget', 'State', 'Spent of its cap', '#Charges']}>
+            {budgetRows((tree.budgets ?? []).filter((one) => one.name !== budget.name)).map(
+              ({ budget: one, depth }) => (
+                <tr key={one.name}>
+                  <th scope="row">
+                    <span
+                      class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}
+                    >
+                      <a href={hrefOf({ page: 'budget', budget: idOf(one.name) })}>
+                        {idOf(one.name)}
+                      </a>
+                      {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
+                    </span>
+                  </th>
+                  <td data-label="State">
+                    <StateBadge state={one.state} />
+                  </td>
+                  <td data-label="Spent of its cap">
+                    <BudgetBar budget={one} />
+                  </td>
+                  <td data-label="Charges" class="number">
+                    {count(one.acceptedChargeCount)}
+                    <span class="under">{count(one.refusedChargeCount)} refused</span>
+                  </td>
+                </tr>
+              ),
+            )}
+          </Grid>
+        )}
+      </Answer>
+    </Card>
+  );
+}

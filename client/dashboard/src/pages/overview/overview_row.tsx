@@ -1,0 +1,124 @@
+import { idOf } from '../../api/resource_names';
+import { pathOfResource } from '../../api/client';
+import { bestEpsilon, useBudgetGuarantees } from '../../api/guarantees';
+import { numberOf, type Budget, type BudgetActivity } from '../../api/messages';
+import { useGet } from '../../api/read';
+import { StateBadge } from '../../design/badge';
+import { Ago } from '../../design/time';
+import { deltaText } from '../../delta';
+import { relationName } from '../../format/names';
+import { count, percent, roundedUp } from '../../format/numbers';
+import { hrefOf } from '../../router';
+import { BudgetBar } from '../../ledger/budget_bar';
+
+export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: number }) {
+  const { name } = listed;
+  const touchedBy = [name];
+  const read = useGet<Budget>(pathOfResource(name), {}, { initial: listed, touchedBy });
+  const guarantees = useBudgetGuarantees(name, deltaText.value);
+  const activity = useGet<BudgetActivity>(pathOfResource(name, 'activity'), {}, { touchedBy });
+  const budget = read.value.value ?? listed;
+  const id = idOf(name);
+  const refused = activity.value.value?.refusedChargeCount;
+  return (
+    <tr>
+      <th scope="row">
+        <span class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}>
+          <a href={hrefOf({ page: 'budget', budget: id })}>{id}</a>
+          {(budget.displayName ?? '') !== '' && <span class="under">{budget.displayName}</span>}
+          <span class="under">
+            {budget.privacyUnit}, {relationName(budget.neighboringRelation)}
+            {depth > 0 && <>, below {idOf(budget.parent ?? '')}</>}
+          </span>
+        </span>
+      </th>
+      <td data-label="State">
+        <StateBadge state={budget.state} />
+      </td>
+      <td data-label="Spent of its cap">
+        <BudgetBar budget={budget} />
+      </td>
+      <td data-label={`Epsilon at delta ${deltaText.value}`} class="number">
+        <Epsilon budget={budget} read={guarantees.value} />
+      </td>
+      <td data-label="Caught at most, at 1% false alarms" class="number">
+        <WorstCase budget={budget} read={guarantees.value} />
+      </td>
+      <td data-label="Last charge">
+        <Known read={activity.value}>{(value) => <Ago time={value.lastChargeTime} />}</Known>
+      </td>
+      <td data-label="Refused in 24 h" class="number">
+        <Known read={activity.value}>
+          {() =>
+            refused === undefined || refused === '0' ? (
+              '0'
+            ) : (
+              <a href={hrefOf({ page: 'refusals', budget: id })}>{count(refused)}</a>
+            )
+          }
+        </Known>
+      </td>
+    </tr>
+  );
+}
+
+interface ReadState<T> {
+  value?: T;
+  error?: { message: string; kind: string };
+  loading: boolean;
+}
+
+function Known<T>({
+  read,
+  children,
+}: {
+  read: ReadState<T>;
+  children: (value: T) => preact.ComponentChildren;
+}) {
+  if (read.value !== undefined) return <>{children(read.value)}</>;
+  if (read.error !== undefined) return <Unknown reason={read.error.message} />;
+  return <span class="muted">…</span>;
+}
+
+/** In place of a number that is not known, with the reason for everybody. */
+function Unknown({ reason }: { reason: string }) {
+  return (
+    <span class="muted nowrap small" title={reason}>
+      not available
+    </span>
+  );
+}
+
+type GuaranteesRead = ReturnType<typeof useBudgetGuarantees>['value'];
+
+function Epsilon({ budget, read }: { budget: Budget; read: GuaranteesRead }) {
+  return (
+    <Known read={read}>
+      {(value) => {
+        const epsilon = bestEpsilon(value.readings);
+        if (budget.cap?.noGuarantee !== undefined || epsilon === undefined) {
+          return <span class="muted">no bound</span>;
+        }
+        return (
+          <>
+            {roundedUp(epsilon)}
+            {budget.state === 'SUPERSEDED' && <span class="under">guarantee void</span>}
+          </>
+        );
+      }}
+    </Known>
+  );
+}
+
+function WorstCase({ budget, read }: { budget: Budget; read: GuaranteesRead }) {
+  return (
+    <Known read={read}>
+      {(value) => {
+        const rate = numberOf(value.truePositiveRateUpper);
+        if (rate === undefined) return <Unknown reason="Not available from this server." />;
+        if (budget.cap?.noGuarantee !== undefined) return <span class="muted">no bound</span>;
+        return percent(rate, 'up');
+      }}
+    </Known>
+  );
+}

@@ -1,0 +1,167 @@
+import { caller } from '../caller';
+import type { ListDenialsResponse, ServerInfo } from '../api/messages';
+import { useAnswer, useGet } from '../api/read';
+import type { Result } from '../api/client';
+import { rootBudgets } from '../api/budgets';
+import { Answer } from '../design/answer';
+import { Badge } from '../design/badge';
+import { Card } from '../design/card';
+import { Facts } from '../design/facts';
+import { Notice } from '../design/notice';
+import { PageHead } from '../design/page_head';
+import { Ago, At } from '../design/time';
+import { Grid } from '../design/grid';
+import { hexOf } from '../format/hashes';
+import { lowerName } from '../format/names';
+import { count } from '../format/numbers';
+
+interface Health {
+  ready: boolean;
+  words: string;
+}
+
+// Not JSON and not of the API: what a load balancer asks.
+async function askReady(abort: AbortSignal): Promise<Result<Health>> {
+  try {
+    const response = await fetch('/readyz', { signal: abort, cache: 'no-store' });
+    return { ok: true, value: { ready: response.ok, words: (await response.text()).trim() } };
+  } catch {
+    return {
+      ok: false,
+      error: {
+        kind: 'unreachable',
+        message: 'The server cannot be reached.',
+        remedy: 'Is epsledgerd running?',
+      },
+    };
+  }
+}
+
+/** The server itself: is it well, what does it hold, and who is asking. */
+export function ServerPage() {
+  const roots = rootBudgets();
+  const info = useGet<ServerInfo>('/v1/server', {}, { touchedBy: roots });
+  const health = useAnswer('ready', askReady);
+  return (
+    <>
+      <PageHead title="Server" />
+      <Answer read={health} what="the server's health">
+        {(value) => (
+          <Notice tone={value.ready ? 'good' : 'bad'}>
+            <p>
+              <strong>{value.ready ? 'It takes charges.' : 'It takes no charges.'}</strong>{' '}
+              {value.ready ? 'The ledger was recovered, verified and can be written.' : value.words}
+            </p>
+          </Notice>
+        )}
+      </Answer>
+      <div class="columns">
+        <Card title="Server">
+          <Answer read={info} what="the server">
+            {(value) => (
+              <>
+                {(value.notServingReason ?? '') !== '' && (
+                  <Badge tone="bad" icon="cross" wide>
+                    {value.notServingReason}
+                  </Badge>
+                )}
+                <Facts
+                  rows={[
+                    ['Version', value.version],
+                    ['Storage', value.storage],
+                    [
+                      'Started',
+                      <>
+                        <At time={value.startTime} />, <Ago time={value.startTime} />
+                      </>,
+                    ],
+                    ['Budgets', count(value.budgetCount)],
+                    ['Sessions', count(value.sessionCount)],
+                    ['Entries', count(value.entryCount)],
+                    [
+                      'Access control',
+                      value.accessControl === true
+                        ? 'on: tokens or certificates'
+                        : 'off: whoever reaches it is an admin',
+                    ],
+                    ['Statement key', <span class="hash">{hexOf(value.statementPublicKey)}</span>],
+                  ]}
+                />
+              </>
+            )}
+          </Answer>
+        </Card>
+        <Card title="You">
+          {caller.value === undefined ? (
+            <p class="muted">Not known.</p>
+          ) : (
+            <Facts
+              rows={[
+                ['Caller', caller.value.principal],
+                ['Role', lowerName(caller.value.role)],
+                [
+                  'Tenant',
+                  (caller.value.tenant ?? '') === ''
+                    ? 'the one without a name'
+                    : caller.value.tenant,
+                ],
+              ]}
+            />
+          )}
+          <h3>For machines</h3>
+          <ul class="plain-list">
+            <li>
+              <a href="/metrics">/metrics</a> for Prometheus
+            </li>
+            <li>
+              <a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a> for load balancers
+            </li>
+            <li>
+              <a href="/openapi.json">/openapi.json</a>: the API
+            </li>
+            <li>
+              <a href="/v1/budgets?format=csv">/v1/budgets?format=csv</a>: all budgets as a table
+            </li>
+          </ul>
+        </Card>
+      </div>
+      {caller.value?.role === 'ADMIN' && info.value.value?.accessControl === true && <Denials />}
+    </>
+  );
+}
+
+/** Calls that access control denied, for admins. */
+function Denials() {
+  const read = useGet<ListDenialsResponse>('/v1/denials', { pageSize: 20 });
+  return (
+    <Card title="Denied calls">
+      <Answer read={read} what="the denied calls">
+        {(value) =>
+          (value.denials ?? []).length === 0 ? (
+            <p class="muted">None.</p>
+          ) : (
+            <Grid label="Denied calls" heads={['Caller', 'Method', 'Why', '#Times', 'When']}>
+              {(value.denials ?? []).map((denial, i) => (
+                <tr key={i}>
+                  <th scope="row" class="breakable">
+                    {denial.principal}
+                  </th>
+                  <td data-label="Method" class="breakable">
+                    {denial.method}
+                  </td>
+                  <td data-label="Why">{denial.reason}</td>
+                  <td data-label="Times" class="number">
+                    {count(denial.count)}
+                  </td>
+                  <td data-label="When">
+                    <Ago time={denial.time} />
+                  </td>
+                </tr>
+              ))}
+            </Grid>
+          )
+        }
+      </Answer>
+    </Card>
+  );
+}

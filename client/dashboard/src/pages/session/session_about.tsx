@@ -1,0 +1,56 @@
+import type { Session } from '../../api/messages';
+import { Badge } from '../../design/badge';
+import { Card } from '../../design/card';
+import { Facts } from '../../design/facts';
+import { At } from '../../design/time';
+import { lowerName } from '../../format/names';
+
+export function SessionAbout({ session }: { session: Session }) {
+  const labels = Object.entries(session.labels ?? {});
+  const provenance = session.provenance;
+  const sampler = provenance?.sampler;
+  return (
+    <Card title="About it">
+      <Facts
+        rows={[
+          ['Name', <code>{session.name}</code>],
+          ['Created', <At time={session.createTime} />],
+          ['Group', session.group],
+          [
+            'Batches',
+            sampler === undefined || sampler === 'SAMPLER_UNSPECIFIED'
+              ? 'not said'
+              : `${lowerName(sampler)}, as the newest attempt says`,
+          ],
+          [
+            'Clip norm',
+            provenance?.clipNorm === undefined || provenance.clipNorm === 0
+              ? 'not said'
+              : String(provenance.clipNorm),
+          ],
+          [
+            'Library',
+            (provenance?.library ?? '') === ''
+              ? 'not said'
+              : `${provenance?.library} ${provenance?.libraryVersion ?? ''}`,
+          ],
+          ['Cap of its own', session.noOwnCap === true ? 'none: only its budgets limit it' : ''],
+          [
+            'Labels',
+            labels.length === 0 ? (
+              ''
+            ) : (
+              <span class="badges">
+                {labels.map(([key, value]) => (
+                  <Badge key={key}>
+                    {key}={value}
+                  </Badge>
+                ))}
+              </span>
+            ),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,85 @@
+import { bestEpsilon } from '../../api/guarantees';
+import { countOf, numberOf, type Session, type SessionGuarantees } from '../../api/messages';
+import type { Read } from '../../api/read';
+import { isUnproven } from '../../design/badge';
+import { Figure } from '../../design/facts';
+import { LiveWords } from '../../design/live_words';
+import { deltaText } from '../../delta';
+import { accountantName } from '../../format/names';
+import { count, counted, epsilonAtDelta, roundedUp } from '../../format/numbers';
+
+// What the server answers where nothing limits: it counts no further.
+const MOST_STEPS = 2 ** 52;
+
+interface SessionFiguresProps {
+  session: Session;
+  guarantees: Read<SessionGuarantees>;
+}
+
+export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
+  const answer = guarantees.value;
+  const epsilon = bestEpsilon(answer?.readings);
+  const winner = answer?.readings?.find((reading) => reading.accountant === 'BEST')?.guarantee
+    ?.accountant;
+  const unproven = isUnproven(session.claim);
+  const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
+  const fit = answer?.stepsThatFit;
+  const spoken = unproven
+    ? `${counted(steps, 'step')} charged; ${session.claim?.label ?? 'not proven'}.`
+    : `${counted(steps, 'step')} charged, ${epsilonAtDelta(epsilon, deltaText.value)}.`;
+  return (
+    <>
+      <LiveWords text={spoken} />
+      <dl class="figures card">
+        <Figure
+          name={`Epsilon at delta ${deltaText.value}`}
+          value={
+            unproven
+              ? 'no proven bound'
+              : epsilon === undefined
+                ? guarantees.loading
+                  ? '…'
+                  : 'no bound'
+                : roundedUp(epsilon)
+          }
+          note={
+            unproven
+              ? session.claim?.label
+              : winner === undefined
+                ? 'of what was charged, at most'
+                : `at most, by ${accountantName(winner)}`
+          }
+        />
+        {session.mode === 'DECLARED' && session.planGuarantee !== undefined && (
+          <Figure
+            name={`The whole plan, at delta ${(numberOf(session.planDelta) ?? 0).toExponential()}`}
+            value={roundedUp(numberOf(session.planGuarantee.upper) ?? NaN)}
+            note="epsilon, charged to the budgets at creation"
+          />
+        )}
+        <Figure
+          name="Steps charged"
+          value={count(steps)}
+          note={counted(session.acceptedChargeCount, 'charge')}
+        />
+        <Figure
+          name="Steps that still fit"
+          value={fit === undefined ? 'unknown' : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
+          note={fit === undefined ? 'before the first charge' : 'of the event charged last'}
+        />
+        <Figure
+          name="Attempt"
+          value={countOf(session.currentAttempt) === 0 ? 'none' : count(session.currentAttempt)}
+          note={
+            countOf(session.currentAttempt) > 1
+              ? 'earlier ones are fenced'
+              : countOf(session.currentAttempt) === 0
+                ? 'not opened yet'
+                : 'the first'
+          }
+        />
+        <Figure name="Refused" value={count(session.refusedChargeCount)} note="charges" />
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import type { Session } from '../../api/messages';
+import { Card } from '../../design/card';
+import { Grid } from '../../design/grid';
+import { eventWords } from '../../format/events';
+import { count } from '../../format/numbers';
+
+/** What was charged, run-length encoded, in the order of first use. */
+export function SessionHistory({ session }: { session: Session }) {
+  const history = session.history ?? [];
+  if (history.length === 0) return null;
+  return (
+    <Card title="History" aside={<span class="muted small">in the order of first use</span>}>
+      <Grid label="History" heads={['#Times', 'Event']} narrow>
+        {history.map((counted, i) => (
+          <tr key={i}>
+            <td class="number">{count(counted.count)}</td>
+            <td>{eventWords(counted.event)}</td>
+          </tr>
+        ))}
+      </Grid>
+    </Card>
+  );
+}

@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import { rootOf } from '../../api/budgets';
+import { pathOfResource } from '../../api/client';
+import { countOf, type AccountantKind, type EpsilonSeries, type Session } from '../../api/messages';
+import { useGet } from '../../api/read';
+import { budgetOf, idOf } from '../../api/resource_names';
+import { EpsilonSteps } from '../../charts/epsilon_steps';
+import { Answer } from '../../design/answer';
+import { Card } from '../../design/card';
+import { Empty } from '../../design/notice';
+import { Ago } from '../../design/time';
+import { Grid } from '../../design/grid';
+import { deltaText } from '../../delta';
+import { accountantName } from '../../format/names';
+import { count } from '../../format/numbers';
+
+const ACCOUNTANTS: AccountantKind[] = [
+  'BEST',
+  'PLD',
+  'RENYI',
+  'MOMENTS',
+  'ZCDP',
+  'GAUSSIAN',
+  'CLT',
+];
+const POINTS = 200;
+
+/** Epsilon at delta against step, as the server computes it, and the attempts on the way. */
+export function SessionSteps({ session }: { session: Session }) {
+  const [accountant, setAccountant] = useState<AccountantKind>('BEST');
+  const { name } = session;
+  const read = useGet<EpsilonSeries>(
+    pathOfResource(name, 'series'),
+    {
+      delta: deltaText.value,
+      pointCount: POINTS,
+      accountant: accountant === 'BEST' ? undefined : accountant,
+    },
+    // What lies ahead depends on what others in the tree spend.
+    { touchedBy: [name, rootOf(budgetOf(name))] },
+  );
+  if (countOf(session.acceptedChargeCount) === 0) {
+    const short = name.replace('budgets/', '').replace('/sessions/', '/');
+    return (
+      <Empty
+        command={`epsctl charge create ${short} --open-attempt --gaussian 1.1 --sampling-probability 0.01`}
+      >
+        {idOf(name)} has been charged nothing yet. Its trainer does that step by step; by hand:
+      </Empty>
+    );
+  }
+  return (
+    <div class="steps">
+      <label class="field-inline">
+        Accountant
+        <select
+          value={accountant}
+          onChange={(event) => setAccountant(event.currentTarget.value as AccountantKind)}
+        >
+          {ACCOUNTANTS.map((kind) => (
+            <option key={kind} value={kind}>
+              {kind === 'CLT'
+                ? `${accountantName(kind)} (approximation, not a bound)`
+                : accountantName(kind)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Answer read={read} what="epsilon against step">
+        {(series) => (
+          <>
+            <EpsilonSteps
+              series={series}
+              delta={deltaText.value}
+              accountant={accountantName(accountant)}
+            />
+            <Attempts series={series} />
+          </>
+        )}
+      </Answer>
+    </div>
+  );
+}
+
+function Attempts({ series }: { series: EpsilonSeries }) {
+  const attempts = series.attempts ?? [];
+  if (attempts.length === 0) return null;
+  return (
+    <Card title="Attempts">
+      <Grid label="Attempts" heads={['Attempt', 'Opened', '#After steps', '#Entry', 'State']}>
+        {[...attempts].reverse().map((attempt, i) => (
+          <tr key={attempt.number}>
+            <th scope="row">{count(attempt.number)}</th>
+            <td data-label="Opened">
+              <Ago time={attempt.time} />
+            </td>
+            <td data-label="After steps" class="number">
+              {count(attempt.stepsBefore)}
+            </td>
+            <td data-label="Entry" class="number">
+              {count(attempt.sequence)}
+            </td>
+            <td data-label="State">
+              {i === 0 ? 'the newest' : 'fenced: its new charges are refused'}
+            </td>
+          </tr>
+        ))}
+      </Grid>
+    </Card>
+  );
+}

@@ -1,0 +1,118 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { ApiError } from '../api/client';
+import type { RelationKind } from '../api/messages';
+import { Problem } from '../design/notice';
+import { relationName } from '../format/names';
+import { setQuery } from '../router';
+import { fieldProblem, typingProblem, type Plan, type PlanField } from './plan';
+
+const RELATIONS: RelationKind[] = ['ADD_OR_REMOVE_ONE', 'REPLACE_ONE', 'REPLACE_SPECIAL'];
+
+interface PlanFieldsProps {
+  plan: Plan;
+  /** Of the server, to be shown at the field that it names. */
+  error?: ApiError;
+  /** Without a session, which relation is meant is a question too. */
+  withRelation: boolean;
+}
+
+/** Noise multiplier, sampling probability and steps, kept in the address of the page. */
+export function PlanFields({ plan, error, withRelation }: PlanFieldsProps) {
+  const relation = useId();
+  return (
+    <div class="plan-fields">
+      <PlanInput
+        field="noise"
+        name="Noise multiplier"
+        hint="noise standard deviation / the largest contribution of one record"
+        text={plan.noise}
+        error={error}
+      />
+      <PlanInput
+        field="sampling"
+        name="Sampling probability"
+        hint="of each record, by Poisson sampling; empty: every record in every step"
+        text={plan.sampling}
+        error={error}
+      />
+      <PlanInput field="steps" name="Steps" hint="how often" text={plan.steps} error={error} />
+      {withRelation && (
+        <span class="field">
+          <label for={relation}>Neighboring relation</label>
+          <select
+            id={relation}
+            value={plan.relation}
+            onChange={(event) => setQuery({ relation: event.currentTarget.value })}
+          >
+            {RELATIONS.map((kind) => (
+              <option value={kind} key={kind}>
+                {relationName(kind)}
+              </option>
+            ))}
+          </select>
+        </span>
+      )}
+    </div>
+  );
+}
+
+// Typing pauses for so long before the server is asked.
+const PAUSE_MS = 300;
+
+interface PlanInputProps {
+  field: PlanField;
+  name: string;
+  hint: string;
+  text: string;
+  error?: ApiError;
+}
+
+export function PlanInput({ field, name, hint, text, error }: PlanInputProps) {
+  const id = useId();
+  const [draft, setDraft] = useState<string | undefined>();
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const shown = draft ?? text;
+  const told = fieldProblem(error);
+  const problem = typingProblem(field, shown) ?? (told?.field === field ? told.words : undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const take = (typed: string) => {
+    clearTimeout(timer.current);
+    setQuery({ [field]: typed });
+    setDraft(undefined);
+  };
+  return (
+    <span class="field">
+      <label for={id}>{name}</label>
+      <input
+        id={id}
+        inputMode={field === 'steps' ? 'numeric' : 'decimal'}
+        autocomplete="off"
+        spellcheck={false}
+        value={shown}
+        aria-invalid={problem !== undefined}
+        aria-describedby={`${id}-hint${problem === undefined ? '' : ` ${id}-problem`}`}
+        onInput={(event) => {
+          const typed = event.currentTarget.value;
+          setDraft(typed);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => take(typed), PAUSE_MS);
+        }}
+        onChange={(event) => take(event.currentTarget.value)}
+      />
+      {problem !== undefined && (
+        <span class="field-error" id={`${id}-problem`} role="alert">
+          {problem}
+        </span>
+      )}
+      <span class="small muted" id={`${id}-hint`}>
+        {hint}
+      </span>
+    </span>
+  );
+}
+
+/** An error of the server on a plan: at its field where it names one, otherwise here, in words. */
+export function PlanProblem({ error, what }: { error: ApiError; what: string }) {
+  if (fieldProblem(error) === undefined) return <Problem error={error} what={what} />;
+  return <p class="muted">Correct what is marked above.</p>;
+}

@@ -1,0 +1,40 @@
+// Light or dark: as the system says, unless somebody chose. Kept for the next visit.
+
+import { computed, effect, signal } from '@preact/signals';
+
+export type ThemeChoice = 'system' | 'light' | 'dark';
+
+const KEY = 'epsledger.theme';
+const darkSystem = matchMedia('(prefers-color-scheme: dark)');
+const systemIsDark = signal(darkSystem.matches);
+darkSystem.addEventListener('change', () => {
+  systemIsDark.value = darkSystem.matches;
+});
+
+function kept(): ThemeChoice {
+  try {
+    const text = localStorage.getItem(KEY);
+    return text === 'light' || text === 'dark' ? text : 'system';
+  } catch {
+    return 'system';
+  }
+}
+
+export const themeChoice = signal<ThemeChoice>(kept());
+const theme = computed(() =>
+  themeChoice.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : themeChoice.value,
+);
+
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value;
+});
+
+export function chooseTheme(choice: ThemeChoice): void {
+  themeChoice.value = choice;
+  try {
+    if (choice === 'system') localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, choice);
+  } catch {
+    // It holds until the page is left.
+  }
+}

@@ -1,0 +1,107 @@
+// What happens on the server appears on the page.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onPage } from './browser.mjs';
+import { sharedServer, steps } from './ledger_server.mjs';
+
+// Generous, for machines that do much else; the goal is a second.
+const PATIENCE_MS = 5_000;
+// Of a test in which something never appears.
+const timeout = 60_000;
+
+/** Starts to look for a text; the promise tells when the page first had it, in Unix milliseconds. */
+async function watchFor(page, selector, pattern) {
+  const found = page.evaluate(
+    ([where, source]) =>
+      new Promise((resolve) => {
+        const wanted = new RegExp(source);
+        const look = () => {
+          const has = [...document.querySelectorAll(where)].some((e) => wanted.test(e.textContent));
+          if (has) {
+            observer.disconnect();
+            resolve(performance.timeOrigin + performance.now());
+          }
+        };
+        const observer = new MutationObserver(look);
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+        look();
+      }),
+    [selector, pattern],
+  );
+  // So that the observer is there before what it waits for.
+  await page.evaluate(() => 0);
+  return found;
+}
+
+async function isLive(page) {
+  await page.locator('.connection-live').waitFor();
+}
+
+test('a charge appears on the session, without a reload', { timeout }, async (t) => {
+  const server = await sharedServer();
+  await server.epsctl('session', 'create', 'people/live', '--relation', 'add-or-remove-one', '--no-own-cap');
+  await server.epsctl(
+    'charge', 'create', 'people/live', '--open-attempt', '--charge-id', 'a', ...steps(10),
+  );
+  await onPage(server, '/budgets/people/sessions/live', async (page) => {
+    await isLive(page);
+    await page.getByText(/after 10 steps/i).first().waitFor();
+    const inCharges = watchFor(page, 'main th, main td', '^live-1');
+    const inSummary = watchFor(page, '.chart-summary', 'after 17 steps');
+    const asked = Date.now();
+    await server.epsctl(
+      'charge', 'create', 'people/live', '--attempt', '1', '--charge-id', 'live-1', ...steps(7),
+    );
+    const acknowledged = Date.now();
+    const told = (at) =>
+      `${Math.round(at - acknowledged)} ms after epsctl ended, ${Math.round(at - asked)} ms after it began`;
+    const row = await inCharges;
+    const curve = await inSummary;
+    t.diagnostic(`a charge is in the table of charges ${told(row)}`);
+    t.diagnostic(`and in the curve of epsilon ${told(curve)}`);
+    assert.ok(row - acknowledged < PATIENCE_MS);
+  });
+});
+
+test('a refusal appears with its remedy', { timeout }, async (t) => {
+  const server = await sharedServer();
+  await server.epsctl('session', 'create', 'small/refused', '--relation', 'add-or-remove-one', '--no-own-cap');
+  await onPage(server, '/budgets/small/refusals', async (page) => {
+    await isLive(page);
+    const seen = watchFor(page, 'main', 'more noise');
+    const answer = await server.epsctl(
+      'charge', 'create', 'small/refused', '--open-attempt', '--charge-id', 'too-much', '--laplace', '0.5',
+    );
+    const acknowledged = Date.now();
+    assert.ok(answer.refused);
+    const at = await seen;
+    t.diagnostic(`a refusal is shown ${Math.round(at - acknowledged)} ms after epsctl ended`);
+    assert.ok(at - acknowledged < PATIENCE_MS);
+    const words = await page.locator('main').innerText();
+    assert.match(words, /no room left under a cap/);
+    assert.match(words, /ask for more noise, or stop|or for more noise/);
+  });
+});
+
+test('the overview follows too', { timeout }, async (t) => {
+  const server = await sharedServer();
+  await onPage(server, '/', async (page) => {
+    await isLive(page);
+    const row = page.getByRole('row', { name: /small/ });
+    const before = await row.innerText();
+    await server.epsctl(
+      'charge', 'create', 'small/query', '--attempt', '1', '--charge-id', 'b', '--laplace', '10',
+    );
+    const acknowledged = Date.now();
+    await page.waitForFunction(
+      (text) =>
+        [...document.querySelectorAll('tbody tr')].some(
+          (r) => /^small/.test(r.innerText.trim()) && r.innerText !== text,
+        ),
+      before,
+      { timeout: PATIENCE_MS, polling: 20 },
+    );
+    t.diagnostic(`the overview shows a charge ${Date.now() - acknowledged} ms after epsctl ended`);
+  });
+});

@@ -1,0 +1,84 @@
+// From the overview to a session to its curves, with the pointer.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onPage } from './browser.mjs';
+import { sharedServer } from './ledger_server.mjs';
+
+test('from the overview to a session to its trade-off curve', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/', async (page) => {
+    await page.getByRole('link', { name: 'people', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'people' }).waitFor();
+    await page.getByRole('link', { name: 'first', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'first' }).waitFor();
+    await page.getByRole('img', { name: /Epsilon .* at delta 1e-5 after 1,250 steps/ }).waitFor();
+    await page.getByRole('link', { name: 'Trade-off curve' }).click();
+    const readout = page.locator('.chart-readout');
+    await readout.waitFor();
+    const told = await server.get(
+      '/v1/budgets/people/sessions/first/trade-off-curve?typeOneErrors=0.01',
+    );
+    const caught = told.points[0].truePositiveRateUpper;
+    const words = await readout.innerText();
+    const shown = /at 1% false alarms catches at most ([\d.]+)% of members/.exec(words);
+    assert.ok(shown !== null, words);
+    // Rounded up, and by less than one of its last digits.
+    assert.ok(Number(shown[1]) / 100 >= caught && Number(shown[1]) / 100 < caught * 1.1, words);
+    assert.match(await page.locator('figure.chart').innerText(), /perfect privacy/);
+  });
+});
+
+test('the pointer and the table tell what the curve shows', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/budgets/people/sessions/first/trade-off', async (page) => {
+    const plot = page.locator('.curve-cursor');
+    await plot.waitFor();
+    const before = await page.locator('.chart-readout').innerText();
+    const box = await plot.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.waitForFunction(
+      (text) => document.querySelector('.chart-readout').innerText !== text,
+      before,
+    );
+    await page.getByRole('button', { name: 'View as table' }).click();
+    const rows = await page.locator('.chart-table tbody tr').count();
+    assert.ok(rows > 50, `${rows} rows`);
+    await page.getByRole('button', { name: 'View as chart' }).click();
+    await page.getByLabel(/log-log/).check();
+    await page.getByRole('heading', { name: 'Members caught against false alarms' }).waitFor();
+  });
+});
+
+test('what is not proven says so, and shows no finite epsilon', async () => {
+  const server = await sharedServer();
+  const label = 'as published; claimed guarantee not proven';
+  for (const view of ['', '/trade-off', '/profile', '/compare']) {
+    await onPage(server, `/budgets/published/sessions/as-published${view}`, async (page) => {
+      await page.getByText(label).first().waitFor();
+      const words = await page.locator('main').innerText();
+      assert.doesNotMatch(words, /epsilon [\d.]+ at delta [^,;]*\(.*upper bound/);
+    });
+  }
+});
+
+test('the planner shows an error of the server at its field, and charges nothing', async () => {
+  const server = await sharedServer();
+  const before = await server.get('/v1/budgets/people/head');
+  const route = '/budgets/people/sessions/first/planner?noise=1.1&sampling=0.01&steps=100&target=3';
+  // The browser itself notes that the server answered 400.
+  const forgiven = (problem) => problem.includes('status of 400');
+  const look = async (page) => {
+    await page.getByText('would be accepted').waitFor();
+    await page.getByRole('rowheader', { name: 'the noise multiplier' }).waitFor();
+    await page.getByText(/^at least [\d.]+$/).waitFor();
+    await page.getByLabel('Steps').fill('100000');
+    await page.getByText(/would be refused/).waitFor();
+    await page.getByLabel('Sampling probability').fill('2');
+    const field = page.getByLabel('Sampling probability');
+    await page.getByText('got 2, want in (0, 1]').first().waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  };
+  await onPage(server, route, look, { forgiven });
+  assert.deepEqual(await server.get('/v1/budgets/people/head'), before);
+});

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The dashboard in a browser, against real servers: run.sh BUILD_DIR
+#
+# BUILD_DIR holds server/epsledgerd and client/cli/epsctl. Ends with 77, and says why, where there is no
+# Node, no chromium or no dashboard in the server. EPSLEDGER_SCREENSHOTS names a folder for pictures of
+# every page (light, dark, phone); EPSLEDGER_CHROMIUM the browser, /usr/bin/chromium if not said.
+set -eu
+build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
+cd "$(dirname "$0")"
+skip() {
+  echo "skipped: $1"
+  exit 77
+}
+command -v node >/dev/null || skip "there is no node"
+chromium=${EPSLEDGER_CHROMIUM:-/usr/bin/chromium}
+[ -x "$chromium" ] || skip "there is no browser at $chromium"
+if ! [ -d node_modules/playwright-core ] || ! [ -d node_modules/axe-core ]; then
+  command -v npm >/dev/null || skip "there is no npm to fetch playwright-core and axe-core"
+  npm ci --no-audit --no-fund --loglevel=error
+fi
+EPSLEDGER_BUILD_DIR=$build EPSLEDGER_CHROMIUM=$chromium exec node all.mjs

@@ -42,16 +42,16 @@ test('a charge appears on the session, without a reload', { timeout }, async (t)
   const server = await sharedServer();
   await server.epsctl('session', 'create', 'people/live', '--relation', 'add-or-remove-one', '--no-own-cap');
   await server.epsctl(
-    'charge', 'create', 'people/live', '--open-attempt', '--charge-id', 'a', ...steps(10),
+    'charge', 'create', 'people/live', '--open-attempt', '--charge-id', 'a', ...steps(600),
   );
   await onPage(server, '/budgets/people/sessions/live', async (page) => {
     await isLive(page);
-    await page.getByText(/after 10 steps/i).first().waitFor();
+    await page.getByText(/after 600 steps/i).first().waitFor();
     const inCharges = watchFor(page, 'main th, main td', '^live-1');
-    const inSummary = watchFor(page, '.chart-summary', 'after 17 steps');
+    const inSummary = watchFor(page, '.chart-summary', 'after 670 steps');
     const asked = Date.now();
     await server.epsctl(
-      'charge', 'create', 'people/live', '--attempt', '1', '--charge-id', 'live-1', ...steps(7),
+      'charge', 'create', 'people/live', '--attempt', '1', '--charge-id', 'live-1', ...steps(70),
     );
     const acknowledged = Date.now();
     const told = (at) =>

@@ -26,7 +26,7 @@ function recordEvents() {
 test('after the server was killed and started again nothing is missed and nothing told twice', async (t) => {
   const server = await (await LedgerServer.start()).run();
   const charge = (id, more = ['--attempt', '1']) =>
-    server.epsctl('charge', 'create', 'people/run', ...more, '--charge-id', id, ...steps(5));
+    server.epsctl('charge', 'create', 'people/run', ...more, '--charge-id', id, ...steps(50));
   await server.epsctl(
     'budget', 'create', 'people', '--epsilon', '3', '--delta', '1e-5', ...RELATION, '--privacy-unit', 'person',
   );
@@ -39,7 +39,7 @@ test('after the server was killed and started again nothing is missed and nothin
   await page.locator('.connection-live').waitFor();
   const start = Number((await server.get('/v1/budgets/people/head')).sequence);
   for (let i = 1; i <= 3; ++i) await charge(`c${i}`);
-  await page.locator('.chart-summary', { hasText: 'after 20 steps' }).waitFor();
+  await page.locator('.chart-summary', { hasText: 'after 200 steps' }).waitFor();
 
   // Committed and acknowledged, and perhaps not yet told when the server dies.
   await charge('c4');
@@ -52,7 +52,7 @@ test('after the server was killed and started again nothing is missed and nothin
   await page.locator('.connection-live').waitFor({ timeout: 20_000 });
   t.diagnostic(`live again ${Date.now() - back} ms after the charges that it missed`);
   await charge('c8');
-  await page.locator('.chart-summary', { hasText: 'after 45 steps' }).waitFor({ timeout: 20_000 });
+  await page.locator('.chart-summary', { hasText: 'after 450 steps' }).waitFor({ timeout: 20_000 });
 
   const head = Number((await server.get('/v1/budgets/people/head')).sequence);
   const told = await page.evaluate(() => window.toldEvents);

@@ -9,10 +9,8 @@ rm -rf "$app/src" "$app/scripts" "$app/dist"
 cp -R "$source/src" "$source/scripts" "$source/index.html" "$source/package.json" \
   "$source/package-lock.json" "$source/tsconfig.json" "$source/vite.config.ts" "$app/"
 cd "$app"
-# Not `npm ci`: it refuses a lock file that lacks the packages of other platforms. The versions and their
-# hashes are those of the lock file all the same.
 if ! cmp -s "$source/package-lock.json" node_modules/installed-lock.json; then
-  npm install --no-audit --no-fund --loglevel=error || {
+  npm ci --no-audit --no-fund --loglevel=error || {
     echo "client/dashboard: npm could not fetch its packages (its reason stands above)." \
       "Without a network, configure with -DEPSLEDGER_DASHBOARD=OFF." >&2
     exit 1

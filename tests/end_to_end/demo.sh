@@ -82,16 +82,21 @@ server_is_gone() {
   fail "the server ended before it was ready; the end of its log stands above"
 }
 
-# Starts the server on the data directory and leaves its address in $address once it serves.
+# Starts the server on the data directory and leaves its address in $address and that of its dashboard
+# in $dashboard once it serves.
+http_port=0
 start_server() {
   local deadline=$(( SECONDS + start_limit_seconds ))
   rm -f "$state/address"
-  "$epsledgerd" --data-dir "$state/ledger" --listen 127.0.0.1:0 --address-file "$state/address" \
-    >>"$state/server.log" 2>&1 &
+  "$epsledgerd" --data-dir "$state/ledger" --listen 127.0.0.1:0 --http-listen "127.0.0.1:$http_port" \
+    --address-file "$state/address" >>"$state/server.log" 2>&1 &
   server_pid=$!
   while (( SECONDS < deadline )); do
     if [[ -s $state/address ]]; then
-      address=$(<"$state/address")
+      address=$(head -n 1 "$state/address")
+      dashboard=$(sed -n '/^http/{p;q}' "$state/address")/
+      http_port=${dashboard##*:}
+      http_port=${http_port%/}  # the same one after a restart, for the page that is open
       if "$epsledgerd" healthcheck --server "$address" >/dev/null 2>&1; then return 0; fi
     fi
     kill -0 "$server_pid" 2>/dev/null || server_is_gone
@@ -114,6 +119,7 @@ train() {
 mkdir "$state/ledger"
 start_server
 say "epsledgerd serves on $address, with its ledger in $state/ledger"
+echo "dashboard: $dashboard"
 "$epsctl" --server "$address" -o table budget create "$budget" \
   --epsilon "$epsilon" --delta "$delta" --relation add-or-remove-one --privacy-unit person
 

@@ -19,6 +19,9 @@ namespace {
 
 using google::protobuf::Message;
 
+// A browser that lost its stream asks again after so many milliseconds rather than its own seconds.
+constexpr char kRetry[] = "retry: 500\n\n";
+
 // The stream of one client; what the HttpServer pulls.
 class ClientStream final : public ChunkSource {
  public:
@@ -31,6 +34,7 @@ class ClientStream final : public ChunkSource {
   }
 
   void Next(Give give) override {
+    if (!std::exchange(begun_, true)) return std::move(give)(kRetry);
     auto work = work_.lock();
     if (work == nullptr) return std::move(give)(std::nullopt);
     work->Post([number = number_, give = std::move(give)](EventBroadcast& self) mutable {
@@ -41,6 +45,7 @@ class ClientStream final : public ChunkSource {
  private:
   const std::weak_ptr<EventBroadcast> work_;
   const uint64_t number_;
+  bool begun_ = false;
 };
 
 // A client on its way in: who it is, what it watches, from where. One call after another.

@@ -263,7 +263,7 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
     return Handle<v1::GetSessionSeriesRequest>(
         context_.open_calls, context, bytes, response,
         [this](const v1::GetSessionSeriesRequest& request, const Call& call) {
-          return transport::GetSessionSeries(context_, request, call);
+          return transport::GetSessionSeries(context_, series_cache_, request, call);
         });
   }
 
@@ -427,6 +427,9 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
   }
 
   const HandlerContext context_;
+  // Shared with what is being computed: that may outlive the server.
+  const std::shared_ptr<SeriesCache> series_cache_ =
+      std::make_shared<SeriesCache>(kMaxCachedSeriesPoints);
 };
 
 }  // namespace

@@ -10,11 +10,14 @@
 #include <variant>
 #include <vector>
 
+#include "absl/base/casts.h"
+#include "absl/strings/str_cat.h"
 #include "accounting/accountant.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/validation.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/guarantee_convert.h"
+#include "server/core/codec.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -63,6 +66,8 @@ struct Series {
   int64_t last_attempt = 0;
   std::vector<Stretch> stretches = {};
   std::vector<accounting::MechanismEvent> events = {};
+  std::vector<std::string> event_keys = {};  // by the event's index, as above
+  std::shared_ptr<SeriesCache> cache = {};
   int64_t next_event = -1;  // that was charged last; -1: nothing is ahead
   int64_t steps_that_fit = 0;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
@@ -91,6 +96,7 @@ void Start(const core::Ledger& ledger, const core::SessionState& session, Series
   for (const core::SessionEvent& event : session.events) {
     series->total += event.accepted_count;
     series->events.push_back(event.event);
+    series->event_keys.push_back(core::EncodeEvent(event.event));
   }
   series->stride = RoundStride(series->total, series->point_count - 2);
   v1::GetSessionSeriesResponse& response = series->response;
@@ -145,9 +151,8 @@ void Count(const core::ChargeRecord& record, Series* series) {
   }
 }
 
-// Epsilon of `events` so far; unset if the accountant does not know one of them.
-void Answer(const Series& series, const std::map<int64_t, int64_t>& counts, int64_t steps,
-            v1::SeriesPoint* point) {
+// Of no kind if there is none.
+v1::Guarantee EpsilonOf(const Series& series, const std::map<int64_t, int64_t>& counts) {
   accounting::Question question;
   question.accountant = series.accountant;
   question.relation = series.relation;
@@ -155,9 +160,31 @@ void Answer(const Series& series, const std::map<int64_t, int64_t>& counts, int6
   for (const auto& [event, count] : counts) {
     question.events.push_back({series.events[event], count});
   }
-  point->set_steps(steps);
+  v1::Guarantee message;
   const absl::StatusOr<accounting::Guarantee> epsilon = accounting::Answer(question);
-  if (epsilon.ok()) convert::ToProto(*epsilon, point->mutable_epsilon());
+  if (epsilon.ok()) convert::ToProto(*epsilon, &message);
+  return message;
+}
+
+// What the answer depends on, and nothing else.
+std::string KeyOf(const Series& series, const std::map<int64_t, int64_t>& counts) {
+  std::string key =
+      absl::StrCat(static_cast<int>(series.accountant), " ", static_cast<int>(series.relation), " ",
+                   absl::Hex(absl::bit_cast<uint64_t>(series.delta)));
+  for (const auto& [event, count] : counts) {
+    const std::string& bytes = series.event_keys[event];
+    absl::StrAppend(&key, " ", count, ":", bytes.size(), ":", bytes);
+  }
+  return key;
+}
+
+// Epsilon of `counts`; unset if the accountant does not know one of the events.
+void Answer(const Series& series, const std::map<int64_t, int64_t>& counts, int64_t steps,
+            v1::SeriesPoint* point) {
+  point->set_steps(steps);
+  *point->mutable_epsilon() = series.cache->Get(
+      KeyOf(series, counts), [&]() -> v1::Guarantee { return EpsilonOf(series, counts); });
+  if (point->epsilon().kind() == v1::Guarantee::KIND_UNSPECIFIED) point->clear_epsilon();
 }
 
 void Compose(Series series, const Call& call) {
@@ -179,13 +206,14 @@ void Compose(Series series, const Call& call) {
     first.clear_sequence();
     const int64_t count = std::max<int64_t>(1, series.point_count / kAheadShare - 2);
     const int64_t stride = RoundStride(series.steps_that_fit, count);
+    const int64_t end = series.total + series.steps_that_fit;
     const int64_t charged = counts[series.next_event];
-    for (int64_t more = stride;; more += stride) {
+    // Where the chart before had its points as well: they are in the cache.
+    for (int64_t steps = series.total; steps < end;) {
       if (call->Abandoned()) return;
-      more = std::min(more, series.steps_that_fit);
-      counts[series.next_event] = charged + more;
-      Answer(series, counts, series.total + more, response.add_ahead());
-      if (more == series.steps_that_fit) break;
+      steps = std::min(end, (steps / stride + 1) * stride);
+      counts[series.next_event] = charged + (steps - series.total);
+      Answer(series, counts, steps, response.add_ahead());
     }
   }
   call->Succeed(response);
@@ -235,11 +263,11 @@ void ReadOn(core::DurableLedger& ledger, const std::shared_ptr<ComputationPool>&
 
 }  // namespace
 
-absl::Status GetSessionSeries(const HandlerContext& context,
+absl::Status GetSessionSeries(const HandlerContext& context, std::shared_ptr<SeriesCache> cache,
                               const v1::GetSessionSeriesRequest& request, const Call& call) {
   absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
   if (!name.ok()) return name.status();
-  Series series{.name = *std::move(name), .delta = request.delta()};
+  Series series{.name = *std::move(name), .delta = request.delta(), .cache = std::move(cache)};
   absl::Status status =
       accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
   if (!status.ok()) return status;

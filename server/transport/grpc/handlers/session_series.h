@@ -1,17 +1,26 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SESSION_SERIES_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SESSION_SERIES_H_
 
+#include <cstddef>
+#include <memory>
+
 #include "absl/status/status.h"
 #include "epsledger/v1/session_service.pb.h"
+#include "server/transport/grpc/calls/answer_cache.h"
 #include "server/transport/grpc/handlers/handler_context.h"
 
 namespace epsledger::transport {
 
+// Epsilons, by what was charged and what was asked of it.
+using SeriesCache = AnswerCache<v1::Guarantee>;
+// Of half a kilobyte each: a hundred charts.
+inline constexpr size_t kMaxCachedSeriesPoints = 10'000;
+
 // SessionService.GetSessionSeries: every point is a composition of its own of what was charged up
 // to there. Status: INVALID_ARGUMENT, NOT_FOUND; UNAVAILABLE if too much is being computed. Cost:
 // the session's charges are read once, a page between two commits; then one question to the
-// accountant for each point.
-absl::Status GetSessionSeries(const HandlerContext& context,
+// accountant for each point that `cache` does not hold.
+absl::Status GetSessionSeries(const HandlerContext& context, std::shared_ptr<SeriesCache> cache,
                               const v1::GetSessionSeriesRequest& request, const Call& call);
 
 }  // namespace epsledger::transport

@@ -1,0 +1,45 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_ANSWER_CACHE_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_ANSWER_CACHE_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/synchronization/mutex.h"
+
+namespace epsledger::transport {
+
+// Answers that are the same for ever, kept by their whole question: what a chart asks again with
+// every charge. When `capacity` are kept, all are forgotten. Thread-safe.
+template <class Answer>
+class AnswerCache {
+ public:
+  explicit AnswerCache(size_t capacity) : capacity_(capacity) {}
+
+  // The answer that is kept, or that of `compute`, which two threads may both be asked for.
+  Answer Get(const std::string& question, absl::FunctionRef<Answer()> compute)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto kept = answers_.find(question);
+      if (kept != answers_.end()) return kept->second;
+    }
+    Answer answer = compute();
+    absl::MutexLock lock(&mutex_);
+    if (answers_.size() >= capacity_) answers_.clear();
+    answers_.emplace(question, answer);
+    return answer;
+  }
+
+ private:
+  const size_t capacity_;
+  absl::Mutex mutex_;
+  std::map<std::string, Answer> answers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_ANSWER_CACHE_H_

@@ -334,7 +334,9 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
     return computations.Submit([call, history = std::move(history), relation = budget.spec.relation,
                                 delta, type_one_error, message]() mutable {
       if (call->Abandoned()) return;
-      if (type_one_error.has_value()) {
+      if (type_one_error.has_value() && history.empty()) {
+        message.set_true_positive_rate_upper(*type_one_error);  // a coin that knows nothing
+      } else if (type_one_error.has_value()) {
         convert::CurveQuestion curve;
         curve.question.events = history;
         curve.question.relation = relation;

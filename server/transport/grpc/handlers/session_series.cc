@@ -29,18 +29,27 @@ constexpr int64_t kDefaultPointCount = 100;
 constexpr int64_t kMaxPointCount = 500;
 // What is ahead has this share of the points.
 constexpr int64_t kAheadShare = 3;
+// Epsilon grows fastest in the first steps, where a chart would draw a straight line below the
+// curve: from so many points on, round numbers before the first multiple are points as well.
+// There are 48 round numbers up to 2^53.
+constexpr int64_t kLeastCountForEarlyPoints = 60;
 
-// The smallest of 1, 2, 5, 10, 20, ... of which at most `count` multiples lie inside (0, total).
-int64_t RoundStride(int64_t total, int64_t count) {
-  int64_t stride = 1;
-  const int64_t factors[] = {2, 5, 10};
-  for (int64_t power = 1; (total - 1) / stride > count; power *= 10) {
-    for (const int64_t factor : factors) {
-      stride = power * factor;
-      if ((total - 1) / stride <= count) break;
-    }
+// 1, 2, 5, 10, 20, 50, ...: the one after `number`, which is one of them or 0.
+int64_t NextRound(int64_t number) {
+  if (number == 0) return 1;
+  int64_t power = 1;
+  while (number / power >= 10) power *= 10;
+  return number / power == 2 ? 5 * power : 2 * number;
+}
+
+// The smallest round number of which at most `count` multiples lie inside (0, total). With
+// `early_points` the round numbers below it are counted as well.
+int64_t RoundStride(int64_t total, int64_t count, bool early_points) {
+  int64_t below = 0;
+  for (int64_t stride = 1;; stride = NextRound(stride)) {
+    if ((total - 1) / stride + (early_points ? below : 0) <= count) return stride;
+    ++below;
   }
-  return stride;
 }
 
 // What is charged between the point before and this one: uses by the event's index.
@@ -62,6 +71,7 @@ struct Series {
   bool started = false;
   int64_t total = 0;
   int64_t stride = 1;
+  bool early_points = false;
   int64_t after_sequence = 0;
   int64_t last_attempt = 0;
   std::vector<Stretch> stretches = {};
@@ -90,15 +100,20 @@ void Lower(std::optional<double> epsilon, const std::string& resource,
   response->set_epsilon_cap_resource(resource);
 }
 
-void Start(const core::Ledger& ledger, const core::SessionState& session, Series* series) {
+absl::Status Start(const core::Ledger& ledger, const core::SessionState& session, Series* series) {
   series->started = true;
   series->relation = session.spec.relation;
   for (const core::SessionEvent& event : session.events) {
+    if (event.accepted_count > accounting::kMaxEventCount - series->total) {
+      return absl::FailedPreconditionError(
+          "the session has more than 2^53 steps: too many to draw");
+    }
     series->total += event.accepted_count;
     series->events.push_back(event.event);
     series->event_keys.push_back(core::EncodeEvent(event.event));
   }
-  series->stride = RoundStride(series->total, series->point_count - 2);
+  series->early_points = series->point_count >= kLeastCountForEarlyPoints;
+  series->stride = RoundStride(series->total, series->point_count - 2, series->early_points);
   v1::GetSessionSeriesResponse& response = series->response;
   response.set_sequence(ledger.head().sequence);
   response.set_steps(series->total);
@@ -113,14 +128,25 @@ void Start(const core::Ledger& ledger, const core::SessionState& session, Series
        budget != nullptr; budget = ledger.FindBudget(budget->spec.parent_id)) {
     Lower(EpsilonOf(budget->spec.cap, series->delta), FormatBudgetName(budget->spec.id), &response);
   }
-  if (session.last_charge.sequence == 0) return;
+  if (session.last_charge.sequence == 0) return absl::OkStatus();
   const int64_t event = session.last_charge.event_index;
   const auto preview = ledger.PreviewCharge(series->name, session.events[event].event, 1);
-  if (!preview.ok() || preview->steps_that_fit < 1) return;
+  if (!preview.ok() || preview->steps_that_fit < 1) return absl::OkStatus();
   // As many as can be counted: nothing limits.
-  if (preview->steps_that_fit >= accounting::kMaxEventCount - series->total) return;
+  if (preview->steps_that_fit >= accounting::kMaxEventCount - series->total)
+    return absl::OkStatus();
   series->next_event = event;
   series->steps_that_fit = preview->steps_that_fit;
+  return absl::OkStatus();
+}
+
+int64_t PointAfter(int64_t steps, const Series& series) {
+  if (!series.early_points || steps >= series.stride) {
+    return (steps / series.stride + 1) * series.stride;
+  }
+  int64_t point = 1;
+  while (point <= steps) point = NextRound(point);
+  return point;
 }
 
 // Counts an accepted charge, and ends a stretch at each point that lies in it.
@@ -139,7 +165,7 @@ void Count(const core::ChargeRecord& record, Series* series) {
   }
   for (int64_t left = std::min(record.row.count, series->total - steps); left > 0;) {
     Stretch& stretch = stretches.back();
-    const int64_t point = std::min(series->total, (steps / series->stride + 1) * series->stride);
+    const int64_t point = std::min(series->total, PointAfter(steps, *series));
     const int64_t uses = std::min(left, point - steps);
     stretch.uses[record.row.event_index] += uses;
     stretch.sequence = record.sequence;
@@ -205,7 +231,7 @@ void Compose(Series series, const Call& call) {
     first.clear_time();
     first.clear_sequence();
     const int64_t count = std::max<int64_t>(1, series.point_count / kAheadShare - 2);
-    const int64_t stride = RoundStride(series.steps_that_fit, count);
+    const int64_t stride = RoundStride(series.steps_that_fit, count, /*early_points=*/false);
     const int64_t end = series.total + series.steps_that_fit;
     const int64_t charged = counts[series.next_event];
     // Where the chart before had its points as well: they are in the cache.
@@ -229,7 +255,10 @@ absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
   const core::SessionState* session =
       budgets == nullptr ? nullptr : budgets->FindSession(series.name);
   if (session == nullptr) return NoSuchSession(series.name);
-  if (!series.started) Start(*budgets, *session, &series);
+  if (!series.started) {
+    absl::Status status = Start(*budgets, *session, &series);
+    if (!status.ok()) return status;
+  }
   const auto steps = [&series] {
     return series.stretches.empty() ? 0 : series.stretches.back().steps;
   };

@@ -22,5 +22,5 @@ if [[ -f $here/$name.dict ]]; then arguments+=("-dict=$here/$name.dict"); fi
 # One input that takes longer than -timeout is a finding; the outer limit is for what libFuzzer does
 # not notice.
 exec timeout --signal=KILL $(( seconds + 300 )) "$program" \
-  "-max_total_time=$seconds" -timeout=120 -rss_limit_mb=4096 -print_final_stats=1 \
+  "-max_total_time=$seconds" -timeout=250 -rss_limit_mb=4096 -print_final_stats=1 \
   "-artifact_prefix=$program-" "$@" "${arguments[@]}"

@@ -76,14 +76,24 @@ class ServedLedger:
             return answer.status, answer.headers.get("content-type", ""), answer.read().decode()
 
     def spend(self):
-        """A budget with two sessions, charges, a refusal, a lease and a settled one, and a frozen budget."""
+        """Budgets in every state, sessions of both modes, charges, a refusal, leases and an audit."""
         relation = ("--relation", "add-or-remove-one")
         event = ("--gaussian", "1.1", "--sampling-probability", "0.01")
         self.ctl("budget", "create", "people", "--epsilon", "3", "--delta", "1e-5", *relation,
-                 "--privacy-unit", "person")
-        self.ctl("budget", "create", "people-zcdp", "--rho", "0.5", *relation, "--privacy-unit", "person")
-        self.ctl("session", "create", "people/first-run", *relation, "--no-own-cap")
+                 "--privacy-unit", "person", "--label", "team=vision", "--alert-at", "0.01,0.9",
+                 "--partition", "by country")
+        self.ctl("budget", "create", "one-country", "--parent", "people", "--epsilon", "2", "--delta", "1e-6",
+                 *relation, "--privacy-unit", "person")
+        for name in ("frozen", "old", "closed"):
+            self.ctl("budget", "create", name, "--rho", "0.5", *relation, "--privacy-unit", "person")
+        self.ctl("budget", "freeze", "frozen", "--reason", "a test")
+        self.ctl("budget", "supersede", "old", "new", "--rho", "1", "--reason", "a test")
+        self.ctl("budget", "close", "closed", "--reason", "a test")
+        self.ctl("session", "create", "people/first-run", *relation, "--no-own-cap", "--group", "search")
         self.ctl("session", "create", "people/capped", *relation, "--epsilon", "1", "--delta", "1e-6")
+        self.ctl("session", "create", "people/planned", *relation, "--gaussian", "50", "--count", "10",
+                 "--plan-delta", "1e-6")
+        self.ctl("session", "create", "one-country/below", *relation, "--no-own-cap")
         self.ctl("charge", "create", "people/first-run", "--open-attempt", "--charge-id", "block-1", *event,
                  "--count", "100")
         self.ctl("charge", "create", "people/first-run", "--attempt", "1", "--charge-id", "block-2", *event,
@@ -92,5 +102,7 @@ class ServedLedger:
             self.ctl("lease", "acquire", "people/first-run", "--attempt", "1", "--lease-id", lease, *event,
                      "--count", "10")
         self.ctl("lease", "settle", "people/first-run/1/lease-1", "--used", "4")
-        self.ctl("charge", "create", "people/capped", "--open-attempt", "--charge-id", "block-1", "--gaussian", "50")
-        self.ctl("budget", "freeze", "people-zcdp", "--reason", "a test")
+        self.ctl("charge", "create", "people/capped", "--open-attempt", "--charge-id", "block-1", "--gaussian", "50",
+                 "--sampler", "full-batch", "--clip-norm", "1", "--library", "test", "--library-version", "1")
+        self.ctl("audit", "--method", "two-arm-threshold", "--two-arm-counts", "930/1000,14/1000",
+                 "--delta", "1e-5", "--record", "people/first-run", "--source", "a test")

@@ -155,9 +155,8 @@ class OpenApiTest(unittest.TestCase):
             self.assertEqual(list(json_schema.mistakes(self.document, schema, change)), [])
         self.assertEqual({"budget", "session", "attempt", "charge"} - set().union(*told), set())
 
-    def test_every_rpc_refuses_or_answers_an_empty_request_as_documented(self):
-        calls = {path: item["post"] for path, item in self.document["paths"].items()
-                 if path.startswith("/epsledger.v1.")}
+    def test_every_call_refuses_or_answers_an_empty_request_as_documented(self):
+        calls = {path: item["post"] for path, item in self.document["paths"].items() if "post" in item}
         self.assertGreater(len(calls), 35)
         for path, operation in calls.items():
             with self.subTest(path):

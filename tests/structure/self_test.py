@@ -327,7 +327,7 @@ class Containers(unittest.TestCase):
             ("no-healthcheck", '["epsledgerd", "healthcheck", ', '["true", '),
             ("no-healthcheck", 'CMD ["epsledgerd", "healthcheck", "--server", "127.0.0.1:50551"]', "CMD epsledgerd healthcheck"),
             ("package-list", "apt-get install -y --no-install-recommends", "apt-get install -y --no-install-recommends vim"),
-            ("package-list", "docker/packages/build.txt | DEBIAN", "docker/packages/other.txt | DEBIAN"),
+            ("package-list", "docker/packages/build.txt docker/packages/ui.txt | DEBIAN", "docker/packages/other.txt | DEBIAN"),
             ("recommends", "apt-get install -y --no-install-recommends", "apt-get install -y"),
             ("apt-lists", " \\\n && rm -rf /var/lib/apt/lists/*", ""),
             ("shell-form", 'ENTRYPOINT ["epsctl"]', "ENTRYPOINT epsctl"),

@@ -1,0 +1,108 @@
+"""A real epsledgerd on free ports with a scratch data directory, and epsctl beside it, for tests in Python."""
+import os
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+START_SECONDS = 60
+
+
+class ServedLedger:
+    """with ServedLedger(build) as server: ... BUILD holds server/epsledgerd and client/cli/epsctl."""
+
+    def __init__(self, build):
+        self.epsledgerd = os.path.join(build, "server", "epsledgerd")
+        self.epsctl = os.path.join(build, "client", "cli", "epsctl")
+        for program in (self.epsledgerd, self.epsctl):
+            if not os.access(program, os.X_OK):
+                raise FileNotFoundError("%s is not built" % program)
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="epsledger-served.")
+        addresses = os.path.join(self._folder.name, "addresses")
+        self.log = os.path.join(self._folder.name, "log")
+        with open(self.log, "wb") as log:
+            self._process = subprocess.Popen(
+                [self.epsledgerd, "--data-dir", os.path.join(self._folder.name, "data"), "--listen", "127.0.0.1:0",
+                 "--http-listen", "127.0.0.1:0", "--address-file", addresses],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            self.grpc, self.http = self._wait_for(addresses)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _wait_for(self, addresses):
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self._process.poll() is None:
+            if os.path.exists(addresses):
+                with open(addresses, encoding="utf-8") as stream:
+                    lines = stream.read().split("\n")
+                if len(lines) > 2:  # what is after the last newline is empty
+                    return lines[0], lines[1].removeprefix("http://")
+            time.sleep(0.02)
+        with open(self.log, encoding="utf-8", errors="replace") as stream:
+            raise RuntimeError("epsledgerd did not start: " + stream.read()[-2000:])
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._folder.cleanup()
+
+    def ctl(self, *arguments, expect=0):
+        """What epsctl prints; its exit code must be the expected one."""
+        run = subprocess.run([self.epsctl, "--server", self.grpc, *arguments], capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL, timeout=60)
+        if run.returncode != expect:
+            raise AssertionError("epsctl %s ended with %d, not %d: %s"
+                                 % (" ".join(arguments), run.returncode, expect, run.stderr))
+        return run.stdout
+
+    def get(self, target, headers=None):
+        """(status, content type, body) of a GET."""
+        request = urllib.request.Request("http://%s%s" % (self.http, target), headers=headers or {})
+        try:
+            answer = urllib.request.urlopen(request, timeout=60)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            return answer.status, answer.headers.get("content-type", ""), answer.read().decode()
+
+    def spend(self):
+        """Budgets in every state, sessions of both modes, charges, a refusal, leases and an audit."""
+        relation = ("--relation", "add-or-remove-one")
+        event = ("--gaussian", "1.1", "--sampling-probability", "0.01")
+        self.ctl("budget", "create", "people", "--epsilon", "3", "--delta", "1e-5", *relation,
+                 "--privacy-unit", "person", "--label", "team=vision", "--alert-at", "0.01,0.9",
+                 "--partition", "by country")
+        self.ctl("budget", "create", "one-country", "--parent", "people", "--epsilon", "2", "--delta", "1e-6",
+                 *relation, "--privacy-unit", "person")
+        for name in ("frozen", "old", "closed"):
+            self.ctl("budget", "create", name, "--rho", "0.5", *relation, "--privacy-unit", "person")
+        self.ctl("budget", "freeze", "frozen", "--reason", "a test")
+        self.ctl("budget", "supersede", "old", "new", "--rho", "1", "--reason", "a test")
+        self.ctl("budget", "close", "closed", "--reason", "a test")
+        self.ctl("session", "create", "people/first-run", *relation, "--no-own-cap", "--group", "search")
+        self.ctl("session", "create", "people/capped", *relation, "--epsilon", "1", "--delta", "1e-6")
+        self.ctl("session", "create", "people/planned", *relation, "--gaussian", "50", "--count", "10",
+                 "--plan-delta", "1e-6")
+        self.ctl("session", "create", "one-country/below", *relation, "--no-own-cap")
+        self.ctl("charge", "create", "people/first-run", "--open-attempt", "--charge-id", "block-1", *event,
+                 "--count", "100")
+        self.ctl("charge", "create", "people/first-run", "--attempt", "1", "--charge-id", "block-2", *event,
+                 "--count", "10000000", expect=3)
+        for lease in ("lease-1", "lease-2"):
+            self.ctl("lease", "acquire", "people/first-run", "--attempt", "1", "--lease-id", lease, *event,
+                     "--count", "10")
+        self.ctl("lease", "settle", "people/first-run/1/lease-1", "--used", "4")
+        self.ctl("charge", "create", "people/capped", "--open-attempt", "--charge-id", "block-1", "--gaussian", "50",
+                 "--sampler", "full-batch", "--clip-norm", "1", "--library", "test", "--library-version", "1")
+        self.ctl("audit", "--method", "two-arm-threshold", "--two-arm-counts", "930/1000,14/1000",
+                 "--delta", "1e-5", "--record", "people/first-run", "--source", "a test")

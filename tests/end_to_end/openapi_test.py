@@ -142,7 +142,8 @@ class OpenApiTest(unittest.TestCase):
 
     def test_the_events_are_a_stream(self):
         operation = self.document["paths"]["/v1/events"]["get"]
-        with urllib.request.urlopen("http://%s/v1/events?after=0&budget=people" % self.server.http, timeout=20) as stream:
+        target = "http://%s/v1/events?after=0&budget=people" % self.server.http
+        with urllib.request.urlopen(target, timeout=20) as stream:
             self.assertIn(stream.headers["content-type"].split(";")[0], operation["responses"]["200"]["content"])
             told = []
             while len(told) < 12:

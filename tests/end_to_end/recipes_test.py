@@ -73,6 +73,12 @@ def accepted(test, output):
     test.assertEqual((answer["decision"], answer["count"]), ("ACCEPTED", "100"))
 
 
+def hundred_steps(test, output):
+    series = an_object("points", "ahead", "attempts")(test, output)
+    test.assertEqual((series["steps"], series["points"][-1]["steps"], series["epsilonCap"]), ("100", "100", 3))
+    test.assertLess(series["points"][-1]["epsilon"]["upper"], series["ahead"][-1]["epsilon"]["upper"])
+
+
 def bounds(test, output):
     """The readings of all accountants: a list from epsctl, in an object over HTTP."""
     answer = json.loads(output)
@@ -117,6 +123,8 @@ EXPECTED = [
     ("epsctl audit --method ", is_json),
     ("curl -s 'http://127.0.0.1:8080/v1/budgets?format=csv'", rows),
     ("curl -s 'http://127.0.0.1:8080/v1/budgets/people/guarantees", bounds),
+    ("curl -s 'http://127.0.0.1:8080/v1/budgets/people/sessions/first-run/series", hundred_steps),
+    ("curl -s http://127.0.0.1:8080/v1/budgets/people/refusals", an_object("charges", "nextPageToken")),
     ("curl -s -H 'content-type: application/json' -d '{\"name\": \"budgets/people\"}'", budget_named_people),
     ("curl -s http://127.0.0.1:8080/openapi.json", the_document),
     ("curl -sN http://127.0.0.1:8080/v1/events", None),  # has no end: the_stream_tells_a_charge()

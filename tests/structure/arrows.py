@@ -78,8 +78,10 @@ RULES = [
 
     Rule("transport-not-storage", "server/transport", "never", ["server/storage/", SQL],
          "the transport speaks to the core's port, so that a store can be exchanged without touching a handler"),
-    Rule("server-not-client", "server", "never", ["client/", "epsledger/client"],
-         "the server must build and run without any client"),
+    Rule("server-not-client", "server", "never", [r"client/(?!dashboard/packed_dashboard\.h$)", "epsledger/client"],
+         "the server must build and run without any client; main hands on the bytes of the dashboard"),
+    Rule("transport-not-dashboard", "server/transport", "never", ["client/"],
+         "what is served is main's choice"),
 
     Rule("client-not-server", "client", "never", ["server/"],
          "a client knows the protocol only; it must work against a server that it was not built with"),

@@ -15,7 +15,7 @@ DOCKERFILE = "docker/Dockerfile"
 COMPOSE = "docker/compose.yaml"
 PACKAGES = "docker/packages/"
 SHIPPED = {"server", "cli", "trainer"}
-SECTIONS = {"build", "runtime", "test", "tools", "demo", "trainer"}
+SECTIONS = {"build", "ui", "runtime", "test", "tools", "browser", "demo", "trainer"}
 
 Instruction = collections.namedtuple("Instruction", "line word value")
 

@@ -55,6 +55,7 @@ BROKEN_ARROWS = {
     "transport-not-storage": [("server/transport/grpc/a.cc", '#include "server/storage/store.h"'),
                               ("server/transport/grpc/a.cc", "#include <sqlite3.h>")],
     "server-not-client": [("server/main.cc", '#include "client/cpp/retry.h"'), ("server/main.cc", '#include "epsledger/client.h"')],
+    "transport-not-dashboard": [("server/transport/http/a.cc", '#include "client/dashboard/packed_dashboard.h"')],
     "client-not-server": [("client/cli/a.cc", '#include "server/core/cost.h"')],
     "client-not-accounting": [("client/cli/a.cc", '#include "accounting/guarantee.h"'),
                               ("client/trainers/istdp/a.cc", '#include "accounting/guarantee.h"')],

@@ -43,6 +43,7 @@ constexpr uint64_t kRequests = 1'000;
 #else
 constexpr uint64_t kRequests = 3'000;
 #endif
+// Slower requests are named while they run.
 constexpr double kSlowSeconds = 2;
 constexpr uint64_t kParts = 10;
 // 1 of this many requests is put to every accountant.

@@ -162,11 +162,13 @@ def latencies(server, attempt, prefix, seconds):
 
 
 def is_let_go(connection, patience):
-    """Reads slowly what was sent, up to its end: True if the server ended the stream."""
+    """Reads what was sent, up to its end: True if the server ended the stream."""
     connection.settimeout(patience)
+    end = time.monotonic() + patience
     try:
         while connection.recv(1 << 16):
-            pass
+            if time.monotonic() > end:
+                return False
     except ConnectionResetError:
         return True
     except socket.timeout:
@@ -237,7 +239,8 @@ def check(server, arguments):
         problems.append("%d watchers missed charges" % len(missed))
     if grown > MEMORY_SLACK_KB:
         problems.append("memory grew by %d kB" % grown)
-    if not is_let_go(sleeper, 30):
+    # Less than this the sockets' own buffers may hold, and nobody waits for anything.
+    if max(watchers.told) * 500 > 16 << 20 and not is_let_go(sleeper, 30):
         problems.append("a watcher that does not read was kept")
     if problems:
         sys.exit("watchers: " + "; ".join(problems))

@@ -50,7 +50,7 @@ bool ApplyNext(Entry entry, AnyLedger* ledger) {
 
 void Relive(const std::vector<Entry>& history, const Entry& entry) {
   const auto place = static_cast<size_t>(
-      std::clamp<int64_t>(entry.sequence - 1, 0, static_cast<int64_t>(history.size())));
+      std::clamp<int64_t>(entry.sequence, 1, static_cast<int64_t>(history.size()) + 1) - 1);
   Ledger ledger;
   for (size_t i = 0; i < place; ++i) {
     if (!ledger.Apply(history[i]).ok()) std::abort();

@@ -1,5 +1,6 @@
 // Budgets over the wire, and the head of their ledger.
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -205,6 +206,86 @@ TEST_F(BudgetRpc, TheHeadIsThatOfTheRootAndGrowsWithEveryChange) {
   EXPECT_GT(after.response.sequence(), before.response.sequence());
   EXPECT_NE(after.response.hash(), before.response.hash());
   EXPECT_EQ(head("budgets/none").code(), grpc::StatusCode::NOT_FOUND);
+}
+
+// What a budget that supersedes others says of its sessions, and what would be said of this
+// history.
+class SupersededRpc : public BudgetRpc {
+ protected:
+  v1::GetBudgetGuaranteesResponse Guarantees(const std::string& id, const std::string& group = "") {
+    const auto reply = TestClient::Call(
+        *client().budgets, &v1::BudgetService::Stub::GetBudgetGuarantees,
+        Parse<v1::GetBudgetGuaranteesRequest>(
+            "name: 'budgets/" + id + "' delta: 1e-6 type_one_error: 0.01 group: '" + group + "'"));
+    EXPECT_TRUE(reply.ok()) << reply.status.error_message();
+    return reply.response;
+  }
+  void Create(const std::string& id, const std::string& parent) {
+    ASSERT_TRUE(client()
+                    .CreateBudget(id, "pure_epsilon { epsilon: 50 }",
+                                  parent.empty() ? "" : "parent: 'budgets/" + parent + "'")
+                    .ok());
+  }
+  // One session with `count` charges of epsilon 1.
+  void Spend(const std::string& id, int64_t count, const std::string& group = "") {
+    ASSERT_TRUE(
+        client()
+            .CreateSession(id, "s", "mode: ADAPTIVE no_own_cap: true group: '" + group + "'")
+            .ok());
+    const std::string session = "budgets/" + id + "/sessions/s";
+    ASSERT_TRUE(client().OpenAttempt(session).ok());
+    ASSERT_TRUE(client().Charge(session + "/attempts/1", "a", kOneEpsilon, count).ok());
+  }
+  void Supersede(const std::string& id, const std::string& by) {
+    const auto reply = TestClient::Call(
+        *client().budgets, &v1::BudgetService::Stub::SupersedeBudget,
+        Parse<v1::SupersedeBudgetRequest>("name: 'budgets/" + id + "' successor_id: '" + by +
+                                          "' reason: 'more' cap { pure_epsilon { epsilon: 60 } }"));
+    ASSERT_TRUE(reply.ok()) << reply.status.error_message();
+  }
+  void ExpectSpent(const std::string& id, int epsilon, int session_count) {
+    const v1::GetBudgetGuaranteesResponse got = Guarantees(id);
+    EXPECT_EQ(got.session_count(), session_count) << id;
+    ASSERT_GT(got.readings_size(), 0);
+    EXPECT_EQ(got.readings(0).accountant(), v1::Accountant::BASIC);
+    EXPECT_EQ(got.readings(0).guarantee().upper(), epsilon) << id;
+    // A test with false positive rate a is right at most min(e^epsilon a, ...) of the time, and
+    // `epsilon` uses of randomized response at 1 reach more than a itself (Kairouz et al. 2015).
+    if (epsilon == 0) {
+      EXPECT_EQ(got.true_positive_rate_upper(), 0.01);
+    } else {
+      EXPECT_GE(got.true_positive_rate_upper(), std::min(0.02, 0.01 * std::exp(epsilon)));
+    }
+    EXPECT_EQ(client().GetBudget("budgets/" + id).response.cells(0).spent(), epsilon) << id;
+  }
+};
+
+TEST_F(SupersededRpc, ASuccessorAnswersForWhatItTookOver) {
+  Create("first", "");
+  Spend("first", 3);
+  Supersede("first", "second");
+  ExpectSpent("second", 3, 1);
+  Spend("second", 1);
+  Supersede("second", "third");
+  ExpectSpent("third", 4, 2);
+  ExpectSpent("first", 3, 1);
+}
+
+TEST_F(SupersededRpc, SoDoesOneBelowAParentWhichCountsNothingTwice) {
+  Create("root", "");
+  Create("first", "root");
+  Spend("first", 3, "search");
+  Create("below", "first");
+  Spend("below", 2);
+  Supersede("first", "second");
+  ExpectSpent("second", 5, 2);
+  Spend("second", 1);
+  Supersede("second", "third");
+  Spend("third", 4, "search");
+  ExpectSpent("third", 10, 4);
+  ExpectSpent("root", 10, 4);
+  EXPECT_EQ(Guarantees("root", "search").session_count(), 2);
+  EXPECT_EQ(Guarantees("third", "search").readings(0).guarantee().upper(), 7);
 }
 
 }  // namespace

@@ -90,7 +90,8 @@ void AddTree(const core::Ledger& ledger, const core::BudgetState& budget,
   }
 }
 
-// The histories of all sessions at or below the budget, of one group if it is not empty.
+// The histories of all sessions at or below the budget and those that it supersedes, of one group
+// if it is not empty.
 void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
                   const std::string& group, std::vector<accounting::CountedEvent>* history,
                   int64_t* session_count) {
@@ -102,9 +103,13 @@ void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
     history->insert(history->end(), own.begin(), own.end());
   }
   for (const std::string& child_id : budget.child_ids) {
-    AddHistories(ledger, *ledger.FindBudget(child_id), group, history, session_count);
+    const core::BudgetState& child = *ledger.FindBudget(child_id);
+    // A superseded child is in its successor.
+    if (child.superseded_by.empty()) {
+      AddHistories(ledger, child, group, history, session_count);
+    }
   }
-  if (!budget.supersedes.empty() && budget.spec.parent_id.empty()) {
+  if (!budget.supersedes.empty()) {
     AddHistories(ledger, *ledger.FindBudget(budget.supersedes), group, history, session_count);
   }
 }

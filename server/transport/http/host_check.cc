@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "server/transport/http/http_caller.h"
 
 namespace epsledger::transport {
 namespace {
@@ -33,10 +32,14 @@ bool IsOurName(absl::string_view host_header, const std::vector<std::string>& na
 }  // namespace
 
 bool IsMeantForUs(const HttpRequest& request, const std::vector<std::string>& names) {
-  if (request.method != "GET" && IsFromAnotherSite(request)) return false;
   const std::string_view host = request.Header("host");
   // Browsers always say it.
   return request.tls || host.empty() || IsOurName({host.data(), host.size()}, names);
+}
+
+bool IsFromAnotherSite(const HttpRequest& request) {
+  const std::string_view site = request.Header("sec-fetch-site");
+  return !site.empty() && site != "same-origin" && site != "none";
 }
 
 }  // namespace epsledger::transport

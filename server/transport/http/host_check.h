@@ -8,17 +8,18 @@
 
 namespace epsledger::transport {
 
-// Keeps web pages of others out of a server that only this machine, or this network, reaches.
-//
-// A page whose author makes its own name resolve to 127.0.0.1 (DNS rebinding) is of the server's
-// origin to the browser, and could call it without a token where none is wanted. Its requests say
+// These two keep web pages of others out of a server that only this machine, or this network,
+// reaches: they could call it without a token where none is wanted.
+
+// True if the request names a host that is this server. A page whose author makes its own name
+// resolve to 127.0.0.1 (DNS rebinding) is of the server's origin to the browser. Its requests say
 // the author's name, though: so over plaintext a request must name an IP address, "localhost", a
 // name without a dot (of a container; nobody else can register one), or one of `names`. TLS needs
-// no such check: the author has no certificate that the server would show. A request that changes
-// something must not come from another site at all.
-//
-// True if the request may go on.
+// no such check: the author has no certificate that the server would show.
 bool IsMeantForUs(const HttpRequest& request, const std::vector<std::string>& names);
+
+// True if a browser says that a page of another origin made the request (Sec-Fetch-Site).
+bool IsFromAnotherSite(const HttpRequest& request);
 
 }  // namespace epsledger::transport
 

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "server/transport/http/host_check.h"
 #include "server/transport/http/json_answer.h"
 
 namespace epsledger::transport {
@@ -51,11 +52,6 @@ std::string SetCookie(const HttpRequest& request, std::string_view value, std::s
 
 }  // namespace
 
-bool IsFromAnotherSite(const HttpRequest& request) {
-  const std::string_view site = request.Header("sec-fetch-site");
-  return !site.empty() && site != "same-origin" && site != "none";
-}
-
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   HttpCaller caller;
   caller.confidential = request.confidential;
@@ -71,9 +67,6 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
 }
 
 void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
-  if (IsFromAnotherSite(request)) {
-    return std::move(reply)(HttpError(403, "permission_denied", "another site's request"));
-  }
   const auto body = nlohmann::json::parse(request.body, nullptr, false);
   const auto token = body.is_object() ? body.find("token") : body.end();
   if (!body.is_object() || token == body.end() || !token->is_string() ||

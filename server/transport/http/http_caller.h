@@ -8,12 +8,10 @@
 namespace epsledger::transport {
 
 // Who makes the request: its header "authorization", or else the token in the cookie that LogIn
-// set. PERMISSION_DENIED if the cookie came with a request that another site made.
+// set. PERMISSION_DENIED if the cookie came with a request that another site made
+// (IsFromAnotherSite): SameSite=Strict already keeps it at home, and this holds where a browser
+// does not know that attribute.
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request);
-
-// Browsers of today say where a request comes from. SameSite=Strict already keeps the cookie at
-// home; this holds where a browser knows the header and not the attribute.
-bool IsFromAnotherSite(const HttpRequest& request);
 
 // POST /v1/login {"token": "epsl_..."}: sets the cookie if the token is one that is valid now, so
 // that a browser can keep it where scripts cannot read it: HttpOnly, SameSite=Strict, and Secure

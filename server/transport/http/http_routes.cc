@@ -42,9 +42,12 @@ void HttpRoutes::Answer(const HttpRequest& request, HttpReply reply) {
   if (!IsMeantForUs(request, host_names_)) {
     return std::move(reply)(HttpError(
         421, "permission_denied",
-        "the request names another host, or comes from another site's page: over plaintext this "
-        "server answers to IP addresses, localhost, names without a dot, and those of "
-        "--http-host"));
+        "the request names another host: over plaintext this server answers to IP addresses, "
+        "localhost, names without a dot, and those of --http-host"));
+  }
+  if (request.method != "GET" && IsFromAnotherSite(request)) {
+    return std::move(reply)(
+        HttpError(403, "permission_denied", "a page of another site may not send this request"));
   }
   if (dashboard_.Has(request.path)) return std::move(reply)(dashboard_.Answer(request));
   if (request.path == "/") {

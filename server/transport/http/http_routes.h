@@ -30,7 +30,8 @@ struct HttpRoutesOptions {
 //   /v1/...                           AnswerRest
 //   /epsledger.v1.Service/Method      AnswerConnect
 //   /, /assets/...                    StaticFiles: the dashboard
-// Anything else is 404. A request for another host (IsMeantForUs) is 421 everywhere.
+// Anything else is 404. A request for another host (IsMeantForUs) is 421 everywhere, and any but a
+// GET from a page of another site 403.
 class HttpRoutes {
  public:
   // REQUIRES: `ledger` outlives it, and so does the server whose in-process channel and pass they

@@ -304,5 +304,27 @@ TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {
   EXPECT_THAT(Ask("POST", "/v1/logout", cookie).head, HasSubstr("epsledger_token=; "));
 }
 
+TEST_F(HttpApi, PagesOfOthersChangeNothingAndDoNotBorrowTheAddress) {
+  const std::string create = "/epsledger.v1.BudgetService/CreateBudget";
+  const std::string budget =
+      R"({"budgetId": "other", "budget": {"cap": {"pureEpsilon": {"epsilon": 1}},)"
+      R"( "neighboringRelation": "ADD_OR_REMOVE_ONE", "privacyUnit": "person"}})";
+  for (const char* site : {"cross-site", "same-site"}) {
+    const std::string header =
+        absl::StrCat("Content-Type: application/json\r\nSec-Fetch-Site: ", site, "\r\n");
+    const HttpAnswer answer = Ask("POST", create, header, budget);
+    EXPECT_EQ(answer.status, 403);
+    EXPECT_THAT(answer.body, HasSubstr("a page of another site may not send this request"));
+    EXPECT_EQ(Ask("POST", "/v1/login", header, R"({"token": "epsl_x"})").status, 403);
+    EXPECT_EQ(Read("/v1/budgets", header).status, 200);
+  }
+  EXPECT_EQ(Read("/v1/budgets/other").status, 404);
+  for (const char* site : {"same-origin", "none"}) {
+    const std::string header =
+        absl::StrCat("Content-Type: application/json\r\nSec-Fetch-Site: ", site, "\r\n");
+    EXPECT_EQ(Ask("POST", create, header, budget).status, 200) << site;
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::transport

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "server/core/describe.h"
 #include "server/core/ledger.h"
 
 namespace epsledger::metrics {
@@ -26,6 +27,11 @@ void Add(prometheus::MetricFamily& family, std::vector<prometheus::ClientMetric:
 std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader) {
   prometheus::MetricFamily spent =
       Gauges("epsledger_budget_spent_ratio", "Share of the cap that is spent, rounded up.");
+  prometheus::MetricFamily leased =
+      Gauges("epsledger_budget_leased_ratio",
+             "Share of the cap that is in open leases; it counts as spent.");
+  prometheus::MetricFamily state =
+      Gauges("epsledger_budget_state", "1 for the state that the budget is in.");
   prometheus::MetricFamily alerts =
       Gauges("epsledger_budget_alerts", "Alert thresholds of the budget that are passed.");
   int64_t budgets = 0;
@@ -42,6 +48,8 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
       const double ratio = budget.balance.SpentFraction();
       const std::vector<double>& thresholds = budget.description.alert_thresholds;
       Add(spent, labels, ratio);
+      Add(leased, labels, ledger.LeasedFraction(budget));
+      Add(state, {labels[0], labels[1], {"state", core::Name(budget.phase)}}, 1);
       Add(alerts, labels,
           static_cast<double>(
               std::count_if(thresholds.begin(), thresholds.end(),
@@ -55,7 +63,13 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
   prometheus::MetricFamily entry_count =
       Gauges("epsledger_ledger_entries", "Entries of all ledgers.");
   Add(entry_count, {}, static_cast<double>(entries));
-  return {spent, alerts, budget_count, session_count, entry_count};
+  return {spent, leased, state, alerts, budget_count, session_count, entry_count};
+}
+
+prometheus::MetricFamily ReadyGauge(bool ready) {
+  prometheus::MetricFamily family = Gauges("epsledger_ready", "1 if the ledger takes charges.");
+  Add(family, {}, ready ? 1 : 0);
+  return family;
 }
 
 }  // namespace epsledger::metrics

@@ -13,10 +13,15 @@ inline constexpr int64_t kMaxBudgetGauges = 10'000;
 
 // What the budgets of all tenants hold now, at most kMaxBudgetGauges of them:
 //   epsledger_budget_spent_ratio{tenant, budget}   in [0, 1], rounded up
+//   epsledger_budget_leased_ratio{tenant, budget}  of it in open leases
 //   epsledger_budget_alerts{tenant, budget}        alert thresholds that are passed
+//   epsledger_budget_state{tenant, budget, state}  1, for the state that it is in
 //   epsledger_budgets, epsledger_sessions, epsledger_ledger_entries
 // Cost: O(budgets), on the ledger's thread.
 std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader);
+
+// epsledger_ready: 1 if the ledger takes charges, as /readyz says.
+prometheus::MetricFamily ReadyGauge(bool ready);
 
 }  // namespace epsledger::metrics
 

@@ -48,7 +48,14 @@ RpcMetrics::RpcMetrics(std::shared_ptr<prometheus::Registry> registry)
       reasons_(prometheus::BuildCounter()
                    .Name("epsledger_rpc_refusals_total")
                    .Help("Calls that were refused or failed, by reason.")
-                   .Register(*registry_)) {}
+                   .Register(*registry_)) {
+  auto& verifications = prometheus::BuildCounter()
+                            .Name("epsledger_ledger_verifications_total")
+                            .Help("Ledgers read again on request, by what was found.")
+                            .Register(*registry_);
+  valid_ = &verifications.Add({{"result", "valid"}});
+  fault_ = &verifications.Add({{"result", "fault"}});
+}
 
 RpcMetrics::~RpcMetrics() = default;
 

@@ -24,6 +24,8 @@ namespace epsledger::metrics {
 //   epsledger_rpc_in_flight{method}            calls that have not ended
 //   epsledger_rpc_refusals_total{reason}       calls that ended with a reason
 //   (google.rpc.ErrorInfo)
+//   epsledger_ledger_verifications_total{result}
+//                                              ledgers read again on request: "valid" or "fault"
 // Labels are methods, codes and reasons of this server: never a name that a client chose. A series
 // is there from its first call on. Thread-safe.
 class RpcMetrics {
@@ -36,6 +38,9 @@ class RpcMetrics {
   // The call of `method`, "package.Service.Method", that arrives now.
   class Call;
 
+  // AuditService.VerifyLedger has come to a result.
+  void CountVerification(bool valid) { (valid ? valid_ : fault_)->Increment(); }
+
  private:
   struct Method;
   Method& Of(std::string_view method) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -46,6 +51,9 @@ class RpcMetrics {
   prometheus::Family<prometheus::Histogram>& seconds_;
   prometheus::Family<prometheus::Gauge>& in_flight_;
   prometheus::Family<prometheus::Counter>& reasons_;
+  // Both are there before anything is verified, so that the first fault is an increase.
+  prometheus::Counter* valid_ = nullptr;
+  prometheus::Counter* fault_ = nullptr;
   absl::Mutex mutex_;
   std::map<std::string, std::unique_ptr<Method>, std::less<>> methods_ ABSL_GUARDED_BY(mutex_);
 };

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "server/transport/http/connect_routes.h"
 #include "server/transport/http/host_check.h"
 #include "server/transport/http/http_caller.h"
@@ -64,7 +65,9 @@ void HttpRoutes::Answer(const HttpRequest& request, HttpReply reply) {
   }
   if (request.path == "/v1/login") return LogIn(gateway_, request, std::move(reply));
   if (request.path == "/v1/logout") return LogOut(request, std::move(reply));
-  if (IsRestPath(request.path)) return AnswerRest(gateway_, request, std::move(reply));
+  if (absl::StartsWith(request.path, "/v1/")) {
+    return AnswerRest(gateway_, request, std::move(reply));
+  }
   operations_(request, std::move(reply));
 }
 

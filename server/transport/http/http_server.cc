@@ -19,6 +19,7 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/ssl/context.hpp"
 #include "boost/asio/ssl/stream.hpp"
+#include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
@@ -38,8 +39,6 @@ constexpr uint32_t kMaxHeaderBytes = 16 * 1024;
 constexpr uint64_t kMaxBodyBytes = 1024 * 1024;
 // Half of the file descriptors that a process commonly has.
 constexpr size_t kMaxConnections = 512;
-// For a whole request to arrive, and for an answer to be taken. An idle connection has as long.
-constexpr auto kPatience = std::chrono::seconds(15);
 // A connection is closed after so many requests, which spreads clients over servers again.
 constexpr int kMaxRequestsPerConnection = 1000;
 
@@ -67,12 +66,13 @@ absl::StatusOr<HostPort> ReadAddress(const std::string& address) {
 }  // namespace
 
 struct HttpServer::Loop {
-  explicit Loop(HttpHandler h) : handler(std::move(h)) {}
+  Loop(HttpHandler h, std::chrono::milliseconds p) : handler(std::move(h)), patience(p) {}
 
   asio::io_context context{1};
   // Until the end: without it a context that listens nowhere stops at once, and never runs the end.
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   const HttpHandler handler;
+  const std::chrono::milliseconds patience;
   std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
   // With TLS: the files, and the context made of them. Of the loop's thread alone.
   std::optional<RenewedTlsFiles> tls_files;
@@ -99,7 +99,8 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   explicit Connection(std::shared_ptr<Loop> loop, bool confidential, StreamArguments&&... arguments)
       : loop_(std::move(loop)),
         confidential_(confidential),
-        stream_(std::forward<StreamArguments>(arguments)...) {
+        stream_(std::forward<StreamArguments>(arguments)...),
+        request_end_(loop_->context) {
     absl::MutexLock lock(&loop_->mutex);
     loop_->open.insert(&tcp_stream());
   }
@@ -111,7 +112,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   // Of TLS; `context` is kept until it is over.
   void Handshake(std::shared_ptr<asio::ssl::context> context) {
     if constexpr (kTls) {
-      tcp_stream().expires_after(kPatience);
+      tcp_stream().expires_after(loop_->patience);
       stream_.async_handshake(
           asio::ssl::stream_base::server,
           [self = this->shared_from_this(), context = std::move(context)](beast::error_code error) {
@@ -124,7 +125,18 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
     parser_.emplace();
     parser_->header_limit(kMaxHeaderBytes);
     parser_->body_limit(kMaxBodyBytes);
-    tcp_stream().expires_after(kPatience);
+    // Of its own: the stream's would close it, and nobody would be told why.
+    tcp_stream().expires_never();
+    too_slow_ = false;
+    request_end_.expires_after(loop_->patience);
+    request_end_.async_wait([weak = this->weak_from_this()](beast::error_code error) {
+      const auto self = weak.lock();
+      if (error || !self || self->request_end_.expiry() > asio::steady_timer::clock_type::now()) {
+        return;  // it was set anew while this waited to run
+      }
+      self->too_slow_ = true;
+      self->tcp_stream().cancel();
+    });
     http::async_read(stream_, buffer_, *parser_,
                      [self = this->shared_from_this()](beast::error_code error, size_t) {
                        self->Handle(error);
@@ -135,6 +147,10 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   beast::tcp_stream& tcp_stream() { return beast::get_lowest_layer(stream_); }
 
   void Handle(beast::error_code error) {
+    request_end_.cancel();
+    if (error == asio::error::operation_aborted && too_slow_ && parser_->got_some()) {
+      return Write(HttpError(408, "deadline_exceeded", "the request did not arrive in time"), true);
+    }
     if (error == http::error::header_limit) {
       return Write(HttpError(431, "resource_exhausted", "headers too large"), true);
     }
@@ -145,7 +161,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
         error != http::error::end_of_stream) {
       return Write(HttpError(400, "invalid_argument", "not an HTTP request"), true);
     }
-    if (error) return;  // gone, or too slow
+    if (error) return;  // gone, or idle
     const auto& message = parser_->get();
     head_ = message.method() == http::verb::head;
     const bool last = !message.keep_alive() || ++requests_ >= kMaxRequestsPerConnection;
@@ -227,7 +243,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
     message->body() = std::move(response.body);
     message->prepare_payload();
     if (head_ || response.status == 304) message->body().clear();
-    tcp_stream().expires_after(kPatience);
+    tcp_stream().expires_after(loop_->patience);
     http::async_write(
         stream_, *message,
         [self = this->shared_from_this(), message, last](beast::error_code error, size_t) {
@@ -239,7 +255,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   void Close() {
     beast::error_code ignored;
     if constexpr (kTls) {
-      tcp_stream().expires_after(kPatience);
+      tcp_stream().expires_after(loop_->patience);
       stream_.async_shutdown([self = this->shared_from_this()](beast::error_code) {});
     } else {
       tcp_stream().socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -258,7 +274,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
     head->message.keep_alive(false);
     head->message.chunked(true);
     head->serializer.emplace(head->message);
-    tcp_stream().expires_after(kPatience);
+    tcp_stream().expires_after(loop_->patience);
     http::async_write_header(
         stream_, *head->serializer,
         [self = this->shared_from_this(), head](beast::error_code error, size_t) {
@@ -294,7 +310,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
     auto bytes = std::make_shared<std::string>(
         last ? "0\r\n\r\n" : absl::StrCat(absl::Hex(chunk->size()), "\r\n", *chunk, "\r\n"));
     // Of the write alone: the read that waits for the hang-up has no end in time.
-    tcp_stream().expires_after(kPatience);
+    tcp_stream().expires_after(loop_->patience);
     asio::async_write(
         stream_, asio::buffer(*bytes),
         [self = this->shared_from_this(), bytes, last](beast::error_code error, size_t) {
@@ -311,6 +327,8 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
   const bool confidential_;
   Stream stream_;
+  asio::steady_timer request_end_;
+  bool too_slow_ = false;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   bool head_ = false;
@@ -370,7 +388,7 @@ void Accept(std::shared_ptr<Loop> loop, tcp::acceptor& acceptor) {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
                                                               HttpHandler handler) {
-  std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler)));
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler), options.patience));
   if (!options.tls_certificate_file.empty()) {
     absl::StatusOr<RenewedTlsFiles> files = RenewedTlsFiles::Open(
         {.certificate = options.tls_certificate_file, .key = options.tls_key_file, .client_ca = ""},
@@ -412,7 +430,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
   return server;
 }
 
-HttpServer::HttpServer(HttpHandler handler) : loop_(std::make_shared<Loop>(std::move(handler))) {}
+HttpServer::HttpServer(HttpHandler handler, std::chrono::milliseconds patience)
+    : loop_(std::make_shared<Loop>(std::move(handler), patience)) {}
 
 HttpServer::~HttpServer() {
   {

@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_HTTP_HTTP_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_HTTP_HTTP_SERVER_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,10 +18,13 @@ struct HttpServerOptions {
   // PEM files, read again when they change. Together, or neither: then it is plaintext.
   std::string tls_certificate_file;
   std::string tls_key_file;
+  // For a whole request to arrive, and for an answer to be taken. An idle connection has as long.
+  std::chrono::milliseconds patience = std::chrono::seconds(15);
 };
 
 // A small HTTP/1.1 server on one thread. Connections are bounded in number, headers and bodies in
-// size, and every read and write in time, so that slow and silent clients hold nothing for long.
+// size, and every read and write in time, so that slow and silent clients hold nothing for long: a
+// request that does not arrive in time is answered by 408.
 // A stream of chunks has no end in time, but each of its chunks has to be taken in time.
 class HttpServer {
  public:
@@ -39,7 +43,7 @@ class HttpServer {
  private:
   struct Loop;
 
-  explicit HttpServer(HttpHandler handler);
+  HttpServer(HttpHandler handler, std::chrono::milliseconds patience);
 
   std::shared_ptr<Loop> loop_;  // shared with replies that come late
   std::vector<std::string> addresses_;

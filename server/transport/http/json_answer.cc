@@ -124,6 +124,17 @@ const FieldDescriptor* RowsOf(const Descriptor& type) {
   return nullptr;
 }
 
+// What every row would have: a reader that asks for a column finds it, and no row.
+std::vector<std::string> ColumnsWithoutRows(const Descriptor& type) {
+  std::vector<std::string> columns;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor* field = type.field(i);
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE || field->has_presence()) continue;
+    columns.push_back(field->json_name());
+  }
+  return columns;
+}
+
 }  // namespace
 
 std::string ToJson(const Message& message) {
@@ -163,14 +174,15 @@ HttpResponse ErrorAnswer(const grpc::Status& status) {
 HttpResponse CsvAnswer(const Message& message) {
   const Json whole = Json::parse(ToJson(message), nullptr, false);
   Json rows = Json::array();
+  std::vector<std::string> columns;
   if (const FieldDescriptor* field = RowsOf(*message.GetDescriptor())) {
     const auto found = whole.find(field->json_name());
     if (found != whole.end()) rows = *found;
+    if (rows.empty()) columns = ColumnsWithoutRows(*field->message_type());
   } else {
     rows.push_back(whole);
   }
   std::vector<Leaves> lines;
-  std::vector<std::string> columns;
   std::map<std::string, size_t> column_of;
   for (const Json& row : rows) {
     Flatten("", row, &lines.emplace_back());

@@ -6,10 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "epsledger/v1/budget_service.pb.h"
 #include "google/protobuf/descriptor.h"
+#include "proto/convert/field_behavior.h"
 #include "server/transport/http/rest_routes.h"
 #include "server/transport/http/rpc_gateway.h"
 
@@ -48,6 +51,19 @@ std::optional<Json> WellKnownSchema(const Descriptor& type) {
   return std::nullopt;
 }
 
+bool IsRequired(const FieldDescriptor& field) {
+  return convert::HasBehavior(field, google::api::REQUIRED);
+}
+
+// What a request must hold. A resource is also an answer, where some of it may be left out.
+Json RequiredOf(const Descriptor& type) {
+  Json names = Json::array();
+  for (int i = 0; i < type.field_count() && absl::EndsWith(type.name(), "Request"); ++i) {
+    if (IsRequired(*type.field(i))) names.push_back(type.field(i)->json_name());
+  }
+  return names;
+}
+
 // Proto3 JSON, https://protobuf.dev/programming-guides/json.
 class Schemas {
  public:
@@ -70,12 +86,16 @@ class Schemas {
       }
       components_[name] = {
           {"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
+      if (Json required = RequiredOf(type); !required.empty()) {
+        components_[name]["required"] = std::move(required);
+      }
     }
     return Reference(name);
   }
 
   Json components() const { return components_; }
   void Add(const std::string& name, Json schema) { components_[name] = std::move(schema); }
+  const Json& Component(const std::string& name) { return components_[name]; }
 
  private:
   Json OfOne(const FieldDescriptor& field) {
@@ -156,6 +176,7 @@ Json RestOperation(const RestRoute& route, Schemas* schemas) {
   for (const QueryField& field : QueryFields(route)) {
     parameters.push_back(
         {{"name", field.name}, {"in", "query"}, {"schema", schemas->Of(*field.field)}});
+    if (IsRequired(*field.field)) parameters.back()["required"] = true;
   }
   parameters.push_back({{"name", "format"},
                         {"in", "query"},
@@ -182,7 +203,17 @@ Json RpcOperation(const MethodDescriptor& method, Schemas* schemas) {
                               {"content", JsonContent(schemas->Of(*method.output_type()))}})}};
 }
 
-void AddOthers(Json* paths) {
+// The data of the events of /v1/events: a change, and which of the watched it is of.
+Json EventDataSchema(Schemas* schemas) {
+  schemas->Of(*v1::LedgerChange::descriptor());
+  Json schema = schemas->Component("LedgerChange");
+  schema["properties"]["watched"] = {{"type", "string"}};
+  schema["required"] = {"watched"};
+  schemas->Add("WatchedChange", std::move(schema));
+  return Reference("WatchedChange");
+}
+
+void AddOthers(Json* paths, Schemas* schemas) {
   Json& all = *paths;
   const auto get = [](const char* summary, const char* id, Json responses) {
     return Json{{"get",
@@ -203,24 +234,32 @@ void AddOthers(Json* paths) {
       "This document", "getOpenApi",
       {{"200", {{"description", "This document"}, {"content", JsonContent({{"type", "object"}})}}},
        {"default", TextAnswer("It cannot be read")}});
-  const auto text_parameter = [](const char* name, const char* in, const char* description) {
-    return Json{
-        {"name", name}, {"in", in}, {"description", description}, {"schema", {{"type", "string"}}}};
+  const Json text = {{"type", "string"}};
+  const Json texts = {{"type", "array"}, {"items", text}};
+  const auto parameter = [](const char* name, const char* in, const char* description,
+                            const Json& schema) {
+    return Json{{"name", name}, {"in", in}, {"description", description}, {"schema", schema}};
   };
   all["/v1/events"]["get"] = {
       {"summary", "Changes of the ledger as they happen, as server-sent events"},
       {"operationId", "watchEvents"},
       {"tags", {"read"}},
       {"parameters",
-       {text_parameter("budget", "query", "A budget to watch, repeatable; all roots if not given"),
-        text_parameter("session", "query", "budgets/{budget}/sessions/{session}, repeatable"),
-        text_parameter("after", "query", "Start after this sequence number"),
-        text_parameter("lastEventId", "query", "As the header"),
-        text_parameter("last-event-id", "header", "The id of the last event that was seen")}},
+       {parameter("budget", "query", "Budgets to watch; all roots if nothing is named", texts),
+        parameter("session", "query", "Sessions to watch, budgets/{budget}/sessions/{session}",
+                  texts),
+        parameter("after", "query", "Start after this sequence number",
+                  {{"type", "string"}, {"pattern", "^[0-9]+$"}}),
+        parameter("lastEventId", "query", "As the header", text),
+        parameter("last-event-id", "header", "The id of the last event that was seen", text)}},
       {"responses",
        With(ErrorResponses(), "200",
-            {{"description", "Events without an end"},
-             {"content", {{"text/event-stream", {{"schema", {{"type", "string"}}}}}}}})}};
+            {{"description",
+              "Events without an end, named budget, session, attempt or charge, their data as in "
+              "x-event-data; a bookmark says by its id how far the ledger is"},
+             {"content",
+              {{"text/event-stream",
+                {{"schema", text}, {"x-event-data", EventDataSchema(schemas)}}}}}})}};
   all["/v1/login"]["post"] = {
       {"summary", "Keep a token in a cookie that scripts cannot read"},
       {"operationId", "logIn"},
@@ -256,7 +295,7 @@ Json MakeDocument() {
   for (const RestRoute& route : RestRoutes()) {
     paths[route.path]["get"] = RestOperation(route, &schemas);
   }
-  AddOthers(&paths);
+  AddOthers(&paths, &schemas);
   for (const MethodDescriptor* method : RpcGateway::UnaryMethods()) {
     const std::string path = absl::StrCat("/", method->service()->full_name(), "/", method->name());
     paths[path]["post"] = RpcOperation(*method, &schemas);

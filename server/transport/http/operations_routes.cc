@@ -14,7 +14,7 @@ constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 
 void AnswerMetrics(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
                    HttpReply reply) {
-  ledger.Read(core::Tenant{}, [registry = std::move(registry), reply = std::move(reply)](
+  ledger.Read(core::Tenant{}, [&ledger, registry = std::move(registry), reply = std::move(reply)](
                                   absl::StatusOr<core::LedgerReader*> reader) mutable {
     // A ledger that has stopped still has counters to show.
     std::vector<prometheus::MetricFamily> families = registry->Collect();
@@ -23,6 +23,7 @@ void AnswerMetrics(core::DurableLedger& ledger, std::shared_ptr<prometheus::Regi
         families.push_back(std::move(family));
       }
     }
+    families.push_back(metrics::ReadyGauge(ledger.Health().ok()));
     std::move(reply)({200, kMetricsType, prometheus::TextSerializer().Serialize(families)});
   });
 }

@@ -76,6 +76,12 @@ bool WantsCsv(const HttpRequest& request, const std::string& format) {
   return format == "csv" || (format.empty() && request.Header("accept") == "text/csv");
 }
 
+// Messages whose JSON is a text: https://protobuf.dev/programming-guides/json.
+bool IsText(const google::protobuf::Descriptor& type) {
+  return type.full_name() == "google.protobuf.Duration" ||
+         type.full_name() == "google.protobuf.Timestamp";
+}
+
 HttpResponse BadParameter(const std::string& name, std::string_view want) {
   return HttpError(400, "invalid_argument",
                    absl::StrCat("query: ", name.substr(0, kShownBytes), ": ",
@@ -140,7 +146,8 @@ std::vector<QueryField> QueryFields(const RestRoute& route) {
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor* field = type.field(i);
     if (field->json_name() == route.path_field) continue;
-    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+    // A Duration is one text, "3600s", in JSON and here.
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE || IsText(*field->message_type())) {
       fields.push_back({field->json_name(), field});
       continue;
     }
@@ -153,12 +160,11 @@ std::vector<QueryField> QueryFields(const RestRoute& route) {
   return fields;
 }
 
-bool IsRestPath(std::string_view path) { return Find(path).has_value(); }
-
 void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
   const std::optional<Match> match = Find(request.path);
   if (!match.has_value()) {
-    return std::move(reply)(HttpError(404, "not_found", "there is nothing here"));
+    return std::move(reply)(
+        HttpError(404, "not_found", "there is nothing here; /openapi.json lists what there is"));
   }
   if (request.method != "GET") {
     HttpResponse response = HttpError(405, "unimplemented", "only GET is answered here");

@@ -10,8 +10,9 @@
 namespace epsledger::transport {
 
 // One bookmarkable GET: a path whose variables make up one field of an RPC's request. The other
-// fields of the request that are numbers, texts or enum values are parameters of the query, by
-// their JSON names, those of a message in it after a dot: /v1/budgets/adult/guarantees?delta=1e-5,
+// fields of the request that are numbers, texts, durations ("3600s") or enum values are parameters
+// of the query, by their JSON names, those of a message in it after a dot:
+// /v1/budgets/adult/guarantees?delta=1e-5,
 // .../profile?epsilonRange.count=100.
 struct RestRoute {
   // "/v1/budgets/{budget}/sessions/{session}"
@@ -34,10 +35,9 @@ struct QueryField {
 // All that a route takes, besides "format".
 std::vector<QueryField> QueryFields(const RestRoute& route);
 
-// True if one of RestRoutes has such a path.
-bool IsRestPath(std::string_view path);
-
-// Answers it: JSON, or CSV with the parameter format=csv or the header "accept: text/csv".
+// Answers a path below /v1: JSON, or CSV with the parameter format=csv or the header
+// "accept: text/csv".
+//   404 none of RestRoutes has such a path
 //   400 a parameter is unknown, given twice or not of its kind; otherwise the errors of the RPC.
 void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
 

@@ -32,6 +32,7 @@ namespace epsledger::transport {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -205,6 +206,14 @@ TEST_F(HttpApi, NamesTheParameterThatIsWrong) {
   EXPECT_EQ(Read("/v1/budgets/").status, 404);
   EXPECT_EQ(Read("/v1/budgets/b/../../etc/passwd").status, 404);
   EXPECT_EQ(Read("/v1/budgets/%2e%2e").json()["code"], "invalid_argument");
+  EXPECT_EQ(Read("/v1/nothing").json()["code"], "not_found");
+  // Paths and queries that are no UTF-8 are shown as well as that can be.
+  for (const char* target : {"/v1/budgets/%ff", "/v1/budgets/%c0%af", "/v1/budgets?pageToken=%ff",
+                             "/v1/budgets?%ff=1", "/v1/budgets?format=%ff"}) {
+    const HttpAnswer answer = Read(target);
+    EXPECT_EQ(answer.status, 400) << target;
+    EXPECT_EQ(answer.json()["code"], "invalid_argument") << target << answer.body;
+  }
 }
 
 TEST_F(HttpApi, SpeaksCsv) {
@@ -221,6 +230,9 @@ TEST_F(HttpApi, SpeaksCsv) {
   EXPECT_THAT(answer.body, HasSubstr("\"'=HYPERLINK(1), \"\"x\"\"\""));
   EXPECT_EQ(std::count(answer.body.begin(), answer.body.end(), '\n'), 3);
   EXPECT_EQ(Read("/v1/budgets", "Accept: text/csv\r\n").body, answer.body);
+  // Without rows there are columns all the same.
+  EXPECT_THAT(Read("/v1/budgets/b/refusals?format=csv").body,
+              AllOf(StartsWith("name,"), EndsWith("\r\n")));
 }
 
 TEST_F(HttpApi, DescribesItself) {

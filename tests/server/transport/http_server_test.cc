@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -75,6 +76,24 @@ TEST(HttpServer, RefusesWhatIsNoRequestOrTooLarge) {
   EXPECT_THAT(Exchange(address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"),
               StartsWith("HTTP/1.1 413"));
   EXPECT_THAT(Get(address, "/still-there"), HasSubstr("/still-there"));
+}
+
+TEST(HttpServer, TellsThoseWhoAreTooSlowAndLetsGoOfThoseWhoSayNothing) {
+  const auto server =
+      HttpServer::Start({.addresses = {"127.0.0.1:0"}, .patience = std::chrono::milliseconds(50)},
+                        [](const HttpRequest&, HttpReply reply) {
+                          std::move(reply)({200, {}, "never"});
+                        });
+  ASSERT_TRUE(server.ok()) << server.status();
+  const std::string& address = (*server)->addresses()[0];
+  for (const char* begun :
+       {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel", "GET / HTTP/1.1\r\nHo"}) {
+    const std::string answer = Exchange(address, begun);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 408")) << begun;
+    EXPECT_THAT(answer, HasSubstr("the request did not arrive in time"));
+    EXPECT_THAT(answer, HasSubstr("Connection: close"));
+  }
+  EXPECT_EQ(Exchange(address, ""), "");
 }
 
 TEST(HttpServer, AnswersWhenAHandlerLetsGoOfItsReply) {
@@ -162,7 +181,11 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
   EXPECT_THAT(text, HasSubstr("epsledger_refusals_total{reason=\"BUDGET_EXHAUSTED\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("epsledger_command_seconds_count{command=\"charge\"} 2\n"));
   EXPECT_THAT(text, HasSubstr("epsledger_budget_spent_ratio{tenant=\"\",budget=\"b\"} 0.75"));
+  EXPECT_THAT(text, HasSubstr("epsledger_budget_leased_ratio{tenant=\"\",budget=\"b\"} 0\n"));
+  EXPECT_THAT(text,
+              HasSubstr("epsledger_budget_state{tenant=\"\",budget=\"b\",state=\"ACTIVE\"} 1"));
   EXPECT_THAT(text, HasSubstr("epsledger_commands_in_flight 0\n"));
+  EXPECT_THAT(text, HasSubstr("epsledger_ready 1\n"));
   EXPECT_THAT(Get(address, "/healthz"), HasSubstr("ok\n"));
   EXPECT_THAT(Get(address, "/readyz"), HasSubstr("ready\n"));
   EXPECT_THAT(Get(address, "/secret"), StartsWith("HTTP/1.1 404"));

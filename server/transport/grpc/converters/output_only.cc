@@ -4,8 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
-#include "google/api/field_behavior.pb.h"
-#include "google/protobuf/descriptor.h"
+#include "proto/convert/field_behavior.h"
 
 namespace epsledger::transport {
 
@@ -14,12 +13,9 @@ absl::Status CheckOutputOnlyUnset(const google::protobuf::Message& resource,
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   resource.GetReflection()->ListFields(resource, &fields);
   for (const auto* field : fields) {
-    const auto& options = field->options();
-    for (int i = 0; i < options.ExtensionSize(google::api::field_behavior); ++i) {
-      if (options.GetExtension(google::api::field_behavior, i) == google::api::OUTPUT_ONLY) {
-        return accounting::OutOfDomain(absl::StrCat(path, ".", field->json_name()), "a value",
-                                       "unset: the server fills it in");
-      }
+    if (convert::HasBehavior(*field, google::api::OUTPUT_ONLY)) {
+      return accounting::OutOfDomain(absl::StrCat(path, ".", field->json_name()), "a value",
+                                     "unset: the server fills it in");
     }
   }
   return absl::OkStatus();

@@ -333,7 +333,8 @@ class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
           work->fault = work->verifier.Check(entry);
           return !work->fault.has_value();
         },
-        [work, last, response, call](const absl::Status& status) mutable {
+        [work, last, response, call,
+         metrics = context_.open_calls.metrics()](const absl::Status& status) mutable {
           std::optional<core::LedgerFault> fault = std::move(work->fault);
           if (!status.ok()) {
             fault = {work->verifier.next_sequence(), std::string(status.message())};
@@ -345,6 +346,7 @@ class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
               replayed.SerializeAsString() != response.head().SerializeAsString()) {
             fault = {last, "the stored entries do not lead to the head that the server serves"};
           }
+          metrics->CountVerification(!fault.has_value());
           response.set_valid(!fault.has_value());
           if (fault.has_value()) {
             response.set_first_bad_sequence(fault->sequence);

@@ -1,0 +1,15 @@
+#ifndef EPSLEDGER_PROTO_CONVERT_FIELD_BEHAVIOR_H_
+#define EPSLEDGER_PROTO_CONVERT_FIELD_BEHAVIOR_H_
+
+#include "google/api/field_behavior.pb.h"
+#include "google/protobuf/descriptor.h"
+
+namespace epsledger::convert {
+
+// True if the .proto file annotates the field so, [(google.api.field_behavior) = REQUIRED].
+bool HasBehavior(const google::protobuf::FieldDescriptor& field,
+                 google::api::FieldBehavior behavior);
+
+}  // namespace epsledger::convert
+
+#endif  // EPSLEDGER_PROTO_CONVERT_FIELD_BEHAVIOR_H_

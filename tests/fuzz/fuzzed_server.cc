@@ -118,6 +118,8 @@ FuzzedServer::FuzzedServer()
 
 FuzzedServer::~FuzzedServer() = default;
 
+core::DurableLedger& FuzzedServer::ledger() { return *ledger_; }
+
 void FuzzedServer::Reset() {
   if (ledger_->touched()) ledger_->Replace();
 }

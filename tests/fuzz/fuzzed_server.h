@@ -8,6 +8,7 @@
 #include "google/protobuf/descriptor.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/support/status.h"
+#include "server/core/durable_ledger.h"
 #include "server/transport/grpc/server.h"
 
 namespace epsledger::fuzz {
@@ -23,6 +24,9 @@ class FuzzedServer {
 
   // The ledger is as at first again, so that what an input does depends on that input alone.
   void Reset();
+
+  core::DurableLedger& ledger();
+  transport::Server& server() { return *server_; }
 
   // "127.0.0.1:port".
   const std::string& address() const { return server_->addresses()[0]; }

@@ -120,6 +120,7 @@ void AddRequests(Corpora* corpora) {
     const std::string request = good->SerializeAsString();
     const std::string name = transport::ShortName(*methods[i]);
     corpora->Add("request_fuzz", name, std::string(1, static_cast<char>(i)) + request);
+    corpora->Add("json_request_fuzz", name, std::string(1, static_cast<char>(i)) + Json(*good));
     const std::string path = "/" + methods[i]->service()->full_name() + "/" + methods[i]->name();
     corpora->Add("http2_fuzz", name, WriteHttp2(Http2Call(path, request)));
   }

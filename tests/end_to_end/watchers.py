@@ -10,6 +10,7 @@ import argparse
 import base64
 import http.client
 import json
+import multiprocessing
 import pathlib
 import re
 import selectors
@@ -92,25 +93,41 @@ class Charger(threading.Thread):
             time.sleep(max(0.0, begin + self.count / self.rate - time.monotonic()))
 
 
-class Watchers(threading.Thread):
-    """Connections that read what they are told. `last` has the newest sequence number of each."""
+class Watchers:
+    """Connections that read what they are told: the newest sequence number of each, and how many before it.
+
+    In a process of their own: what they do with the interpreter would be waited for by whoever measures.
+    """
 
     def __init__(self, server, count):
-        super().__init__(daemon=True)
+        self.host, self.port, self.count = server.host, server.port, count
+        self.head = multiprocessing.Value("q", 0)  # where they end, when it is known
+        self.results, results = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.Process(target=self.run, args=(results,), daemon=True)
+        self.process.start()
+        self.results.recv()  # they are connected
+
+    def finish(self, head):
+        """Waits for them to come to `head`, for a minute. Gives (first, last, told, wrong, ended)."""
+        self.head.value = head
+        found = self.results.recv()
+        self.process.join()
+        return found
+
+    def run(self, results):
         self.selector = selectors.DefaultSelector()
-        self.texts, self.first, self.last, self.told, self.wrong, self.ended = [], [], [], [], [], 0
-        self.going = True
-        for index in range(count):
-            connection = connect(server)
+        self.texts = [b""] * self.count
+        self.first, self.last = [None] * self.count, [None] * self.count
+        self.told, self.wrong, self.ended = [0] * self.count, [], 0
+        for index in range(self.count):
+            connection = connect(self)
             connection.setblocking(False)
             self.selector.register(connection, selectors.EVENT_READ, index)
-            self.texts.append(b"")
-            self.first.append(None)
-            self.last.append(None)
-            self.told.append(0)
-
-    def run(self):
-        while self.going:
+        results.send("connected")
+        end = None
+        while end is None or (time.monotonic() < end and any(last != self.head.value for last in self.last)):
+            if end is None and self.head.value:
+                end = time.monotonic() + 60
             for key, _ in self.selector.select(0.1):
                 try:
                     bytes_read = key.fileobj.recv(1 << 18)
@@ -121,6 +138,7 @@ class Watchers(threading.Thread):
                     self.selector.unregister(key.fileobj)
                     continue
                 self.take(key.data, bytes_read)
+        results.send((self.first, self.last, self.told, self.wrong, self.ended))
 
     def take(self, index, bytes_read):
         # Chunk sizes stand between chunks, on lines of their own; what is looked for is never split by one,
@@ -206,7 +224,6 @@ def check(server, arguments):
     alone = latencies(server, attempts[1], "alone", arguments.seconds / 2)
     watchers = Watchers(server, arguments.watchers)
     sleeper = connect(server, receive_buffer=4096)  # never reads
-    watchers.start()
     begin, begin_count = time.monotonic(), charger.count
     watched = latencies(server, attempts[1], "first", arguments.seconds / 3)
     memory = server.memory_kb()
@@ -216,31 +233,27 @@ def check(server, arguments):
     charger.going = False
     charger.join()
     head = int(caller.call("AuditService/GetLedgerHead", {"budget": "budgets/people"})["sequence"])
-    patience = time.monotonic() + 60
-    while any(last != head for last in watchers.last) and time.monotonic() < patience:
-        time.sleep(0.1)
-    watchers.going = False
-    watchers.join()
-    behind = [index for index, last in enumerate(watchers.last) if last != head]
+    first, last, told, wrong, ended = watchers.finish(head)
+    behind = [index for index in range(arguments.watchers) if last[index] != head]
     ratio = statistics.median(watched) / statistics.median(alone)
     print("%d watchers, %.0f charges a second in batches of %d, %d entries: every watcher told %d to %d charges"
-          % (arguments.watchers, rate, BATCH, head, min(watchers.told), max(watchers.told)))
+          % (arguments.watchers, rate, BATCH, head, min(told), max(told)))
     print("a single charge: median %.2f ms alone, %.2f ms watched, ratio %.2f; memory grew by %d kB"
           % (1e3 * statistics.median(alone), 1e3 * statistics.median(watched), ratio, grown))
     problems = []
-    if behind or watchers.ended:
-        problems.append("%d watchers did not reach the head, %d were ended" % (len(behind), watchers.ended))
-    if watchers.wrong:
-        problems.append("told twice or out of order: %s" % watchers.wrong[:5])
+    if behind or ended:
+        problems.append("%d watchers did not reach the head, %d were ended" % (len(behind), ended))
+    if wrong:
+        problems.append("told twice or out of order: %s" % wrong[:5])
     # From when they watch every entry is a charge: the priced events and attempts came before.
-    missed = [index for index, last in enumerate(watchers.last)
-              if last is not None and watchers.told[index] != last - watchers.first[index] + 1]
+    missed = [index for index in range(arguments.watchers)
+              if last[index] is not None and told[index] != last[index] - first[index] + 1]
     if missed:
         problems.append("%d watchers missed charges" % len(missed))
     if grown > MEMORY_SLACK_KB:
         problems.append("memory grew by %d kB" % grown)
     # Less than this the sockets' own buffers may hold, and nobody waits for anything.
-    if max(watchers.told) * 500 > 16 << 20 and not is_let_go(sleeper, 30):
+    if max(told) * 500 > 16 << 20 and not is_let_go(sleeper, 30):
         problems.append("a watcher that does not read was kept")
     if problems:
         sys.exit("watchers: " + "; ".join(problems))

@@ -163,8 +163,7 @@ std::vector<QueryField> QueryFields(const RestRoute& route) {
 void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
   const std::optional<Match> match = Find(request.path);
   if (!match.has_value()) {
-    return std::move(reply)(
-        HttpError(404, "not_found", "there is nothing here; /openapi.json lists what there is"));
+    return std::move(reply)(HttpError(404, "not_found", "there is nothing here"));
   }
   if (request.method != "GET") {
     HttpResponse response = HttpError(405, "unimplemented", "only GET is answered here");

@@ -28,7 +28,7 @@ VALID_EVENTS = [
     e.SampledWithoutReplacement(dataset_size=100, sample_size=7, event=GAUSSIAN),
     e.SampledWithReplacement(dataset_size=100, sample_size=7, event=GAUSSIAN),
     e.RandomAllocation(rounds=10, selected=2, event=GAUSSIAN),
-    e.Composed(events=[e.CountedEvent(event=STEP, count=3), e.CountedEvent(event=e.PureDp(epsilon=0.5))]),
+    e.Composed(events=[e.CountedEvent(event=STEP, count=3), e.CountedEvent(event=e.Laplace(noise_multiplier=3))]),
     e.SelfComposed(event=STEP, count=10_000),
     e.TreeAggregation(noise_multiplier=4, step_count=16),
     e.BandedMatrixFactorization(noise_multiplier=4, bands=4, iterations=1000, sampling_probability=0.25),

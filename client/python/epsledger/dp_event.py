@@ -10,9 +10,9 @@ from __future__ import annotations
 import reprlib
 from typing import Any, Callable, Dict, Mapping, Tuple, Type
 
-from epsledger import events
-from epsledger.domain import Range, as_list, refuse
-from epsledger.events import MAX_DEPTH, Composed, CountedEvent, MechanismEvent, SelfComposed
+from . import events
+from .domain import Range, as_list, refuse
+from .events import MAX_DEPTH, Composed, CountedEvent, MechanismEvent, SelfComposed
 
 # Pairs that differ in nothing but names: ours, theirs, and (our field, their field).
 _Fields = Tuple[Tuple[str, str], ...]

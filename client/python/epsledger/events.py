@@ -19,7 +19,7 @@ import typing
 from typing import (Annotated, Any, Callable, ClassVar, Dict, Iterator, List, Mapping, Sequence, Tuple,
                     Type, TypeVar)
 
-from epsledger.domain import Interval, Range, Table, Text, as_list, refuse
+from .domain import Interval, Range, Table, Text, as_list, refuse
 
 __all__ = [
     "ApproximateDp", "BandedMatrixFactorization", "Composed", "CountedEvent", "DiscreteGaussian",

@@ -11,7 +11,7 @@ from typing import Iterable, Mapping, Optional, Tuple, Type
 from .address import Address, Tls, flag_of, token_of
 from .budget import Budget, Cap, budget_name
 from .connection import Connection
-from .errors import Ended, NotFound, call_failed, invalid
+from .errors import NotFound, call_failed, invalid
 from .event_json import EventLike, count_json, event_json
 from .http_transport import HttpTransport
 from .retry import Retry
@@ -91,7 +91,6 @@ class Client:
 
     def __init__(self, transport: Transport, retry: Retry) -> None:
         self._connection = Connection(transport, retry)
-        self._closed = False
 
     @property
     def address(self) -> str:
@@ -122,8 +121,6 @@ class Client:
         own_cap, plan, group, display_name and labels are not given."""
         if plan is not None and delta is None:
             raise invalid("delta", None, "a delta in (0, 1) for the plan")
-        if self._closed:
-            raise Ended("this client is closed: connect again")
         wanted: Json = {"mode": "ADAPTIVE", "neighboringRelation": neighboring_relation}
         if own_cap is not None:
             wanted["ownCap"] = own_cap.message
@@ -161,14 +158,11 @@ class Client:
     def call(self, method: str, request: Json) -> Json:
         """Any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), asked again until its
         outcome is definite: for reads, and for writes whose repetition is harmless. Charges are made by a Session."""
-        if self._closed:
-            raise Ended("this client is closed: connect again")
         return self._connection.call(method, request)
 
     def close(self) -> None:
-        """Ends the connections. Leases that are not settled stay open in the ledger, spent in full."""
-        self._closed = True
-        self._connection.transport.close()
+        """Ends the connections, and with them what its sessions can do. Leases that are not settled stay open in the ledger, spent in full."""
+        self._connection.close()
 
     def __enter__(self) -> "Client":
         return self
@@ -178,7 +172,7 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
-        return "<client of the epsledger server at %s%s>" % (self.address, ", closed" if self._closed else "")
+        return "<client of the epsledger server at %s%s>" % (self.address, ", closed" if self._connection.closed else "")
 
     def _takes_existing(self, name: str, neighboring_relation: str) -> bool:
         """False if there is no such session. One for another relation is not for this training code."""

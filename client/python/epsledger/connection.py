@@ -1,7 +1,8 @@
 """A transport with its retries: what every object of this package calls through."""
 from __future__ import annotations
 
-from .errors import call_failed, refused
+from .errors import Ended, call_failed, refused
+from .event_json import plain_json
 from .refusal import Refusal
 from .retry import Retry, Tries, retry_until_definite
 from .seen_heads import SeenHeads
@@ -15,6 +16,17 @@ class Connection:
         self.transport = transport
         self.retry = retry
         self.seen_heads = SeenHeads()
+        self.closed = False
+
+    def close(self) -> None:
+        """Ends it; calls that are under way go on."""
+        self.closed = True
+        self.transport.close()
+
+    def check_open(self) -> None:
+        """Raises Ended after close()."""
+        if self.closed:
+            raise Ended("this client is closed: connect again")
 
     def tries(self, method: str, request: Json) -> Tries:
         """Asks until the outcome is definite or the retries are used up."""
@@ -22,7 +34,8 @@ class Connection:
 
     def call(self, method: str, request: Json) -> Json:
         """The same for reads, and for writes whose repetition is harmless. Raises CallFailed, or Refused of a plan."""
-        tries = self.tries(method, request)
+        self.check_open()
+        tries = self.tries(method, plain_json(request, ""))
         if tries.error is None:
             assert tries.answer is not None
             return tries.answer

@@ -26,8 +26,27 @@ def event_json(event: EventLike) -> Json:
     described = event if isinstance(event, Mapping) else getattr(event, "to_json", lambda: None)()
     if not isinstance(described, Mapping) or not described:
         raise invalid("event", event, "an event of epsledger.events, or its JSON")
-    copy: Json = _plain(described, "event")
+    copy: Json = plain_json(described, "event")
     return copy
+
+
+def plain_json(value: Any, field: str) -> Any:
+    """Returns a copy that is JSON: numbers of every type as int or float, those that are not finite by their proto3
+    names. InvalidArgument names what is none."""
+    if isinstance(value, Mapping):
+        return {str(name): plain_json(inner, "%s.%s" % (field, name) if field else str(name)) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_json(inner, "%s[%d]" % (field, at)) for at, inner in enumerate(value)]
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        if math.isfinite(number):
+            return number
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    raise invalid(field, value, "a number, a text, a list or an object")
 
 
 def is_same_event(asked: Any, answered: Any) -> bool:
@@ -53,23 +72,6 @@ def count_json(count: int) -> str:
     if isinstance(count, bool) or not isinstance(count, numbers.Integral) or not 1 <= count <= 2**53:
         raise invalid("count", count, "an integer in [1, 2^53]")
     return str(int(count))
-
-
-def _plain(value: Any, field: str) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner, "%s.%s" % (field, name)) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner, "%s[%d]" % (field, at)) for at, inner in enumerate(value)]
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        if math.isfinite(number):
-            return number
-        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
-    raise invalid(field, value, "a number, a text, a list or an object")
 
 
 def _number(value: Any) -> Any:

@@ -32,6 +32,7 @@ class HttpTransport(SurvivesFork):
             self._headers["authorization"] = "Bearer " + address.token
         # Appending and popping are atomic: no lock that a fork could find held.
         self._idle: Deque[http.client.HTTPConnection] = collections.deque()
+        self._closed = False
 
     @property
     def address(self) -> str:
@@ -53,11 +54,23 @@ class HttpTransport(SurvivesFork):
         return _read_answer(status, answer, self._target)
 
     def close(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
+        self._closed = True
+        self._close_idle()
 
     def _after_fork(self) -> None:
-        self._idle = collections.deque()  # the parent's: closing our copies ends nothing there
+        self._close_idle()  # our copies: the parent's stay open
+
+    def _close_idle(self) -> None:
+        connection = self._pop_idle()
+        while connection is not None:
+            connection.close()
+            connection = self._pop_idle()
+
+    def _pop_idle(self) -> Optional[http.client.HTTPConnection]:
+        try:
+            return self._idle.pop()
+        except IndexError:  # nothing there, or another thread took it
+            return None
 
     def _exchange(self, path: str, body: bytes, headers: Dict[str, str], timeout: float) -> Tuple[int, bytes]:
         connection = self._idle_connection() or self._new_connection()
@@ -75,18 +88,19 @@ class HttpTransport(SurvivesFork):
             connection.close()
         else:
             self._idle.append(connection)
+        if self._closed:  # while this call was under way
+            self._close_idle()
         return response.status, answer
 
     def _idle_connection(self) -> Optional[http.client.HTTPConnection]:
-        while True:
-            try:
-                connection = self._idle.pop()
-            except IndexError:
-                return None
+        connection = self._pop_idle()
+        while connection is not None:
             # Something to read before anything was asked: the server has ended it.
             if connection.sock is not None and not _is_readable(connection.sock):
                 return connection
             connection.close()
+            connection = self._pop_idle()
+        return None
 
     def _new_connection(self) -> http.client.HTTPConnection:
         if self._context is None:

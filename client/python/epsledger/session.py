@@ -52,8 +52,8 @@ class Session(OwnedByProcess):
     2. A permit comes from an ACCEPTED answer to that very key and from nothing else. There is no fail-open option.
     3. A charge whose outcome stays unknown counts as spent. Its key is never used for another charge; retry_charge
        asks for the same one again.
-    4. Every charge tells the server the newest entry of the ledger that this client was told of: a server that is
-       behind it, as one restored from an old backup is, is caught (LedgerBehind).
+    4. Every charge tells the server the newest entry of the ledger that this client was told of: one that is behind
+       it, restored from an old backup for example, answers DATA_LOSS (OutcomeUnknown.code), and open() LedgerBehind.
 
     Thread-safe. In a forked child, as a DataLoader worker is, charging raises WrongProcess."""
 
@@ -249,6 +249,7 @@ class Session(OwnedByProcess):
 
     def _check_open(self) -> None:
         self._check_process()
+        self._connection.check_open()
         if self._closed:
             raise Ended("%s is closed: open the session again, which is a new attempt" % self.attempt)
 

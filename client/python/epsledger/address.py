@@ -13,6 +13,7 @@ from .errors import InvalidArgument, invalid
 
 _FLAGS = {"1": True, "true": True, "yes": True, "on": True, "": False, "0": False, "false": False, "no": False,
           "off": False}
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,14 +55,15 @@ class Address:
     def of_http(cls, *, address: Optional[str], tls: Tls, token: str, allow_insecure: bool) -> "Address":
         """`address` is "http://host:port" or "https://host:port"."""
         split = urllib.parse.urlsplit(address or "")
-        try:
-            target = "%s:%d" % (_bracketed(split.hostname or ""), split.port or {"http": 80, "https": 443}[split.scheme])
-        except (KeyError, ValueError):
-            target = ""
         rest = (split.path not in ("", "/"), split.query, split.fragment, split.username, split.password)
-        if not split.hostname or not target or any(rest):
+        try:
+            port = split.port or _PORTS[split.scheme]
+        except (KeyError, ValueError):
+            port = 0
+        if split.scheme not in _PORTS or not split.hostname or not port or any(rest):
             raise invalid("address", address, "http://host:port or https://host:port")
-        return cls._checked(target, split.scheme == "https", tls, token, allow_insecure, "say https://")
+        host = "[%s]" % split.hostname if ":" in split.hostname else split.hostname
+        return cls._checked("%s:%d" % (host, port), split.scheme == "https", tls, token, allow_insecure, "say https://")
 
     @classmethod
     def of_grpc(cls, *, address: str, use_tls: bool, tls: Tls, token: str, allow_insecure: bool) -> "Address":
@@ -77,7 +79,8 @@ class Address:
         if has_tls:
             return cls(target, tls, token)
         if tls != Tls():
-            raise invalid("address", target, "TLS, since certificate files are given (tls_..., EPSLEDGER_TLS_...): " + hint)
+            raise invalid("address", target,
+                          "TLS, since certificate files are given (tls_..., EPSLEDGER_TLS_...): " + hint)
         if not is_local(target):
             if token:
                 raise InvalidArgument("INVALID_ARGUMENT", "token: would be sent in plaintext to %s, where others can "
@@ -138,6 +141,3 @@ def flag_of(name: str) -> bool:
         raise invalid(name, text, "1 or 0")
     return _FLAGS[text.lower()]
 
-
-def _bracketed(host: str) -> str:
-    return "[%s]" % host if ":" in host else host

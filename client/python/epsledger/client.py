@@ -23,7 +23,7 @@ _MOST_DESCRIPTION_BYTES = 256
 
 @dataclasses.dataclass(frozen=True)
 class Provenance:
-    """What an attempt says of itself, for the auditor and for a budget's policy. A claim: the ledger cannot check it."""
+    """What an attempt says of itself, for the auditor and for a policy. A claim: the ledger cannot check it."""
 
     #: POISSON, TRUNCATED_POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, RANDOM_ALLOCATION, FULL_BATCH or SHUFFLED.
     sampler: str = "SAMPLER_UNSPECIFIED"
@@ -161,7 +161,8 @@ class Client:
         return self._connection.call(method, request)
 
     def close(self) -> None:
-        """Ends the connections, and with them what its sessions can do. Leases that are not settled stay open in the ledger, spent in full."""
+        """Ends the connections, and with them what its sessions can do. Leases that are not settled stay open in the
+        ledger, spent in full."""
         self._connection.close()
 
     def __enter__(self) -> "Client":
@@ -172,7 +173,8 @@ class Client:
         self.close()
 
     def __repr__(self) -> str:
-        return "<client of the epsledger server at %s%s>" % (self.address, ", closed" if self._connection.closed else "")
+        return "<client of the epsledger server at %s%s>" % (
+            self.address, ", closed" if self._connection.closed else "")
 
     def _takes_existing(self, name: str, neighboring_relation: str) -> bool:
         """False if there is no such session. One for another relation is not for this training code."""

@@ -34,7 +34,8 @@ def plain_json(value: Any, field: str) -> Any:
     """Returns a copy that is JSON: numbers of every type as int or float, those that are not finite by their proto3
     names. InvalidArgument names what is none."""
     if isinstance(value, Mapping):
-        return {str(name): plain_json(inner, "%s.%s" % (field, name) if field else str(name)) for name, inner in value.items()}
+        return {str(name): plain_json(inner, "%s.%s" % (field, name) if field else str(name))
+                for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_json(inner, "%s[%d]" % (field, at)) for at, inner in enumerate(value)]
     if value is None or isinstance(value, (bool, str)):

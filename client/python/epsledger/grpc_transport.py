@@ -105,7 +105,8 @@ class _Messages:
         try:
             return self._json.ParseDict(request, self._class(kind)())
         except self._json.ParseError as error:
-            raise RpcError("INVALID_ARGUMENT", "the request is not the JSON of %s: %s" % (kind.full_name, error)) from None
+            raise RpcError("INVALID_ARGUMENT",
+                           "the request is not the JSON of %s: %s" % (kind.full_name, error)) from None
 
     def to_json(self, message: Any) -> Json:
         json: Json = self._json.MessageToDict(message)
@@ -113,8 +114,9 @@ class _Messages:
 
     def read_details(self, status_bytes: bytes) -> List[Tuple[str, Json]]:
         """Those of a google.rpc.Status whose types are in the descriptor set."""
+        status = self._class(self._pool.FindMessageTypeByName("google.rpc.Status")).FromString(status_bytes)
         details = []
-        for detail in self._class(self._pool.FindMessageTypeByName("google.rpc.Status")).FromString(status_bytes).details:
+        for detail in status.details:
             name = detail.type_url.rsplit("/", 1)[-1]
             try:
                 kind = self._pool.FindMessageTypeByName(name)

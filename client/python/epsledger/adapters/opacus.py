@@ -27,16 +27,12 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-import torch.distributed
 from opacus.accountants import PRVAccountant
 
-from ..errors import EpsledgerError
 from ..events import Gaussian, MechanismEvent, PoissonSampled
 from ..history import charged_history
 from ..session import Session
-
-# What rank 0 tells the others after each charge: the error, if any, and the history so far.
-_Verdict = Tuple[Optional[BaseException], List[Tuple[float, float, int]]]
+from .ranks import on_rank_0
 
 
 class LedgerAccountant(PRVAccountant):
@@ -71,8 +67,8 @@ class LedgerAccountant(PRVAccountant):
 
         def charge_before_update(optimizer: Any) -> None:
             try:
-                if getattr(optimizer, "world_size", 1) > 1:
-                    self._charge_on_rank_0(optimizer, sample_rate)
+                if hasattr(optimizer, "world_size"):  # one of the distributed optimizers
+                    self.history = on_rank_0(lambda: self._charge_and_tell(optimizer, sample_rate))
                 else:
                     self._charge(_event_of(optimizer, sample_rate))
             except BaseException:
@@ -115,23 +111,9 @@ class LedgerAccountant(PRVAccountant):
         self._session.charge(event)
         self._remember(event, 1)
 
-    def _charge_on_rank_0(self, optimizer: Any, sample_rate: float) -> None:
-        error: Optional[BaseException] = None
-        if torch.distributed.get_rank() == 0:
-            try:
-                self._charge(_event_of(optimizer, sample_rate))
-            except BaseException as failure:
-                error = failure
-        told: _Verdict = (_sendable(error), self.history)
-        verdict: List[Any] = [told]
-        torch.distributed.broadcast_object_list(verdict, src=0)
-        if torch.distributed.get_rank() != 0:
-            error, self.history = verdict[0]
-            if error is None and self._session is not None:
-                error = ValueError("session: got one on rank %d, want it on rank 0 alone: opening it again fences "
-                                   "the attempt before" % torch.distributed.get_rank())
-        if error is not None:
-            raise error
+    def _charge_and_tell(self, optimizer: Any, sample_rate: float) -> List[Tuple[float, float, int]]:
+        self._charge(_event_of(optimizer, sample_rate))
+        return self.history
 
     def _remember(self, event: MechanismEvent, count: int) -> None:
         if not (isinstance(event, PoissonSampled) and isinstance(event.event, Gaussian)):
@@ -169,10 +151,3 @@ def _steps(history: List[Tuple[float, float, int]]) -> Dict[Tuple[float, float],
     for noise_multiplier, sample_rate, count in history:
         steps[noise_multiplier, sample_rate] = steps.get((noise_multiplier, sample_rate), 0) + count
     return steps
-
-
-def _sendable(error: Optional[BaseException]) -> Optional[BaseException]:
-    """Errors of others may not be made to travel between processes."""
-    if error is None or isinstance(error, EpsledgerError) or type(error) is ValueError:
-        return error
-    return RuntimeError("rank 0 did not charge: %r" % error)

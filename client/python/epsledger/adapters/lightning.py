@@ -2,7 +2,7 @@
 
     trainer = Trainer(..., callbacks=[LedgerCallback(session, event)])
 
-Tested against Lightning 2.2 on PyTorch 1.13.
+Tested against Lightning 2.2 on PyTorch 1.13 and Lightning 2.6 on PyTorch 2.15.
 
 `event` is what one optimizer step of your module releases. Lightning itself adds no noise: what clips the
 gradients and adds it is yours, in configure_gradient_clipping() or in the optimizer; do not draw it earlier,

@@ -4,7 +4,7 @@
     engine.accountant = LedgerAccountant(session)      # before make_private
     model, optimizer, loader = engine.make_private(...)
 
-Tested against Opacus 1.3 on PyTorch 1.13; written to the sources of 1.3 and 1.6.
+Tested against Opacus 1.3 on PyTorch 1.13 and Opacus 1.6 on PyTorch 2.15.
 
 When a step is charged. Opacus calls its accountant from inside optimizer.step(): after it clipped the
 gradients and drew the noise into p.grad, before the ranks exchange anything and before the update. That is

@@ -2,7 +2,7 @@
 
     trainer = Trainer(..., callbacks=[LedgerCallback(session, event)])
 
-Tested against transformers 4.40 on PyTorch 1.13.
+Tested against transformers 4.40 on PyTorch 1.13 and transformers 5.23 on PyTorch 2.15.
 
 `event` is what one optimizer step of your model releases. The Trainer itself adds no noise: what clips the
 gradients and adds it is yours, in the model, the optimizer or a subclass of Trainer. If that is an Opacus

@@ -37,6 +37,8 @@ class GrpcTransport(SurvivesFork):
         self._metadata = (("authorization", "Bearer " + address.token),) if address.token else ()
         self._methods: Dict[str, Callable[..., Any]] = {}
         self._forked = False
+        # After UNAVAILABLE a call waits for the connection: a channel that nobody waits on looks only now and then.
+        self._wait_for_ready = False
         if address.tls is None:
             self._channel = self._grpc.insecure_channel(address.target, options=_OPTIONS + _PLAINTEXT_OPTIONS)
         else:
@@ -58,9 +60,12 @@ class GrpcTransport(SurvivesFork):
             self._methods[method] = self._messages.bind(self._channel, method)
         message = self._messages.request(method, request)
         try:
-            answer = self._methods[method](message, timeout=timeout, metadata=self._metadata)
+            answer = self._methods[method](message, timeout=timeout, metadata=self._metadata,
+                                           wait_for_ready=self._wait_for_ready)
         except self._grpc.RpcError as error:
+            self._wait_for_ready = error.code().name == "UNAVAILABLE"
             raise RpcError(error.code().name, error.details() or "", self._details(error)) from None
+        self._wait_for_ready = False
         return self._messages.to_json(answer)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Type, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Type, TypeVar, cast
 
 from .charging import charge_until_definite, lease_until_definite
 from .connection import Connection
@@ -18,6 +18,9 @@ from .permit import Permit
 from .process import OwnedByProcess
 from .refusal import Refusal
 from .transport import Json
+
+if TYPE_CHECKING:
+    from .adapters.opacus import LedgerAccountant
 
 Batch = TypeVar("Batch")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -204,6 +207,13 @@ class Session(OwnedByProcess):
         """The signed privacy statement of this session at `delta`, in (0, 1)."""
         return Statement.from_json(self._connection.call(
             "AuditService/GetPrivacyStatement", {"name": self.name, "delta": self._delta_or(delta)}))
+
+    def opacus(self) -> "LedgerAccountant":
+        """The accountant of an Opacus PrivacyEngine that charges this session before each update:
+        `engine.accountant = session.opacus()`, before make_private. See epsledger.adapters.opacus."""
+        from .adapters.opacus import LedgerAccountant
+
+        return LedgerAccountant(self)
 
     def close(self) -> None:
         """Ends this object: it charges nothing any more. The session stays as it is in the ledger."""

@@ -24,13 +24,14 @@ try:
     from epsledger.adapters.opacus import LedgerAccountant
     from epsledger.history import charged_history
     from opacus_trainer import BATCH, NOISE_MULTIPLIER, RECORDS, private_run, step
+
+    SAMPLE_RATE = BATCH / RECORDS
 except ImportError as missing:
     MISSING = str(missing)
 else:
     MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
 
 DELTA = 1e-5
-SAMPLE_RATE = BATCH / RECORDS
 TRAINER = os.path.join(HERE, "opacus_trainer.py")
 
 
@@ -112,7 +113,7 @@ class Opacus(unittest.TestCase):
     def test_calibration_stays_local(self):
         session = self.open()
         engine = opacus.PrivacyEngine()
-        engine.accountant = LedgerAccountant(session)
+        engine.accountant = session.opacus()
         model = torch.nn.Linear(5, 2)
         data = torch.utils.data.TensorDataset(torch.randn(RECORDS, 5), torch.zeros(RECORDS, dtype=torch.long))
         _, optimizer, _ = engine.make_private_with_epsilon(

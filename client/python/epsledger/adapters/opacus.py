@@ -1,7 +1,7 @@
 """Opacus: the ledger as the accountant of a PrivacyEngine.
 
     engine = opacus.PrivacyEngine()
-    engine.accountant = LedgerAccountant(session)      # before make_private
+    engine.accountant = session.opacus()      # before make_private; LedgerAccountant(None) on ranks other than 0
     model, optimizer, loader = engine.make_private(...)
 
 Tested against Opacus 1.3 on PyTorch 1.13 and Opacus 1.6 on PyTorch 2.15.

@@ -4,7 +4,8 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from typing import Any, Mapping, Protocol, Union
+from collections.abc import Mapping  # typing's is slow to ask
+from typing import Any, Protocol, Union
 
 from .errors import invalid
 from .transport import Json
@@ -52,6 +53,8 @@ def plain_json(value: Any, field: str) -> Any:
 
 def is_same_event(asked: Any, answered: Any) -> bool:
     """True if both are the JSON of one event, however numbers, names and defaults are written."""
+    if asked == answered:  # as most answers are
+        return True
     if isinstance(asked, Mapping) and isinstance(answered, Mapping):
         ours = {_lower_camel(name): value for name, value in asked.items()}
         theirs = {_lower_camel(name): value for name, value in answered.items()}
@@ -61,7 +64,7 @@ def is_same_event(asked: Any, answered: Any) -> bool:
     if asked is None or answered is None:
         return _is_default(asked) and _is_default(answered)
     if isinstance(asked, str) and isinstance(answered, str):
-        return asked == answered
+        return False
     try:
         return bool(_number(asked) == _number(answered))
     except (TypeError, ValueError):
@@ -88,4 +91,4 @@ def _is_default(value: Any) -> bool:
 
 
 def _lower_camel(name: str) -> str:
-    return re.sub(r"_([a-z])", lambda found: found.group(1).upper(), name)
+    return re.sub(r"_([a-z])", lambda found: found.group(1).upper(), name) if "_" in name else name

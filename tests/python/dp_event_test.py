@@ -1,5 +1,7 @@
 """Events of dp_accounting, both ways: the same or refused by name."""
 import collections
+import contextlib
+import re
 import subprocess
 import sys
 import unittest
@@ -92,13 +94,22 @@ class Both(unittest.TestCase):
         self.assertEqual({type(event) for event in shared}, set(e.KINDS.values()) - set(OURS_ALONE))
         for event in shared:
             with self.subTest(event=event):
-                theirs = to_dp_event(event)
+                try:
+                    theirs = to_dp_event(event)
+                except ValueError as error:
+                    absent = re.search(r"want a version of dp_accounting that has (\w+)$", str(error))
+                    self.assertFalse(hasattr(dp_event, absent[1]))
+                    continue
                 self.assertIsInstance(theirs, dp_event.DpEvent)
                 self.assertEqual(from_dp_event(theirs), event)
-                self.assertEqual(from_dp_event(theirs.to_named_tuple()), event)
+                if hasattr(theirs, "to_named_tuple"):  # not in old versions
+                    self.assertEqual(from_dp_event(theirs.to_named_tuple()), event)
 
     def test_every_class_of_dp_accounting_is_shared_or_refused_by_name(self):
-        shared = {type(to_dp_event(event)).__name__ for event in VALID_EVENTS if is_shared(event)}
+        shared = set()
+        for event in VALID_EVENTS:
+            with contextlib.suppress(ValueError):
+                shared.add(type(to_dp_event(event)).__name__)
         theirs = {cls.__name__ for cls in dp_event.DpEvent.__subclasses__()}
         self.assertEqual(theirs - shared, {"UnsupportedDpEvent"})
         with self.assertRaisesRegex(ValueError, "^event: got UnsupportedDpEvent, want one of"):

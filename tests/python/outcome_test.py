@@ -114,6 +114,25 @@ class LostAnswers(LedgerCase):
                 session.step(STEP)
             self.assertEqual(session.unknown_charges, ("step-1",))
 
+    def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(self):
+        go_on = threading.Event()
+        self.addCleanup(go_on.set)
+
+        def late(status, answer):
+            go_on.wait(60)
+            return status, json.dumps(answer).encode()
+
+        client = epsledger.connect(address=self.between.address, retry=epsledger.Retry(call_timeout=0.5))
+        self.addCleanup(client.close)
+        session = self.new_session(client=client)
+        self.between.faults = [late]
+        first = session.step(STEP)
+        go_on.set()
+        second = session.step(STEP)
+        self.assertEqual([permit.charge for permit in (first, second)],
+                         ["%s/charges/step-%d" % (session.attempt, number) for number in (1, 2)])
+        self.assertEqual(self.accepted_uses(session), 2)
+
     def test_a_proxy_in_trouble_is_asked_again(self):
         session = self.interposed_session()
         self.between.faults = [lambda status, answer: (502, b"<html>bad gateway"),

@@ -1,4 +1,5 @@
 """Forks, spawned processes, and two trainers at once: what belongs to one process charges in that one alone."""
+import http.client
 import multiprocessing
 import os
 import pickle
@@ -7,6 +8,7 @@ import sys
 import threading
 import traceback
 import unittest
+from unittest import mock
 
 import epsledger
 import epsledger.aio
@@ -61,6 +63,21 @@ class Forked(LedgerCase):
         with permit, lease.step():
             self.assertEqual(next(batches), "a")
         self.assertEqual(self.accepted_uses(session), 3)
+
+    def test_a_child_calls_over_a_connection_of_its_own_whatever_another_thread_held(self):
+        session = self.new_session()
+        budget = session.name.split("/")[1]
+        session.step(STEP)  # leaves a connection that is kept
+
+        def call():
+            with mock.patch("http.client.HTTPConnection.connect", autospec=True,
+                            side_effect=http.client.HTTPConnection.connect) as connect:
+                own = self.client.open(session="of-the-child", budget=budget)
+            return connect.call_count, own.attempt.endswith("/attempts/1")
+
+        with self.client._connection.seen_heads._lock, session._lock:
+            self.assertEqual(in_forked_child(call), "returned (1, True)")
+            self.assertRegex(in_forked_child(lambda: session.step(STEP)), "^raised WrongProcess")
 
     def test_a_child_neither_hangs_nor_mixes_answers_up_whenever_it_is_forked(self):
         session = self.new_session(budget=self.new_budget(cap=WIDE))

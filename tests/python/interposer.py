@@ -39,10 +39,13 @@ class Interposer:
                     return self.hang_up()
                 if fault is not None:
                     status, answer = fault(status, json.loads(answer))
-                self.send_response(status)
-                self.send_header("content-length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                try:
+                    self.send_response(status)
+                    self.send_header("content-length", str(len(answer)))
+                    self.end_headers()
+                    self.wfile.write(answer)
+                except ConnectionError:  # who asked has given up
+                    self.hang_up()
 
             def hang_up(self):
                 self.close_connection = True

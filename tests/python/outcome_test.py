@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import unittest
+from unittest import mock
 
 import epsledger
 from interposer import Interposer
@@ -132,6 +133,15 @@ class LostAnswers(LedgerCase):
         self.assertEqual([permit.charge for permit in (first, second)],
                          ["%s/charges/step-%d" % (session.attempt, number) for number in (1, 2)])
         self.assertEqual(self.accepted_uses(session), 2)
+
+    def test_an_interrupted_charge_is_of_unknown_outcome(self):
+        session = self.new_session()
+        with mock.patch.object(self.client._connection.transport, "call", side_effect=KeyboardInterrupt), \
+                self.assertRaises(KeyboardInterrupt):
+            session.step(STEP)
+        self.assertEqual(session.unknown_charges, ("step-1",))
+        session.retry_charge("step-1")
+        self.assertEqual((session.unknown_charges, self.accepted_uses(session)), ((), 1))
 
     def test_a_proxy_in_trouble_is_asked_again(self):
         session = self.interposed_session()

@@ -272,10 +272,16 @@ class Opening(LedgerCase):
             self.new_session(budget=budget, neighboring_relation="REPLACE_ONE")
 
     def test_a_plan_is_charged_at_once_and_nothing_else_is_taken(self):
-        session = self.new_session(plan=[(STEP, 2)])
-        for _ in range(2):
-            with session.step(STEP):
-                pass
+        budget = self.new_budget()
+        session = self.new_session(budget=budget, plan=[(STEP, 2)])
+        sibling = self.client.open(session="sibling", budget=budget)
+        self.assertEqual(sibling.preview(STEP).steps_that_fit, STEPS_THAT_FIT - 2)
+        with session.step(STEP):
+            pass
+        session = self.new_session(budget=budget, plan=[(STEP, 2)])
+        self.assertTrue(session.attempt.endswith("/attempts/2"))
+        with session.step(STEP):
+            pass
         for event in (STEP, events.Gaussian(noise_multiplier=3)):
             with self.assertRaises(epsledger.Refused) as refused:
                 session.step(event)

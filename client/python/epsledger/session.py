@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optio
 
 from .charging import charge_until_definite, lease_until_definite
 from .connection import Connection
-from .errors import BudgetExhausted, CallFailed, Ended, EpsledgerError, OutcomeUnknown, Refused, invalid
+from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
 from .event_json import EventLike, count_json, event_json
 from .guarantees import Guarantees, Spent, Statement
 from .lease import Lease

@@ -36,7 +36,7 @@ class Package(unittest.TestCase):
                 metadata = wheel.read(next(file for file in wheel.namelist() if file.endswith("METADATA"))).decode()
         there = {os.path.relpath(file, PACKAGE).replace(os.sep, "/")
                  for file in glob.glob(os.path.join(PACKAGE, "epsledger", "**"), recursive=True)
-                 if os.path.isfile(file) and "__pycache__" not in file}
+                 if os.path.isfile(file) and "__pycache__" not in file and not file.endswith(".md")}
         self.assertEqual(held, there)
         self.assertEqual([line for line in metadata.splitlines()
                           if line.startswith("Requires-Dist") and "extra ==" not in line], [])

@@ -52,7 +52,7 @@ class FromData(unittest.TestCase):
     def test_reads_named_tuples_and_imports_nothing_by_name(self):
         made = collections.namedtuple("Wrapper", "module_name class_name noise_multiplier")
         self.assertEqual(from_dp_event(made(b"dp_accounting.dp_event", b"GaussianDpEvent", 1.1)), GAUSSIAN)
-        with self.assertRaisesRegex(ValueError, "^event: got system of module os, want a class of dp_accounting.dp_event"):
+        with self.assertRaisesRegex(ValueError, "got system of module os, want a class of dp_accounting.dp_event"):
             from_dp_event(made("os", "system", 1.1))
         run = ("import sys; from epsledger.dp_event import from_dp_event\n"
                "from_dp_event({'class_name': 'GaussianDpEvent', 'noise_multiplier': 1})\n"
@@ -72,9 +72,12 @@ class FromData(unittest.TestCase):
              "^event.event: got X, want one of"),
             ({"class_name": "ComposedDpEvent", "events": gaussian}, "^event.events: got .*, want a list"),
             ({"class_name": "ComposedDpEvent", "events": []}, "events: got no events, want at least 1"),
-            ({"class_name": "GaussianDpEvent"}, r"^event \(GaussianDpEvent\): got the fields \(none\), want noise_multiplier"),
-            ({**gaussian, "bias": 1}, r"^event \(GaussianDpEvent\): got the fields bias, noise_multiplier, want noise_mult"),
-            ({"class_name": "GaussianDpEvent", "noise_multiplier": 0}, r"noise_multiplier: got 0.0, want in \(0, inf\)"),
+            ({"class_name": "GaussianDpEvent"},
+             r"^event \(GaussianDpEvent\): got the fields \(none\), want noise_multiplier"),
+            ({**gaussian, "bias": 1},
+             r"^event \(GaussianDpEvent\): got the fields bias, noise_multiplier, want noise_mult"),
+            ({"class_name": "GaussianDpEvent", "noise_multiplier": 0},
+             r"noise_multiplier: got 0.0, want in \(0, inf\)"),
             ({"class_name": "RepeatAndSelectDpEvent", "event": gaussian, "mean": 2, "shape": float("inf")},
              r"shape: got inf, want in \(-1, inf\)"),
             ({"class_name": 7}, "^event.class_name: got 7, want the name"),
@@ -128,7 +131,7 @@ class Both(unittest.TestCase):
     def test_a_class_of_the_same_name_elsewhere_is_refused(self):
         import attr
         impostor = attr.make_class("GaussianDpEvent", ["noise_multiplier"])(1.1)
-        with self.assertRaisesRegex(ValueError, "^event: got GaussianDpEvent of module .*, want a class of dp_accounting"):
+        with self.assertRaisesRegex(ValueError, "got GaussianDpEvent of module .*, want a class of dp_accounting"):
             from_dp_event(impostor)
 
 

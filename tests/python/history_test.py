@@ -37,7 +37,8 @@ class FromOpacus(unittest.TestCase):
     def test_refuses_by_row_and_field(self):
         table = [
             ({}, r"^state_dict\['history'\]: got None, want a list"),
-            ({"history": ROWS, "mechanism": "magic"}, r"^state_dict\['mechanism'\]: got 'magic', want rdp, prv or gdp"),
+            ({"history": ROWS, "mechanism": "magic"},
+             r"^state_dict\['mechanism'\]: got 'magic', want rdp, prv or gdp"),
             ({"history": ROWS, "delta": 1}, r"^state_dict\['delta'\]: got an unknown key"),
             ({"history": [(1.1, 0.01)]}, r"^history\[0\]: got 2 values, want noise multiplier"),
             ({"history": [*ROWS, (0, 0.01, 1)]},

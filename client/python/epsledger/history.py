@@ -21,6 +21,7 @@ from .events import Composed, CountedEvent, Gaussian, PoissonSampled, SelfCompos
 from .session import Session
 
 _CSV_COLUMNS = ("noise_multiplier", "sampling_probability", "steps")
+_WHOLE, _NUMBER = r"[0-9]+", r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?"
 
 
 def charged_history(session: Session) -> List[CountedEvent]:
@@ -76,9 +77,9 @@ def _read_csv(lines: Iterable[str]) -> Iterator[CountedEvent]:
             refuse(at, "%d cells" % len(cells), str(len(columns)))
         row = {column: cell.strip() for column, cell in zip(columns, cells)}
         for column, cell in row.items():
-            wanted = r"[0-9]+" if column == "steps" else r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?"
+            wanted, name = (_WHOLE, "a whole number") if column == "steps" else (_NUMBER, "a number")
             if not re.fullmatch(wanted, cell):
-                refuse("%s, %s" % (at, column), reprlib.repr(cell), "a whole number" if column == "steps" else "a number")
+                refuse("%s, %s" % (at, column), reprlib.repr(cell), name)
         yield _steps(at, float(row["noise_multiplier"]), float(row["sampling_probability"]), int(row["steps"]))
 
 

@@ -37,7 +37,8 @@ def update_of(user):
 
 event = PoissonSampled(sampling_probability=PARTICIPATION, event=Gaussian(noise_multiplier=NOISE_MULTIPLIER))
 with epsledger.connect() as client:
-    client.create_budget(name="digits-users", privacy_unit="user", cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-3))
+    client.create_budget(name="digits-users", privacy_unit="user",
+                         cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-3))
     with client.open(session="federated", budget="digits-users", delta=1e-3) as session:
         rounds = 0
         while True:

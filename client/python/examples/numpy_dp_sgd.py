@@ -33,7 +33,8 @@ def clipped_gradient_sum(x, y):
 
 event = PoissonSampled(sampling_probability=SAMPLING_PROBABILITY, event=Gaussian(noise_multiplier=NOISE_MULTIPLIER))
 with epsledger.connect() as client:
-    client.create_budget(name="digits", privacy_unit="image", cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-5))
+    client.create_budget(name="digits", privacy_unit="image",
+                         cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-5))
     with client.open(session="numpy", budget="digits", delta=1e-5) as session:
         steps = 0
         for batch in session.guard(poisson_batches(), event):  # charged before the block, ends when it is refused

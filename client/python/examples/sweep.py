@@ -43,14 +43,17 @@ def train(session, learning_rate):
 def epsilon(client, events):
     """epsilon >= the true epsilon at DELTA of a history, charged to nobody."""
     return client.call("AccountingService/Compute", {
-        "accountant": "BEST", "events": [counted.to_json() for counted in events], "query": {"epsilonAtDelta": DELTA}})["upper"]
+        "accountant": "BEST", "events": [counted.to_json() for counted in events],
+        "query": {"epsilonAtDelta": DELTA}})["upper"]
 
 
 with epsledger.connect() as client:
-    client.create_budget(name="digits-search", privacy_unit="image", cap=epsledger.Cap.approximate_dp(epsilon=8, delta=DELTA))
+    client.create_budget(name="digits-search", privacy_unit="image",
+                         cap=epsledger.Cap.approximate_dp(epsilon=8, delta=DELTA))
     runs = []
     for rate in LEARNING_RATES:
-        with client.open(session=f"rate-{rate:g}", budget="digits-search", group="learning-rates", delta=DELTA) as session:
+        with client.open(session=f"rate-{rate:g}", budget="digits-search", group="learning-rates",
+                         delta=DELTA) as session:
             weights = train(session, rate)
             # Chosen on images held out, which stand for public ones: to choose on the training images would be one
             # more look at them, and without noise.

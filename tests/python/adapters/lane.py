@@ -31,7 +31,8 @@ for name in sys.argv[1:]:
 
 
 def versions(python, file):
-    run = subprocess.run([python, "-c", VERSIONS, *LIBRARIES[file]], text=True, capture_output=True, timeout=60, check=True)
+    run = subprocess.run([python, "-c", VERSIONS, *LIBRARIES[file]], text=True, capture_output=True, timeout=60,
+                         check=True)
     return ", ".join(run.stdout.split("\n")[:-1]) or "none of its libraries"
 
 

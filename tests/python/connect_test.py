@@ -35,7 +35,7 @@ class Addresses(unittest.TestCase):
 
     def test_what_is_no_address_is_refused(self):
         for address in ("127.0.0.1:8080", "localhost", "ftp://localhost:1", "http://", "http://localhost:x",
-                        "http://localhost:99999", "http://localhost:1/path", "http://localhost:1?query",
+                        "http://localhost:99999", "http://localhost:0", "http://localhost:1/path", "http://localhost:1?query",
                         "http://user:password@localhost:1"):
             with self.subTest(address), environment(), self.assertRaisesRegex(ValueError, "address: got"):
                 epsledger.connect(address=address)
@@ -168,7 +168,7 @@ class Tls(unittest.TestCase):
                 with environment(EPSLEDGER_HTTP=address, EPSLEDGER_TLS_CA=ca), epsledger.connect() as client:
                     client.call("ServerService/GetServerInfo", {})
                 with environment(), epsledger.connect(address=address, retry=ONE_TRY) as client, \
-                        self.assertRaisesRegex(epsledger.Unauthenticated, "is not trusted: .*EPSLEDGER_TLS_CA"):
+                        self.assertRaisesRegex(epsledger.CallFailed, "is not trusted: .*EPSLEDGER_TLS_CA"):
                     client.call("ServerService/GetServerInfo", {})
 
 

@@ -57,7 +57,7 @@ class Address:
         split = urllib.parse.urlsplit(address or "")
         rest = (split.path not in ("", "/"), split.query, split.fragment, split.username, split.password)
         try:
-            port = split.port or _PORTS[split.scheme]
+            port = _PORTS[split.scheme] if split.port is None else split.port
         except (KeyError, ValueError):
             port = 0
         if split.scheme not in _PORTS or not split.hostname or not port or any(rest):

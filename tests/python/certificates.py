@@ -14,9 +14,10 @@ def make_certificates(folder):
             "-days", "2", "-addext", "keyUsage=critical,keyCertSign")
     for name in ("server", "client"):
         with open(os.path.join(folder, name + ".ext"), "w", encoding="ascii") as stream:
-            stream.write("subjectAltName=IP:127.0.0.1\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
+            stream.write("subjectAltName=IP:127.0.0.1\n"
+                         "authorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
         openssl("req", *new_key, "-keyout", name + ".key", "-out", name + ".csr", "-subj", "/CN=" + name)
         openssl("x509", "-req", "-in", name + ".csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
                 "-out", name + ".pem", "-days", "2", "-extfile", name + ".ext")
-    return (os.path.join(folder, "ca.pem"),
-            *((os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")) for name in ("server", "client")))
+    pairs = ((os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")) for name in ("server", "client"))
+    return (os.path.join(folder, "ca.pem"), *pairs)

@@ -45,8 +45,8 @@ class HttpTransport(SurvivesFork):
         try:
             status, answer = self._exchange("/epsledger.v1." + method, body, headers, timeout)
         except ssl.SSLCertVerificationError as error:
-            raise RpcError("FAILED_PRECONDITION", "the certificate of %s is not trusted: %s; tls_ca or EPSLEDGER_TLS_CA "
-                           "names who vouches for it" % (self._target, error.verify_message)) from None
+            raise RpcError("FAILED_PRECONDITION", "the certificate of %s is not trusted: %s; tls_ca or "
+                           "EPSLEDGER_TLS_CA names who vouches for it" % (self._target, error.verify_message)) from None
         except socket.timeout:
             raise RpcError("DEADLINE_EXCEEDED", "%s did not answer in %g s" % (self._target, timeout)) from None
         except (OSError, http.client.HTTPException) as error:

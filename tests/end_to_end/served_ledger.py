@@ -10,9 +10,11 @@ START_SECONDS = 60
 
 
 class ServedLedger:
-    """with ServedLedger(build) as server: ... BUILD holds server/epsledgerd and client/cli/epsctl."""
+    """with ServedLedger(build) as server: ... BUILD holds server/epsledgerd and client/cli/epsctl; `flags` are more
+    of the server's."""
 
-    def __init__(self, build):
+    def __init__(self, build, flags=()):
+        self._flags = list(flags)
         self.epsledgerd = os.path.join(build, "server", "epsledgerd")
         self.epsctl = os.path.join(build, "client", "cli", "epsctl")
         for program in (self.epsledgerd, self.epsctl):
@@ -23,10 +25,12 @@ class ServedLedger:
         self._folder = tempfile.TemporaryDirectory(prefix="epsledger-served.")
         addresses = os.path.join(self._folder.name, "addresses")
         self.log = os.path.join(self._folder.name, "log")
+        self.data_dir = os.path.join(self._folder.name, "data")
+        self._prepare(self.data_dir)
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
-                [self.epsledgerd, "--data-dir", os.path.join(self._folder.name, "data"), "--listen", "127.0.0.1:0",
-                 "--http-listen", "127.0.0.1:0", "--address-file", addresses],
+                [self.epsledgerd, "--data-dir", self.data_dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
+                 "--address-file", addresses, *self._flags],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
             self.grpc, self.http = self._wait_for(addresses)
@@ -35,6 +39,9 @@ class ServedLedger:
             raise
         return self
 
+    def _prepare(self, data_dir):
+        """What a subclass wants in the data directory before the server starts."""
+
     def _wait_for(self, addresses):
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
@@ -42,7 +49,7 @@ class ServedLedger:
                 with open(addresses, encoding="utf-8") as stream:
                     lines = stream.read().split("\n")
                 if len(lines) > 2:  # what is after the last newline is empty
-                    return lines[0], lines[1].removeprefix("http://")
+                    return lines[0], lines[1].split("://")[-1]
             time.sleep(0.02)
         with open(self.log, encoding="utf-8", errors="replace") as stream:
             raise RuntimeError("epsledgerd did not start: " + stream.read()[-2000:])

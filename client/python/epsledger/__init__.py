@@ -1,0 +1,45 @@
+"""Charge a privacy ledger before each noisy step, and be refused when it would overspend.
+
+    import epsledger
+
+    client = epsledger.connect()
+    session = client.open(session="first-run", budget="people", delta=1e-5)
+    with session.step(event):
+        ...  # runs only after the ledger has durably accepted the charge
+
+`epsledger.events` makes events; `epsledger.aio` is the same for asyncio.
+"""
+from .budget import Budget, Cap, CellBalance
+from .client import Client, Provenance, connect
+from .errors import (
+    AlreadyExists,
+    AttemptFenced,
+    BudgetExhausted,
+    CallFailed,
+    Ended,
+    EpsledgerError,
+    InvalidArgument,
+    LedgerBehind,
+    NotFound,
+    OutcomeUnknown,
+    PermissionDenied,
+    Refused,
+    Unauthenticated,
+    Unavailable,
+    UsedUp,
+    WrongProcess,
+)
+from .event_json import EventLike
+from .guarantees import Guarantees, Reading, Spent, Statement
+from .lease import Lease
+from .permit import Permit
+from .refusal import Refusal
+from .retry import Retry
+from .session import Preview, Session
+
+__all__ = [
+    "AlreadyExists", "AttemptFenced", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance", "Client",
+    "Ended", "EpsledgerError", "EventLike", "Guarantees", "InvalidArgument", "Lease", "LedgerBehind", "NotFound",
+    "OutcomeUnknown", "Permit", "PermissionDenied", "Preview", "Provenance", "Reading", "Refusal", "Refused", "Retry",
+    "Session", "Spent", "Statement", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess", "connect",
+]

@@ -1,0 +1,36 @@
+"""JAX Privacy: an execution plan, charged as a whole before it is run.
+
+    plan = BandMFExecutionPlanConfig(...).plan()
+    with charge_plan(session, plan):
+        ...  # all iterations of the plan
+
+Tested against JAX Privacy 2.0. For models of its keras_api use adapters.keras.
+
+The noise of one iteration of a plan may be correlated with that of others, so that what the plan
+releases is one event, plan.dp_event, and not a sum over its iterations.
+"""
+from __future__ import annotations
+
+from jax_privacy.batch_selection import CyclicPoissonSampling, PartitionType
+from jax_privacy.experimental.execution_plan import DPExecutionPlan
+
+from ..domain import refuse
+from ..dp_event import from_dp_event
+from ..permit import Permit
+from ..session import Session
+
+
+def charge_plan(session: Session, plan: DPExecutionPlan) -> Permit:
+    """Charges all that `plan` releases, and returns the permit for running it once. ValueError, naming the event,
+    for a plan whose event has no counterpart here, and for one whose batches are drawn in a way that its event
+    does not describe under the session's neighboring relation; otherwise the errors of Session.charge."""
+    sampling = plan.batch_selection_strategy
+    if not isinstance(sampling, CyclicPoissonSampling):
+        refuse("plan.batch_selection_strategy", type(sampling).__name__, "CyclicPoissonSampling")
+    independent = sampling.partition_type is PartitionType.INDEPENDENT and sampling.truncated_batch_size is None
+    described = session._connection.call("SessionService/GetSession", {"name": session.name})
+    if described["neighboringRelation"] == "ADD_OR_REMOVE_ONE" and not independent:
+        # As execution_plan._validate_adjacency_relation has it; the plan does not say what it was made for.
+        refuse("plan.batch_selection_strategy", repr(sampling),
+               "INDEPENDENT partitions without truncation, because the session is for ADD_OR_REMOVE_ONE")
+    return session.charge(from_dp_event(plan.dp_event))

@@ -1,0 +1,40 @@
+"""Lightning: a callback that charges before each optimizer step.
+
+    trainer = Trainer(..., callbacks=[LedgerCallback(session, event)])
+
+Tested against Lightning 2.2 on PyTorch 1.13 and Lightning 2.6 on PyTorch 2.15.
+
+`event` is what one optimizer step of your module releases. Lightning itself adds no noise: what clips the
+gradients and adds it is yours, in configure_gradient_clipping() or in the optimizer; do not draw it earlier,
+because the charge is made after backward() and before these. If that is an Opacus optimizer, use
+adapters.opacus instead, which knows each step's noise.
+
+With gradient accumulation one step is charged for all of its batches; with several optimizers each of their
+steps. When no further step fits, the Trainer is told to stop after the step that was made: fit() returns as
+at its end. Errors end fit(): none of them runs the step. Under torch.distributed rank 0 has the session and
+charges, the others have None, and all go on or stop together.
+"""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from lightning.pytorch import Callback
+
+from ..event_json import EventLike
+from ..session import Session
+from .ranks import on_rank_0
+from .steps import ChargedSteps
+
+
+class LedgerCallback(Callback):
+    """Charges `session` one `event` before each optimizer step of a Trainer."""
+
+    def __init__(self, session: Optional[Session], event: EventLike) -> None:
+        self._steps = ChargedSteps(session, event)
+
+    def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
+        on_rank_0(self._steps.charge)
+
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+        if not on_rank_0(self._steps.has_room):
+            trainer.should_stop = True

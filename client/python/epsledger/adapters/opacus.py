@@ -1,0 +1,153 @@
+"""Opacus: the ledger as the accountant of a PrivacyEngine.
+
+    engine = opacus.PrivacyEngine()
+    engine.accountant = session.opacus()      # before make_private; LedgerAccountant(None) on ranks other than 0
+    model, optimizer, loader = engine.make_private(...)
+
+Tested against Opacus 1.3 on PyTorch 1.13 and Opacus 1.6 on PyTorch 2.15.
+
+When a step is charged. Opacus calls its accountant from inside optimizer.step(): after it clipped the
+gradients and drew the noise into p.grad, before the ranks exchange anything and before the update. That is
+where the charge is made. If it fails for whatever reason, the gradients with the noise in them are thrown
+away and the error ends optimizer.step(): no update was made, and nothing noisy is left to release.
+
+What is charged. One use of PoissonSampled(sample rate, Gaussian(the optimizer's noise multiplier at this
+very step)), as noise schedulers change it. Physical batches that BatchMemoryManager skips are not charged:
+Opacus does not step on them.
+
+What is refused. Gradients accumulated over several batches without BatchMemoryManager: a record may be in
+more than one of them, and is clipped in each. AdaClip, whose clipping bound follows from the number of
+records in the batch without noise on it. The per-layer optimizer with distributed hooks, which draws its
+noise and shares it before any hook.
+
+What cannot be seen from here: with make_private(poisson_sampling=False) Opacus claims the same sample rate
+for shuffled batches. Say how batches are drawn in open(provenance=...), for a policy to judge.
+"""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+from opacus.accountants import PRVAccountant
+
+from ..events import Gaussian, MechanismEvent, PoissonSampled
+from ..history import charged_history
+from ..session import Session
+from .ranks import on_rank_0
+
+
+class LedgerAccountant(PRVAccountant):
+    """Charges a session before each update of a DPOptimizer.
+
+    1. No update is made without an ACCEPTED charge for it; errors are those of Session.charge.
+    2. Under DistributedDataParallel rank 0 has the session, opened there alone, and charges; the others have
+       None. All ranks go on or raise the same error.
+    3. `history` is the ledger's, not a checkpoint's: a resumed run opens the session again, which is a new
+       attempt, and what was charged before stays charged.
+
+    Calibration (make_private_with_epsilon) and get_epsilon are Opacus's PRV accountant's, computed here;
+    session.spent() is the certified bound."""
+
+    history: List[Tuple[float, float, int]]  # noise multiplier, sample rate, steps
+
+    def __init__(self, session: Optional[Session]) -> None:
+        super().__init__()
+        self._session = session
+        # What was charged that Opacus's accountants do not know.
+        self._beyond_prv: Optional[MechanismEvent] = None
+        if session is not None:
+            for event, count in charged_history(session):
+                self._remember(event, count)
+
+    def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
+        """Charges one step. noise_multiplier in (0, inf), sample_rate in (0, 1]."""
+        self._charge(_sampled(noise_multiplier, sample_rate))
+
+    def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
+        """What Opacus calls before each update. sample_rate: of one Poisson batch, in (0, 1]."""
+
+        def charge_before_update(optimizer: Any) -> None:
+            try:
+                if hasattr(optimizer, "world_size"):  # one of the distributed optimizers
+                    self.history = on_rank_0(lambda: self._charge_and_tell(optimizer, sample_rate))
+                else:
+                    self._charge(_event_of(optimizer, sample_rate))
+            except BaseException:
+                for parameter in optimizer.params:
+                    parameter.grad = parameter.summed_grad = parameter.grad_sample = None
+                raise
+
+        return charge_before_update
+
+    def get_epsilon(self, delta: float, **options: Any) -> float:
+        """Opacus's own upper bound of what was charged in all attempts, at its own error."""
+        if self._beyond_prv is not None:
+            raise ValueError("history: got %r, want Poisson-sampled Gaussians alone; session.spent(delta=...) "
+                             "knows the others too" % self._beyond_prv)
+        if not self.history:
+            return 0.0
+        return float(super().get_epsilon(delta, **options))
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Checks that all steps of the checkpoint are in the ledger, and keeps the ledger's history: what was
+        charged after the checkpoint stays charged. ValueError if the checkpoint has steps that were charged
+        elsewhere or nowhere."""
+        charged = self.history
+        super().load_state_dict(state_dict)
+        claimed, self.history = _steps(self.history), charged
+        if self._session is None:
+            return  # rank 0 has the ledger
+        known = _steps(charged)
+        for (noise_multiplier, sample_rate), steps in claimed.items():
+            if steps > known.get((noise_multiplier, sample_rate), 0):
+                raise ValueError(
+                    "history: got %d steps of noise multiplier %r at sample rate %r, want at most the %d that were "
+                    "charged to %s: open the session that the checkpoint comes from, or import its steps first"
+                    % (steps, noise_multiplier, sample_rate, known.get((noise_multiplier, sample_rate), 0),
+                       self._session.name))
+
+    def _charge(self, event: MechanismEvent) -> None:
+        if self._session is None:
+            raise ValueError("session: got None, want the session, on rank 0 and wherever there are no ranks")
+        self._session.charge(event)
+        self._remember(event, 1)
+
+    def _charge_and_tell(self, optimizer: Any, sample_rate: float) -> List[Tuple[float, float, int]]:
+        self._charge(_event_of(optimizer, sample_rate))
+        return self.history
+
+    def _remember(self, event: MechanismEvent, count: int) -> None:
+        if not (isinstance(event, PoissonSampled) and isinstance(event.event, Gaussian)):
+            self._beyond_prv = event
+            return
+        row = (event.event.noise_multiplier, event.sampling_probability)
+        steps = count
+        if self.history and self.history[-1][:2] == row:
+            steps += self.history.pop()[2]
+        self.history.append((*row, steps))
+
+
+def _event_of(optimizer: Any, sample_rate: float) -> MechanismEvent:
+    """The release that optimizer.step() is about to make."""
+    kind = type(optimizer).__name__
+    if hasattr(optimizer, "unclipped_num_std") or hasattr(optimizer, "_adjusted_noise_multiplier"):
+        raise ValueError("optimizer: got %s, want one that keeps its clipping bound: AdaClip's follows from the "
+                         "number of records in the batch, to which Opacus adds no noise" % kind)
+    if hasattr(optimizer, "_ddp_per_layer_hook"):
+        raise ValueError("optimizer: got %s, want one that draws its noise in step(): its hooks share the noisy "
+                         "gradients in backward(), before anything could refuse" % kind)
+    batches = optimizer.accumulated_iterations
+    if batches != 1:
+        raise ValueError("optimizer.accumulated_iterations: got %d, want 1: a record may be in several of the batches "
+                         "and is clipped in each; use BatchMemoryManager for large batches" % batches)
+    return _sampled(optimizer.noise_multiplier, sample_rate)
+
+
+def _sampled(noise_multiplier: float, sample_rate: float) -> PoissonSampled:
+    return PoissonSampled(sampling_probability=sample_rate, event=Gaussian(noise_multiplier=noise_multiplier))
+
+
+def _steps(history: List[Tuple[float, float, int]]) -> Dict[Tuple[float, float], int]:
+    steps: Dict[Tuple[float, float], int] = {}
+    for noise_multiplier, sample_rate, count in history:
+        steps[noise_multiplier, sample_rate] = steps.get((noise_multiplier, sample_rate), 0) + count
+    return steps

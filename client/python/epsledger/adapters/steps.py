@@ -1,0 +1,37 @@
+"""What the callbacks of training loops share: one charge before each step, and a stop after the last that fits."""
+from __future__ import annotations
+
+from typing import Optional
+
+from ..errors import invalid
+from ..event_json import EventLike
+from ..session import Session
+
+
+class ChargedSteps:
+    """Charges one event of a session before each step of a loop.
+
+    1. charge() comes back only after an ACCEPTED charge.
+    2. has_room() is a hint for ending a loop well: False if no further step fits now. Others may charge in
+       between; then it is charge() that raises."""
+
+    def __init__(self, session: Optional[Session], event: EventLike) -> None:
+        self._session = session
+        self._event = event
+        self._fit = 0  # how many further steps fitted when that was asked last
+
+    def charge(self, count: int = 1) -> None:
+        """Charges `count` steps. Raises as Session.charge does."""
+        self._the_session().charge(self._event, count=count)
+        self._fit -= count
+
+    def has_room(self, count: int = 1) -> bool:
+        """Whether `count` further steps fit. Asks the server only where what it said last is used up."""
+        if self._fit < count:
+            self._fit = self._the_session().preview(self._event).steps_that_fit
+        return self._fit >= count
+
+    def _the_session(self) -> Session:
+        if self._session is None:
+            raise invalid("session", None, "the session, on rank 0 and wherever there are no ranks")
+        return self._session

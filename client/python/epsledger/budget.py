@@ -1,0 +1,116 @@
+"""Caps and budgets."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Optional, Tuple
+
+from .rounded import digits_for_spent, rounded_down, rounded_up
+from .transport import Json
+
+
+@dataclasses.dataclass(frozen=True)
+class Cap:
+    """The quantity that a budget counts, and how much of it there is. Made by one of its methods; the server checks
+    the numbers, and keeps them rounded down."""
+
+    #: The JSON of an epsledger.v1.Cap.
+    message: Json
+
+    @classmethod
+    def pure_epsilon(cls, *, epsilon: float) -> "Cap":
+        """The sum of pure epsilons, in (0, inf)."""
+        return cls({"pureEpsilon": {"epsilon": epsilon}})
+
+    @classmethod
+    def approximate_dp(cls, *, epsilon: float, delta: float, filter: str = "RENYI_ORDERS",
+                       order: Optional[float] = None) -> "Cap":
+        """(epsilon, delta) kept by a filter: RENYI_ORDERS, RENYI_ONE_ORDER (with `order`), BASIC, ADVANCED or ZCDP.
+        epsilon in (0, inf), delta in (0, 1), order in (1, inf)."""
+        fields: Json = {"epsilon": epsilon, "delta": delta, "filter": filter}
+        if order is not None:
+            fields["order"] = order
+        return cls({"approximateDp": fields})
+
+    @classmethod
+    def zcdp(cls, *, rho: float) -> "Cap":
+        """rho of zCDP, in (0, inf). No amplification by sampling."""
+        return cls({"zcdp": {"rho": rho}})
+
+    @classmethod
+    def gaussian_dp(cls, *, mu: float) -> "Cap":
+        """mu of Gaussian differential privacy, in (0, inf). Plain Gaussian events only."""
+        return cls({"gaussianDp": {"mu": mu}})
+
+    @classmethod
+    def renyi(cls, *, order: float, divergence: float) -> "Cap":
+        """The Renyi divergence, in (0, inf), at one order in (1, inf)."""
+        return cls({"renyi": {"order": order, "divergence": divergence}})
+
+    @classmethod
+    def no_guarantee(cls) -> "Cap":
+        """No cap and no promise to anybody, said in so many words. Not for a session."""
+        return cls({"noGuarantee": {}})
+
+
+@dataclasses.dataclass(frozen=True)
+class CellBalance:
+    """One quantity of a cap's filter."""
+
+    quantity: str
+    #: With RENYI_DIVERGENCE.
+    order: float
+    cap: float
+    spent: float
+    remaining: float
+
+    @classmethod
+    def from_json(cls, message: Json) -> "CellBalance":
+        """Reads an epsledger.v1.CellBalance."""
+        return cls(message.get("quantity", ""), *(float(message.get(field, 0))
+                                                  for field in ("order", "cap", "spent", "remaining")))
+
+    def __str__(self) -> str:
+        digits = digits_for_spent(self.spent, self.cap)
+        return "%s%s: %s of %s is spent" % (self.quantity, " at order %.15g" % self.order if self.order > 0 else "",
+                                            rounded_up(self.spent, digits), rounded_down(self.cap, digits))
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Budget:
+    """A cap over one population of privacy units, as it was when it was asked for."""
+
+    #: "budgets/{budget}".
+    name: str
+    #: "ACTIVE", "FROZEN", "CLOSED" or "SUPERSEDED".
+    state: str
+    neighboring_relation: str
+    privacy_unit: str
+    cap: Cap
+    #: A charge fits if `all_cells_must_fit` ? all : at least one have room.
+    cells: Tuple[CellBalance, ...]
+    all_cells_must_fit: bool
+    #: In [0, 1], of the cell with the most room where one is enough.
+    spent_fraction: float
+    accepted_charge_count: int
+    refused_charge_count: int
+
+    @classmethod
+    def from_json(cls, message: Json) -> "Budget":
+        """Reads an epsledger.v1.Budget."""
+        return cls(name=message.get("name", ""), state=message.get("state", ""),
+                   neighboring_relation=message.get("neighboringRelation", ""),
+                   privacy_unit=message.get("privacyUnit", ""), cap=Cap(message.get("cap", {})),
+                   cells=tuple(map(CellBalance.from_json, message.get("cells", []))),
+                   all_cells_must_fit=message.get("allCellsMustFit", False),
+                   spent_fraction=float(message.get("spentFraction", 0)),
+                   accepted_charge_count=int(message.get("acceptedChargeCount", 0)),
+                   refused_charge_count=int(message.get("refusedChargeCount", 0)))
+
+    def __repr__(self) -> str:
+        return "<%s over every %s, %s: %s %% of its cap is spent>" % (
+            self.name, self.privacy_unit, self.state, rounded_up(100 * self.spent_fraction, 3))
+
+
+def budget_name(name: str) -> str:
+    """"people" and "budgets/people" are both "budgets/people"."""
+    return name if name.startswith("budgets/") else "budgets/" + name

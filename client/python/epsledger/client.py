@@ -1,0 +1,205 @@
+"""Connecting to a server, and opening sessions."""
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import socket
+from types import TracebackType
+from typing import Iterable, Mapping, Optional, Tuple, Type
+
+from .address import Address, Tls, flag_of, token_of
+from .budget import Budget, Cap, budget_name
+from .connection import Connection
+from .errors import NotFound, call_failed, invalid
+from .event_json import EventLike, count_json, event_json
+from .http_transport import HttpTransport
+from .retry import Retry
+from .session import Session
+from .transport import Json, Transport
+
+_MOST_DESCRIPTION_BYTES = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class Provenance:
+    """What an attempt says of itself, for the auditor and for a policy. A claim: the ledger cannot check it."""
+
+    #: POISSON, TRUNCATED_POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, RANDOM_ALLOCATION, FULL_BATCH or SHUFFLED.
+    sampler: str = "SAMPLER_UNSPECIFIED"
+    #: The largest contribution of one record, in (0, inf); 0: not said.
+    clip_norm: float = 0
+    #: Up to 64 bytes each.
+    library: str = ""
+    library_version: str = ""
+
+    def to_json(self) -> Json:
+        """The JSON of an epsledger.v1.Provenance."""
+        return {"sampler": self.sampler, "clipNorm": self.clip_norm, "library": self.library,
+                "libraryVersion": self.library_version}
+
+
+def connect(*, address: Optional[str] = None, transport: str = "http", tls: Optional[bool] = None,
+            tls_ca: Optional[str] = None, tls_cert: Optional[str] = None, tls_key: Optional[str] = None,
+            token: Optional[str] = None, token_file: Optional[str] = None, allow_insecure: Optional[bool] = None,
+            retry: Optional[Retry] = None) -> "Client":
+    """Returns a client of the server at `address`. Checks the arguments and reads the files; connects with the first
+    call.
+
+    address         transport "http": "http://host:port" or "https://host:port" of the server's --http-listen; else
+                    EPSLEDGER_HTTP, else http://127.0.0.1:8080. transport "grpc", with epsledger[grpc] installed:
+                    "host:port" or "unix:path" of its --listen; else EPSLEDGER_SERVER, else 127.0.0.1:50551.
+    tls             of "grpc": any certificate file says so too; else EPSLEDGER_TLS.
+    tls_ca, tls_cert, tls_key
+                    PEM files: who vouches for the server (default: the system's authorities), and this client's own.
+                    Else EPSLEDGER_TLS_CA, EPSLEDGER_TLS_CERT, EPSLEDGER_TLS_KEY.
+    token, token_file
+                    who calls, "epsl_..."; else EPSLEDGER_TOKEN_FILE, else EPSLEDGER_TOKEN. Never sent without TLS to
+                    an address that is not local.
+    allow_insecure  without TLS only loopback addresses are allowed, unless this is set (else EPSLEDGER_ALLOW_INSECURE):
+                    whoever can change the answers on the way can turn a refusal into a permit.
+
+    InvalidArgument names what is wrong."""
+    files = Tls(tls_ca or os.environ.get("EPSLEDGER_TLS_CA") or None,
+                tls_cert or os.environ.get("EPSLEDGER_TLS_CERT") or None,
+                tls_key or os.environ.get("EPSLEDGER_TLS_KEY") or None)
+    secret = token_of(token, token_file)
+    insecure = flag_of("EPSLEDGER_ALLOW_INSECURE") if allow_insecure is None else allow_insecure
+    carrier: Transport
+    if transport == "http":
+        if tls is not None:
+            raise invalid("tls", tls, "nothing where transport is \"http\": the address says http:// or https://")
+        carrier = HttpTransport(Address.of_http(
+            address=address or os.environ.get("EPSLEDGER_HTTP") or "http://127.0.0.1:8080", tls=files, token=secret,
+            allow_insecure=insecure))
+    elif transport == "grpc":
+        from .grpc_transport import GrpcTransport
+
+        carrier = GrpcTransport(Address.of_grpc(
+            address=address or os.environ.get("EPSLEDGER_SERVER") or "127.0.0.1:50551",
+            use_tls=flag_of("EPSLEDGER_TLS") if tls is None else tls, tls=files, token=secret,
+            allow_insecure=insecure))
+    else:
+        raise invalid("transport", transport, "\"http\" or \"grpc\"")
+    return Client(carrier, retry or Retry())
+
+
+class Client:
+    """A connection to an epsledger server, made by connect(). Thread-safe; sessions may be opened and used at once.
+
+    In a forked child it is used as before, over connections of the child's own; sessions are not (see Session)."""
+
+    def __init__(self, transport: Transport, retry: Retry) -> None:
+        self._connection = Connection(transport, retry)
+
+    @property
+    def address(self) -> str:
+        """Where the server is."""
+        return self._connection.transport.address
+
+    def open(self, *, session: str, budget: str, delta: Optional[float] = None,
+             neighboring_relation: str = "ADD_OR_REMOVE_ONE", own_cap: Optional[Cap] = None,
+             plan: Optional[Iterable[Tuple[EventLike, int]]] = None, group: str = "", display_name: str = "",
+             labels: Optional[Mapping[str, str]] = None, provenance: Provenance = Provenance(),
+             client_description: Optional[str] = None) -> Session:
+        """Opens the next attempt of a session, which fences all earlier ones, and creates the session first if it does
+        not exist. A process that starts again, from a checkpoint too, opens a new attempt: it draws fresh noise, which
+        is charged again.
+
+        session, budget       "first-run" under "people". The budget exists: an operator creates it, or create_budget.
+        delta                 in (0, 1): at which the session is stated, and at which a plan is composed.
+        neighboring_relation  ADD_OR_REMOVE_ONE, REPLACE_ONE or REPLACE_SPECIAL: what the training code clips for. It
+                              must be the budget's, or the session is refused.
+        own_cap               a cap of this session alone. None: the budgets on the way up are its caps.
+        plan                  [(event, count), ...] makes it DECLARED: composed once, tightly, and charged to all its
+                              budgets now; then charges draw from it. None: ADAPTIVE, every step is charged alone.
+        group                 sessions of one hyper-parameter search share it.
+        provenance            what this attempt says of its sampler, clip norm and library.
+
+        BudgetExhausted if a plan does not fit. NotFound if there is no such budget. AlreadyExists if there is a
+        session of that name with other content, naming the first difference; one that exists is taken as it is where
+        own_cap, plan, group, display_name and labels are not given."""
+        if plan is not None and delta is None:
+            raise invalid("delta", None, "a delta in (0, 1) for the plan")
+        wanted: Json = {"mode": "ADAPTIVE", "neighboringRelation": neighboring_relation}
+        if own_cap is not None:
+            wanted["ownCap"] = own_cap.message
+        elif plan is None:
+            wanted["noOwnCap"] = True
+        if plan is not None:
+            wanted.update(mode="DECLARED", planDelta=delta, plan={"events": [
+                {"event": event_json(event), "count": count_json(count)} for event, count in plan]})
+        for field, value in (("group", group), ("displayName", display_name), ("labels", dict(labels or {}))):
+            if value:
+                wanted[field] = value
+        name = "%s/sessions/%s" % (budget_name(budget), session)
+        as_it_is = wanted.keys() <= {"mode", "neighboringRelation", "noOwnCap"}
+        if not (as_it_is and self._takes_existing(name, neighboring_relation)):
+            self._connection.call("SessionService/CreateSession", {
+                "parent": budget_name(budget), "sessionId": session, "session": wanted})
+        attempt = self._open_attempt(name, provenance, client_description)
+        return Session(connection=self._connection, name=name, attempt=attempt, delta=delta)
+
+    def create_budget(self, *, name: str, cap: Cap, privacy_unit: str,
+                      neighboring_relation: str = "ADD_OR_REMOVE_ONE", parent: Optional[str] = None,
+                      display_name: str = "") -> Budget:
+        """Creates a budget over every `privacy_unit` ("person"); the same again returns it as it is now. AlreadyExists
+        names the first difference to a budget of that name."""
+        message: Json = {"cap": cap.message, "neighboringRelation": neighboring_relation, "privacyUnit": privacy_unit,
+                         "displayName": display_name}
+        if parent is not None:
+            message["parent"] = budget_name(parent)
+        return Budget.from_json(self.call("BudgetService/CreateBudget", {"budgetId": name, "budget": message}))
+
+    def budget(self, name: str) -> Budget:
+        """The budget as it is now. NotFound if there is none."""
+        return Budget.from_json(self.call("BudgetService/GetBudget", {"name": budget_name(name)}))
+
+    def call(self, method: str, request: Json) -> Json:
+        """Any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), asked again until its
+        outcome is definite: for reads, and for writes whose repetition is harmless. Charges are made by a Session."""
+        return self._connection.call(method, request)
+
+    def close(self) -> None:
+        """Ends the connections, and with them what its sessions can do. Leases that are not settled stay open in the
+        ledger, spent in full."""
+        self._connection.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "<client of the epsledger server at %s%s>" % (
+            self.address, ", closed" if self._connection.closed else "")
+
+    def _takes_existing(self, name: str, neighboring_relation: str) -> bool:
+        """False if there is no such session. One for another relation is not for this training code."""
+        try:
+            found = self._connection.call("SessionService/GetSession", {"name": name})
+        except NotFound:
+            return False
+        if found.get("neighboringRelation") != neighboring_relation:
+            raise invalid("neighboring_relation", neighboring_relation,
+                          "%s, which is what %s accounts for" % (found.get("neighboringRelation"), name))
+        return True
+
+    def _open_attempt(self, name: str, provenance: Provenance, client_description: Optional[str]) -> str:
+        request: Json = {"session": name, "provenance": provenance.to_json(),
+                         "clientDescription": _this_process() if client_description is None else client_description}
+        self._connection.seen_heads.add_to(request, name)
+        answer = self._connection.call("SessionService/OpenAttempt", request)
+        number, attempt = int(answer.get("number", 0)), str(answer.get("name"))
+        if number < 1 or attempt != "%s/attempts/%d" % (name, number):
+            raise call_failed("INTERNAL", "the server opened the attempt %r number %d of %s: these do not fit together"
+                              % (attempt, number, name))
+        self._connection.seen_heads.remember(name, answer)
+        return attempt
+
+
+def _this_process() -> str:
+    text = "%s, process %d, epsledger for Python %s" % (socket.gethostname(), os.getpid(), platform.python_version())
+    return text.encode()[:_MOST_DESCRIPTION_BYTES].decode(errors="ignore")

@@ -1,0 +1,532 @@
+"""Mechanism events: immutable values, each of which fully defines the mathematics of one release.
+
+An event is valid once it exists: every number is in its domain, at every depth, or constructing it
+raised ValueError with the field, what it got and what it wants. What is valid here is what the server
+and `epsctl compute` take as one.
+
+    step = PoissonSampled(sampling_probability=0.01, event=Gaussian(noise_multiplier=1.1))
+    step.to_json()      # {"poissonSampled": {"samplingProbability": 0.01, "event": {"gaussian": ...}}}
+
+Intervals: "(" open end, "[" closed end; a NaN is in none. Counts go up to 2**53, where a double still
+is exact. Numbers may be of any numeric type (NumPy's too) and are kept as float or int; sequences are
+kept as tuples. Arguments are given by name only.
+"""
+from __future__ import annotations
+
+import dataclasses
+import reprlib
+import typing
+from typing import (Annotated, Any, Callable, ClassVar, Dict, Iterator, List, Mapping, Sequence, Tuple,
+                    Type, TypeVar)
+
+from .domain import Interval, Range, Table, Text, as_list, refuse
+
+__all__ = [
+    "ApproximateDp", "BandedMatrixFactorization", "Composed", "CountedEvent", "DiscreteGaussian",
+    "DiscreteLaplace", "ExponentialMechanism", "Gaussian", "GaussianDp", "Laplace", "MechanismEvent",
+    "MixtureOfGaussians", "NonPrivate", "PermuteAndFlip", "PoissonSampled", "PureDp", "RandomAllocation",
+    "RandomizedResponse", "RenyiCurve", "RepeatAndSelect", "SampledWithReplacement",
+    "SampledWithoutReplacement", "SelfComposed", "TradeOffCurve", "TreeAggregation",
+    "TruncatedPoissonSampled", "UnverifiedClaim", "Zcdp",
+]
+
+JsonObject = Dict[str, Any]
+
+# The server's bounds on what one event may hold (accounting/event/validation.h).
+MAX_DEPTH = 16  # events inside events
+MAX_NODES = 10_000  # events in one event, all depths together
+# A sum of probabilities is taken as 1 within this.
+PROBABILITY_SUM_TOLERANCE = 1e-9
+
+
+# --- What holds events. ---------------------------------------------------------------------------------
+
+
+class _Event:
+    """One event inside another."""
+
+    absent: ClassVar[JsonObject] = {}
+
+    def keep(self, field: str, value: object) -> MechanismEvent:
+        if not isinstance(value, MechanismEvent):
+            refuse(field, reprlib.repr(value), "a mechanism event")
+        return value
+
+    def write(self, value: MechanismEvent) -> JsonObject:
+        return value.to_json()
+
+    def read(self, path: str, value: object, depth: int) -> MechanismEvent:
+        return _read_event(path, value, depth)
+
+
+class _Parts:
+    """The counted events of a sequence, at least one."""
+
+    absent: ClassVar[Tuple[CountedEvent, ...]] = ()
+
+    def keep(self, field: str, value: object) -> Tuple[CountedEvent, ...]:
+        try:
+            parts = tuple(typing.cast(Sequence[object], value))
+        except TypeError:
+            refuse(field, reprlib.repr(value), "a sequence of CountedEvent")
+        if not parts:
+            refuse(field, "no events", "at least 1")
+        for i, part in enumerate(parts):
+            if not isinstance(part, CountedEvent):
+                refuse("%s[%d]" % (field, i), reprlib.repr(part), "a CountedEvent")
+        return typing.cast(Tuple["CountedEvent", ...], parts)
+
+    def write(self, value: Tuple[CountedEvent, ...]) -> List[JsonObject]:
+        return [part.to_json() for part in value]
+
+    def read(self, path: str, value: object, depth: int) -> Tuple[CountedEvent, ...]:
+        return tuple(_read_fields(CountedEvent, "%s[%d]" % (path, i), part, depth)
+                     for i, part in enumerate(as_list(path, value)))
+
+
+Positive = Annotated[float, Interval("(0, inf)")]
+NonNegative = Annotated[float, Interval("[0, inf)")]
+Probability = Annotated[float, Interval("[0, 1]")]
+PositiveProbability = Annotated[float, Interval("(0, 1]")]
+OpenProbability = Annotated[float, Interval("(0, 1)")]
+Count = Annotated[int, Range(1)]
+Words = Annotated[str, Text()]
+Nested = Annotated["MechanismEvent", _Event()]
+
+
+# --- Reading and writing, once over all kinds. ----------------------------------------------------------
+
+
+_domains: Dict[type, Dict[str, Any]] = {}
+
+
+def _domains_of(cls: type) -> Dict[str, Any]:
+    """The domain of each field of an event, in the order of the proto."""
+    if cls not in _domains:
+        hints = typing.get_type_hints(cls, include_extras=True)
+        _domains[cls] = {field.name: hints[field.name].__metadata__[0]
+                         for field in dataclasses.fields(cls)}
+    return _domains[cls]
+
+
+def _json_name(snake_case: str) -> str:
+    first, *others = snake_case.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _object(path: str, value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        refuse(path, reprlib.repr(value), "an object")
+    return value
+
+
+_Fields = TypeVar("_Fields", bound="_Checked")
+
+
+def _read_fields(cls: Type[_Fields], path: str, value: object, depth: int) -> _Fields:
+    """Absent fields have proto3's defaults, which the domains mostly refuse."""
+    members = _object(path, value)
+    domains = _domains_of(cls)
+    names = {_json_name(name): name for name in domains}
+    for unknown in members.keys() - names.keys():
+        refuse("%s.%s" % (path, unknown), "an unknown field", "one of " + ", ".join(names))
+    fields = {}
+    for json_name, name in names.items():
+        at, domain = "%s.%s" % (path, json_name), domains[name]
+        got = members.get(json_name, domain.absent)
+        if isinstance(domain, (_Event, _Parts)):
+            fields[name] = domain.keep(at, domain.read(at, got, depth))
+        else:
+            fields[name] = domain.keep(at, domain.read(at, got))
+    return cls._made(path, fields)
+
+
+def _read_event(path: str, value: object, depth: int) -> MechanismEvent:
+    if depth >= MAX_DEPTH:
+        refuse(path, "%d events inside each other" % (depth + 1), "at most %d" % MAX_DEPTH)
+    members = _object(path, value)
+    if len(members) != 1:
+        refuse(path, ", ".join(map(str, members)) or "nothing", "one of " + ", ".join(KINDS))
+    kind, fields = next(iter(members.items()))
+    if kind not in KINDS:
+        refuse("%s.%s" % (path, kind), "an unknown event", "one of " + ", ".join(KINDS))
+    return _read_fields(KINDS[kind], "%s.%s" % (path, kind), fields, depth + 1)
+
+
+class _Checked:
+    """What has fields with domains: given by name, checked and then never changed."""
+
+    def __new__(cls, *args: object, **fields: object) -> Any:
+        if args:
+            names = ", ".join(name + "=..." for name in _domains_of(cls))
+            raise TypeError("%s takes its fields by name: %s(%s)" % (cls.__name__, cls.__name__, names))
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        self._check(type(self).__name__, str)
+
+    @classmethod
+    def _made(cls: Type[_Fields], path: str, fields: Mapping[str, object]) -> _Fields:
+        """An instance whose errors name its fields as JSON under `path`."""
+        made: _Fields = cls.__new__(cls)
+        for name, value in fields.items():
+            object.__setattr__(made, name, value)
+        made._check(path, _json_name)
+        return made
+
+    def _check(self, path: str, spelling: Callable[[str], str]) -> None:
+        depth, nodes = 0, 0
+        for name, domain in _domains_of(type(self)).items():
+            value = domain.keep("%s.%s" % (path, spelling(name)), getattr(self, name))
+            object.__setattr__(self, name, value)
+            for inner in value if isinstance(domain, _Parts) else [value]:
+                if isinstance(inner, _Checked):
+                    depth, nodes = max(depth, inner._depth), nodes + inner._nodes
+        self._check_together(lambda name: "%s.%s" % (path, spelling(name)))
+        if isinstance(self, MechanismEvent):
+            depth, nodes = depth + 1, nodes + 1
+        if depth > MAX_DEPTH:
+            refuse(path, "%d events inside each other" % depth, "at most %d" % MAX_DEPTH)
+        if nodes > MAX_NODES:
+            refuse(path, "%d events in one" % nodes, "at most %d" % MAX_NODES)
+        object.__setattr__(self, "_depth", depth)
+        object.__setattr__(self, "_nodes", nodes)
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        """What several fields must be to each other; at(name) is how errors name a field."""
+
+    def __repr__(self) -> str:
+        fields = ("%s=%s" % (name, _shown(getattr(self, name))) for name in _domains_of(type(self)))
+        return "%s(%s)" % (type(self).__name__, ", ".join(fields))
+
+    if typing.TYPE_CHECKING:
+        _depth: int  # events inside each other, this one included
+        _nodes: int  # events in this one, all depths together
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple) and len(value) > 8:
+        return "(%s, ... %d in all)" % (", ".join(repr(x) for x in value[:4]), len(value))
+    return repr(value)
+
+
+class MechanismEvent(_Checked):
+    """One release. Its kinds are the classes below; KINDS has them by their name in JSON."""
+
+    def to_json(self) -> JsonObject:
+        """The proto3 JSON of the message MechanismEvent: a dict with one key, the kind."""
+        fields = {_json_name(name): domain.write(getattr(self, name))
+                  for name, domain in _domains_of(type(self)).items()}
+        return {_kind_of(type(self)): fields}
+
+    @staticmethod
+    def from_json(value: object, *, path: str = "event") -> MechanismEvent:
+        """The event that proto3 JSON (as parsed by `json`) describes: from_json(x.to_json()) == x.
+
+        Raises ValueError, naming the field under `path`, for unknown events and fields, for numbers out
+        of their domain, and where an event is missing.
+        """
+        return _read_event(path, value, 0)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class CountedEvent(_Checked):
+    """`count` uses of `event` in sequence, parameters fixed. count in [1, 2^53]."""
+
+    event: Nested
+    count: Count = 1
+
+    def __iter__(self) -> Iterator[Any]:
+        """Unpacks as (event, count)."""
+        return iter((self.event, self.count))
+
+    def to_json(self) -> JsonObject:
+        """The proto3 JSON of the message CountedEvent."""
+        return {"event": self.event.to_json(), "count": str(self.count)}
+
+    @staticmethod
+    def from_json(value: object, *, path: str = "events[]") -> CountedEvent:
+        """As MechanismEvent.from_json."""
+        return _read_fields(CountedEvent, path, value, 0)
+
+
+
+# --- The kinds, in the order of proto/epsledger/v1/mechanism.proto. -------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Gaussian(MechanismEvent):
+    """Adds N(0, (noise_multiplier * contribution)^2) to a sum whose records contribute norm <=
+    contribution. noise_multiplier: noise standard deviation / the largest contribution of ONE
+    record, in (0, inf)."""
+
+    noise_multiplier: Positive
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Laplace(MechanismEvent):
+    """Laplace noise of scale noise_multiplier * contribution (L1). In (0, inf)."""
+
+    noise_multiplier: Positive
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DiscreteGaussian(MechanismEvent):
+    """Discrete Gaussian with parameter sigma in (0, inf) on an integer query of integer sensitivity
+    >= 1."""
+
+    sigma: Positive
+    sensitivity: Count
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class DiscreteLaplace(MechanismEvent):
+    """Discrete Laplace: P[k] proportional to exp(-noise_parameter |k|), on an integer query.
+    noise_parameter in (0, inf), sensitivity >= 1."""
+
+    noise_parameter: Positive
+    sensitivity: Count
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class RandomizedResponse(MechanismEvent):
+    """With probability noise_parameter in (0, 1) a uniform one of num_buckets >= 2 values, otherwise
+    the true value."""
+
+    noise_parameter: OpenProbability
+    num_buckets: Annotated[int, Range(2)]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ExponentialMechanism(MechanismEvent):
+    """The exponential mechanism as an epsilon-bounded-range mechanism. epsilon in [0, inf)."""
+
+    epsilon: NonNegative
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class PermuteAndFlip(MechanismEvent):
+    """Permute-and-flip, epsilon-DP. epsilon in [0, inf)."""
+
+    epsilon: NonNegative
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class PureDp(MechanismEvent):
+    """Any (epsilon, 0)-DP mechanism. epsilon in [0, inf)."""
+
+    epsilon: NonNegative
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class ApproximateDp(MechanismEvent):
+    """Any (epsilon, delta)-DP mechanism. epsilon in [0, inf), delta in [0, 1]."""
+
+    epsilon: NonNegative
+    delta: Probability
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Zcdp(MechanismEvent):
+    """Any (xi, rho)-zCDP mechanism: D_a <= xi + rho a for every a > 1. Both in [0, inf)."""
+
+    rho: NonNegative
+    xi: NonNegative = 0.0
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class GaussianDp(MechanismEvent):
+    """Any mu-GDP mechanism. mu in [0, inf)."""
+
+    mu: NonNegative
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class RenyiCurve(MechanismEvent):
+    """Any mechanism with D_{orders[i]} <= divergences[i]. Orders in (1, inf), strictly increasing;
+    divergences in [0, inf), as many. 1 to 10,000 of them."""
+
+    orders: Annotated[Sequence[float], Table("(1, inf)")]
+    divergences: Annotated[Sequence[float], Table("[0, inf)")]
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        _check_columns(at("orders"), self.orders, at("divergences"), self.divergences)
+        _check_increasing(at("orders"), self.orders)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class TradeOffCurve(MechanismEvent):
+    """Any mechanism whose trade-off function is at least the linear interpolation of the points.
+    type_one strictly increasing from 0 to 1; type_two[i] in [0, 1 - type_one[i]], non-increasing, as
+    many. 2 to 10,000 of them."""
+
+    type_one: Annotated[Sequence[float], Table("[0, 1]", least=2)]
+    type_two: Annotated[Sequence[float], Table("[0, 1]", least=2)]
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        one, two = at("type_one"), at("type_two")
+        _check_columns(one, self.type_one, two, self.type_two)
+        _check_increasing(one, self.type_one)
+        for i, end in ((0, 0), (len(self.type_one) - 1, 1)):
+            if self.type_one[i] != end:
+                refuse("%s[%d]" % (one, i), self.type_one[i], str(end))
+        for i, y in enumerate(self.type_two):
+            most = min(1 - self.type_one[i], self.type_two[max(i - 1, 0)])
+            if y > most:
+                refuse("%s[%d]" % (two, i), y,
+                       "at most %s: no more than 1 - typeOne and than the one before" % most)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class MixtureOfGaussians(MechanismEvent):
+    """A Gaussian release in which one record moves the mean by sensitivities[i] (in contributions)
+    with probability probabilities[i]. noise_multiplier in (0, inf); sensitivities in [0, inf);
+    probabilities sum to 1 within 1e-9, as many. 1 to 10,000 of them."""
+
+    noise_multiplier: Positive
+    sensitivities: Annotated[Sequence[float], Table("[0, inf)")]
+    probabilities: Annotated[Sequence[float], Table("[0, 1]")]
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        _check_columns(at("sensitivities"), self.sensitivities, at("probabilities"), self.probabilities)
+        total = sum(self.probabilities)
+        if abs(total - 1) > PROBABILITY_SUM_TOLERANCE:
+            refuse(at("probabilities"), "a sum of %s" % total, "a sum of 1")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class PoissonSampled(MechanismEvent):
+    """`event` on a sample that holds each record independently with sampling_probability in (0, 1]."""
+
+    sampling_probability: PositiveProbability
+    event: Nested
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class TruncatedPoissonSampled(MechanismEvent):
+    """Poisson sampling whose batch is cut at max_batch_size."""
+
+    sampling_probability: PositiveProbability
+    max_batch_size: Count
+    dataset_size: Count
+    event: Nested
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class SampledWithoutReplacement(MechanismEvent):
+    """`event` on a uniform subset of sample_size of dataset_size records."""
+
+    dataset_size: Count
+    sample_size: Count
+    event: Nested
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        _check_at_most(at("sample_size"), self.sample_size, self.dataset_size, "datasetSize")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class SampledWithReplacement(MechanismEvent):
+    """`event` on sample_size independent uniform draws of dataset_size records."""
+
+    dataset_size: Count
+    sample_size: Count
+    event: Nested
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class RandomAllocation(MechanismEvent):
+    """Each record takes part in `selected` uniformly random ones of `rounds` uses of `event`."""
+
+    rounds: Count
+    selected: Count
+    event: Nested
+
+    def _check_together(self, at: Callable[[str], str]) -> None:
+        _check_at_most(at("selected"), self.selected, self.rounds, "rounds")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Composed(MechanismEvent):
+    """The sequence of its parts, 1 to 10,000 of all depths together."""
+
+    events: Annotated[Sequence[CountedEvent], _Parts()]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class SelfComposed(MechanismEvent):
+    """`count` uses of `event`. count in [1, 2^53]."""
+
+    event: Nested
+    count: Count
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class TreeAggregation(MechanismEvent):
+    """Gaussian tree aggregation over step_count leaves, each record in at most one leaf."""
+
+    noise_multiplier: Positive
+    step_count: Count
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class BandedMatrixFactorization(MechanismEvent):
+    """Banded matrix factorisation with unit column norms under b-cyclic Poisson sampling.
+    sampling_probability: the overall one, in (0, 1]; an accountant wants bands *
+    sampling_probability <= 1."""
+
+    noise_multiplier: Positive
+    bands: Count
+    iterations: Count
+    sampling_probability: PositiveProbability
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class RepeatAndSelect(MechanismEvent):
+    """Private selection of the best of a random number of runs of `event`. mean: expected number of
+    runs, in [1, inf). shape of the truncated negative binomial (0: logarithmic, 1: geometric), in
+    (-1, inf)."""
+
+    event: Nested
+    mean: Annotated[float, Interval("[1, inf)")]
+    shape: Annotated[float, Interval("(-1, inf)")]
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class UnverifiedClaim(MechanismEvent):
+    """Somebody's claim. Composes as ApproximateDp, and every guarantee that contains one says so.
+    citation: where the claim comes from, up to 1,024 bytes."""
+
+    epsilon: NonNegative
+    delta: Probability
+    citation: Words = ""
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class NonPrivate(MechanismEvent):
+    """A release without privacy: every epsilon is infinite from here on. reason: up to 1,024 bytes."""
+
+    reason: Words = ""
+
+
+def _check_columns(first: str, one: Sequence[float], second: str, two: Sequence[float]) -> None:
+    if len(one) != len(two):
+        refuse(second, "%d points" % len(two), "%d, one for each of %s" % (len(one), first))
+
+
+def _check_increasing(field: str, values: Sequence[float]) -> None:
+    for i in range(1, len(values)):
+        if not values[i] > values[i - 1]:
+            refuse("%s[%d]" % (field, i), values[i], "more than %s, the one before" % values[i - 1])
+
+
+def _check_at_most(field: str, value: int, most: int, name: str) -> None:
+    if value > most:
+        refuse(field, value, "in [1, %d], at most %s" % (most, name))
+
+
+def _kind_of(cls: type) -> str:
+    return cls.__name__[0].lower() + cls.__name__[1:]
+
+
+# The kinds by their name in JSON, in the order of the proto.
+KINDS: Mapping[str, Type[MechanismEvent]] = {_kind_of(cls): cls for cls in MechanismEvent.__subclasses__()}

@@ -1,0 +1,143 @@
+"""Calls over gRPC: the extra epsledger[grpc]. Messages are built at run time from descriptor_set.binpb."""
+from __future__ import annotations
+
+import importlib
+import pathlib
+from typing import Any, Callable, Dict, List, Tuple
+
+from .address import Address
+from .errors import WrongProcess, invalid
+from .process import SurvivesFork
+from .transport import Json, RpcError
+
+_OPTIONS = (
+    ("grpc.enable_retries", 0),  # the number of tries is what Retry says
+    ("grpc.initial_reconnect_backoff_ms", 100),  # a server that restarts is found again within two seconds
+    ("grpc.min_reconnect_backoff_ms", 10_000),  # how long one attempt to connect may take
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+)
+# A proxy from the environment would carry a local connection, in the clear, off the machine.
+_PLAINTEXT_OPTIONS = (("grpc.enable_http_proxy", 0),)
+
+
+class GrpcTransport(SurvivesFork):
+    """One channel. gRPC does not survive a fork: a child that calls gets WrongProcess, and must be spawned or use the
+    HTTP transport."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__()
+        try:
+            self._grpc: Any = importlib.import_module("grpc")
+            self._messages = _Messages()
+        except ImportError as error:
+            raise invalid("transport", "grpc", "\"http\", or the packages of epsledger[grpc]: %s" % error) from None
+        self._address = address
+        self._metadata = (("authorization", "Bearer " + address.token),) if address.token else ()
+        self._methods: Dict[str, Callable[..., Any]] = {}
+        self._forked = False
+        # After UNAVAILABLE a call waits for the connection: a channel that nobody waits on looks only now and then.
+        self._wait_for_ready = False
+        if address.tls is None:
+            self._channel = self._grpc.insecure_channel(address.target, options=_OPTIONS + _PLAINTEXT_OPTIONS)
+        else:
+            address.tls.context()  # names a file that cannot be read
+            files = [None if path is None else pathlib.Path(path).read_bytes()
+                     for path in (address.tls.ca, address.tls.key, address.tls.cert)]
+            self._channel = self._grpc.secure_channel(
+                address.target, self._grpc.ssl_channel_credentials(*files), options=_OPTIONS)
+
+    @property
+    def address(self) -> str:
+        return self._address.target
+
+    def call(self, method: str, request: Json, timeout: float) -> Json:
+        if self._forked:
+            raise WrongProcess("gRPC does not survive a fork: start the process with multiprocessing's \"spawn\", or "
+                               "connect() with transport \"http\"")
+        if method not in self._methods:
+            self._methods[method] = self._messages.bind(self._channel, method)
+        message = self._messages.request(method, request)
+        try:
+            answer = self._methods[method](message, timeout=timeout, metadata=self._metadata,
+                                           wait_for_ready=self._wait_for_ready)
+        except self._grpc.RpcError as error:
+            self._wait_for_ready = error.code().name == "UNAVAILABLE"
+            raise RpcError(error.code().name, error.details() or "", self._details(error)) from None
+        self._wait_for_ready = False
+        return self._messages.to_json(answer)
+
+    def close(self) -> None:
+        if not self._forked:
+            self._channel.close()
+
+    def _after_fork(self) -> None:
+        self._forked = True
+
+    def _details(self, error: Any) -> List[Tuple[str, Json]]:
+        for key, value in error.trailing_metadata() or ():
+            if key == "grpc-status-details-bin":
+                return self._messages.read_details(value)
+        return []
+
+
+class _Messages:
+    """The messages of epsledger.v1, in a descriptor pool of their own: no clash with others of the process."""
+
+    def __init__(self) -> None:
+        pools: Any = importlib.import_module("google.protobuf.descriptor_pool")
+        descriptors: Any = importlib.import_module("google.protobuf.descriptor_pb2")
+        self._factory: Any = importlib.import_module("google.protobuf.message_factory")
+        self._json: Any = importlib.import_module("google.protobuf.json_format")
+        files = descriptors.FileDescriptorSet.FromString(
+            pathlib.Path(__file__).with_name("descriptor_set.binpb").read_bytes())
+        self._pool = pools.DescriptorPool()
+        for file in files.file:
+            self._pool.AddSerializedFile(file.SerializeToString())
+
+    def bind(self, channel: Any, method: str) -> Callable[..., Any]:
+        """The call of "ChargeService/Charge"."""
+        answer = self._class(self._descriptor(method).output_type)
+        bound: Callable[..., Any] = channel.unary_unary(
+            "/epsledger.v1." + method, request_serializer=lambda message: message.SerializeToString(),
+            response_deserializer=answer.FromString)
+        return bound
+
+    def request(self, method: str, request: Json) -> Any:
+        """InvalidArgument for what is no JSON of the method's request."""
+        kind = self._descriptor(method).input_type
+        try:
+            return self._json.ParseDict(request, self._class(kind)())
+        except self._json.ParseError as error:
+            raise RpcError("INVALID_ARGUMENT",
+                           "the request is not the JSON of %s: %s" % (kind.full_name, error)) from None
+
+    def to_json(self, message: Any) -> Json:
+        json: Json = self._json.MessageToDict(message)
+        return json
+
+    def read_details(self, status_bytes: bytes) -> List[Tuple[str, Json]]:
+        """Those of a google.rpc.Status whose types are in the descriptor set."""
+        status = self._class(self._pool.FindMessageTypeByName("google.rpc.Status")).FromString(status_bytes)
+        details = []
+        for detail in status.details:
+            name = detail.type_url.rsplit("/", 1)[-1]
+            try:
+                kind = self._pool.FindMessageTypeByName(name)
+            except KeyError:
+                continue
+            details.append((name, self.to_json(self._class(kind).FromString(detail.value))))
+        return details
+
+    def _descriptor(self, method: str) -> Any:
+        service, _, name = method.partition("/")
+        try:
+            return self._pool.FindServiceByName("epsledger.v1." + service).methods_by_name[name]
+        except KeyError:
+            raise RpcError("UNIMPLEMENTED", "there is no method %s" % method) from None
+
+    def _class(self, descriptor: Any) -> Any:
+        if hasattr(self._factory, "GetMessageClass"):
+            return self._factory.GetMessageClass(descriptor)
+        return self._factory.MessageFactory(self._pool).GetPrototype(descriptor)  # protobuf before 4.22

@@ -1,0 +1,142 @@
+"""Calls over HTTP and JSON, the unary part of the Connect protocol, with the standard library alone."""
+from __future__ import annotations
+
+import collections
+import http.client
+import json
+import select
+import socket
+import ssl
+from typing import Deque, Dict, List, Optional, Tuple
+
+from .address import Address
+from .process import SurvivesFork
+from .transport import Json, RpcError
+
+# https://connectrpc.com/docs/protocol#error-codes; what is not JSON comes from something in between.
+_CODE_OF_STATUS = {400: "INTERNAL", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "UNIMPLEMENTED",
+                   429: "UNAVAILABLE", 502: "UNAVAILABLE", 503: "UNAVAILABLE", 504: "UNAVAILABLE"}
+
+
+class HttpTransport(SurvivesFork):
+    """Connections that are kept and used again, one call at a time each. Goes through no proxy, follows no redirect.
+
+    A connection whose call did not end well is thrown away with whatever is still on its way."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__()
+        self._target = address.target
+        self._context = address.tls.context() if address.tls is not None else None
+        self._headers = {"content-type": "application/json", "accept": "application/json"}
+        if address.token:
+            self._headers["authorization"] = "Bearer " + address.token
+        # Appending and popping are atomic: no lock that a fork could find held.
+        self._idle: Deque[http.client.HTTPConnection] = collections.deque()
+        self._closed = False
+
+    @property
+    def address(self) -> str:
+        return "%s://%s" % ("http" if self._context is None else "https", self._target)
+
+    def call(self, method: str, request: Json, timeout: float) -> Json:
+        body = json.dumps(request, separators=(",", ":"), allow_nan=False).encode()
+        headers = dict(self._headers)
+        headers["connect-timeout-ms"] = str(max(1, int(timeout * 1000)))
+        try:
+            status, answer = self._exchange("/epsledger.v1." + method, body, headers, timeout)
+        except ssl.SSLCertVerificationError as error:
+            raise RpcError("FAILED_PRECONDITION", "the certificate of %s is not trusted: %s; tls_ca or "
+                           "EPSLEDGER_TLS_CA names who vouches for it" % (self._target, error.verify_message)) from None
+        except socket.timeout:
+            raise RpcError("DEADLINE_EXCEEDED", "%s did not answer in %g s" % (self._target, timeout)) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise RpcError("UNAVAILABLE", "%s: %s" % (self._target, error or type(error).__name__)) from None
+        return _read_answer(status, answer, self._target)
+
+    def close(self) -> None:
+        self._closed = True
+        self._close_idle()
+
+    def _after_fork(self) -> None:
+        self._close_idle()  # our copies: the parent's stay open
+
+    def _close_idle(self) -> None:
+        connection = self._pop_idle()
+        while connection is not None:
+            connection.close()
+            connection = self._pop_idle()
+
+    def _pop_idle(self) -> Optional[http.client.HTTPConnection]:
+        try:
+            return self._idle.pop()
+        except IndexError:  # nothing there, or another thread took it
+            return None
+
+    def _exchange(self, path: str, body: bytes, headers: Dict[str, str], timeout: float) -> Tuple[int, bytes]:
+        connection = self._idle_connection() or self._new_connection()
+        try:
+            connection.timeout = timeout
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+            answer = response.read()
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            self._idle.append(connection)
+        if self._closed:  # while this call was under way
+            self._close_idle()
+        return response.status, answer
+
+    def _idle_connection(self) -> Optional[http.client.HTTPConnection]:
+        connection = self._pop_idle()
+        while connection is not None:
+            # Something to read before anything was asked: the server has ended it.
+            if connection.sock is not None and not _is_readable(connection.sock):
+                return connection
+            connection.close()
+            connection = self._pop_idle()
+        return None
+
+    def _new_connection(self) -> http.client.HTTPConnection:
+        if self._context is None:
+            return http.client.HTTPConnection(self._target)
+        return http.client.HTTPSConnection(self._target, context=self._context)
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(sock, select.POLLIN)
+        return bool(poll.poll(0))
+    return bool(select.select([sock], [], [], 0)[0])
+
+
+def _read_answer(status: int, answer: bytes, target: str) -> Json:
+    try:
+        message = json.loads(answer)
+    except ValueError:
+        message = None
+    if status == 200 and isinstance(message, dict):
+        return message
+    if status == 200:
+        raise RpcError("INTERNAL", "the answer of %s is no JSON object: %r" % (target, answer[:80]))
+    if isinstance(message, dict) and isinstance(message.get("code"), str):
+        code = message["code"].upper()
+        # Connect spells one of them differently.
+        code = "CANCELLED" if code == "CANCELED" else code
+        raise RpcError(code, str(message.get("message", "")), _read_details(message.get("details")))
+    raise RpcError(_CODE_OF_STATUS.get(status, "UNKNOWN"),
+                   "%s answered with HTTP status %d and no Connect error" % (target, status))
+
+
+def _read_details(details: object) -> List[Tuple[str, Json]]:
+    """Their JSON is in "debug", which this service gives with every detail of its own."""
+    if not isinstance(details, list):
+        return []
+    return [(str(detail.get("type")), detail["debug"]) for detail in details
+            if isinstance(detail, dict) and isinstance(detail.get("debug"), dict)]

@@ -1,0 +1,270 @@
+"""Charging: one attempt of one training run asks the ledger before each noisy step."""
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Type, TypeVar, cast
+
+from .charging import charge_until_definite, lease_until_definite
+from .connection import Connection
+from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
+from .event_json import EventLike, count_json, event_json
+from .guarantees import Guarantees, Spent, Statement
+from .lease import Lease
+from .permit import Permit
+from .process import OwnedByProcess
+from .refusal import Refusal
+from .transport import Json
+
+if TYPE_CHECKING:
+    from .adapters.opacus import LedgerAccountant
+
+Batch = TypeVar("Batch")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclasses.dataclass(frozen=True)
+class Preview:
+    """What a charge would do now. No promise: others may charge in between."""
+
+    accepted: bool
+    #: Why not, where it would not be.
+    refusal: Optional[Refusal]
+    #: How many single uses of the event fit now, up to 2^53.
+    steps_that_fit: int
+
+    def __bool__(self) -> bool:
+        return self.accepted
+
+    def __str__(self) -> str:
+        would = "it would be accepted" if self.refusal is None else "it would be %s" % str(self.refusal).rstrip(".")
+        return "%s; %d single steps fit now" % (would, self.steps_that_fit)
+
+    def __repr__(self) -> str:
+        return "<%s>" % self
+
+
+class Session(OwnedByProcess):
+    """One attempt of one session, opened by Client.open, which fenced all earlier attempts.
+
+    1. Every charge has a key of its own in the attempt ("step-1", "step-2", ...), and all tries of one charge use that
+       key: the ledger counts it at most once.
+    2. A permit comes from an ACCEPTED answer to that very key and from nothing else. There is no fail-open option.
+    3. A charge whose outcome stays unknown counts as spent. Its key is never used for another charge; retry_charge
+       asks for the same one again.
+    4. Every charge tells the server the newest entry of the ledger that this client was told of: one that is behind
+       it, restored from an old backup for example, answers DATA_LOSS (OutcomeUnknown.code), and open() LedgerBehind.
+
+    Thread-safe. In a forked child, as a DataLoader worker is, charging raises WrongProcess."""
+
+    def __init__(self, *, connection: Connection, name: str, attempt: str, delta: Optional[float]) -> None:
+        super().__init__()
+        #: "budgets/{budget}/sessions/{session}".
+        self.name = name
+        #: "budgets/{budget}/sessions/{session}/attempts/{attempt}".
+        self.attempt = attempt
+        #: At which spent, guarantees and statement are stated, unless they are told another.
+        self.delta = delta
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._last_key: Dict[str, int] = {"step": 0, "lease": 0}
+        self._accepted_steps = 0
+        self._unknown: Dict[str, Tuple[Json, int]] = {}
+        self._exhausted: Optional[BudgetExhausted] = None
+        self._closed = False
+
+    @property
+    def exhausted(self) -> Optional[BudgetExhausted]:
+        """The newest refusal of a cap without room, with its numbers; None if there was none."""
+        return self._exhausted
+
+    @property
+    def unknown_charges(self) -> Tuple[str, ...]:
+        """The ids of the charges whose outcome is unknown, oldest first. They count as spent."""
+        with self._lock:
+            return tuple(self._unknown)
+
+    def step(self, event: EventLike) -> Permit:
+        """Charges one use of `event` at once, waits until that is durable, and returns the permit for one block:
+
+            with session.step(event):
+                ...  # noise, update: runs only after an ACCEPTED answer
+
+        Errors are those of charge: none of them runs the block."""
+        return self.charge(event)
+
+    def charge(self, event: EventLike, *, count: int = 1) -> Permit:
+        """Charges `count` uses of `event` to the session and all its budgets, waits until that is durable, and returns
+        the permit: good for `count` blocks `with permit:`. `count` in [1, 2^53].
+
+        Refused (BudgetExhausted, AttemptFenced, ...) if the ledger refuses: nothing was charged. InvalidArgument if
+        the event or count is outside its domain: nothing was charged. OutcomeUnknown if no try brought a decision: it
+        counts as spent. WrongProcess in a forked child."""
+        return self._charge_with_id(self._next_key("step"), event_json(event), count)
+
+    def retry_charge(self, charge_id: str) -> Permit:
+        """Asks again for a charge of unknown_charges, with its key, event and count: returns and raises as charge
+        does. InvalidArgument if there is none of that id, which is also so once its outcome is known: one charge
+        never gives two permits."""
+        self._check_open()
+        with self._lock:  # taken out while it is asked for, so that two callers never get a permit each
+            event, count = self._unknown.pop(charge_id, ({}, 0))
+        if count == 0:
+            raise invalid("charge_id", charge_id, "one of unknown_charges")
+        try:
+            return self._charge_with_id(charge_id, event, count)
+        except CallFailed as error:
+            # No try of this round reached a decision, and one of a round before may have committed.
+            with self._lock:
+                self._unknown[charge_id] = (event, count)
+            raise OutcomeUnknown(charge_id, error.code, error.message, "asked again") from error
+
+    def guard(self, loader: Iterable[Batch], event: EventLike) -> Iterator[Batch]:
+        """Yields the batches of `loader`, each after one use of `event` was charged for it:
+
+            for batch in session.guard(loader, event):
+                ...  # noise, update
+
+        When a cap has no room (BudgetExhausted), the loop ends as if the data had ended, before the batch that was
+        refused, and `session.exhausted` holds the refusal: running out of budget is how a private training run ends,
+        and what is after the loop, such as saving the model, should run. Every other error is raised."""
+        for batch in loader:
+            try:
+                permit = self.charge(event)
+            except BudgetExhausted:
+                return
+            with permit:
+                yield batch
+
+    def charged(self, event: EventLike) -> Callable[[Function], Function]:
+        """A decorator: every call of the function charges one use of `event` first, and is not made where that
+        fails."""
+
+        def decorate(function: Function) -> Function:
+            if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+                raise TypeError("%s is asynchronous: use epsledger.aio" % function.__qualname__)
+
+            @functools.wraps(function)
+            def charged_first(*arguments: Any, **named: Any) -> Any:
+                with self.step(event):
+                    return function(*arguments, **named)
+
+            return cast(Function, charged_first)
+
+        return decorate
+
+    def lease(self, event: EventLike, *, count: int, time_to_live: int = 86400) -> Lease:
+        """Charges `count` uses of `event` at once, for Lease.step to hand out without asking:
+
+            with session.lease(event, count=100) as lease:
+                while lease.steps_left:
+                    with lease.step():
+                        ...
+
+        `count` in [1, 2^53]. `time_to_live`, in seconds, up to 366 days, is when people should ask what became of
+        it: no lease ends by itself. Errors are those of charge; a lease whose outcome stays unknown is spent in full,
+        and another one may be acquired."""
+        if type(time_to_live) is not int or not 1 <= time_to_live <= 366 * 86400:
+            raise invalid("time_to_live", time_to_live, "whole seconds in [1, 31622400]")
+        request: Json = {"event": event_json(event), "count": count_json(count),
+                         "timeToLive": "%ds" % time_to_live, "attempt": self.attempt}
+        self._check_open()
+        request["leaseId"] = self._next_key("lease")
+        self._connection.seen_heads.add_to(request, self.name)
+        try:
+            answer = lease_until_definite(self._connection, request)
+        except BudgetExhausted as refusal:
+            self._exhausted = refusal
+            raise
+        self._connection.seen_heads.remember(self.name, answer)
+        with self._lock:
+            self._accepted_steps += count
+        return Lease(connection=self._connection, charge="%s/charges/%s" % (self.attempt, request["leaseId"]),
+                     answer=answer, event=request["event"])
+
+    def preview(self, event: EventLike, *, count: int = 1) -> Preview:
+        """What charge(event, count=count) would do, and how many steps would fit. Charges nothing."""
+        answer = self._connection.call("ChargeService/PreviewCharge", {
+            "session": self.name, "event": event_json(event), "count": count_json(count)})
+        accepted = answer.get("decision") == "ACCEPTED"
+        return Preview(accepted, None if accepted else Refusal.from_json(answer.get("refusal") or {}),
+                       int(answer.get("stepsThatFit", 0)))
+
+    def guarantees(self, *, delta: Optional[float] = None) -> Guarantees:
+        """Epsilon at `delta`, in (0, 1), of what was charged so far in all attempts, under every accountant."""
+        delta = self._delta_or(delta)
+        return Guarantees.from_json(
+            self._connection.call("SessionService/GetSessionGuarantees", {"name": self.name, "delta": delta}), delta)
+
+    def spent(self, *, delta: Optional[float] = None) -> Spent:
+        """The smallest of the guarantees: epsilon >= the true epsilon at `delta` of what was charged so far."""
+        return self.guarantees(delta=delta).spent
+
+    def statement(self, *, delta: Optional[float] = None) -> Statement:
+        """The signed privacy statement of this session at `delta`, in (0, 1)."""
+        return Statement.from_json(self._connection.call(
+            "AuditService/GetPrivacyStatement", {"name": self.name, "delta": self._delta_or(delta)}))
+
+    def opacus(self) -> "LedgerAccountant":
+        """The accountant of an Opacus PrivacyEngine that charges this session before each update:
+        `engine.accountant = session.opacus()`, before make_private. See epsledger.adapters.opacus."""
+        from .adapters.opacus import LedgerAccountant
+
+        return LedgerAccountant(self)
+
+    def close(self) -> None:
+        """Ends this object: it charges nothing any more. The session stays as it is in the ledger."""
+        self._closed = True
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "<%s, %d steps charged%s%s>" % (
+            self.attempt, self._accepted_steps,
+            ", %d of unknown outcome" % len(self._unknown) if self._unknown else "",
+            ", closed" if self._closed else ", exhausted" if self._exhausted else "")
+
+    def _charge_with_id(self, charge_id: str, event: Json, count: int) -> Permit:
+        request: Json = {"attempt": self.attempt, "chargeId": charge_id, "event": event, "count": count_json(count)}
+        self._check_open()
+        self._connection.seen_heads.add_to(request, self.name)
+        try:
+            charge = charge_until_definite(self._connection, request)
+        except (Refused, CallFailed) as error:
+            if isinstance(error, BudgetExhausted):
+                self._exhausted = error
+            raise
+        except BaseException:  # an interruption too: the charge may be on its way
+            with self._lock:
+                self._unknown[charge_id] = (event, count)
+            raise
+        self._connection.seen_heads.remember(self.name, charge)
+        with self._lock:
+            self._accepted_steps += count
+        return Permit(charge=charge["name"], sequence=int(charge["sequence"]), event=event, count=count)
+
+    def _next_key(self, kind: str) -> str:
+        self._check_process()  # before the lock: another thread of the parent may have held it at the fork
+        with self._lock:
+            self._last_key[kind] += 1
+            return "%s-%d" % (kind, self._last_key[kind])
+
+    def _check_open(self) -> None:
+        self._check_process()
+        self._connection.check_open()
+        if self._closed:
+            raise Ended("%s is closed: open the session again, which is a new attempt" % self.attempt)
+
+    def _delta_or(self, delta: Optional[float]) -> float:
+        chosen = self.delta if delta is None else delta
+        if chosen is None:
+            raise invalid("delta", None, "a delta in (0, 1), here or in open()")
+        return chosen

@@ -1,0 +1,62 @@
+"""One try of one call: the seam between what this package means and how it is carried."""
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
+
+#: A message as proto3 JSON: lowerCamel names, 64-bit integers as strings; what is absent has its default.
+Json = Dict[str, Any]
+
+# Codes after which the server may have committed, and asking again with the same key can tell.
+_WORTH_RETRYING = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN"})
+# Codes that the server gives before it writes.
+_NOT_COMMITTED = frozenset({
+    "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "UNAUTHENTICATED",
+    "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED"})
+_MOST_RETRY_DELAY = 3600.0
+
+
+class RpcError(Exception):
+    """What one try failed with: a gRPC status name, its text, and its details as (type name, JSON)."""
+
+    def __init__(self, code: str, message: str, details: Sequence[Tuple[str, Json]] = ()) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self._details = details
+
+    def detail(self, type_name: str) -> Optional[Json]:
+        """The first detail of that type, "epsledger.v1.Charge"; None if there is none."""
+        return next((json for name, json in self._details if name == type_name), None)
+
+    @property
+    def is_worth_retrying(self) -> bool:
+        """True after an outcome that asking again can make definite."""
+        return self.code in _WORTH_RETRYING
+
+    @property
+    def may_have_committed(self) -> bool:
+        """True of every code but those that the server gives before it writes."""
+        return self.code not in _NOT_COMMITTED
+
+    @property
+    def retry_delay(self) -> float:
+        """Seconds that the server asks to wait (google.rpc.RetryInfo); 0 if it does not say."""
+        info = self.detail("google.rpc.RetryInfo") or {}
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)s", str(info.get("retryDelay", "")))
+        delay = float(found.group(1)) if found else 0.0
+        return delay if delay <= _MOST_RETRY_DELAY else 0.0
+
+
+class Transport(Protocol):
+    """Carries unary calls. Thread-safe, and usable in a forked child unless it says WrongProcess."""
+
+    @property
+    def address(self) -> str:
+        """For people: where the server is."""
+
+    def call(self, method: str, request: Json, timeout: float) -> Json:
+        """One try of "ChargeService/Charge", of at most `timeout` seconds. Raises RpcError."""
+
+    def close(self) -> None:
+        """Ends its connections."""

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Writes epsledger/descriptor_set.binpb from proto/, for the gRPC transport; or the file that is named.
+# It is committed so that a folder without protoc can be installed; a test holds it to the protos.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+proto=$(cd "$here/../../proto" && pwd)
+output=$(realpath -m "${1:-$here/epsledger/descriptor_set.binpb}")
+
+cd "$proto"
+protoc --proto_path=. --include_imports --descriptor_set_out="$output" \
+  epsledger/v1/*.proto google/rpc/error_details.proto google/rpc/status.proto

@@ -1,0 +1,71 @@
+"""A real Hugging Face Trainer under the ledger. Needs transformers and torch; skipped by name without."""
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import epsledger
+from killable_ledger import BUILD
+from ledger_case import STEP, STEPS_THAT_FIT, LedgerCase
+
+try:
+    import torch
+    import transformers
+
+    from epsledger.adapters.transformers import LedgerCallback
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 2)
+
+        def forward(self, features, labels):
+            logits = self.linear(features)
+            return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
+except ImportError as missing:
+    MISSING = str(missing)
+else:
+    MISSING = "" if BUILD else "EPSLEDGER_BUILD names no build folder with server/epsledgerd"
+
+DATA = [{"features": [float(i), 1.0, -float(i)], "labels": i % 2} for i in range(24)]
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Trainer(LedgerCase):
+    def trainer(self, session, **options):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        arguments = transformers.TrainingArguments(
+            output_dir=folder, per_device_train_batch_size=2, num_train_epochs=2, report_to=[], use_cpu=True,
+            disable_tqdm=True, logging_strategy="no", save_strategy="no", **options)
+        return transformers.Trainer(model=Model(), args=arguments, train_dataset=DATA,
+                                    callbacks=[LedgerCallback(session, STEP)])
+
+    def test_stops_after_the_last_step_that_fits(self):
+        session = self.new_session()
+        trainer = self.trainer(session)
+        trainer.train()
+        self.assertEqual(trainer.state.global_step, STEPS_THAT_FIT)
+        self.assertEqual(self.accepted_uses(session), STEPS_THAT_FIT)
+
+    def test_accumulated_batches_are_one_step(self):
+        session = self.new_session()
+        trainer = self.trainer(session, gradient_accumulation_steps=3, max_steps=2)
+        trainer.train()
+        self.assertEqual(trainer.state.global_step, 2)
+        self.assertEqual(self.accepted_uses(session), 2)
+
+    def test_a_refused_step_is_not_run(self):
+        session = self.new_session()
+        session.charge(STEP, count=STEPS_THAT_FIT)
+        trainer = self.trainer(session)
+        before = trainer.model.linear.weight.detach().clone()
+        with self.assertRaises(epsledger.BudgetExhausted):
+            trainer.train()
+        self.assertTrue(torch.equal(trainer.model.linear.weight.detach(), before))
+
+
+if __name__ == "__main__":
+    unittest.main()

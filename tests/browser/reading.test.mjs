@@ -133,3 +133,11 @@ test('an empty session says a command that its plan accepts', async () => {
     assert.match(command, /--event '\{"gaussian":\{"noiseMultiplier":60\}\}'/);
   });
 });
+
+test('a formula that is not proven is called so among the accountants', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/compare?noise=1.1&sampling=0.01&steps=1000', async (page) => {
+    const row = page.getByRole('row', { name: /MOMENTS_AS_PUBLISHED/ });
+    await row.getByText('as published, claimed guarantee not proven').waitFor();
+  });
+});

@@ -136,7 +136,9 @@ function KindBadge({ guarantee, isWinner }: { guarantee: Guarantee; isWinner: bo
   if (isApproximate(guarantee)) {
     return (
       <Badge tone="warn" icon="warning" wide>
-        approximation, not a bound
+        {guarantee.accountant === 'MOMENTS_AS_PUBLISHED'
+          ? 'as published, claimed guarantee not proven'
+          : 'approximation, not a bound'}
       </Badge>
     );
   }

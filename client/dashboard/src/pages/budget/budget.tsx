@@ -144,7 +144,7 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
         }
       />
       <Figure
-        name="Refused"
+        name="Refused charges"
         value={
           refusals === 0 ? (
             '0'
@@ -157,7 +157,7 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
         note={
           recent?.refusedChargeCount === undefined
             ? 'since it was created'
-            : `${count(recent.refusedChargeCount)} in 24 h`
+            : `${counted(recent.refusedChargeCount, 'refusal')} in 24 h, plans included`
         }
       />
     </dl>

@@ -46,7 +46,7 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
               ? session.claim?.label
               : claimWords(answer?.readings) ||
                 (winner === undefined || winner === 'BEST'
-                  ? 'of what was charged, at most'
+                  ? 'of what was released, at most'
                   : `at most, by ${accountantName(winner)}`)
           }
         />

@@ -20,4 +20,5 @@ await import('./keyboard.test.mjs');
 await import('./live.test.mjs');
 await import('./resume.test.mjs');
 await import('./access.test.mjs');
+await import('./first_paint.test.mjs');
 await import('./pages.test.mjs');

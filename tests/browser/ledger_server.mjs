@@ -98,11 +98,26 @@ export class LedgerServer {
     if (answer.code !== 0 && answer.code !== 3) {
       throw new Error(`epsctl ${args.join(' ')}: ${answer.stderr}`);
     }
-    return { refused: answer.code === 3, value: JSON.parse(answer.stdout) };
+    // A plan that was refused made nothing that could be printed.
+    const value = answer.stdout === '' ? undefined : JSON.parse(answer.stdout);
+    return { refused: answer.code === 3, value };
   }
 
   async get(path) {
-    const response = await fetch(`${this.url}${path}`);
+    return this.ask(path, {});
+  }
+
+  /** One unary RPC: rpc('ChargeService/BatchCharge', { ... }). */
+  async rpc(method, request) {
+    return this.ask(`/epsledger.v1.${method}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+  }
+
+  async ask(path, init) {
+    const response = await fetch(`${this.url}${path}`, init);
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();
   }
@@ -155,6 +170,10 @@ async function fill(server) {
   await run('charge', 'create', 'people/first', '--attempt', '2', '--charge-id', 'greedy', ...steps(100_000));
   await run(
     'session', 'create', 'children/plan', ...RELATION, '--gaussian', '60', '--count', '20', '--plan-delta', '1e-6',
+  );
+  // A plan that does not fit.
+  await run(
+    'session', 'create', 'children/too-much', ...RELATION, '--gaussian', '1', '--count', '1000', '--plan-delta', '1e-6',
   );
   await run(
     'session', 'create', 'published/as-published', ...RELATION, '--no-own-cap', '--claim', 'counterexample-known',

@@ -61,6 +61,37 @@ test('a charge appears on the session, without a reload', { timeout }, async (t)
     t.diagnostic(`a charge is in the table of charges ${told(row)}`);
     t.diagnostic(`and in the curve of epsilon ${told(curve)}`);
     assert.ok(row - acknowledged < PATIENCE_MS);
+    assert.match(await page.getByRole('row', { name: /^live-1/ }).innerText(), /just now/);
+  });
+});
+
+test('of more charges than the server lists at once the newest are shown, and followed', { timeout }, async () => {
+  const server = await sharedServer();
+  const relation = ['--relation', 'add-or-remove-one'];
+  const gaussian = ['--gaussian', '1000'];
+  await server.epsctl('budget', 'create', 'long', '--rho', '1', ...relation, '--privacy-unit', 'person');
+  await server.epsctl('session', 'create', 'long/run', ...relation, '--no-own-cap');
+  await server.epsctl('charge', 'create', 'long/run', '--open-attempt', '--charge-id', 'first', ...gaussian);
+  for (const batch of ['a', 'b']) {
+    await server.rpc('ChargeService/BatchCharge', {
+      attempt: 'budgets/long/sessions/run/attempts/1',
+      mode: 'ALL_OR_NOTHING',
+      items: Array.from({ length: 1000 }, (_, i) => ({
+        chargeId: `${batch}-${i}`,
+        event: { gaussian: { noiseMultiplier: 1000 } },
+        count: '1',
+      })),
+    });
+  }
+  await onPage(server, '/budgets/long/sessions/run', async (page) => {
+    await isLive(page);
+    const charges = page.getByRole('region', { name: 'Charges (table)', exact: true });
+    await charges.getByRole('rowheader', { name: /^b-999\b/ }).waitFor();
+    await page.getByText('the newest 1,001 of 2,001, newest first').waitFor();
+    await server.epsctl('charge', 'create', 'long/run', '--attempt', '1', '--charge-id', 'last', ...gaussian);
+    await charges.getByRole('rowheader', { name: /^last\b/ }).waitFor({ timeout: PATIENCE_MS });
+    await page.getByText('the newest 1,002 of 2,002, newest first').waitFor();
+    assert.match(await charges.getByRole('row').nth(1).innerText(), /^last/);
   });
 });
 

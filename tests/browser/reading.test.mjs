@@ -82,3 +82,62 @@ test('the planner shows an error of the server at its field, and charges nothing
   await onPage(server, route, look, { forgiven });
   assert.deepEqual(await server.get('/v1/budgets/people/head'), before);
 });
+
+test('a session is chosen in the planner, and what was typed stays', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/planner?noise=7', async (page) => {
+    await page.getByLabel('On top of what was spent in').selectOption('people');
+    await page.getByLabel('Session', { exact: true }).selectOption('first');
+    await page.getByRole('heading', { level: 1, name: 'What if' }).waitFor();
+    assert.equal(await page.getByLabel('Noise multiplier').inputValue(), '7');
+  });
+});
+
+test('the cap of a session says whose it is', async () => {
+  const server = await sharedServer();
+  const words = 'the cap of people is epsilon 3 at delta 1e-5, of which other sessions spend too';
+  await onPage(server, '/budgets/people/sessions/first', async (page) => {
+    await page.locator('.chart-summary', { hasText: words }).waitFor();
+  });
+});
+
+test('an accountant that does not know an event says so in its own words', async () => {
+  const server = await sharedServer();
+  // The browser itself notes that the server answered 501.
+  const forgiven = (problem) => problem.includes('status of 501');
+  const look = async (page) => {
+    const problem = page.getByRole('alert');
+    await problem.waitFor();
+    assert.match(await problem.innerText(), /GAUSSIAN accountant does not know poissonSampled/);
+  };
+  for (const view of ['trade-off', 'profile']) {
+    const route = `/budgets/people/sessions/first/${view}?accountant=GAUSSIAN`;
+    await onPage(server, route, look, { forgiven });
+  }
+});
+
+test('a plan that did not fit is among the refusals', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/budgets/children/refusals', async (page) => {
+    const row = page.getByRole('row', { name: /children\/too-much/ });
+    await row.waitFor();
+    assert.match(await row.innerText(), /a plan: the session was not created/);
+    assert.match(await row.innerText(), /no room left under a cap/);
+  });
+});
+
+test('an empty session says a command that its plan accepts', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/budgets/children/sessions/plan', async (page) => {
+    const command = await page.locator('.command code').innerText();
+    assert.match(command, /--event '\{"gaussian":\{"noiseMultiplier":60\}\}'/);
+  });
+});
+
+test('a formula that is not proven is called so among the accountants', async () => {
+  const server = await sharedServer();
+  await onPage(server, '/compare?noise=1.1&sampling=0.01&steps=1000', async (page) => {
+    const row = page.getByRole('row', { name: /MOMENTS_AS_PUBLISHED/ });
+    await row.getByText('as published, claimed guarantee not proven').waitFor();
+  });
+});

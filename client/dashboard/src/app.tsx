@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { budgetsListed, listBudgets, rootBudgets, rootOf } from './api/budgets';
 import { tokenWanted } from './api/client';
-import { connect, MOST_ROOTS, onChange } from './api/events';
+import { connect, MOST_ROOTS, onChange, onConnected } from './api/events';
 import { askCaller } from './caller';
 import { LoginPage } from './pages/login';
 import { pageOf, titleOf } from './pages/registry';
@@ -24,9 +24,17 @@ function Pages() {
     void askCaller();
     void follow();
     // A budget that is new may lie below another.
-    return onChange((change) => {
-      if (change.budget !== undefined) void listBudgets();
-    });
+    const stops = [
+      onChange((change) => {
+        if (change.budget !== undefined) void listBudgets();
+      }),
+      onConnected((isFresh) => {
+        if (isFresh) void listBudgets();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }, []);
 
   useEffect(() => {

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import { get, post, tokenWanted, type Result } from './api/client';
-import { knownBudgets } from './api/budgets';
+import { forgetBudgets } from './api/budgets';
 import { disconnect } from './api/events';
 import type { Caller } from './api/messages';
 
@@ -18,17 +18,25 @@ export async function askCaller(): Promise<Result<Caller>> {
 export async function logIn(token: string): Promise<Result<Caller>> {
   const answer = await post<Caller>('/v1/login', { token });
   if (answer.ok) {
+    forget();
     caller.value = answer.value;
     tokenWanted.value = false;
   }
   return answer;
 }
 
-export async function logOut(): Promise<void> {
-  await post('/v1/logout', {});
+/** Until the server says that it is done, the cookie is there, and the page stays as it is. */
+export async function logOut(): Promise<Result<unknown>> {
+  const answer = await post('/v1/logout', {});
+  if (answer.ok) {
+    forget();
+    tokenWanted.value = true;
+  }
+  return answer;
+}
+
+function forget(): void {
   disconnect();
   caller.value = undefined;
-  // Nothing of this tenant stays for the next one.
-  knownBudgets.value = new Map();
-  tokenWanted.value = true;
+  forgetBudgets();
 }

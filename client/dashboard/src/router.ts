@@ -122,8 +122,8 @@ export function hrefOf(to: Route, more: Record<string, string> = {}): string {
   return `#${pathOf(to)}${text === '' ? '' : `?${text}`}`;
 }
 
-export function go(to: Route): void {
-  location.hash = hrefOf(to).slice(1);
+export function go(to: Route, more: Record<string, string> = {}): void {
+  location.hash = hrefOf(to, more).slice(1);
 }
 
 /** Sets parameters of the present address, or takes them away, without an entry in the history. */

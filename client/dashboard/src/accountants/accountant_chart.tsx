@@ -17,11 +17,13 @@ import {
 import { CurveChart } from '../charts/curve_chart';
 import { roundOut } from '../charts/scale';
 import { delta, deltaText } from '../delta';
+import { OutOfDate } from '../design/answer';
 import { Problem } from '../design/notice';
 import { accountantName } from '../format/names';
 import { count, roundedUp } from '../format/numbers';
 
-const POINT_COUNT = 40;
+// Few would draw a bound's steep beginning too low.
+const POINT_COUNT = 100;
 
 interface AccountantChartProps {
   /** "budgets/people/sessions/first". */
@@ -54,8 +56,10 @@ export function AccountantChart({ session, readings }: AccountantChartProps) {
     [isWhole, drawn.join(), ...series],
   );
   if (drawn.length === 0) return null;
-  const error = answers.find((answer) => answer.value === undefined && answer.error)?.error;
-  if (error !== undefined) return <Problem error={error} what="Epsilon against step" />;
+  const error = answers.find((answer) => answer.error)?.error;
+  if (!isWhole && error !== undefined) {
+    return <Problem error={error} what="Epsilon against step" />;
+  }
   if (!isWhole) {
     return (
       <p class="muted" role="status">
@@ -72,6 +76,7 @@ export function AccountantChart({ session, readings }: AccountantChartProps) {
   const words = deltaText.value;
   return (
     <>
+      {error !== undefined && <OutOfDate what="epsilon against step" error={error} />}
       <CurveChart
         title={`Epsilon at delta ${words} against step, by accountant`}
         summary={accountantWords(plot, plot.steps.length - 1, words)}

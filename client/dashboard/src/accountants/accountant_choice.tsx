@@ -39,7 +39,7 @@ export function AccountantChoice({ session }: { session: string }) {
         {kinds.map((kind) => (
           <option value={kind} key={kind}>
             {accountantName(kind)}
-            {kind === 'CLT' ? ' (approximation)' : ''}
+            {kind === 'CLT' ? ' (approximation, not a bound)' : ''}
           </option>
         ))}
       </select>

@@ -1,5 +1,6 @@
-import { numberOf, type AccountantReading } from '../api/messages';
+import { numberOf, type AccountantReading, type Guarantee } from '../api/messages';
 import { Badge } from '../design/badge';
+import { Grid } from '../design/grid';
 import { accountantName } from '../format/names';
 import { counted, percent, roundedUp } from '../format/numbers';
 
@@ -11,43 +12,49 @@ interface AccountantTableProps {
 /** What every accountant says of one history at a delta: the smallest bound first. */
 export function AccountantTable({ readings, delta }: AccountantTableProps) {
   const best = readings.find(({ accountant }) => accountant === 'BEST')?.guarantee;
-  const smallest = numberOf(best?.upper) ?? Infinity;
   const rows = readings
     .filter(({ accountant, guarantee }) => accountant !== 'BEST' && guarantee !== undefined)
-    .sort((a, b) => upperOf(a) - upperOf(b));
+    .sort((a, b) => rank(a) - rank(b) || upperOf(a.guarantee) - upperOf(b.guarantee));
   const without = readings.filter(({ guarantee }) => guarantee === undefined);
+  const all = (upper: number) =>
+    rows.length > 0 && rows.every(({ guarantee }) => upperOf(guarantee) === upper);
+  if (all(0)) {
+    return <p>Nothing was released: epsilon at delta {delta} is 0 under every accountant.</p>;
+  }
+  if (all(Infinity)) {
+    return (
+      <p>
+        No accountant has a finite epsilon at delta {delta}: {rows[0]?.guarantee?.theorem}.
+      </p>
+    );
+  }
   return (
     <>
-      <div class="table-box" tabIndex={0} role="region" aria-label="What every accountant says">
-        <table class="grid as-cards">
-          <thead>
-            <tr>
-              <th scope="col">Accountant</th>
-              <th scope="col" class="number">
-                Epsilon at delta {delta}
-              </th>
-              <th scope="col" class="number">
-                Above the smallest
-              </th>
-              <th scope="col" class="number">
-                Slack
-              </th>
-              <th scope="col">Kind</th>
-              <th scope="col">Theorem</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((reading) => (
-              <Row
-                key={reading.accountant}
-                reading={reading}
-                smallest={smallest}
-                isWinner={best !== undefined && best.accountant === reading.accountant}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Grid
+        label="What every accountant says"
+        heads={[
+          'Accountant',
+          `#Epsilon at|delta ${delta}`,
+          '#Above the|smallest',
+          '#Slack',
+          'Kind',
+          'Theorem',
+        ]}
+      >
+        {rows.map(({ accountant, guarantee = {} }) => (
+          <tr key={accountant}>
+            <th scope="row">
+              {accountantName(accountant)} <span class="under">{accountant}</span>
+            </th>
+            <Numbers
+              guarantee={guarantee}
+              smallest={upperOf(best)}
+              isWinner={best !== undefined && best.accountant === accountant}
+              delta={delta}
+            />
+          </tr>
+        ))}
+      </Grid>
       {without.length > 0 && (
         <details>
           <summary>{counted(without.length, 'accountant')} without an answer, and why</summary>
@@ -64,30 +71,35 @@ export function AccountantTable({ readings, delta }: AccountantTableProps) {
   );
 }
 
-// Approximations stand where their number is.
-function upperOf({ guarantee }: AccountantReading): number {
+function isApproximate(guarantee: Guarantee | undefined): boolean {
+  return guarantee?.kind === 'APPROXIMATION';
+}
+
+// What bounds nothing stands below all that does, however small it is.
+function rank({ guarantee }: AccountantReading): number {
+  return isApproximate(guarantee) ? 1 : 0;
+}
+
+function upperOf(guarantee: Guarantee | undefined): number {
   return numberOf(guarantee?.upper) ?? Infinity;
 }
 
-interface RowProps {
-  reading: AccountantReading;
+interface NumbersProps {
+  guarantee: Guarantee;
   smallest: number;
   isWinner: boolean;
+  delta: string;
 }
 
-function Row({ reading, smallest, isWinner }: RowProps) {
-  const { accountant, guarantee = {} } = reading;
-  const upper = numberOf(guarantee.upper) ?? Infinity;
+function Numbers({ guarantee, smallest, isWinner, delta }: NumbersProps) {
+  const upper = upperOf(guarantee);
   const order = numberOf(guarantee.order);
-  const isApproximation = guarantee.kind === 'APPROXIMATION';
+  const isApproximation = isApproximate(guarantee);
   return (
-    <tr>
-      <th scope="row">
-        {accountantName(accountant)} <span class="under">{accountant}</span>
-      </th>
-      <td class="number" data-label="Epsilon">
+    <>
+      <td class="number" data-label={`Epsilon at delta ${delta}`}>
         {isApproximation && 'about '}
-        {Number.isFinite(upper) ? roundedUp(upper) : 'infinite'}
+        {roundedUp(upper)}
       </td>
       <td class="number" data-label="Above">
         {isApproximation ? '' : isWinner ? 'smallest' : aboveWords(upper, smallest)}
@@ -96,38 +108,37 @@ function Row({ reading, smallest, isWinner }: RowProps) {
         {isApproximation ? '' : slackWords(upper, numberOf(guarantee.lower))}
       </td>
       <td data-label="Kind">
-        <KindBadge
-          isApproximation={isApproximation}
-          isWinner={isWinner}
-          isFinite={Number.isFinite(upper)}
-        />
+        <span class="badges">
+          <KindBadge guarantee={guarantee} isWinner={isWinner} />
+          {guarantee.containsUnverifiedClaim === true && (
+            <Badge tone="warn" icon="warning" wide>
+              rests on an unverified claim
+            </Badge>
+          )}
+        </span>
       </td>
-      <td class="small" data-label="Theorem">
+      <td class="small breakable" data-label="Theorem">
         {guarantee.theorem}
         {order !== undefined && <span class="under">order {roundedUp(order, 4)}</span>}
       </td>
-    </tr>
+    </>
   );
 }
 
-interface KindBadgeProps {
-  isApproximation: boolean;
-  isWinner: boolean;
-  isFinite: boolean;
-}
-
-function KindBadge({ isApproximation, isWinner, isFinite }: KindBadgeProps) {
-  if (!isFinite) {
+function KindBadge({ guarantee, isWinner }: { guarantee: Guarantee; isWinner: boolean }) {
+  if (upperOf(guarantee) === Infinity) {
     return (
       <Badge tone="bad" icon="cross" wide>
         no finite bound
       </Badge>
     );
   }
-  if (isApproximation) {
+  if (isApproximate(guarantee)) {
     return (
       <Badge tone="warn" icon="warning" wide>
-        approximation, not a bound
+        {guarantee.accountant === 'MOMENTS_AS_PUBLISHED'
+          ? 'as published, claimed guarantee not proven'
+          : 'approximation, not a bound'}
       </Badge>
     );
   }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ancestorsOf, isTouched, knownBudgets, rootOf } from './budgets';
+import {
+  ancestorsOf,
+  forgetBudgets,
+  isTouched,
+  knownBudgets,
+  listBudgets,
+  rootOf,
+} from './budgets';
 import type { LedgerChange } from './messages';
 
 knownBudgets.value = new Map(
@@ -40,4 +47,24 @@ test('AStateOfABudgetTouchesItsSessions', () => {
   assert.ok(isTouched('budgets/a1/sessions/s', frozen));
   assert.ok(isTouched('budgets/a', frozen));
   assert.ok(!isTouched('budgets/b/sessions/s', frozen));
+});
+
+test('AnOlderAnswerReplacesNoNewerOneAndNoneOutlivesItsCaller', async () => {
+  const answers: ((...names: string[]) => void)[] = [];
+  globalThis.fetch = () =>
+    new Promise((resolve) => {
+      answers.push((...names) => {
+        resolve(new Response(JSON.stringify({ budgets: names.map((name) => ({ name })) })));
+      });
+    });
+  const questions = [listBudgets(), listBudgets(), listBudgets()];
+  answers[1]?.('budgets/first', 'budgets/second');
+  await questions[1];
+  answers[0]?.('budgets/first');
+  await questions[0];
+  assert.deepEqual([...knownBudgets.value.keys()], ['budgets/first', 'budgets/second']);
+  forgetBudgets();
+  answers[2]?.('budgets/first');
+  await questions[2];
+  assert.equal(knownBudgets.value.size, 0);
 });

@@ -13,8 +13,20 @@ export const budgetsListed = signal(false);
 
 const PAGE_SIZE = 1000;
 
+// Questions by number: an answer to an older one never replaces that to a newer one.
+let asked = 0;
+let answered = 0;
+
+/** Nothing of this caller stays for the next one, nor what was asked for this one. */
+export function forgetBudgets(): void {
+  answered = ++asked;
+  knownBudgets.value = new Map();
+  budgetsListed.value = false;
+}
+
 /** Lists them all, page by page. */
 export async function listBudgets(abort?: AbortSignal) {
+  const number = ++asked;
   const budgets: Budget[] = [];
   let pageToken: string | undefined;
   do {
@@ -27,8 +39,11 @@ export async function listBudgets(abort?: AbortSignal) {
     budgets.push(...(page.value.budgets ?? []));
     pageToken = page.value.nextPageToken;
   } while (pageToken !== undefined && pageToken !== '');
-  knownBudgets.value = new Map(budgets.map((budget) => [budget.name, budget]));
-  budgetsListed.value = true;
+  if (number > answered) {
+    answered = number;
+    knownBudgets.value = new Map(budgets.map((budget) => [budget.name, budget]));
+    budgetsListed.value = true;
+  }
   return { ok: true as const, value: budgets };
 }
 

@@ -8,6 +8,8 @@ export type ErrorKind =
   | 'not-found'
   // This server has no such question: it is older than this page.
   | 'not-offered'
+  // It knows the question, and has no answer for what was asked of: its words say why.
+  | 'unanswered'
   // What was asked is wrong, or refused as things are.
   | 'invalid'
   | 'busy'
@@ -119,7 +121,8 @@ export function errorOf(status: number, body: unknown): ApiError {
   // A route or parameter that the server does not know, rather than a resource that is not there.
   const noRoute = status === 404 && (code === '' || message === 'there is nothing here');
   const noParameter = status === 400 && message.includes('is not known here');
-  if (status === 501 || code === 'unimplemented' || noRoute || noParameter) {
+  if (status === 501) return of('unanswered', 'Choose another accountant, or ask of other events.');
+  if (code === 'unimplemented' || noRoute || noParameter) {
     return {
       kind: 'not-offered',
       message: 'Not available from this server.',
@@ -128,7 +131,7 @@ export function errorOf(status: number, body: unknown): ApiError {
   }
   if (status === 404)
     return of('not-found', 'Look at the name: it may be misspelt, or of another tenant.');
-  if (status === 429 || code === 'unavailable' || status === 503) {
+  if (status === 429 || status === 503 || status === 504) {
     return of('busy', 'Try again in a few seconds.');
   }
   if (status >= 400 && status < 500) return of('invalid', 'Change what was asked.');

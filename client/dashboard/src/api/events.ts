@@ -173,7 +173,7 @@ document.addEventListener('visibilitychange', () => {
   clearTimeout(hiddenTimer);
   if (document.visibilityState === 'hidden') {
     hiddenTimer = setTimeout(() => {
-      if (source === undefined) return;
+      if (connection.peek() === 'off') return;
       close();
       connection.value = 'paused';
     }, HIDDEN_PATIENCE_MS);

@@ -2,7 +2,13 @@
 
 import type { ReadonlySignal } from '@preact/signals';
 import { get, pathOfResource, type Result } from './client';
-import { numberOf, type AccountantReading, type BudgetGuarantees } from './messages';
+import {
+  numberOf,
+  type AccountantReading,
+  type BudgetGuarantees,
+  type Guarantee,
+} from './messages';
+import { roundedUp } from '../format/numbers';
 import { useAnswer, type Read } from './read';
 
 export const SHOWN_FALSE_POSITIVE_RATE = 0.01;
@@ -26,10 +32,22 @@ export function useBudgetGuarantees(
   return useAnswer(`guarantees ${name} ${deltaText}`, ask, { touchedBy: [name] });
 }
 
-/** The smallest proven epsilon; infinite where there is none; undefined if nobody knows. */
-export function bestEpsilon(
+/** That of the smallest proven epsilon; undefined if no accountant knows every event. */
+export function bestGuarantee(
   readings: readonly AccountantReading[] | undefined,
-): number | undefined {
-  const best = readings?.find((reading) => reading.accountant === 'BEST');
-  return numberOf(best?.guarantee?.upper);
+): Guarantee | undefined {
+  return readings?.find(({ accountant }) => accountant === 'BEST')?.guarantee;
+}
+
+/** Its epsilon, rounded up; "no finite bound" where it is infinite. */
+export function epsilonWords(readings: readonly AccountantReading[] | undefined): string {
+  const epsilon = numberOf(bestGuarantee(readings)?.upper);
+  return epsilon === undefined ? 'no bound' : roundedUp(epsilon);
+}
+
+/** What stands beside such an epsilon if an event in it is somebody's word and no theorem. */
+export function claimWords(readings: readonly AccountantReading[] | undefined): string {
+  return bestGuarantee(readings)?.containsUnverifiedClaim === true
+    ? 'rests on an unverified claim'
+    : '';
 }

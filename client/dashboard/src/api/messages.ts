@@ -248,6 +248,13 @@ export interface ListChargesResponse {
   nextPageToken?: string;
 }
 
+export interface ListRefusalsResponse {
+  charges?: Charge[];
+  /** Plans that did not fit: each with a refusedSession. */
+  refusedSessions?: LedgerChange[];
+  nextPageToken?: string;
+}
+
 export interface BudgetGuarantees {
   readings?: AccountantReading[];
   sequence?: Int64;
@@ -297,6 +304,8 @@ export interface EpsilonSeries {
   leasedSteps?: Int64;
   /** Absent when the cap that limits is no epsilon at this delta. */
   epsilonCap?: Double;
+  /** Whose it is: the session's own, or that of a budget above, which others spend as well. */
+  epsilonCapResource?: string;
   sequence?: Int64;
 }
 
@@ -334,7 +343,6 @@ export interface ComputeResponse {
   theorem?: string;
   order?: Double;
   containsUnverifiedClaim?: boolean;
-  seconds?: number;
 }
 
 export interface LedgerHead {

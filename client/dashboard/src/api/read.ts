@@ -17,7 +17,7 @@ export interface Read<T> {
 }
 
 export interface ReadOptions<T> {
-  /** The answer, where it is known already: asked again only when it is touched. */
+  /** What is shown until there is an answer. */
   initial?: T;
   /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
   touchedBy?: readonly string[];
@@ -57,24 +57,18 @@ export function useAnswer<T>(
   ask: (abort: AbortSignal) => Promise<Result<T>>,
   options: ReadOptions<T> = {},
 ): ReadonlySignal<Read<T>> {
-  const start: Read<T> =
-    options.initial === undefined
-      ? { loading: key !== undefined }
-      : { value: options.initial, loading: false };
-  const answer = useSignal<Read<T>>(start);
-  const firstKey = useRef(key);
+  const answer = useSignal<Read<T>>({ value: options.initial, loading: key !== undefined });
+  const askedKey = useRef(key);
   const touchedBy = options.touchedBy ?? [];
   const touchKey = touchedBy.join();
   useEffect(() => {
-    const known = key === firstKey.current && options.initial !== undefined;
-    firstKey.current = undefined;
     // Another question: the answer to the one before would be wrong here.
-    if (!known) {
-      answer.value =
-        options.keepsOld === true
-          ? { ...answer.peek(), loading: key !== undefined }
-          : { loading: key !== undefined };
-    }
+    const keeps = options.keepsOld === true || key === askedKey.current;
+    askedKey.current = key;
+    answer.value = {
+      value: keeps ? answer.peek().value : undefined,
+      loading: key !== undefined,
+    };
     if (key === undefined) return undefined;
     let running: AbortController | undefined;
     let again = false;
@@ -110,7 +104,7 @@ export function useAnswer<T>(
       timer = setTimeout(() => void askNow(), wait);
     };
 
-    if (!known) void askNow();
+    void askNow();
     const stops = [
       onConnected((isFresh) => {
         const failed = answer.peek().error !== undefined;

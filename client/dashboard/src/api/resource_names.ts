@@ -7,6 +7,10 @@ export function budgetOf(name: string): string {
   return name.split('/').slice(0, 2).join('/');
 }
 
+export function sessionName(budget: string, session: string): string {
+  return `budgets/${budget}/sessions/${session}`;
+}
+
 /** The last id in a name: "first" of "budgets/people/sessions/first". */
 export function idOf(name: string): string {
   return name.split('/').at(-1) ?? name;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import type { ChartTable } from './chart_table';
 import { csvText } from './csv';
-import { copyText } from './copy_text';
+import { copyText } from '../copy_text';
 
 interface ChartFigureProps {
   title: string;

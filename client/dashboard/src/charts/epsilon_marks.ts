@@ -11,7 +11,8 @@ const WORD_SPACE = 76;
 export interface Marks {
   plot: EpsilonPlot;
   colors: ChartColors;
-  // "cap: epsilon 3 at delta 1e-5".
+  // "the cap of people", "epsilon 3 at delta 1e-5".
+  capOwner: string;
   capWords: string;
   aheadWords: string;
   leasedWords: string;
@@ -44,11 +45,18 @@ export function drawMarks(u: uPlot, marks: Marks): void {
     const y = u.valToPos(plot.cap, 'y', true);
     ctx.lineWidth = 1.5 * ratio;
     dashedLine(ctx, colors.cap, [], bbox.left, y, bbox.left + bbox.width, y);
-    ctx.fillStyle = colors.cap;
-    ctx.textAlign = 'right';
-    ctx.fillText(marks.capWords, bbox.left + bbox.width - 4 * ratio, y - 3 * ratio);
   }
   drawAttempts(u, marks);
+  if (plot.cap !== null) {
+    const whole = `${marks.capOwner}: ${marks.capWords}`;
+    const fits = ctx.measureText(whole).width < bbox.width - 8 * ratio;
+    ctx.textAlign = 'right';
+    const y = u.valToPos(plot.cap, 'y', true) - 3 * ratio;
+    haloText(ctx, fits ? whole : marks.capOwner, bbox.left + bbox.width - 4 * ratio, y, {
+      ...colors,
+      text: colors.cap,
+    });
+  }
   drawZoneWords(u, marks);
   ctx.restore();
 }
@@ -75,6 +83,22 @@ function dashedLine(
   ctx.lineTo(x2, y2);
   ctx.stroke();
   ctx.setLineDash([]);
+}
+
+// Readable on hatching and across lines.
+function haloText(
+  ctx: CanvasRenderingContext2D,
+  text: string,
+  x: number,
+  y: number,
+  colors: ChartColors,
+): void {
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 4 * devicePixelRatio;
+  ctx.strokeStyle = colors.surface;
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = colors.text;
+  ctx.fillText(text, x, y);
 }
 
 function leasedFrom(plot: EpsilonPlot): number {
@@ -149,13 +173,7 @@ function drawZoneWords(u: uPlot, { plot, colors, aheadWords, leasedWords }: Mark
   const words = (text: string, from: number, to: number) => {
     if (ctx.measureText(text).width + 8 * ratio > to - from) return;
     ctx.textAlign = 'center';
-    // Readable on hatching.
-    ctx.lineJoin = 'round';
-    ctx.lineWidth = 4 * ratio;
-    ctx.strokeStyle = colors.surface;
-    ctx.strokeText(text, (from + to) / 2, y);
-    ctx.fillStyle = colors.text;
-    ctx.fillText(text, (from + to) / 2, y);
+    haloText(ctx, text, (from + to) / 2, y, colors);
   };
   if ((plot.steps.at(-1) ?? 0) > plot.chargedSteps)
     words(aheadWords, charged, bbox.left + bbox.width);

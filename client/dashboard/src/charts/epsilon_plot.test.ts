@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { drawnEpsilonAt, epsilonPlot } from './epsilon_plot';
+import { summaryWords } from './epsilon_words';
 
 const series = {
   points: [
@@ -15,6 +16,7 @@ const series = {
   steps: '300',
   leasedSteps: '50',
   epsilonCap: 3,
+  epsilonCapResource: 'budgets/people',
 };
 
 test('what is ahead begins where the charges end', () => {
@@ -32,6 +34,28 @@ test('an infinite epsilon is not drawn, and said', () => {
   assert.deepEqual(plot.upper, [null]);
   assert.equal(plot.isUnbounded, true);
   assert.equal(plot.cap, null);
+});
+
+test('the cap says whose it is, and that others spend of a shared one', () => {
+  const words = (epsilonCapResource?: string) =>
+    summaryWords(epsilonPlot({ ...series, epsilonCapResource }), '1e-5', 'best');
+  assert.match(
+    words('budgets/people'),
+    /; the cap of people is epsilon 3 at delta 1e-5, of which other sessions spend too; /,
+  );
+  assert.match(
+    words('budgets/people/sessions/first'),
+    /; the cap of this session is epsilon 3 at delta 1e-5; /,
+  );
+  assert.match(words(undefined), /; the cap is epsilon 3 at delta 1e-5; /);
+});
+
+test('what rests on a claim says so', () => {
+  const points = [{ steps: '1', epsilon: { upper: 1, containsUnverifiedClaim: true } }];
+  assert.match(
+    summaryWords(epsilonPlot({ points }), '1e-5', 'best'),
+    /^Epsilon 1 at delta 1e-5 after .* \(best, upper bound, rests on an unverified claim\)/,
+  );
 });
 
 test('between two charges epsilon is read off the line, beyond them nowhere', () => {

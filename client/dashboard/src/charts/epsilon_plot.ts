@@ -15,10 +15,14 @@ export interface EpsilonPlot {
   chargedSteps: number;
   leasedSteps: number;
   cap: number | null;
+  /** Whose cap: "budgets/people", or the session itself. Empty where nobody says. */
+  capResource: string;
   attempts: { number: number; stepsBefore: number }[];
   /** From some step on there is no finite epsilon. */
   isUnbounded: boolean;
   isApproximation: boolean;
+  /** Some event is what somebody says of it, and no theorem. */
+  restsOnClaim: boolean;
   /** The largest number that is drawn, without the cap. */
   top: number;
 }
@@ -40,12 +44,14 @@ export function epsilonPlot(series: EpsilonSeries): EpsilonPlot {
     chargedSteps: countOf(series.steps ?? points.at(-1)?.steps),
     leasedSteps: countOf(series.leasedSteps),
     cap: drawable(series.epsilonCap),
+    capResource: series.epsilonCapResource ?? '',
     attempts: (series.attempts ?? []).map(({ number, stepsBefore }) => ({
       number: countOf(number),
       stepsBefore: countOf(stepsBefore),
     })),
     isUnbounded: points.some(({ epsilon }) => numberOf(epsilon?.upper) === Infinity),
     isApproximation: points.some(({ epsilon }) => epsilon?.kind === 'APPROXIMATION'),
+    restsOnClaim: points.some(({ epsilon }) => epsilon?.containsUnverifiedClaim === true),
     top: 0,
   };
   for (const { steps, epsilon } of points) {

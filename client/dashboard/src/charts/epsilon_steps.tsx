@@ -9,7 +9,14 @@ import { ChartFigure } from './chart_figure';
 import type { Marks } from './epsilon_marks';
 import { plotHeight, plotOptions } from './epsilon_options';
 import { epsilonPlot, type EpsilonPlot } from './epsilon_plot';
-import { capWords, deltaWords, readoutWords, stepTable, summaryWords } from './epsilon_words';
+import {
+  capOwner,
+  capWords,
+  deltaWords,
+  readoutWords,
+  stepTable,
+  summaryWords,
+} from './epsilon_words';
 
 interface EpsilonStepsProps {
   series: EpsilonSeries;
@@ -89,7 +96,8 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
   const currentMarks = (element: Element): Marks => ({
     plot,
     colors: chartColors(element),
-    capWords: plot.cap === null ? '' : `cap: ${capWords(plot.cap, delta)}`,
+    capOwner: capOwner(plot),
+    capWords: plot.cap === null ? '' : capWords(plot.cap, delta),
     aheadWords: 'ahead',
     leasedWords: 'open leases',
   });

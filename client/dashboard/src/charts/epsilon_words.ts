@@ -1,7 +1,15 @@
 // What the chart of epsilon against step says in words.
 
 import type { EpsilonSeries } from '../api/messages';
-import { count, counted, epsilonAtDelta, roundedDown, roundedUp } from '../format/numbers';
+import { idOf } from '../api/resource_names';
+import {
+  count,
+  counted,
+  epsilonAtDelta,
+  INFINITE,
+  roundedDown,
+  roundedUp,
+} from '../format/numbers';
 import { fullTime } from '../format/times';
 import type { ChartTable } from './chart_table';
 import type { EpsilonPlot } from './epsilon_plot';
@@ -13,9 +21,17 @@ export function deltaWords(delta: string | number): string {
 }
 
 function kindWords(plot: EpsilonPlot, accountant: string): string {
-  return plot.isApproximation
+  const kind = plot.isApproximation
     ? `${accountant}: approximation, not a bound`
     : `${accountant}, upper bound`;
+  return plot.restsOnClaim ? `${kind}, rests on an unverified claim` : kind;
+}
+
+/** "the cap of people": one that others spend as well; "the cap of this session". */
+export function capOwner({ capResource }: EpsilonPlot): string {
+  if (capResource === '') return 'the cap';
+  const isOwn = capResource.includes('/sessions/');
+  return `the cap of ${isOwn ? 'this session' : idOf(capResource)}`;
 }
 
 /** A cap is exact, and what is cut off of it is no promise. */
@@ -29,7 +45,13 @@ export function summaryWords(plot: EpsilonPlot, delta: string, accountant: strin
     `${epsilonAtDelta(last ?? (plot.isUnbounded ? Infinity : undefined), delta)} after ` +
       `${counted(plot.chargedSteps, 'step')} (${kindWords(plot, accountant)})`,
   ];
-  if (plot.cap !== null) parts.push(`the cap is ${capWords(plot.cap, delta)}`);
+  if (plot.cap !== null) {
+    const isShared = plot.capResource !== '' && !plot.capResource.includes('/sessions/');
+    parts.push(
+      `${capOwner(plot)} is ${capWords(plot.cap, delta)}` +
+        (isShared ? ', of which other sessions spend too' : ''),
+    );
+  }
   const ahead = (plot.steps.at(-1) ?? 0) - plot.chargedSteps;
   if (ahead > 0) {
     const end = plot.ahead.at(-1) ?? null;
@@ -85,7 +107,7 @@ export function stepTable(series: EpsilonSeries, plot: EpsilonPlot, delta: strin
     const time = isAhead ? '' : (series.points?.[index]?.time ?? '');
     rows.push([
       count(step),
-      epsilon === null || epsilon === undefined ? 'no finite bound' : roundedUp(epsilon),
+      typeof epsilon === 'number' ? roundedUp(epsilon) : plot.isUnbounded ? INFINITE : 'no answer',
       state,
       attempt,
       time === '' ? '' : fullTime(time),

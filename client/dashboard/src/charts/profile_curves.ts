@@ -76,6 +76,27 @@ export function profileWords(point: ProfilePoint | undefined): string {
     : `The history is (epsilon ${roundedUp(point.epsilon)}, delta ${delta})-differentially private.`;
 }
 
+/** Of the whole curve, and from where on delta is at most `wanted`, "1e-5": at `reached`, or nowhere. */
+export function profileSummary(
+  points: readonly ProfilePoint[],
+  reached: number,
+  wanted: string,
+): string {
+  const first = points[0];
+  const at = points[reached];
+  const last = points.at(-1);
+  if (first === undefined || last === undefined) return 'No points.';
+  const isApproximation = points.some((point) => point.isApproximation);
+  const what = isApproximation ? 'The approximation' : 'The bound on delta';
+  if (at === undefined) {
+    return `${what} stays above ${wanted} up to epsilon ${roundedUp(last.epsilon)}, where the axis ends.`;
+  }
+  return isApproximation
+    ? `About ${wanted} at epsilon ${roundedUp(at.epsilon)}: an approximation, not a bound.`
+    : `Delta falls from ${deltaWords(first)} at epsilon 0; ` +
+        `from epsilon ${roundedUp(at.epsilon)} on it is at most ${wanted}.`;
+}
+
 export function profileTable(points: readonly ProfilePoint[]): ChartTable {
   return {
     columns: ['epsilon', 'delta at most', 'accountant'],

@@ -1,5 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { ApiError } from '../api/client';
 import type { Read } from '../api/read';
 import { Notice, Problem } from './notice';
 
@@ -23,15 +24,20 @@ export function Answer<T>({ read, what, children }: AnswerProps<T>) {
   }
   return (
     <>
-      {error !== undefined && (
-        <Notice tone="warn">
-          <p>
-            {capital(what)} may be out of date. {error.message} {error.remedy}
-          </p>
-        </Notice>
-      )}
+      {error !== undefined && <OutOfDate what={what} error={error} />}
       {children(value)}
     </>
+  );
+}
+
+/** Beside an old answer, where a newer one could not be had. */
+export function OutOfDate({ what, error }: { what: string; error: ApiError }) {
+  return (
+    <Notice tone="warn">
+      <p>
+        {capital(what)} may be out of date. {error.message} {error.remedy}
+      </p>
+    </Notice>
   );
 }
 

@@ -23,6 +23,21 @@ export function Badge({ tone = 'quiet', icon, wide, children }: BadgeProps) {
   );
 }
 
+/** "team=heart", one badge each; undefined where there are none. */
+export function labelBadges(labels: Record<string, string> | undefined): ComponentChildren {
+  const all = Object.entries(labels ?? {});
+  if (all.length === 0) return undefined;
+  return (
+    <span class="badges">
+      {all.map(([key, value]) => (
+        <Badge key={key}>
+          {key}={value}
+        </Badge>
+      ))}
+    </span>
+  );
+}
+
 const STATES: Record<string, [Tone, IconName]> = {
   ACTIVE: ['good', 'check'],
   FROZEN: ['warn', 'frozen'],

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../api/client';
-import { copyText } from '../charts/copy_text';
+import { copyText } from '../copy_text';
 import { Icon, type IconName } from './icons';
 
 interface NoticeProps {
@@ -29,7 +29,7 @@ export function Notice({ tone = 'quiet', children }: NoticeProps) {
 export function Problem({ error, what }: { error: ApiError; what?: string }) {
   return (
     <div role="alert">
-      <Notice tone={error.kind === 'not-offered' ? 'quiet' : 'bad'}>
+      <Notice tone={error.kind === 'not-offered' || error.kind === 'unanswered' ? 'quiet' : 'bad'}>
         <p>
           {what !== undefined && <strong>{what}: </strong>}
           {error.message}

@@ -5,7 +5,7 @@ export function Ago({ time }: { time: string | undefined }) {
   if (time === undefined || time === '') return <span class="muted">never</span>;
   return (
     <time class="nowrap" dateTime={time} title={fullTime(time)}>
-      {relativeTime(time, now.value)}
+      {relativeTime(time, now())}
     </time>
   );
 }

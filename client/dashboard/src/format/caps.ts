@@ -36,8 +36,8 @@ export function shortCapWords(cap: Cap | undefined): string {
   return 'unknown cap';
 }
 
-/** 0.00001 as "1e-5". */
-function exponential(value: Double | undefined): string {
+/** 0.00001 as "1e-5": a delta as it was given. */
+export function exponential(value: Double | undefined): string {
   const number = Number(value ?? 0);
   return number !== 0 && number < 1e-3 ? number.toExponential() : String(number);
 }

@@ -2,11 +2,17 @@
 
 import { signal } from '@preact/signals';
 
-/** Moves once in a while, so that "2 minutes ago" stays true. */
-export const now = signal(Date.now());
-setInterval(() => {
-  now.value = Date.now();
-}, 15_000);
+const ticks = signal(0);
+let clock: ReturnType<typeof setInterval> | undefined;
+
+/** The present. Who reads it is drawn again once in a while, so that "2 minutes ago" stays true. */
+export function now(): number {
+  clock ??= setInterval(() => {
+    ticks.value += 1;
+  }, 15_000);
+  void ticks.value;
+  return Date.now();
+}
 
 const UNITS: [seconds: number, name: string][] = [
   [86_400 * 365, 'year'],

@@ -1,4 +1,4 @@
-import type { Charge } from '../api/messages';
+import { countOf, type Charge } from '../api/messages';
 import { idOf } from '../api/resource_names';
 import { Badge } from '../design/badge';
 import { Ago } from '../design/time';
@@ -51,7 +51,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   );
 }
 
-/** Refused charges: what was asked, why not, and what to do. */
+/** Refused charges and plans: what was asked, why not, and what to do. */
 export function RefusalsTable({
   charges,
   ofOneSession,
@@ -85,7 +85,9 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
   return (
     <tr>
       <th scope="row" class="breakable">
-        {ofOneSession ? (
+        {charge.event === undefined ? (
+          `${budget}/${session}`
+        ) : ofOneSession ? (
           idOf(charge.name)
         ) : (
           <a href={hrefOf({ page: 'session', budget, session })}>
@@ -94,13 +96,16 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
           </a>
         )}
         <span class="under">
-          {ofOneSession ? '' : `${idOf(charge.name)}, `}attempt {attempt}, entry{' '}
-          {count(charge.sequence)}
+          {charge.event !== undefined &&
+            `${ofOneSession ? '' : `${idOf(charge.name)}, `}attempt ${attempt}, `}
+          entry {count(charge.sequence)}
         </span>
       </th>
       <td data-label="Asked for">
         <span>
-          {count(charge.count)} × {eventWords(charge.event)}
+          {charge.event === undefined
+            ? 'a plan: the session was not created'
+            : `${count(charge.count)} × ${eventWords(charge.event)}`}
         </span>
       </td>
       <td data-label="Why not">
@@ -114,6 +119,9 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
       </td>
       <td data-label="What to do">
         <span>{remedyWords(refusal)}</span>
+        {countOf(refusal.stepsThatFit) > 0 && (
+          <span class="under">So many fitted then: others may have spent since.</span>
+        )}
       </td>
       <td data-label="When">
         <Ago time={charge.createTime} />

@@ -10,25 +10,22 @@ import { Empty, Notice } from '../design/notice';
 import { PageHead } from '../design/page_head';
 import { hexOf } from '../format/hashes';
 import { counted } from '../format/numbers';
-import { go, hrefOf } from '../router';
+import { go } from '../router';
 import { AuditEntries } from './audit_entries';
 import { AuditExport } from './audit_export';
 import { AuditVerify } from './audit_verify';
 import { BudgetChoice } from './budget_choice';
+import { crumbsTo } from './crumbs';
 
 /** The tamper-evident log behind a tree of budgets. */
 export function AuditPage({ budget }: { budget?: string }) {
   const root = budget === undefined ? undefined : rootOf(`budgets/${budget}`);
-  const crumbs =
-    budget === undefined
-      ? []
-      : [
-          { text: 'Budgets', href: hrefOf({ page: 'overview' }) },
-          { text: budget, href: hrefOf({ page: 'budget', budget }) },
-        ];
   return (
     <>
-      <PageHead title={budget === undefined ? 'Audit' : `Audit of ${budget}`} crumbs={crumbs}>
+      <PageHead
+        title={budget === undefined ? 'Audit' : `Audit of ${budget}`}
+        crumbs={crumbsTo(budget)}
+      >
         <p class="muted">
           Every state change, refusals included, is an entry in a chain of hashes. One ledger holds
           a root budget and all below it.

@@ -1,6 +1,7 @@
 import { pathOfResource } from '../api/client';
 import type { CompareAccountantsResponse, SessionGuarantees } from '../api/messages';
 import { useGet, useRpc } from '../api/read';
+import { sessionName } from '../api/resource_names';
 import { delta, deltaText } from '../delta';
 import { Answer } from '../design/answer';
 import { Card } from '../design/card';
@@ -8,7 +9,8 @@ import { PageHead } from '../design/page_head';
 import { hrefOf } from '../router';
 import { AccountantChart } from '../accountants/accountant_chart';
 import { AccountantTable } from '../accountants/accountant_table';
-import { isUncharged, NothingCharged, SessionPageHead, useSession } from './curve_page';
+import { ChargedSession } from './curve_page';
+import type { SessionPageProps } from './registry';
 import { PlanFields, PlanProblem } from '../plan/plan_fields';
 import { eventsOfPlan, planOfQuery } from '../plan/plan';
 
@@ -18,37 +20,25 @@ export function ComparePage({ budget, session }: { budget?: string; session?: st
   return <CompareSession budget={budget} session={session} />;
 }
 
-function CompareSession({ budget, session }: { budget: string; session: string }) {
-  const name = `budgets/${budget}/sessions/${session}`;
-  const told = useSession(budget, session);
+function CompareSession({ budget, session }: SessionPageProps) {
+  const name = sessionName(budget, session);
   const read = useGet<SessionGuarantees>(
     pathOfResource(name, 'guarantees'),
     { delta: delta.value },
     { touchedBy: [name] },
   );
   return (
-    <>
-      <SessionPageHead
-        page="compare"
-        title="Compare accountants"
-        budget={budget}
-        session={session}
-        told={told}
-      />
-      {isUncharged(told) ? (
-        <NothingCharged budget={budget} session={session} />
-      ) : (
-        <Answer read={read} what="what the accountants say">
-          {({ readings = [] }) => (
-            <>
-              <AccountantTable readings={readings} delta={deltaText.value} />
-              <AccountantChart session={name} readings={readings} />
-              <Explanation />
-            </>
-          )}
-        </Answer>
-      )}
-    </>
+    <ChargedSession page="compare" title="Compare accountants" budget={budget} session={session}>
+      <Answer read={read} what="what the accountants say">
+        {({ readings = [] }) => (
+          <>
+            <AccountantTable readings={readings} delta={deltaText.value} />
+            <AccountantChart session={name} readings={readings} />
+            <Explanation />
+          </>
+        )}
+      </Answer>
+    </ChargedSession>
   );
 }
 

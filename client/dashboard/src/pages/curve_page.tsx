@@ -3,11 +3,15 @@ import type { ComponentChildren } from 'preact';
 import { pathOfResource } from '../api/client';
 import { countOf, type Session } from '../api/messages';
 import { useGet, type Read } from '../api/read';
+import { sessionName } from '../api/resource_names';
+import { AccountantChoice } from '../accountants/accountant_choice';
 import { Answer } from '../design/answer';
 import { ClaimBadge, isUnproven } from '../design/badge';
-import { Empty, Notice } from '../design/notice';
+import { Notice } from '../design/notice';
 import { PageHead } from '../design/page_head';
-import { hrefOf, type SessionView } from '../router';
+import { NothingCharged } from '../ledger/nothing_charged';
+import type { SessionView } from '../router';
+import { crumbsTo } from './crumbs';
 import { SessionViews } from './session_views';
 import './curve_page.css';
 
@@ -21,23 +25,9 @@ interface SessionPageHeadProps {
 }
 
 /** The session that a page looks at. */
-export function useSession(budget: string, session: string): Session | undefined {
-  const name = `budgets/${budget}/sessions/${session}`;
-  return useGet<Session>(pathOfResource(name), {}, { touchedBy: [name] }).value.value;
-}
-
-/** In place of curves of nothing: the command that changes that. */
-export function NothingCharged({ budget, session }: { budget: string; session: string }) {
-  const command = `epsctl charge create ${budget}/${session} --open-attempt --gaussian 40 --count 10`;
-  return (
-    <Empty command={command}>
-      Nothing was charged to this session yet, so there is nothing to show. A charge is made with:
-    </Empty>
-  );
-}
-
-export function isUncharged(told: Session | undefined): boolean {
-  return told !== undefined && countOf(told.acceptedChargeCount) === 0;
+export function useSession(budget: string, session: string): ReadonlySignal<Read<Session>> {
+  const name = sessionName(budget, session);
+  return useGet<Session>(pathOfResource(name), {}, { touchedBy: [name] });
 }
 
 /** The head of the pages that look at one session, with what is claimed of it. */
@@ -48,11 +38,7 @@ export function SessionPageHead(props: SessionPageHeadProps) {
     <>
       <PageHead
         title={title}
-        crumbs={[
-          { text: 'Budgets', href: hrefOf({ page: 'overview' }) },
-          { text: budget, href: hrefOf({ page: 'budget', budget }) },
-          { text: session, href: hrefOf({ page: 'session', budget, session }) },
-        ]}
+        crumbs={crumbsTo(budget, session)}
         badges={told !== undefined && <ClaimBadge claim={claim} />}
       >
         <SessionViews budget={budget} session={session} current={page} />
@@ -71,33 +57,40 @@ export function SessionPageHead(props: SessionPageHeadProps) {
 
 interface CurvePageProps<T> extends Omit<SessionPageHeadProps, 'told'> {
   read: ReadonlySignal<Read<T>>;
-  /** What is asked for: "the trade-off curve". */
-  what: string;
+  /** Beside the choice of the accountant. */
   controls?: ComponentChildren;
   children: (value: T) => ComponentChildren;
 }
 
 /** A page that shows one curve of one session. */
 export function CurvePage<T>(props: CurvePageProps<T>) {
-  const { page, title, budget, session, read, what, controls, children } = props;
-  const told = useSession(budget, session);
-  const head = (
-    <SessionPageHead page={page} title={title} budget={budget} session={session} told={told} />
+  const { page, title, budget, session, read, controls, children } = props;
+  return (
+    <ChargedSession page={page} title={title} budget={budget} session={session}>
+      <div class="curve-controls">
+        {controls}
+        <AccountantChoice session={sessionName(budget, session)} />
+      </div>
+      <Answer read={read} what={`the ${title.toLowerCase()}`}>
+        {children}
+      </Answer>
+    </ChargedSession>
   );
-  if (isUncharged(told)) {
-    return (
-      <>
-        {head}
-        <NothingCharged budget={budget} session={session} />
-      </>
-    );
-  }
+}
+
+interface ChargedSessionProps extends Omit<SessionPageHeadProps, 'told'> {
+  children: ComponentChildren;
+}
+
+/** A page of numbers of one session: never without what is claimed of it. */
+export function ChargedSession({ children, ...head }: ChargedSessionProps) {
+  const { budget, session } = head;
+  const read = useSession(budget, session);
   return (
     <>
-      {head}
-      {controls !== undefined && <div class="curve-controls">{controls}</div>}
-      <Answer read={read} what={what}>
-        {children}
+      <SessionPageHead {...head} told={read.value.value} />
+      <Answer read={read} what={`session ${budget}/${session}`}>
+        {(told) => (countOf(told.acceptedChargeCount) === 0 ? <NothingCharged session={told} /> : children)}
       </Answer>
     </>
   );

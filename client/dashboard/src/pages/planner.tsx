@@ -6,7 +6,9 @@ import {
   type CountedEvent,
   type SessionGuarantees,
 } from '../api/messages';
+import { epsilonWords } from '../api/guarantees';
 import { useGet, useRpc, type Read } from '../api/read';
+import { sessionName } from '../api/resource_names';
 import { delta, deltaText } from '../delta';
 import { Answer } from '../design/answer';
 import { Badge, isUnproven } from '../design/badge';
@@ -16,6 +18,7 @@ import { PageHead } from '../design/page_head';
 import { accountantName } from '../format/names';
 import { counted, roundedUp } from '../format/numbers';
 import { SessionPageHead, useSession } from './curve_page';
+import type { SessionPageProps } from './registry';
 import { eventOfPlan, eventsOfPlan, planOfHistory, planOfQuery, type Plan } from '../plan/plan';
 import { PlanFields, PlanProblem } from '../plan/plan_fields';
 import { PlannerTargets } from '../plan/planner_targets';
@@ -50,10 +53,10 @@ function PlannerFromNothing() {
   );
 }
 
-function PlannerOnTop({ budget, session }: { budget: string; session: string }) {
-  const name = `budgets/${budget}/sessions/${session}`;
+function PlannerOnTop({ budget, session }: SessionPageProps) {
+  const name = sessionName(budget, session);
   const touchedBy = [name];
-  const told = useSession(budget, session);
+  const told = useSession(budget, session).value.value;
   const charged = useRpc<HistoryResponse>(
     'SessionService.GetSessionHistory',
     { name },
@@ -105,10 +108,9 @@ function PlannerOnTop({ budget, session }: { budget: string; session: string }) 
   );
 }
 
-function epsilonNow(read: Read<SessionGuarantees>): number | undefined {
-  const best = read.value?.readings?.find(({ accountant }) => accountant === 'BEST');
-  // Nothing charged is nothing spent.
-  return read.value === undefined ? undefined : (numberOf(best?.guarantee?.upper) ?? 0);
+function epsilonNow(read: Read<SessionGuarantees>): string | undefined {
+  if (read.value === undefined) return read.error === undefined ? undefined : 'unknown';
+  return epsilonWords(read.value.readings);
 }
 
 function useEpsilon(plan: Plan, history: readonly CountedEvent[], isKnown: boolean) {
@@ -129,8 +131,8 @@ function useEpsilon(plan: Plan, history: readonly CountedEvent[], isKnown: boole
 interface EpsilonAfterProps {
   plan: Plan;
   after: Read<ComputeResponse>;
-  /** On top of a session: what it has spent. */
-  now?: number;
+  /** On top of a session: what it has spent, in words. */
+  now?: string;
   isUnproven?: boolean;
 }
 
@@ -152,7 +154,7 @@ function EpsilonAfter({ plan, after, now, isUnproven: unproven = false }: Epsilo
         {value !== undefined && upper !== undefined && error === undefined && (
           <dl class="figures">
             {now !== undefined && (
-              <Figure name="Now" value={roundedUp(now)} note={`epsilon ${at}`} />
+              <Figure name="Now" value={now} note={`epsilon ${at}`} />
             )}
             <Figure
               name={`After ${counted(plan.steps, now === undefined ? 'step' : 'more step')}`}

@@ -1,57 +1,64 @@
 import { useMemo } from 'preact/hooks';
-import { pathOfResource } from '../api/client';
+import { get, pathOfResource, rpc, type Result } from '../api/client';
 import {
   numberOf,
   type GetPrivacyProfileResponse,
   type PrivacyProfilePoint,
   type SessionGuarantees,
 } from '../api/messages';
-import { useGet, useRpc } from '../api/read';
+import { useAnswer } from '../api/read';
+import { sessionName } from '../api/resource_names';
 import { CurveChart } from '../charts/curve_chart';
 import type { Curve } from '../charts/curve';
 import {
-  deltaWords,
   DEEPEST_POWER,
   profileCurves,
   profilePoints,
+  profileSummary,
   profileTable,
   profileWords,
-  type ProfilePoint,
 } from '../charts/profile_curves';
 import { roundOut } from '../charts/scale';
 import { delta, deltaText } from '../delta';
 import { accountantName } from '../format/names';
 import { roundedUp } from '../format/numbers';
-import { AccountantChoice, chosenAccountant } from '../accountants/accountant_choice';
+import { chosenAccountant } from '../accountants/accountant_choice';
 import { CurvePage } from './curve_page';
+import type { SessionPageProps } from './registry';
 
 /** The axis ends where delta is this small, or at what was chosen if that is smaller. */
 const LAST_DELTA = 1e-10;
 const POINT_COUNT = 161;
 
 /** Delta as a function of epsilon, of what a session was charged. */
-export function PrivacyProfilePage({ budget, session }: { budget: string; session: string }) {
-  const name = `budgets/${budget}/sessions/${session}`;
+export function PrivacyProfilePage({ budget, session }: SessionPageProps) {
+  const name = sessionName(budget, session);
   const accountant = chosenAccountant();
   const smallest = Math.min(LAST_DELTA, delta.value / 100);
-  const end = useEpsilonAt(name, smallest, accountant);
-  const last = end === undefined ? undefined : endOfAxis(end);
-  const answer = useRpc<GetPrivacyProfileResponse>(
-    'SessionService.GetSessionPrivacyProfile',
-    last === undefined
-      ? undefined
-      : { name, accountant, epsilonRange: { first: 0, last, count: POINT_COUNT } },
-    { touchedBy: [name] },
-  );
+  const ask = async (abort: AbortSignal): Promise<Result<GetPrivacyProfileResponse>> => {
+    // The axis ends at the epsilon of its smallest delta.
+    const told = await get<SessionGuarantees>(
+      pathOfResource(name, 'guarantees'),
+      { delta: smallest },
+      abort,
+    );
+    if (!told.ok) return told;
+    const reading = told.value.readings?.find((one) => one.accountant === accountant);
+    const last = endOfAxis(numberOf(reading?.guarantee?.upper) ?? Infinity);
+    return rpc<GetPrivacyProfileResponse>(
+      'SessionService.GetSessionPrivacyProfile',
+      { name, accountant, epsilonRange: { first: 0, last, count: POINT_COUNT } },
+      abort,
+    );
+  };
+  const read = useAnswer(`profile ${name} ${accountant} ${smallest}`, ask, { touchedBy: [name] });
   return (
     <CurvePage
       page="profile"
       title="Privacy profile"
       budget={budget}
       session={session}
-      read={answer}
-      what="the privacy profile"
-      controls={<AccountantChoice session={name} />}
+      read={read}
     >
       {({ points = [] }) => (
         <>
@@ -64,19 +71,6 @@ export function PrivacyProfilePage({ budget, session }: { budget: string; sessio
       )}
     </CurvePage>
   );
-}
-
-/** Epsilon at a delta under an accountant; undefined while it is not known. */
-function useEpsilonAt(session: string, at: number, accountant: string): number | undefined {
-  const answer = useGet<SessionGuarantees>(
-    pathOfResource(session, 'guarantees'),
-    { delta: at },
-    { touchedBy: [session] },
-  );
-  const told = answer.value.value;
-  if (told === undefined) return undefined;
-  const reading = told.readings?.find((one) => one.accountant === accountant);
-  return numberOf(reading?.guarantee?.upper) ?? Infinity;
 }
 
 // Where there is no finite epsilon, what people call private still has a place.
@@ -113,7 +107,7 @@ function ProfileChart({ points: told, name, smallest }: ProfileChartProps) {
   return (
     <CurveChart
       title="Delta against epsilon"
-      summary={profileSummary(points, reached, words)}
+      summary={profileSummary(points, reached, deltaText.value)}
       xs={xs}
       curves={curves}
       x={{
@@ -134,16 +128,3 @@ function ProfileChart({ points: told, name, smallest }: ProfileChartProps) {
   );
 }
 
-function profileSummary(points: readonly ProfilePoint[], reached: number, words: string): string {
-  const first = points[0];
-  const at = points[reached];
-  const last = points.at(-1);
-  if (first === undefined || last === undefined) return 'No points.';
-  if (at === undefined) {
-    return `Delta stays above ${words.replace('delta ', '')} up to epsilon ${roundedUp(last.epsilon)}, where the axis ends.`;
-  }
-  return (
-    `Delta falls from ${deltaWords(first)} at epsilon 0; ` +
-    `from epsilon ${roundedUp(at.epsilon)} on it is at most ${words.replace('delta ', '')}.`
-  );
-}

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { budgetsListed, rootBudgets } from '../api/budgets';
 import { get, pathOfResource, type ApiError, type Result } from '../api/client';
-import type { Charge, ListChargesResponse } from '../api/messages';
+import { isRefusal, refusedIn } from '../api/refusals';
+import type { Charge, ListRefusalsResponse } from '../api/messages';
 import { useAnswer } from '../api/read';
 import { idOf } from '../api/resource_names';
 import { Answer } from '../design/answer';
@@ -10,24 +11,21 @@ import { PageHead } from '../design/page_head';
 import { RefusalsTable } from '../ledger/charge_tables';
 import { go, hrefOf } from '../router';
 import { BudgetChoice } from './budget_choice';
+import { crumbsTo } from './crumbs';
 
 const PAGE_SIZE = 50;
 
-/** Refused charges with cause and remedy: of one budget and all below it, or of every budget. */
+/** What was refused, with cause and remedy: of one budget and all below it, or of every budget. */
 export function RefusalsPage({ budget }: { budget?: string }) {
-  const crumbs =
-    budget === undefined
-      ? []
-      : [
-          { text: 'Budgets', href: hrefOf({ page: 'overview' }) },
-          { text: budget, href: hrefOf({ page: 'budget', budget }) },
-        ];
   return (
     <>
-      <PageHead title={budget === undefined ? 'Refusals' : `Refusals of ${budget}`} crumbs={crumbs}>
+      <PageHead
+        title={budget === undefined ? 'Refusals' : `Refusals of ${budget}`}
+        crumbs={crumbsTo(budget)}
+      >
         <p class="muted">
-          Charges that were refused, newest first: nothing was spent for them. The same key gives
-          the same answer for ever.
+          Charges and plans that were refused, newest first: nothing was spent for them. The same
+          key gives the same answer for ever.
         </p>
       </PageHead>
       <BudgetChoice
@@ -43,7 +41,7 @@ export function RefusalsPage({ budget }: { budget?: string }) {
 }
 
 function refusalsOf(budget: string, pageToken: string | undefined, abort?: AbortSignal) {
-  return get<ListChargesResponse>(
+  return get<ListRefusalsResponse>(
     pathOfResource(budget, 'refusals'),
     { pageSize: PAGE_SIZE, pageToken },
     abort,
@@ -54,7 +52,7 @@ function OfBudget({ budget }: { budget: string }) {
   const name = `budgets/${budget}`;
   const read = useAnswer(`refusals ${name}`, (abort) => refusalsOf(name, undefined, abort), {
     touchedBy: [name],
-    touchedWhen: (change) => change.charge?.decision === 'REFUSED',
+    touchedWhen: isRefusal,
   });
   return (
     <Answer read={read} what="the refusals">
@@ -63,45 +61,56 @@ function OfBudget({ budget }: { budget: string }) {
   );
 }
 
+interface Shown {
+  charges: Charge[];
+  next: string;
+}
+
 /** The newest page, which follows the ledger, and older ones on demand. */
-function Refusals({ budget, first }: { budget: string; first: ListChargesResponse }) {
-  const [older, setOlder] = useState<Charge[]>([]);
-  // Undefined: as the first page says.
-  const [next, setNext] = useState<string | undefined>();
+function Refusals({ budget, first }: { budget: string; first: ListRefusalsResponse }) {
+  // All that was shown when an older page came, and that page.
+  const [before, setBefore] = useState<Shown | undefined>();
   const [error, setError] = useState<ApiError | undefined>();
-  const charges = unique([...(first.charges ?? []), ...older]);
-  const token = next ?? first.nextPageToken ?? '';
+  const newest = refusedIn(first);
+  const names = new Set(newest.map(({ name }) => name));
+  // Where more came since than a page holds, what was shown before would stand behind a gap.
+  const joins = before?.charges.some(({ name }) => names.has(name)) === true;
+  const shown: Shown = joins
+    ? {
+        charges: [...newest, ...before.charges.filter(({ name }) => !names.has(name))],
+        next: before.next,
+      }
+    : { charges: newest, next: first.nextPageToken ?? '' };
   const more = async () => {
-    const page = await refusalsOf(budget, token);
+    const page = await refusalsOf(budget, shown.next);
     setError(page.ok ? undefined : page.error);
     if (!page.ok) return;
-    setOlder([...older, ...(page.value.charges ?? [])]);
-    setNext(page.value.nextPageToken ?? '');
+    setBefore({
+      charges: [...shown.charges, ...refusedIn(page.value)],
+      next: page.value.nextPageToken ?? '',
+    });
   };
-  if (charges.length === 0) return <NoRefusals />;
+  if (shown.charges.length === 0) return <NoRefusals />;
   return (
     <>
-      <RefusalsTable charges={charges} />
-      {error !== undefined && <Problem error={error} />}
-      {token !== '' && (
+      <RefusalsTable charges={shown.charges} />
+      {error !== undefined && <Problem error={error} what="Older ones" />}
+      {shown.next !== '' ? (
         <div class="actions">
           <button type="button" onClick={() => void more()}>
             Older ones
           </button>
         </div>
+      ) : (
+        joins && (
+          <p class="small muted">
+            No older ones are listed. Every refusal there was is an entry of the{' '}
+            <a href={hrefOf({ page: 'audit', budget: idOf(budget) })}>ledger</a>.
+          </p>
+        )
       )}
     </>
   );
-}
-
-/** One page that moved while it was read may repeat a charge. */
-function unique(charges: readonly Charge[]): Charge[] {
-  const seen = new Set<string>();
-  return charges.filter((charge) => {
-    if (seen.has(charge.name)) return false;
-    seen.add(charge.name);
-    return true;
-  });
 }
 
 function OfAllBudgets() {
@@ -112,14 +121,14 @@ function OfAllBudgets() {
     for (const root of roots) {
       const page = await refusalsOf(root, undefined, abort);
       if (!page.ok) return page;
-      charges.push(...(page.value.charges ?? []));
+      charges.push(...refusedIn(page.value));
     }
     charges.sort((a, b) => (b.createTime ?? '').localeCompare(a.createTime ?? ''));
     return { ok: true, value: charges };
   };
   const read = useAnswer(roots.length === 0 ? undefined : `refusals ${roots.join()}`, ask, {
     touchedBy: roots,
-    touchedWhen: (change) => change.charge?.decision === 'REFUSED',
+    touchedWhen: isRefusal,
   });
   if (!budgetsListed.value) return <p class="muted">Loading the budgets …</p>;
   if (roots.length === 0) return <NoRefusals />;

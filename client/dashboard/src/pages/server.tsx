@@ -18,13 +18,16 @@ import { count } from '../format/numbers';
 interface Health {
   ready: boolean;
   words: string;
+  /** When it said so. */
+  time: string;
 }
 
 // Not JSON and not of the API: what a load balancer asks.
 async function askReady(abort: AbortSignal): Promise<Result<Health>> {
   try {
     const response = await fetch('/readyz', { signal: abort, cache: 'no-store' });
-    return { ok: true, value: { ready: response.ok, words: (await response.text()).trim() } };
+    const words = (await response.text()).trim();
+    return { ok: true, value: { ready: response.ok, words, time: new Date().toISOString() } };
   } catch {
     return {
       ok: false,
@@ -41,7 +44,7 @@ async function askReady(abort: AbortSignal): Promise<Result<Health>> {
 export function ServerPage() {
   const roots = rootBudgets();
   const info = useGet<ServerInfo>('/v1/server', {}, { touchedBy: roots });
-  const health = useAnswer('ready', askReady);
+  const health = useAnswer('ready', askReady, { touchedBy: roots });
   return (
     <>
       <PageHead title="Server" />
@@ -51,6 +54,10 @@ export function ServerPage() {
             <p>
               <strong>{value.ready ? 'It takes charges.' : 'It takes no charges.'}</strong>{' '}
               {value.ready ? 'The ledger was recovered, verified and can be written.' : value.words}
+              <span class="small muted">
+                {' '}
+                Asked <At time={value.time} />.
+              </span>
             </p>
           </Notice>
         )}
@@ -72,7 +79,7 @@ export function ServerPage() {
                     [
                       'Started',
                       <>
-                        <At time={value.startTime} />, <Ago time={value.startTime} />
+                        <At time={value.startTime} /> (<Ago time={value.startTime} />)
                       </>,
                     ],
                     ['Budgets', count(value.budgetCount)],

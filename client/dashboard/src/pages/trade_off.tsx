@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { GetTradeOffCurveResponse, TradeOffPoint } from '../api/messages';
 import { useRpc } from '../api/read';
+import { sessionName } from '../api/resource_names';
 import { CurveChart } from '../charts/curve_chart';
 import {
   attackBounds,
@@ -17,8 +18,9 @@ import {
 import { accountantName } from '../format/names';
 import { percent } from '../format/numbers';
 import { query, setQuery } from '../router';
-import { AccountantChoice, chosenAccountant } from '../accountants/accountant_choice';
+import { chosenAccountant } from '../accountants/accountant_choice';
 import { CurvePage } from './curve_page';
+import type { SessionPageProps } from './registry';
 
 const VIEWS: { view: TradeOffView; name: string }[] = [
   { view: 'trade-off', name: 'All false alarms' },
@@ -29,8 +31,8 @@ const VIEWS: { view: TradeOffView; name: string }[] = [
 const FIRST_LOOK = 0.01;
 
 /** What a membership test can do against what a session was charged. */
-export function TradeOffPage({ budget, session }: { budget: string; session: string }) {
-  const name = `budgets/${budget}/sessions/${session}`;
+export function TradeOffPage({ budget, session }: SessionPageProps) {
+  const name = sessionName(budget, session);
   const accountant = chosenAccountant();
   const view: TradeOffView = query.value.get('view') === 'log' ? 'few-false-alarms' : 'trade-off';
   const answer = useRpc<GetTradeOffCurveResponse>(
@@ -45,13 +47,7 @@ export function TradeOffPage({ budget, session }: { budget: string; session: str
       budget={budget}
       session={session}
       read={answer}
-      what="the trade-off curve"
-      controls={
-        <>
-          <ViewChoice view={view} />
-          <AccountantChoice session={name} />
-        </>
-      }
+      controls={<ViewChoice view={view} />}
     >
       {({ points = [] }) => (
         <>

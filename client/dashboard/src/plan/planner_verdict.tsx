@@ -1,4 +1,4 @@
-import { ancestorsOf, knownBudgets } from '../api/budgets';
+import { ancestorsOf, knownBudgets, rootOf } from '../api/budgets';
 import { budgetOf, idOf } from '../api/resource_names';
 import { countOf, type Refusal, type Session } from '../api/messages';
 import { useRpc } from '../api/read';
@@ -33,7 +33,8 @@ export function PlannerVerdict({ session, plan, told }: PlannerVerdictProps) {
   const preview = useRpc<PreviewChargeResponse>(
     'ChargeService.PreviewCharge',
     isWhole ? { session, event, count: plan.steps.trim() } : undefined,
-    { touchedBy: [session, budgetOf(session)] },
+    // Others in the tree spend what these steps would need.
+    { touchedBy: [session, rootOf(budgetOf(session))] },
   );
   return (
     <Card title="What the caps would say">
@@ -52,7 +53,11 @@ export function PlannerVerdict({ session, plan, told }: PlannerVerdictProps) {
       <Deciders
         session={session}
         told={told}
-        limiting={preview.value.value?.refusal?.limitingResource}
+        limiting={
+          preview.value.error === undefined
+            ? preview.value.value?.refusal?.limitingResource
+            : undefined
+        }
       />
       <p class="curve-words">
         A preview charges nothing and promises nothing: others may charge in between. The filters of

@@ -4,7 +4,7 @@ import { idOf } from '../api/resource_names';
 import { pathOfResource } from '../api/client';
 import type { ListSessionsResponse } from '../api/messages';
 import { useGet } from '../api/read';
-import { go, query, setQuery } from '../router';
+import { go, query, type Route } from '../router';
 
 const MOST_SESSIONS = 1000;
 
@@ -20,11 +20,8 @@ export function SessionChoice({ budget, session }: { budget?: string; session?: 
   if (chosen !== '' && !budgets.includes(chosen)) budgets.push(chosen);
   const names = (sessions.value.value?.sessions ?? []).map(({ name }) => idOf(name));
   if (session !== undefined && chosen === budget && !names.includes(session)) names.push(session);
-  const open = (to: Parameters<typeof go>[0]) => {
-    const kept = Object.fromEntries(query.peek());
-    go(to);
-    setQuery(kept);
-  };
+  // With what was typed already.
+  const open = (to: Route) => go(to, Object.fromEntries(query.peek()));
   return (
     <div class="plan-fields">
       <span class="field">
@@ -57,13 +54,25 @@ export function SessionChoice({ budget, session }: { budget?: string; session?: 
               if (next !== '') open({ page: 'planner', budget: chosen, session: next });
             }}
           >
-            <option value="">{names.length === 0 ? 'no session here' : 'choose one'}</option>
+            <option value="">{sessions.value.value !== undefined && names.length === 0
+                ? 'no session here'
+                : 'choose one'}</option>
             {names.map((name) => (
               <option value={name} key={name}>
                 {name}
               </option>
             ))}
           </select>
+          {sessions.value.error !== undefined && (
+            <span class="field-error" role="alert">
+              {sessions.value.error.message} {sessions.value.error.remedy}
+            </span>
+          )}
+          {(sessions.value.value?.nextPageToken ?? '') !== '' && (
+            <span class="small muted">
+              the first {MOST_SESSIONS}; others are planned from their own page
+            </span>
+          )}
         </span>
       )}
     </div>

@@ -1,11 +1,11 @@
-import { ancestorsOf } from '../../api/budgets';
+import { AccountantTable } from '../../accountants/accountant_table';
 import { pathOfResource } from '../../api/client';
-import { bestEpsilon, useBudgetGuarantees } from '../../api/guarantees';
+import { claimWords, epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
 import { countOf, numberOf, type Budget, type BudgetActivity } from '../../api/messages';
 import { useGet } from '../../api/read';
 import { idOf } from '../../api/resource_names';
 import { Answer } from '../../design/answer';
-import { Badge, StateBadge } from '../../design/badge';
+import { labelBadges, StateBadge } from '../../design/badge';
 import { Card } from '../../design/card';
 import { Facts, Figure } from '../../design/facts';
 import { PageHead } from '../../design/page_head';
@@ -13,15 +13,15 @@ import { At, Ago } from '../../design/time';
 import { deltaText } from '../../delta';
 import { capWords } from '../../format/caps';
 import { relationName } from '../../format/names';
-import { count, counted, percent, roundedUp } from '../../format/numbers';
+import { count, counted, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
+import { crumbsTo } from '../crumbs';
 import { BudgetBar } from '../../ledger/budget_bar';
 import { BudgetNotices } from './budget_notices';
 import { BudgetSessions } from './budget_sessions';
 import { CellsTable } from '../../ledger/cells_table';
 import { ChildBudgets } from './child_budgets';
 import { NewestEntries } from './newest_entries';
-import { ReadingsTable } from '../../ledger/readings_table';
 import { StatementCard } from '../../ledger/statement';
 
 export function BudgetPage({ budget: id }: { budget: string }) {
@@ -38,18 +38,14 @@ function BudgetBody({ budget }: { budget: Budget }) {
   const { name } = budget;
   const id = idOf(name);
   const guarantees = useBudgetGuarantees(name, deltaText.value);
-  const above = ancestorsOf(name);
-  const crumbs = [
-    { text: 'Budgets', href: hrefOf({ page: 'overview' }) },
-    ...above.reverse().map((parent) => ({
-      text: idOf(parent),
-      href: hrefOf({ page: 'budget', budget: idOf(parent) }),
-    })),
-  ];
   const readings = guarantees.value.value?.readings;
   return (
     <>
-      <PageHead title={id} crumbs={crumbs} badges={<StateBadge state={budget.state} />}>
+      <PageHead
+        title={id}
+        crumbs={crumbsTo(id).slice(0, -1)}
+        badges={<StateBadge state={budget.state} />}
+      >
         <p class="muted">
           {(budget.displayName ?? '') !== '' && `${budget.displayName}. `}
           One privacy unit is one {budget.privacyUnit}; neighbors:{' '}
@@ -77,7 +73,9 @@ function BudgetBody({ budget }: { budget: Budget }) {
         }
       >
         <Answer read={guarantees} what="the accountants">
-          {(value) => <ReadingsTable readings={value.readings ?? []} />}
+          {(value) => (
+            <AccountantTable readings={value.readings ?? []} delta={deltaText.value} />
+          )}
         </Answer>
       </Card>
       <StatementCard name={name} />
@@ -98,7 +96,7 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
     {},
     { touchedBy: [budget.name] },
   );
-  const epsilon = bestEpsilon(guarantees.value?.readings);
+  const readings = guarantees.value?.readings;
   const rate = numberOf(guarantees.value?.truePositiveRateUpper);
   const nothing = budget.cap?.noGuarantee !== undefined;
   const isVoid = budget.state === 'SUPERSEDED';
@@ -108,20 +106,28 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
     <dl class="figures card">
       <Figure
         name={`Epsilon at delta ${deltaText.value}`}
-        value={epsilon === undefined || nothing ? 'no bound' : roundedUp(epsilon)}
+        value={
+          nothing
+            ? 'no bound'
+            : guarantees.value !== undefined
+              ? epsilonWords(readings)
+              : guarantees.loading
+                ? '…'
+                : 'unknown'
+        }
         note={
           nothing
             ? 'the budget promises nothing'
             : isVoid
               ? 'void: superseded'
-              : 'of what was charged, at most'
+              : claimWords(readings) || 'of what was released, at most'
         }
       />
       {rate !== undefined && !nothing && (
         <Figure
           name="Caught at most"
           value={percent(rate, 'up')}
-          note="of members, at 1% false alarms"
+          note={isVoid ? 'void: superseded' : 'of members, at 1% false alarms'}
         />
       )}
       <Figure
@@ -138,7 +144,7 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
         }
       />
       <Figure
-        name="Refused"
+        name="Refused charges"
         value={
           refusals === 0 ? (
             '0'
@@ -151,7 +157,7 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
         note={
           recent?.refusedChargeCount === undefined
             ? 'since it was created'
-            : `${count(recent.refusedChargeCount)} in 24 h`
+            : `${counted(recent.refusedChargeCount, 'refusal')} in 24 h, plans included`
         }
       />
     </dl>
@@ -159,7 +165,6 @@ function BudgetFigures({ budget, guarantees }: BudgetFiguresProps) {
 }
 
 function AboutBudget({ budget }: { budget: Budget }) {
-  const labels = Object.entries(budget.labels ?? {});
   const policy = budget.policy;
   const samplers = policy?.allowedSamplers ?? [];
   const thresholds = budget.alertThresholds ?? [];
@@ -194,20 +199,7 @@ function AboutBudget({ budget }: { budget: Budget }) {
             'Wants to know at',
             thresholds.length === 0 ? '' : thresholds.map((at) => percent(at, 'down')).join(', '),
           ],
-          [
-            'Labels',
-            labels.length === 0 ? (
-              ''
-            ) : (
-              <span class="badges">
-                {labels.map(([key, value]) => (
-                  <Badge key={key}>
-                    {key}={value}
-                  </Badge>
-                ))}
-              </span>
-            ),
-          ],
+          ['Labels', labelBadges(budget.labels)],
           [
             'Charges',
             `${counted(budget.acceptedChargeCount, 'accepted charge')}, ${count(budget.refusedChargeCount)} refused`,

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { pathOfResource } from '../../api/client';
-import { bestEpsilon } from '../../api/guarantees';
+import { epsilonWords } from '../../api/guarantees';
 import {
   countOf,
   numberOf,
@@ -13,6 +13,7 @@ import { budgetOf, idOf } from '../../api/resource_names';
 import { ClaimBadge, isUnproven, StateBadge } from '../../design/badge';
 import { deltaText } from '../../delta';
 import { count, roundedUp } from '../../format/numbers';
+import { ClaimNote } from '../../ledger/claim_note';
 import { hrefOf } from '../../router';
 
 interface BudgetSessionRowProps {
@@ -61,7 +62,7 @@ export function BudgetSessionRow({
 
   const owner = budgetOf(name);
   const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
-  const epsilon = bestEpsilon(guarantees.value.value?.readings);
+  const told = guarantees.value.value;
   return (
     <tr>
       <th scope="row">
@@ -83,10 +84,13 @@ export function BudgetSessionRow({
       <td data-label={`Epsilon at delta ${deltaText.value}`} class="number">
         {unproven ? (
           <span class="muted">no proven bound</span>
-        ) : epsilon === undefined ? (
-          <span class="muted">{guarantees.value.loading ? '…' : 'no bound'}</span>
+        ) : told === undefined ? (
+          <span class="muted">{guarantees.value.loading ? '…' : 'unknown'}</span>
         ) : (
-          roundedUp(epsilon)
+          <>
+            {epsilonWords(told.readings)}
+            <ClaimNote readings={told.readings} />
+          </>
         )}
       </td>
       <td

@@ -73,7 +73,8 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
       {rows.length === 0 && <p class="muted">No budget is called that.</p>}
       <p class="small muted">
         “Caught at most” is the true positive rate of the best membership test with 1% false
-        positives, as bounded by what was charged. The hatched part of a bar is held by open leases.
+        positives. It and epsilon are of what was released; a declared plan counts against its caps in
+        full and is released step by step. The hatched part of a bar is held by open leases.
       </p>
     </>
   );

@@ -1,15 +1,16 @@
 import { idOf } from '../../api/resource_names';
 import { pathOfResource } from '../../api/client';
-import { bestEpsilon, useBudgetGuarantees } from '../../api/guarantees';
+import { epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
 import { numberOf, type Budget, type BudgetActivity } from '../../api/messages';
-import { useGet } from '../../api/read';
+import { useGet, type Read } from '../../api/read';
 import { StateBadge } from '../../design/badge';
 import { Ago } from '../../design/time';
 import { deltaText } from '../../delta';
 import { relationName } from '../../format/names';
-import { count, percent, roundedUp } from '../../format/numbers';
+import { count, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
+import { ClaimNote } from '../../ledger/claim_note';
 
 export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: number }) {
   const { name } = listed;
@@ -62,20 +63,25 @@ export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: 
   );
 }
 
-interface ReadState<T> {
-  value?: T;
-  error?: { message: string; kind: string };
-  loading: boolean;
-}
-
 function Known<T>({
   read,
   children,
 }: {
-  read: ReadState<T>;
+  read: Read<T>;
   children: (value: T) => preact.ComponentChildren;
 }) {
-  if (read.value !== undefined) return <>{children(read.value)}</>;
+  if (read.value !== undefined) {
+    return (
+      <>
+        {children(read.value)}
+        {read.error !== undefined && (
+          <span class="under" title={read.error.message}>
+            may be out of date
+          </span>
+        )}
+      </>
+    );
+  }
   if (read.error !== undefined) return <Unknown reason={read.error.message} />;
   return <span class="muted">…</span>;
 }
@@ -92,17 +98,16 @@ function Unknown({ reason }: { reason: string }) {
 type GuaranteesRead = ReturnType<typeof useBudgetGuarantees>['value'];
 
 function Epsilon({ budget, read }: { budget: Budget; read: GuaranteesRead }) {
+  const isVoid = budget.state === 'SUPERSEDED';
   return (
     <Known read={read}>
       {(value) => {
-        const epsilon = bestEpsilon(value.readings);
-        if (budget.cap?.noGuarantee !== undefined || epsilon === undefined) {
-          return <span class="muted">no bound</span>;
-        }
+        if (budget.cap?.noGuarantee !== undefined) return <span class="muted">no bound</span>;
         return (
           <>
-            {roundedUp(epsilon)}
-            {budget.state === 'SUPERSEDED' && <span class="under">guarantee void</span>}
+            {epsilonWords(value.readings)}
+            {isVoid && <span class="under">guarantee void</span>}
+            <ClaimNote readings={value.readings} />
           </>
         );
       }}
@@ -111,13 +116,19 @@ function Epsilon({ budget, read }: { budget: Budget; read: GuaranteesRead }) {
 }
 
 function WorstCase({ budget, read }: { budget: Budget; read: GuaranteesRead }) {
+  const isVoid = budget.state === 'SUPERSEDED';
   return (
     <Known read={read}>
       {(value) => {
         const rate = numberOf(value.truePositiveRateUpper);
         if (rate === undefined) return <Unknown reason="Not available from this server." />;
         if (budget.cap?.noGuarantee !== undefined) return <span class="muted">no bound</span>;
-        return percent(rate, 'up');
+        return (
+          <>
+            {percent(rate, 'up')}
+            {isVoid && <span class="under">guarantee void</span>}
+          </>
+        );
       }}
     </Known>
   );

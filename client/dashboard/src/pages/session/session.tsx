@@ -1,7 +1,9 @@
 import { rootOf } from '../../api/budgets';
+import { AccountantTable } from '../../accountants/accountant_table';
 import { pathOfResource } from '../../api/client';
 import { numberOf, type Session, type SessionGuarantees } from '../../api/messages';
 import { useGet } from '../../api/read';
+import { sessionName } from '../../api/resource_names';
 import { Answer } from '../../design/answer';
 import { ClaimBadge, isUnproven, StateBadge } from '../../design/badge';
 import { Card } from '../../design/card';
@@ -10,10 +12,9 @@ import { PageHead } from '../../design/page_head';
 import { deltaText } from '../../delta';
 import { capWords } from '../../format/caps';
 import { relationName } from '../../format/names';
-import { hrefOf } from '../../router';
+import { crumbsTo } from '../crumbs';
 import { SessionViews } from '../session_views';
 import { CellsTable } from '../../ledger/cells_table';
-import { ReadingsTable } from '../../ledger/readings_table';
 import { SessionAbout } from './session_about';
 import { SessionAudits } from './session_audits';
 import { SessionCharges } from './session_charges';
@@ -25,7 +26,7 @@ import { SessionSteps } from './session_steps';
 import { StatementCard } from '../../ledger/statement';
 
 export function SessionPage({ budget, session: id }: { budget: string; session: string }) {
-  const name = `budgets/${budget}/sessions/${id}`;
+  const name = sessionName(budget, id);
   const read = useGet<Session>(pathOfResource(name), {}, { touchedBy: [name] });
   return (
     <Answer read={read} what={`session ${budget}/${id}`}>
@@ -49,15 +50,11 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
     // Others in the tree spend what these steps would need.
     { touchedBy: [name, rootOf(`budgets/${budget}`)] },
   );
-  const crumbs = [
-    { text: 'Budgets', href: hrefOf({ page: 'overview' }) },
-    { text: budget, href: hrefOf({ page: 'budget', budget }) },
-  ];
   return (
     <>
       <PageHead
         title={id}
-        crumbs={crumbs}
+        crumbs={crumbsTo(budget)}
         badges={
           <>
             <StateBadge state={session.state} />
@@ -101,7 +98,9 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
       >
         {unproven && <ClaimBadge claim={session.claim} />}
         <Answer read={guarantees} what="the accountants">
-          {(value) => <ReadingsTable readings={value.readings ?? []} />}
+          {(value) => (
+            <AccountantTable readings={value.readings ?? []} delta={deltaText.value} />
+          )}
         </Answer>
       </Card>
       <SessionLeases leases={session.openLeases ?? []} />

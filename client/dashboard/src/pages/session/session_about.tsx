@@ -1,12 +1,11 @@
 import type { Session } from '../../api/messages';
-import { Badge } from '../../design/badge';
+import { labelBadges } from '../../design/badge';
 import { Card } from '../../design/card';
 import { Facts } from '../../design/facts';
 import { At } from '../../design/time';
 import { lowerName } from '../../format/names';
 
 export function SessionAbout({ session }: { session: Session }) {
-  const labels = Object.entries(session.labels ?? {});
   const provenance = session.provenance;
   const sampler = provenance?.sampler;
   return (
@@ -35,20 +34,7 @@ export function SessionAbout({ session }: { session: Session }) {
               : `${provenance?.library} ${provenance?.libraryVersion ?? ''}`,
           ],
           ['Cap of its own', session.noOwnCap === true ? 'none: only its budgets limit it' : ''],
-          [
-            'Labels',
-            labels.length === 0 ? (
-              ''
-            ) : (
-              <span class="badges">
-                {labels.map(([key, value]) => (
-                  <Badge key={key}>
-                    {key}={value}
-                  </Badge>
-                ))}
-              </span>
-            ),
-          ],
+          ['Labels', labelBadges(session.labels)],
         ]}
       />
     </Card>

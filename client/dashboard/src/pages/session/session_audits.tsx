@@ -3,6 +3,7 @@ import { Badge } from '../../design/badge';
 import { Card } from '../../design/card';
 import { Ago } from '../../design/time';
 import { Grid } from '../../design/grid';
+import { exponential } from '../../format/caps';
 import { lowerName } from '../../format/names';
 import { count, counted, percent, roundedDown, roundedUp } from '../../format/numbers';
 
@@ -33,8 +34,10 @@ export function SessionAudits({ session }: { session: Session }) {
 
 function AuditRow({ audit, session }: { audit: SessionAudit; session: Session }) {
   const lower = numberOf(audit.epsilonLowerBound) ?? 0;
-  const delta = (numberOf(audit.delta) ?? 0).toExponential();
-  const claimed = numberOf(audit.claimedEpsilon) ?? numberOf(session.claim?.epsilon);
+  const delta = exponential(audit.delta);
+  const compared = numberOf(audit.claimedEpsilon);
+  const claimed = compared ?? numberOf(session.claim?.epsilon);
+  const claimedAt = compared === undefined ? exponential(session.claim?.delta) : delta;
   return (
     <tr>
       <th scope="row">
@@ -47,7 +50,10 @@ function AuditRow({ audit, session }: { audit: SessionAudit; session: Session })
         {claimed === undefined ? (
           <span class="muted">nothing</span>
         ) : (
-          `epsilon ${roundedUp(claimed)}`
+          <>
+            epsilon {roundedUp(claimed)}
+            <span class="under">at delta {claimedAt}</span>
+          </>
         )}
       </td>
       <td data-label="Verdict">

@@ -1,4 +1,4 @@
-import { bestEpsilon } from '../../api/guarantees';
+import { bestGuarantee, claimWords, epsilonWords } from '../../api/guarantees';
 import { countOf, numberOf, type Session, type SessionGuarantees } from '../../api/messages';
 import type { Read } from '../../api/read';
 import { isUnproven } from '../../design/badge';
@@ -18,9 +18,10 @@ interface SessionFiguresProps {
 
 export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
   const answer = guarantees.value;
-  const epsilon = bestEpsilon(answer?.readings);
-  const winner = answer?.readings?.find((reading) => reading.accountant === 'BEST')?.guarantee
-    ?.accountant;
+  const best = bestGuarantee(answer?.readings);
+  const epsilon = numberOf(best?.upper);
+  const winner = best?.accountant;
+  const missing = guarantees.loading ? '…' : 'unknown';
   const unproven = isUnproven(session.claim);
   const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
   const fit = answer?.stepsThatFit;
@@ -36,18 +37,17 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
           value={
             unproven
               ? 'no proven bound'
-              : epsilon === undefined
-                ? guarantees.loading
-                  ? '…'
-                  : 'no bound'
-                : roundedUp(epsilon)
+              : answer === undefined
+                ? missing
+                : epsilonWords(answer.readings)
           }
           note={
             unproven
               ? session.claim?.label
-              : winner === undefined
-                ? 'of what was charged, at most'
-                : `at most, by ${accountantName(winner)}`
+              : claimWords(answer?.readings) ||
+                (winner === undefined || winner === 'BEST'
+                  ? 'of what was released, at most'
+                  : `at most, by ${accountantName(winner)}`)
           }
         />
         {session.mode === 'DECLARED' && session.planGuarantee !== undefined && (
@@ -64,8 +64,12 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
         />
         <Figure
           name="Steps that still fit"
-          value={fit === undefined ? 'unknown' : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
-          note={fit === undefined ? 'before the first charge' : 'of the event charged last'}
+          value={fit === undefined ? missing : Number(fit) > MOST_STEPS ? 'no limit' : count(fit)}
+          note={
+            fit === undefined && steps === 0
+              ? 'before the first charge'
+              : 'of the event charged last'
+          }
         />
         <Figure
           name="Attempt"

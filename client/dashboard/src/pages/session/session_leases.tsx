@@ -19,7 +19,7 @@ export function SessionLeases({ leases }: { leases: readonly Lease[] }) {
       <Grid label="Open leases" heads={['Lease', 'Event', '#Steps', 'Expires']}>
         {leases.map((lease) => {
           const expired =
-            lease.expireTime !== undefined && Date.parse(lease.expireTime) < now.value;
+            lease.expireTime !== undefined && Date.parse(lease.expireTime) < now();
           return (
             <tr key={lease.name}>
               <th scope="row">

@@ -1,33 +1,24 @@
-import { useState } from 'preact/hooks';
 import { rootOf } from '../../api/budgets';
 import { pathOfResource } from '../../api/client';
-import { countOf, type AccountantKind, type EpsilonSeries, type Session } from '../../api/messages';
+import { countOf, type EpsilonSeries, type Session } from '../../api/messages';
 import { useGet } from '../../api/read';
-import { budgetOf, idOf } from '../../api/resource_names';
+import { budgetOf } from '../../api/resource_names';
+import { AccountantChoice, chosenAccountant } from '../../accountants/accountant_choice';
 import { EpsilonSteps } from '../../charts/epsilon_steps';
 import { Answer } from '../../design/answer';
 import { Card } from '../../design/card';
-import { Empty } from '../../design/notice';
 import { Ago } from '../../design/time';
 import { Grid } from '../../design/grid';
 import { deltaText } from '../../delta';
 import { accountantName } from '../../format/names';
 import { count } from '../../format/numbers';
+import { NothingCharged } from '../../ledger/nothing_charged';
 
-const ACCOUNTANTS: AccountantKind[] = [
-  'BEST',
-  'PLD',
-  'RENYI',
-  'MOMENTS',
-  'ZCDP',
-  'GAUSSIAN',
-  'CLT',
-];
 const POINTS = 200;
 
 /** Epsilon at delta against step, as the server computes it, and the attempts on the way. */
 export function SessionSteps({ session }: { session: Session }) {
-  const [accountant, setAccountant] = useState<AccountantKind>('BEST');
+  const accountant = chosenAccountant();
   const { name } = session;
   const read = useGet<EpsilonSeries>(
     pathOfResource(name, 'series'),
@@ -39,33 +30,10 @@ export function SessionSteps({ session }: { session: Session }) {
     // What lies ahead depends on what others in the tree spend.
     { touchedBy: [name, rootOf(budgetOf(name))] },
   );
-  if (countOf(session.acceptedChargeCount) === 0) {
-    const short = name.replace('budgets/', '').replace('/sessions/', '/');
-    return (
-      <Empty
-        command={`epsctl charge create ${short} --open-attempt --gaussian 1.1 --sampling-probability 0.01`}
-      >
-        {idOf(name)} has been charged nothing yet. Its trainer does that step by step; by hand:
-      </Empty>
-    );
-  }
+  if (countOf(session.acceptedChargeCount) === 0) return <NothingCharged session={session} />;
   return (
     <div class="steps">
-      <label class="field-inline">
-        Accountant
-        <select
-          value={accountant}
-          onChange={(event) => setAccountant(event.currentTarget.value as AccountantKind)}
-        >
-          {ACCOUNTANTS.map((kind) => (
-            <option key={kind} value={kind}>
-              {kind === 'CLT'
-                ? `${accountantName(kind)} (approximation, not a bound)`
-                : accountantName(kind)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <AccountantChoice session={name} />
       <Answer read={read} what="epsilon against step">
         {(series) => (
           <>

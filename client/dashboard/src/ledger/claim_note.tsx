@@ -1,0 +1,8 @@
+import { claimWords } from '../api/guarantees';
+import type { AccountantReading } from '../api/messages';
+
+/** Under an epsilon in a table: that it rests on a claim, where it does. */
+export function ClaimNote({ readings }: { readings: readonly AccountantReading[] | undefined }) {
+  const words = claimWords(readings);
+  return words === '' ? null : <span class="under">{words}</span>;
+}

@@ -1,6 +1,7 @@
 """Compiles the module by CMake, with the libraries that the rest of epsledger is built with (./dev installs them).
 
-EPSLEDGER_BUILD_DIR names a build folder that is configured already; without it one is made, which takes minutes."""
+EPSLEDGER_BUILD_DIR names a build folder that has the module already, such as build/release; without it one is made,
+which takes minutes."""
 import os
 import pathlib
 import shutil
@@ -8,30 +9,28 @@ import subprocess
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from wheel.bdist_wheel import bdist_wheel
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+MODULE = "client/python/accounting/epsledger_accounting/_native.abi3.so"
 
 
 class BuildByCMake(build_ext):
     def build_extension(self, extension):
-        folder = pathlib.Path(os.environ.get("EPSLEDGER_BUILD_DIR") or pathlib.Path(self.build_temp) / "cmake").resolve()
-        if not (folder / "CMakeCache.txt").exists():
-            subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                            "-DEPSLEDGER_DASHBOARD=OFF"], check=True)
-        subprocess.run(["cmake", "--build", folder, "--target", "epsledger_python_accounting"], check=True)
         target = pathlib.Path(self.get_ext_fullpath(extension.name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(folder / "client/python/accounting/epsledger_accounting/_native.abi3.so", target)
+        shutil.copy(self.built() / MODULE, target)
 
-
-class StableAbiWheel(bdist_wheel):
-    """One wheel for every CPython from 3.9 on."""
-
-    def get_tag(self):
-        _, _, platform = super().get_tag()
-        return "cp39", "abi3", platform
+    def built(self):
+        if "EPSLEDGER_BUILD_DIR" in os.environ:
+            return pathlib.Path(os.environ["EPSLEDGER_BUILD_DIR"])
+        source = pathlib.Path(__file__).resolve().parents[3]
+        folder = pathlib.Path(self.build_temp).resolve() / "cmake"
+        subprocess.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                        "-DEPSLEDGER_DASHBOARD=OFF"], check=True)
+        subprocess.run(["cmake", "--build", folder, "--target", "epsledger_python_accounting"], check=True)
+        return folder
 
 
 setup(ext_modules=[Extension("epsledger_accounting._native", [], py_limited_api=True)],
-      cmdclass={"build_ext": BuildByCMake, "bdist_wheel": StableAbiWheel})
+      # One wheel for every CPython from 3.9 on.
+      options={"bdist_wheel": {"py_limited_api": "cp39"}},
+      cmdclass={"build_ext": BuildByCMake})

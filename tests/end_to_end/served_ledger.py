@@ -1,5 +1,6 @@
 """A real epsledgerd on free ports with a scratch data directory, and epsctl beside it, for tests in Python."""
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -10,9 +11,13 @@ START_SECONDS = 60
 
 
 class ServedLedger:
-    """with ServedLedger(build) as server: ... BUILD holds server/epsledgerd and client/cli/epsctl."""
+    """with ServedLedger(build) as server: ... BUILD holds server/epsledgerd and client/cli/epsctl.
 
-    def __init__(self, build):
+    The server starts on a copy of the data directory DATA, or on an empty one.
+    """
+
+    def __init__(self, build, data=None):
+        self._copied = data
         self.epsledgerd = os.path.join(build, "server", "epsledgerd")
         self.epsctl = os.path.join(build, "client", "cli", "epsctl")
         for program in (self.epsledgerd, self.epsctl):
@@ -23,9 +28,12 @@ class ServedLedger:
         self._folder = tempfile.TemporaryDirectory(prefix="epsledger-served.")
         addresses = os.path.join(self._folder.name, "addresses")
         self.log = os.path.join(self._folder.name, "log")
+        self.data = os.path.join(self._folder.name, "data")
+        if self._copied is not None:
+            shutil.copytree(self._copied, self.data)
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
-                [self.epsledgerd, "--data-dir", os.path.join(self._folder.name, "data"), "--listen", "127.0.0.1:0",
+                [self.epsledgerd, "--data-dir", self.data, "--listen", "127.0.0.1:0",
                  "--http-listen", "127.0.0.1:0", "--address-file", addresses],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
@@ -47,13 +55,17 @@ class ServedLedger:
         with open(self.log, encoding="utf-8", errors="replace") as stream:
             raise RuntimeError("epsledgerd did not start: " + stream.read()[-2000:])
 
-    def __exit__(self, *_):
+    def stop(self):
+        """The data directory stays until the end of the `with`."""
         self._process.terminate()
         try:
             self._process.wait(20)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def __exit__(self, *_):
+        self.stop()
         self._folder.cleanup()
 
     def ctl(self, *arguments, expect=0):
@@ -87,8 +99,8 @@ class ServedLedger:
         for name in ("frozen", "old", "closed"):
             self.ctl("budget", "create", name, "--rho", "0.5", *relation, "--privacy-unit", "person")
         self.ctl("budget", "freeze", "frozen", "--reason", "a test")
-        self.ctl("budget", "supersede", "old", "new", "--rho", "1", "--reason", "a test")
-        self.ctl("budget", "close", "closed", "--reason", "a test")
+        self.ctl("budget", "supersede", "old", "new", "--rho", "1", "--reason", "a test", "--yes")
+        self.ctl("budget", "close", "closed", "--reason", "a test", "--yes")
         self.ctl("session", "create", "people/first-run", *relation, "--no-own-cap", "--group", "search")
         self.ctl("session", "create", "people/capped", *relation, "--epsilon", "1", "--delta", "1e-6")
         self.ctl("session", "create", "people/planned", *relation, "--gaussian", "50", "--count", "10",

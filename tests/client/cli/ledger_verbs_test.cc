@@ -123,9 +123,10 @@ TEST_F(LedgerVerbsTest, BudgetsFreezeThawAndClose) {
       As<v1::Budget>(Want(ExitCode::kOk, {"budget", "thaw", "adult", "--reason", "why"})).state(),
       v1::Budget::ACTIVE);
   Want(ExitCode::kUsage, {"budget", "close", "adult"});
-  EXPECT_EQ(As<v1::Budget>(Want(ExitCode::kOk, {"budget", "close", "adult", "--reason", "why"}))
-                .state_reason(),
-            "why");
+  EXPECT_EQ(
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "close", "adult", "--reason", "why", "--yes"}))
+          .state_reason(),
+      "why");
   Want(ExitCode::kNotFound, {"budget", "freeze", "none", "--reason", "why"});
 }
 
@@ -138,7 +139,7 @@ TEST_F(LedgerVerbsTest, BudgetsAreUpdatedSupersededAndShownAsATree) {
   Want(ExitCode::kUsage, {"budget", "update", "adult", "--label", "team"});
   const auto successor =
       As<v1::Budget>(Want(ExitCode::kOk, {"budget", "supersede", "adult", "adult-2",
-                                          "--pure-epsilon", "200", "--reason", "why"}));
+                                          "--pure-epsilon", "200", "--reason", "why", "--yes"}));
   EXPECT_EQ(successor.supersedes(), "budgets/adult");
   Want(ExitCode::kUsage, {"budget", "supersede", "adult-2", "adult-3", "--reason", "why"});
   EXPECT_THAT(Want(ExitCode::kOk, {"budget", "tree", "adult", "-o", "csv"}),
@@ -161,10 +162,10 @@ TEST_F(LedgerVerbsTest, SessionsTellWhatTheySpentAndClose) {
               HasSubstr("\"epsilon\": 0.5"));
   EXPECT_THAT(Want(ExitCode::kOk, {"session", "trade-off", "digits/run-1", "--at", "0.1"}),
               HasSubstr("typeTwoError"));
-  EXPECT_EQ(
-      As<v1::Session>(Want(ExitCode::kOk, {"session", "close", "digits/run-1", "--reason", "done"}))
-          .state(),
-      v1::Session::CLOSED);
+  EXPECT_EQ(As<v1::Session>(Want(ExitCode::kOk,
+                                 {"session", "close", "digits/run-1", "--reason", "done", "--yes"}))
+                .state(),
+            v1::Session::CLOSED);
 }
 
 TEST_F(LedgerVerbsTest, LeasesAreAcquiredAndSettled) {

@@ -24,6 +24,7 @@ void AddAuditCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddPolicyCommands(CLI::App& app, Invocation& invocation);
 void AddServerCommands(CLI::App& app, Invocation& invocation);
+void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
 // The verbs of `budget` that change one, and those of `session` that read what it spends.

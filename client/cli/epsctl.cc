@@ -80,6 +80,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddTokenCommands(app, invocation);
   AddPolicyCommands(app, invocation);
   AddServerCommands(app, invocation);
+  AddExplainCommand(app, invocation);
   AddVersionCommand(app, invocation);
   app.footer(
       absl::StrCat(std::string(kExitCodeHelp),

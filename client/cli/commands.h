@@ -25,6 +25,8 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation);
 void AddPolicyCommands(CLI::App& app, Invocation& invocation);
 void AddServerCommands(CLI::App& app, Invocation& invocation);
 void AddExplainCommand(CLI::App& app, Invocation& invocation);
+// The scripts that `completion` prints are of the whole tree of `app`.
+void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
 // The verbs of `budget` that change one, and those of `session` that read what it spends.

@@ -81,6 +81,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddPolicyCommands(app, invocation);
   AddServerCommands(app, invocation);
   AddExplainCommand(app, invocation);
+  AddCompletionCommand(app, invocation);
   AddVersionCommand(app, invocation);
   app.footer(
       absl::StrCat(std::string(kExitCodeHelp),

@@ -22,6 +22,10 @@ namespace epsledger::cli {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
+// What changes within this time is drawn at once.
+constexpr absl::Duration kTogether = absl::Milliseconds(50);
+// Each takes a thread and a stream. What is not watched is still looked at every two seconds.
+constexpr std::size_t kMostWatches = 64;
 
 // What the watches tell the drawer. Thread-safe.
 class Bell {
@@ -42,6 +46,7 @@ class Bell {
     absl::MutexLock lock(&mutex_);
     const auto woken = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return rung_ || ended_; };
     mutex_.AwaitWithTimeout(absl::Condition(&woken), kLookAgain);
+    mutex_.AwaitWithTimeout(absl::Condition(&ended_), kTogether);
     rung_ = false;
     return ended_ ? Call::kEnded : Call::kChanged;
   }
@@ -66,11 +71,12 @@ class Watches {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // Watches those that are not watched yet, from now on, and returns how many they were.
+  // Watches those that are not watched yet, from now on, up to kMostWatches in all, and returns how
+  // many they were.
   absl::StatusOr<int> Add(const std::vector<std::string>& names) {
     int added = 0;
     for (const std::string& name : names) {
-      if (!watched_.insert(name).second) continue;
+      if (watched_.size() == kMostWatches || !watched_.insert(name).second) continue;
       v1::GetLedgerHeadRequest request;
       request.set_budget(name.substr(0, name.find("/sessions/")));
       const absl::StatusOr<v1::LedgerHead> head = connection_.Call(

@@ -130,6 +130,46 @@ TEST_F(LedgerVerbsTest, BudgetsFreezeThawAndClose) {
   Want(ExitCode::kNotFound, {"budget", "freeze", "none", "--reason", "why"});
 }
 
+TEST_F(LedgerVerbsTest, PolicyTellsTheRulesOfABudgetAndOfThoseAbove) {
+  const auto create = [&](const std::string& name, std::vector<std::string> flags) {
+    std::vector<std::string> arguments = {"budget",     "create",      name,
+                                          "--relation", "replace-one", "--privacy-unit",
+                                          "person",     "--rho",       "1"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    Want(ExitCode::kOk, arguments);
+  };
+  create("above", {"--require-provenance"});
+  create("below",
+         {"--parent", "above", "--allow-sampler", "poisson", "--allow-sampler", "full-batch"});
+  EXPECT_EQ(
+      Want(ExitCode::kOk, {"policy", "get", "below", "-o", "csv"}),
+      "budget,rule,value,means\r\n"
+      "budgets/below,allowed samplers,\"POISSON, FULL_BATCH\",sampled events only of attempts "
+      "that declare one of these samplers\r\n"
+      "budgets/above,provenance required,yes,\"attempts must declare sampler, clip norm, "
+      "library and version\"\r\n");
+  EXPECT_EQ(Want(ExitCode::kOk, {"policy", "get", "adult"}), "[]\n");
+  EXPECT_THAT(Want(ExitCode::kOk, {"policy", "get", "adult", "-o", "table"}),
+              HasSubstr("No policy on the way from budgets/adult up"));
+  EXPECT_EQ(Want(ExitCode::kOk, {"policy", "list", "-o", "jsonl"}),
+            R"({"budget":"budgets/above","rule":"provenance required","value":"yes","means":)"
+            R"("attempts must declare sampler, clip norm, library and version"})"
+            "\n"
+            R"({"budget":"budgets/below","rule":"allowed samplers","value":"POISSON, FULL_BATCH",)"
+            R"("means":"sampled events only of attempts that declare one of these samplers"})"
+            "\n");
+  Want(ExitCode::kNotFound, {"policy", "get", "none"});
+}
+
+TEST_F(LedgerVerbsTest, ServerTellsWhatItIsAndWhoCalls) {
+  const auto info = As<v1::ServerInfo>(Want(ExitCode::kOk, {"server", "info"}));
+  EXPECT_EQ(info.budget_count(), 1);
+  EXPECT_EQ(Want(ExitCode::kOk, {"server", "health", "-o", "jsonl"}),
+            R"({"serving":"yes","reason":""})"
+            "\n");
+  EXPECT_EQ(As<v1::Caller>(Want(ExitCode::kOk, {"server", "whoami"})).role(), v1::Role::ADMIN);
+}
+
 TEST_F(LedgerVerbsTest, BudgetsAreUpdatedSupersededAndShownAsATree) {
   const auto updated =
       As<v1::Budget>(Want(ExitCode::kOk, {"budget", "update", "adult", "--label", "team=audio"}));

@@ -8,35 +8,81 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/cap_flags.h"
+#include "client/cli/chart.h"
 #include "client/cli/event_flags.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::cli {
 namespace {
 
+Tone ToneOf(v1::Budget::State state) {
+  switch (state) {
+    case v1::Budget::CLOSED:
+      return Tone::kBad;
+    case v1::Budget::FROZEN:
+    case v1::Budget::SUPERSEDED:
+      return Tone::kWarning;
+    default:
+      return Tone::kPlain;
+  }
+}
+
 Table BudgetTable(const std::vector<const v1::Budget*>& budgets) {
   Table table({"name", "state", "cap", "spent %", "accepted", "refused", "relation", "privacy unit",
                "parent", "display name", "theorem"});
   for (const v1::Budget* budget : budgets) {
-    table.AddRow({budget->name(), v1::Budget::State_Name(budget->state()),
-                  DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
-                  budget->accepted_charge_count(), budget->refused_charge_count(),
-                  v1::NeighboringRelation::Kind_Name(budget->neighboring_relation()),
-                  budget->privacy_unit(), budget->parent(), budget->display_name(),
-                  budget->theorem()});
+    table.AddRow(
+        {budget->name(), Cell(v1::Budget::State_Name(budget->state())).In(ToneOf(budget->state())),
+         DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
+         budget->accepted_charge_count(), budget->refused_charge_count(),
+         v1::NeighboringRelation::Kind_Name(budget->neighboring_relation()), budget->privacy_unit(),
+         budget->parent(), budget->display_name(), budget->theorem()});
   }
   return table;
 }
 
+// Red where nothing is left, yellow from the first alert threshold on.
+Tone SpentTone(const v1::Budget& budget) {
+  if (!(budget.spent_fraction() < 1)) return Tone::kBad;
+  const bool alerted =
+      !budget.alert_thresholds().empty() && budget.spent_fraction() >= budget.alert_thresholds(0);
+  return alerted ? Tone::kWarning : Tone::kPlain;
+}
+
 // The columns that fit on a line; csv and json have all of them.
-Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets) {
-  Table table({"name", "state", "cap", "spent %", "accepted", "refused"});
+Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets,
+                       const Invocation& invocation) {
+  std::vector<std::string> columns = {"name", "state", "cap", "spent %"};
+  if (invocation.DrawsCharts()) columns.push_back("of the cap");
+  columns.insert(columns.end(), {"accepted", "refused"});
+  Table table(std::move(columns));
   for (const v1::Budget* budget : budgets) {
-    table.AddRow({budget->name(), v1::Budget::State_Name(budget->state()),
-                  DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
-                  budget->accepted_charge_count(), budget->refused_charge_count()});
+    std::vector<Cell> row = {
+        budget->name(), Cell(v1::Budget::State_Name(budget->state())).In(ToneOf(budget->state())),
+        DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp)};
+    if (invocation.DrawsCharts()) {
+      row.push_back(Cell(Bar(budget->spent_fraction(), budget->leased_fraction(),
+                             invocation.terminal().unicode))
+                        .In(SpentTone(*budget)));
+    }
+    row.insert(row.end(), {budget->accepted_charge_count(), budget->refused_charge_count()});
+    table.AddRow(std::move(row));
   }
   return table;
+}
+
+// The whole budget in one bar, with its legend.
+std::string BudgetChart(const v1::Budget& budget, const Invocation& invocation) {
+  if (!invocation.DrawsCharts()) return "";
+  std::string chart = absl::StrCat(
+      Bar(budget.spent_fraction(), budget.leased_fraction(), invocation.terminal().unicode), "  ",
+      RoundedNumber(100 * budget.spent_fraction(), Rounding::kUp, 3), " % spent");
+  if (budget.leased_fraction() > 0) {
+    absl::StrAppend(&chart, ", of it ",
+                    RoundedNumber(100 * budget.leased_fraction(), Rounding::kUp, 3),
+                    " % in open leases (", invocation.terminal().unicode ? "▓" : "=", ")");
+  }
+  return chart;
 }
 
 std::string DescribeHistory(const v1::Session& session) {
@@ -90,37 +136,52 @@ Table SessionTable(const std::vector<const v1::Session*>& sessions) {
   return table;
 }
 
-}  // namespace
-
-Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells) {
-  Table table({"quantity", "order", "cap", "spent", "remaining"});
+// What each quantity's cap is and how much of it is spent.
+Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells,
+                const Invocation& invocation) {
+  std::vector<std::string> columns = {"quantity", "order", "cap", "spent", "remaining"};
+  if (invocation.DrawsCharts()) columns.push_back("of the cap");
+  Table table(std::move(columns));
   for (const v1::CellBalance& cell : cells) {
     const int digits = DigitsForSpent(cell.spent(), cell.cap());
     const bool has_order = cell.quantity() == v1::CellBalance::RENYI_DIVERGENCE;
-    table.AddRow({v1::CellBalance::Quantity_Name(cell.quantity()),
-                  has_order ? Cell(cell.order(), Rounding::kDown) : Cell(""),
-                  Cell(cell.cap(), Rounding::kDown, digits),
-                  Cell(cell.spent(), Rounding::kUp, digits),
-                  Cell(cell.remaining(), Rounding::kDown)});
+    std::vector<Cell> row = {v1::CellBalance::Quantity_Name(cell.quantity()),
+                             has_order ? Cell(cell.order(), Rounding::kDown) : Cell(""),
+                             Cell(cell.cap(), Rounding::kDown, digits),
+                             Cell(cell.spent(), Rounding::kUp, digits),
+                             Cell(cell.remaining(), Rounding::kDown)};
+    if (invocation.DrawsCharts()) {
+      row.push_back(
+          cell.cap() > 0 ? Bar(cell.spent() / cell.cap(), 0, invocation.terminal().unicode) : "");
+    }
+    table.AddRow(std::move(row));
   }
   return table;
 }
 
+}  // namespace
+
 void PrintBudget(Invocation& invocation, const v1::Budget& budget) {
-  const Table cells = CellTable(budget.cells());
-  invocation.Print({.messages = {&budget}, .table = BudgetTable({&budget}), .below = &cells});
+  const Table cells = CellTable(budget.cells(), invocation);
+  invocation.Print({.messages = {&budget},
+                    .table = BudgetTable({&budget}),
+                    .below = &cells,
+                    .summary = BudgetChart(budget, invocation)});
 }
 
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets) {
-  invocation.Print(
-      {.messages = {budgets.begin(), budgets.end()},
-       .is_list = true,
-       .table = invocation.IsForPeople() ? ShortBudgetTable(budgets) : BudgetTable(budgets)});
+  invocation.Print({.messages = {budgets.begin(), budgets.end()},
+                    .is_list = true,
+                    .table = invocation.IsForPeople() ? ShortBudgetTable(budgets, invocation)
+                                                      : BudgetTable(budgets)});
 }
 
-void PrintSession(Invocation& invocation, const v1::Session& session) {
-  const Table cells = CellTable(session.cells());
-  invocation.Print({.messages = {&session}, .table = SessionTable({&session}), .below = &cells});
+void PrintSession(Invocation& invocation, const v1::Session& session, const std::string& chart) {
+  const Table cells = CellTable(session.cells(), invocation);
+  invocation.Print({.messages = {&session},
+                    .table = SessionTable({&session}),
+                    .below = &cells,
+                    .summary = invocation.DrawsCharts() ? chart : ""});
   if (!invocation.IsForPeople() || session.audits().empty()) return;
   invocation.terminal().out << "\n";
   AuditsTable(session).PrintAligned(invocation.terminal().out, invocation.terminal().color);
@@ -136,10 +197,11 @@ Table ChargeTable(const std::vector<const v1::Charge*>& charges) {
   Table table({"sequence", "name", "count", "event", "decision", "reason", "limited by"});
   for (const v1::Charge* charge : charges) {
     const bool refused = charge->has_refusal();
-    table.AddRow({charge->sequence(), charge->name(), charge->count(),
-                  DescribeEvent(charge->event()), v1::Charge::Decision_Name(charge->decision()),
-                  refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
-                  refused ? charge->refusal().limiting_resource() : ""});
+    table.AddRow(
+        {charge->sequence(), charge->name(), charge->count(), DescribeEvent(charge->event()),
+         Cell(v1::Charge::Decision_Name(charge->decision())).In(refused ? Tone::kBad : Tone::kGood),
+         refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
+         refused ? charge->refusal().limiting_resource() : ""});
   }
   return table;
 }

@@ -3,6 +3,7 @@
 
 // How resources are printed, the same whichever verb shows them.
 
+#include <string>
 #include <vector>
 
 #include <google/protobuf/repeated_field.h>
@@ -17,13 +18,12 @@
 
 namespace epsledger::cli {
 
-// The cells of a budget or session: what each quantity's cap is and how much of it is spent.
-Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells);
-
 void PrintBudget(Invocation& invocation, const v1::Budget& budget);
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
 
-void PrintSession(Invocation& invocation, const v1::Session& session);
+// `chart` is shown where charts are; it may be empty.
+void PrintSession(Invocation& invocation, const v1::Session& session,
+                  const std::string& chart = "");
 void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>& sessions);
 
 // One line per charge, refused ones with their reason.

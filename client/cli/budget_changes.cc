@@ -7,6 +7,7 @@
 #include "client/cli/answers.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
+#include "client/cli/confirmation.h"
 #include "client/cli/label_flags.h"
 #include "client/cli/resource_name.h"
 #include "client/cpp/budget_message.h"
@@ -17,11 +18,13 @@ namespace {
 struct PhaseFlags {
   std::string budget;
   std::string reason;
+  Confirmation confirmation;
 };
 
-// `freeze`, `thaw` and `close` differ in their request only.
+// `freeze`, `thaw` and `close` differ in their request, and in whether they can be taken back.
 template <class Request>
 void AddPhaseChange(CLI::App& budget, Invocation& invocation, const char* verb, const char* what,
+                    bool for_good,
                     grpc::Status (v1::BudgetService::StubInterface::*method)(grpc::ClientContext*,
                                                                              const Request&,
                                                                              v1::Budget*)) {
@@ -30,10 +33,18 @@ void AddPhaseChange(CLI::App& budget, Invocation& invocation, const char* verb, 
   command->fallthrough();
   command->add_option("budget", flags->budget, "BUDGET")->required();
   command->add_option("--reason", flags->reason, "for the auditor")->type_name("TEXT")->required();
-  command->footer(absl::StrCat("Example:\n  epsctl budget ", verb, " adult --reason \"DPO-417\""));
-  command->callback([&invocation, flags, method] {
+  if (for_good) flags->confirmation.AddTo(*command);
+  command->footer(absl::StrCat("Example:\n  epsctl budget ", verb, " adult --reason \"DPO-417\"",
+                               for_good ? " --yes" : ""));
+  command->callback([&invocation, flags, method, for_good] {
     const absl::StatusOr<std::string> name = BudgetName(flags->budget);
     if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+    if (for_good &&
+        !flags->confirmation.IsGiven(invocation, absl::StrCat(*name,
+                                                              " will be closed for good, and every "
+                                                              "session below refused"))) {
+      return;
+    }
     Request request;
     request.set_name(*name);
     request.set_reason(flags->reason);
@@ -47,6 +58,7 @@ struct SupersedeFlags {
   std::string successor;
   CapFlags cap;
   std::string reason;
+  Confirmation confirmation;
 };
 
 void Supersede(Invocation& invocation, const SupersedeFlags& flags) {
@@ -59,6 +71,11 @@ void Supersede(Invocation& invocation, const SupersedeFlags& flags) {
         absl::InvalidArgumentError(
             "cap: got none, want the successor's, for example --epsilon 2 --delta 1e-5"),
         CallKind::kRead);
+  }
+  if (!flags.confirmation.IsGiven(invocation,
+                                  absl::StrCat(*name, " will be replaced by ", flags.successor,
+                                               ": its guarantee is void, and its sessions end"))) {
+    return;
   }
   v1::SupersedeBudgetRequest request;
   request.set_name(*name);
@@ -145,13 +162,13 @@ void PrintGuarantees(Invocation& invocation, const GuaranteeFlags& flags) {
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
   AddPhaseChange<v1::FreezeBudgetRequest>(budget, invocation, "freeze",
                                           "Refuse the charges of every session below, until thawed",
-                                          &v1::BudgetService::StubInterface::FreezeBudget);
+                                          false, &v1::BudgetService::StubInterface::FreezeBudget);
   AddPhaseChange<v1::ThawBudgetRequest>(budget, invocation, "thaw",
-                                        "Let a frozen budget be charged again",
+                                        "Let a frozen budget be charged again", false,
                                         &v1::BudgetService::StubInterface::ThawBudget);
   AddPhaseChange<v1::CloseBudgetRequest>(budget, invocation, "close",
                                          "Refuse the charges of every session below, for good",
-                                         &v1::BudgetService::StubInterface::CloseBudget);
+                                         true, &v1::BudgetService::StubInterface::CloseBudget);
 
   auto superseded = std::make_shared<SupersedeFlags>();
   CLI::App* supersede = budget.add_subcommand(
@@ -165,9 +182,11 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
   supersede->add_option("--reason", superseded->reason, "for the auditor")
       ->type_name("TEXT")
       ->required();
+  superseded->confirmation.AddTo(*supersede);
   supersede->footer(
       "Example:\n"
-      "  epsctl budget supersede adult adult-2 --epsilon 2 --delta 1e-5 --reason \"DPO-417\"");
+      "  epsctl budget supersede adult adult-2 --epsilon 6 --delta 1e-5 \\\n"
+      "      --reason \"DPO-417\" --yes");
   supersede->callback([&invocation, superseded] { Supersede(invocation, *superseded); });
 
   auto updated = std::make_shared<UpdateFlags>();

@@ -1,13 +1,16 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/all_budgets.h"
 #include "client/cli/answers.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
 #include "client/cli/label_flags.h"
+#include "client/cli/live_view.h"
 #include "client/cli/resource_name.h"
 #include "client/cpp/budget_message.h"
 
@@ -60,31 +63,34 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
   if (budget != nullptr) PrintBudget(invocation, *budget);
 }
 
-void Get(Invocation& invocation, const std::string& text) {
+using Watched = std::optional<std::vector<std::string>>;
+
+Watched Get(Invocation& invocation, const std::string& text) {
   const absl::StatusOr<std::string> name = BudgetName(text);
-  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  if (!name.ok()) {
+    invocation.Fail(name.status(), CallKind::kRead);
+    return std::nullopt;
+  }
   v1::GetBudgetRequest request;
   request.set_name(*name);
   const auto budget = invocation.Call(
       &Connection::budgets, &v1::BudgetService::StubInterface::GetBudget, request, CallKind::kRead);
-  if (budget != nullptr) PrintBudget(invocation, *budget);
+  if (budget == nullptr) return std::nullopt;
+  PrintBudget(invocation, *budget);
+  return std::vector<std::string>{*name};
 }
 
-void List(Invocation& invocation) {
-  std::vector<std::unique_ptr<v1::ListBudgetsResponse>> pages;
-  std::vector<const v1::Budget*> budgets;
-  v1::ListBudgetsRequest request;
-  request.set_page_size(1000);
-  do {
-    auto page =
-        invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::ListBudgets,
-                        request, CallKind::kRead);
-    if (page == nullptr) return;
-    for (const v1::Budget& budget : page->budgets()) budgets.push_back(&budget);
-    request.set_page_token(page->next_page_token());
-    pages.push_back(std::move(page));
-  } while (!request.page_token().empty());
-  PrintBudgets(invocation, budgets);
+Watched List(Invocation& invocation) {
+  const std::optional<std::vector<v1::Budget>> budgets = AllBudgets(invocation);
+  if (!budgets.has_value()) return std::nullopt;
+  std::vector<const v1::Budget*> shown;
+  std::vector<std::string> roots;  // whose changes include those of all below
+  for (const v1::Budget& budget : *budgets) {
+    shown.push_back(&budget);
+    if (budget.parent().empty()) roots.push_back(budget.name());
+  }
+  PrintBudgets(invocation, shown);
+  return roots;
 }
 
 }  // namespace
@@ -138,14 +144,27 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   create->callback([&invocation, flags] { Create(invocation, *flags); });
 
   auto name = std::make_shared<std::string>();
+  auto live = std::make_shared<LiveFlags>();
   CLI::App* get = budget->add_subcommand("get", "Show a budget: its cap and how much is spent");
   get->fallthrough();
   get->add_option("budget", *name, "BUDGET or budgets/BUDGET")->required();
-  get->callback([&invocation, name] { Get(invocation, *name); });
+  live->AddTo(*get);
+  get->footer(
+      "Examples:\n"
+      "  epsctl budget get adult\n"
+      "  epsctl budget get adult --watch");
+  get->callback([&invocation, name, live] {
+    Show(invocation, *live, [name](Invocation& shown) { return Get(shown, *name); });
+  });
 
   CLI::App* list = budget->add_subcommand("list", "List all budgets");
   list->fallthrough();
-  list->callback([&invocation] { List(invocation); });
+  live->AddTo(*list);
+  list->footer(
+      "Examples:\n"
+      "  epsctl budget list -o csv\n"
+      "  epsctl budget list --watch");
+  list->callback([&invocation, live] { Show(invocation, *live, List); });
 
   AddBudgetChanges(*budget, invocation);
 }

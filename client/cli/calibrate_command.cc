@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "client/cli/commands.h"
 #include "client/cli/history_flags.h"
+#include "client/cli/progress.h"
 #include "proto/convert/compute.h"
 
 namespace epsledger::cli {
@@ -128,7 +129,11 @@ void Calibrate(Invocation& invocation, CalibrateFlags flags) {
   if (!status.ok()) return invocation.FailOffline(status);
   request.set_accountant(flags.accountant);
   *request.mutable_query()->mutable_calibrate() = *query;
-  const absl::StatusOr<v1::ComputeResponse> answer = convert::Compute(request);
+  absl::StatusOr<v1::ComputeResponse> answer;
+  {
+    const Progress progress(invocation.terminal(), "calibrating");
+    answer = convert::Compute(request);
+  }
   if (!answer.ok()) return invocation.FailOffline(answer.status());
   invocation.Print({.messages = {&*answer}, .table = CalibrationTable(*query, *answer)});
 }

@@ -210,7 +210,7 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  epsctl charge create adult/run-1 --open-attempt --gaussian 40\n"
       "  epsctl charge create adult/run-1 --attempt 1 --charge-id epoch-3 \\\n"
-      "      --gaussian 1.1 --sampling-probability 0.01 --count 100");
+      "      --gaussian 40 --sampling-probability 0.01 --count 100");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
 
   auto batched = std::make_shared<BatchFlags>();
@@ -244,12 +244,14 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* get = charge->add_subcommand("get", "Show one charge");
   get->fallthrough();
   get->add_option("charge", *name, "BUDGET/SESSION/ATTEMPT/CHARGE")->required();
+  get->footer("Example:\n  epsctl charge get adult/run-1/1/step-7");
   get->callback([&invocation, name] { Get(invocation, *name); });
 
   auto session = std::make_shared<std::string>();
   CLI::App* list = charge->add_subcommand("list", "List the charges of a session, in order");
   list->fallthrough();
   list->add_option("session", *session, "BUDGET/SESSION")->required();
+  list->footer("Example:\n  epsctl charge list adult/run-1 -o jsonl");
   list->callback([&invocation, session] { List(invocation, *session); });
 }
 

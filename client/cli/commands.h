@@ -22,6 +22,11 @@ void AddCalibrateCommand(CLI::App& app, Invocation& invocation);
 void AddCurveCommand(CLI::App& app, Invocation& invocation);
 void AddAuditCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
+void AddPolicyCommands(CLI::App& app, Invocation& invocation);
+void AddServerCommands(CLI::App& app, Invocation& invocation);
+void AddExplainCommand(CLI::App& app, Invocation& invocation);
+// The scripts that `completion` prints are of the whole tree of `app`.
+void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
 // The verbs of `budget` that change one, and those of `session` that read what it spends.

@@ -78,6 +78,10 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddCurveCommand(app, invocation);
   AddAuditCommand(app, invocation);
   AddTokenCommands(app, invocation);
+  AddPolicyCommands(app, invocation);
+  AddServerCommands(app, invocation);
+  AddExplainCommand(app, invocation);
+  AddCompletionCommand(app, invocation);
   AddVersionCommand(app, invocation);
   app.footer(
       absl::StrCat(std::string(kExitCodeHelp),

@@ -10,7 +10,7 @@ namespace epsledger::cli {
 // What scripts can rely on; kExitCodeHelp says the same in --help.
 enum class ExitCode {
   kOk = 0,              // done; of a charge: accepted
-  kFailed = 1,          // the server failed, or there is no answer; of compute: some line failed
+  kFailed = 1,          // the server failed, or no answer, or no yes; of compute: some line failed
   kUsage = 2,           // the command line, or a value in it
   kRefused = 3,         // a budget, a plan or a newer attempt refused
   kOutcomeUnknown = 4,  // a write may or may not have happened: it counts as done

@@ -6,13 +6,25 @@
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <google/protobuf/util/json_util.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/failure_text.h"
 
 namespace epsledger::cli {
+namespace {
+
+std::vector<std::string> JsonObjects(const Answer& answer, bool indented) {
+  if (answer.messages.empty()) return answer.table.JsonRows(indented);
+  std::vector<std::string> objects;
+  for (const auto* message : answer.messages) objects.push_back(ToJson(*message, indented));
+  return objects;
+}
+
+}  // namespace
 
 std::string ToJson(const google::protobuf::Message& message, bool indented) {
   google::protobuf::util::JsonPrintOptions options;
@@ -68,29 +80,26 @@ void Invocation::Print(const Answer& answer) {
   const std::string output = Format();
   if (output == "csv") {
     answer.table.PrintCsv(out);
-  } else if (output == "jsonl") {
-    for (const auto* message : answer.messages) out << ToJson(*message, false) << "\n";
   } else if (output == "json" && answer.whole != nullptr) {
     out << ToJson(*answer.whole, true) << "\n";
-  } else if (output == "json" && answer.is_list) {
-    out << "[";
-    const char* separator = "\n";
-    for (const auto* message : answer.messages) {
-      out << separator << ToJson(*message, true);
-      separator = ",\n";
-    }
-    out << (answer.messages.empty() ? "]\n" : "\n]\n");
-  } else if (output == "json") {
-    for (const auto* message : answer.messages) out << ToJson(*message, true) << "\n";
-  } else if (answer.is_list) {
-    answer.table.PrintAligned(out, terminal_.color);
-    if (!answer.summary.empty()) out << "\n" << answer.summary << "\n";
+  } else if (output != "table") {
+    const bool in_brackets = output == "json" && answer.is_list;
+    const std::vector<std::string> objects = JsonObjects(answer, output == "json");
+    if (in_brackets) out << "[" << (objects.empty() ? "" : "\n");
+    out << absl::StrJoin(objects, in_brackets ? ",\n" : "\n");
+    if (!objects.empty()) out << "\n";
+    if (in_brackets) out << "]\n";
   } else {
-    answer.table.PrintDetails(out, terminal_.color);
+    if (answer.is_list) {
+      answer.table.PrintAligned(out, terminal_.color);
+    } else {
+      answer.table.PrintDetails(out, terminal_.color);
+    }
     if (answer.below != nullptr && !answer.below->empty()) {
       out << "\n";
       answer.below->PrintAligned(out, terminal_.color);
     }
+    if (!answer.summary.empty()) out << "\n" << answer.summary << "\n";
   }
   out.flush();
 }

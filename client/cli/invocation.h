@@ -1,7 +1,6 @@
 #ifndef EPSLEDGER_CLIENT_CLI_INVOCATION_H_
 #define EPSLEDGER_CLIENT_CLI_INVOCATION_H_
 
-#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,19 +11,11 @@
 #include "absl/status/statusor.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/table.h"
+#include "client/cli/terminal.h"
 #include "client/cpp/connection.h"
 #include "epsledger/client.h"
 
 namespace epsledger::cli {
-
-// Where a run of epsctl reads and writes.
-struct Terminal {
-  std::istream& in;
-  std::ostream& out;
-  std::ostream& err;
-  bool out_is_terminal = false;
-  bool color = false;  // out is a terminal, and NO_COLOR is unset or empty
-};
 
 // The flags that every command takes.
 struct GlobalFlags {
@@ -42,6 +33,7 @@ struct GlobalFlags {
 
 // What an answer looks like in every output format. The messages outlive the call.
 struct Answer {
+  // None: json and jsonl have the rows of the table.
   std::vector<const google::protobuf::Message*> messages;
   bool is_list = false;
   Table table;
@@ -49,7 +41,7 @@ struct Answer {
   const Table* below = nullptr;
   // With a list: what json prints instead of an array of the messages. May be null.
   const google::protobuf::Message* whole = nullptr;
-  // With a list and output to people: one line below the table. May be empty.
+  // With output to people: a few lines below it all. May be empty.
   std::string summary;
 };
 
@@ -58,8 +50,13 @@ class Invocation {
  public:
   explicit Invocation(Terminal& terminal) : terminal_(terminal) {}
 
+  // The same run with its flags and connection, but another outcome, printing elsewhere.
+  Invocation(const Invocation& other, Terminal& terminal)
+      : terminal_(terminal), flags_(other.flags_), connection_(other.connection_) {}
+
   GlobalFlags& flags() { return flags_; }
   Terminal& terminal() { return terminal_; }
+  const Terminal& terminal() const { return terminal_; }
   ExitCode exit_code() const { return exit_code_; }
 
   // Connects as the flags say, on first use.
@@ -67,6 +64,10 @@ class Invocation {
 
   // True if answers go to the table format.
   bool IsForPeople() const { return Format() == "table"; }
+  // True if people see them on a terminal, where charts help.
+  bool DrawsCharts() const { return IsForPeople() && terminal_.out_is_terminal; }
+  // "table", "json", "jsonl" or "csv".
+  std::string Format() const;
   // Prints the answer in the format of the flags.
   void Print(const Answer& answer);
   // Prints one sentence on what failed and what to do about it, and remembers the exit code.
@@ -96,8 +97,6 @@ class Invocation {
   }
 
  private:
-  std::string Format() const;
-
   Terminal& terminal_;
   GlobalFlags flags_;
   std::shared_ptr<Connection> connection_;

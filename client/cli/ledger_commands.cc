@@ -14,6 +14,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/ledger_export.h"
 #include "client/cli/merkle_proof.h"
+#include "client/cli/progress.h"
 #include "client/cli/resource_name.h"
 
 namespace epsledger::cli {
@@ -103,8 +104,11 @@ void Verify(Invocation& invocation, const std::string& text) {
   v1::VerifyLedgerRequest request;
   request.set_budget(FullName(invocation, text));
   if (request.budget().empty()) return;
-  const auto result =
-      invocation.Call(&Connection::audit, &Stub::VerifyLedger, request, CallKind::kRead);
+  std::unique_ptr<v1::VerifyLedgerResponse> result;
+  {
+    const Progress progress(invocation.terminal(), "verifying " + request.budget());
+    result = invocation.Call(&Connection::audit, &Stub::VerifyLedger, request, CallKind::kRead);
+  }
   if (result == nullptr) return;
   Table table({"root budget", "valid", "entries", "first bad sequence", "problem", "hash"});
   table.AddRow({result->head().root_budget(), result->valid() ? "yes" : "no",
@@ -187,7 +191,8 @@ void Prove(Invocation& invocation, const ProveFlags& flags) {
 }
 
 // Streams the entries up to `head` into `out`.
-absl::Status Export(Connection& connection, const v1::LedgerHead& head, std::ostream& out) {
+absl::Status Export(Connection& connection, const v1::LedgerHead& head, std::ostream& out,
+                    Progress& progress) {
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + connection.retry().overall_timeout);
   v1::ExportLedgerRequest request;
@@ -202,6 +207,7 @@ absl::Status Export(Connection& connection, const v1::LedgerHead& head, std::ost
       stream->Finish();
       return status;
     }
+    progress.Report(entry.sequence(), std::max(entry.sequence(), head.sequence()));
     passed_head =
         passed_head || (entry.sequence() == head.sequence() && entry.hash() == head.hash());
   }
@@ -220,8 +226,11 @@ void ExportToFile(Invocation& invocation, const std::string& text, const std::st
   // Under its name only when it is whole.
   const std::string unfinished = path + ".unfinished";
   std::ofstream file(unfinished, std::ios::binary);
-  absl::Status status = file ? Export(**connection, *head, file)
-                             : absl::InvalidArgumentError(path + ": cannot be written");
+  absl::Status status = absl::InvalidArgumentError(path + ": cannot be written");
+  if (file) {
+    Progress progress(invocation.terminal(), "exporting " + head->root_budget());
+    status = Export(**connection, *head, file, progress);
+  }
   file.close();
   if (status.ok() && std::rename(unfinished.c_str(), path.c_str()) != 0) {
     status = absl::UnavailableError(path + ": cannot be written");
@@ -245,10 +254,13 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   };
 
   auto name = std::make_shared<std::string>();
-  add("head", "Show the newest entry's hash and the Merkle root", *name)
-      ->callback([&invocation, name] { Head(invocation, *name); });
-  add("verify", "Have the server read every entry again; offline: epsledgerd ledger verify", *name)
-      ->callback([&invocation, name] { Verify(invocation, *name); });
+  CLI::App* head = add("head", "Show the newest entry's hash and the Merkle root", *name);
+  head->footer("Example:\n  epsctl ledger head adult");
+  head->callback([&invocation, name] { Head(invocation, *name); });
+  CLI::App* verify = add(
+      "verify", "Have the server read every entry again; offline: epsledgerd ledger verify", *name);
+  verify->footer("Example:\n  epsctl ledger verify adult");
+  verify->callback([&invocation, name] { Verify(invocation, *name); });
 
   auto entries = std::make_shared<EntriesFlags>();
   CLI::App* list = add("entries", "List what happened, checking every hash", entries->budget);
@@ -256,6 +268,7 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   list->add_option("--limit", entries->limit, "at most so many")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
+  list->footer("Example:\n  epsctl ledger entries adult --after 2 --limit 10");
   list->callback([&invocation, entries] { Entries(invocation, *entries); });
 
   auto prove = std::make_shared<ProveFlags>();
@@ -271,9 +284,9 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
                    "a Merkle root that you know: of the tree, or with --from of the older one")
       ->type_name("HEX");
   proof->footer(
-      "Examples:\n"
-      "  epsctl ledger prove adult --sequence 7\n"
-      "  epsctl ledger prove adult --from 100 --root 9f86d0...");
+      "Examples, ROOT being the Merkle root that `ledger head` said at entry 5:\n"
+      "  epsctl ledger prove adult --sequence 2\n"
+      "  epsctl ledger prove adult --from 5 --root \"$ROOT\"");
   proof->callback([&invocation, prove] { Prove(invocation, *prove); });
 
   auto export_budget = std::make_shared<std::string>();
@@ -281,6 +294,7 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* exporting =
       add("export", "Write every entry to a file that checks itself", *export_budget);
   exporting->add_option("file", *path, "for epsledgerd ledger verify and import")->required();
+  exporting->footer("Example:\n  epsctl ledger export adult adult.ledger");
   exporting->callback(
       [&invocation, export_budget, path] { ExportToFile(invocation, *export_budget, *path); });
 }

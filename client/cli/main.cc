@@ -1,6 +1,3 @@
-#include <unistd.h>
-
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -9,14 +6,7 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
-  epsledger::cli::Terminal terminal{
-      .in = std::cin,
-      .out = std::cout,
-      .err = std::cerr,
-      .out_is_terminal = is_terminal,
-      .color = is_terminal && (no_color == nullptr || *no_color == '\0')};
+  epsledger::cli::Terminal terminal = epsledger::cli::StandardTerminal();
   return static_cast<int>(
       epsledger::cli::RunEpsctl(std::vector<std::string>(argv + 1, argv + argc), terminal));
 }

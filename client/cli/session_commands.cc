@@ -14,7 +14,9 @@
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
 #include "client/cli/label_flags.h"
+#include "client/cli/live_view.h"
 #include "client/cli/resource_name.h"
+#include "client/cli/session_chart.h"
 #include "client/cpp/budget_message.h"
 
 namespace epsledger::cli {
@@ -107,15 +109,27 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
   if (session != nullptr) PrintSession(invocation, *session);
 }
 
-void Get(Invocation& invocation, const std::string& text) {
-  const absl::StatusOr<std::string> name = SessionName(text);
-  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+struct GetFlags {
+  std::string name;
+  std::optional<double> delta;
+  LiveFlags live;
+};
+
+std::optional<std::vector<std::string>> Get(Invocation& invocation, const GetFlags& flags) {
+  const absl::StatusOr<std::string> name = SessionName(flags.name);
+  if (!name.ok()) {
+    invocation.Fail(name.status(), CallKind::kRead);
+    return std::nullopt;
+  }
   v1::GetSessionRequest request;
   request.set_name(*name);
   const auto session =
       invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::GetSession,
                       request, CallKind::kRead);
-  if (session != nullptr) PrintSession(invocation, *session);
+  if (session == nullptr) return std::nullopt;
+  PrintSession(invocation, *session,
+               invocation.DrawsCharts() ? SessionChart(invocation, *session, flags.delta) : "");
+  return std::vector<std::string>{*name};
 }
 
 void List(Invocation& invocation, const std::string& text) {
@@ -201,16 +215,29 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
       "      --gaussian 40 --count 50 --plan-delta 1e-5");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
 
-  auto name = std::make_shared<std::string>();
+  auto shown = std::make_shared<GetFlags>();
   CLI::App* get = session->add_subcommand("get", "Show a session: mode, attempt, history");
   get->fallthrough();
-  get->add_option("session", *name, "BUDGET/SESSION")->required();
-  get->callback([&invocation, name] { Get(invocation, *name); });
+  get->add_option("session", shown->name, "BUDGET/SESSION")->required();
+  get->add_option(
+         "--delta", shown->delta,
+         "of the chart on a terminal, in (0, 1); if not said, that of the session's cap or "
+         "plan, or of the budget's cap")
+      ->type_name("DELTA");
+  shown->live.AddTo(*get);
+  get->footer(
+      "Examples:\n"
+      "  epsctl session get adult/run-1\n"
+      "  epsctl session get adult/run-1 --watch");
+  get->callback([&invocation, shown] {
+    Show(invocation, shown->live, [shown](Invocation& frame) { return Get(frame, *shown); });
+  });
 
   auto budget = std::make_shared<std::string>();
   CLI::App* list = session->add_subcommand("list", "List the sessions of a budget");
   list->fallthrough();
   list->add_option("budget", *budget, "BUDGET")->required();
+  list->footer("Example:\n  epsctl session list adult -o csv");
   list->callback([&invocation, budget] { List(invocation, *budget); });
 
   auto read = std::make_shared<std::string>();
@@ -220,6 +247,7 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
   guarantees->fallthrough();
   guarantees->add_option("session", *read, "BUDGET/SESSION")->required();
   guarantees->add_option("--delta", *delta, "in (0, 1)")->type_name("DELTA")->required();
+  guarantees->footer("Example:\n  epsctl session guarantees adult/run-1 --delta 1e-5");
   guarantees->callback([&invocation, read, delta] { PrintGuarantees(invocation, *read, *delta); });
 
   AddSessionReadings(*session, invocation);

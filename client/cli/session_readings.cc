@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/answers.h"
 #include "client/cli/commands.h"
+#include "client/cli/confirmation.h"
 #include "client/cli/curve_points.h"
 #include "client/cli/event_flags.h"
 #include "client/cli/history_flags.h"
@@ -14,12 +16,21 @@
 namespace epsledger::cli {
 namespace {
 
-void Close(Invocation& invocation, const std::string& text, const std::string& reason) {
-  const absl::StatusOr<std::string> name = SessionName(text);
+struct CloseFlags {
+  std::string session;
+  std::string reason;
+  Confirmation confirmation;
+};
+
+void Close(Invocation& invocation, const CloseFlags& flags) {
+  const absl::StatusOr<std::string> name = SessionName(flags.session);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  if (!flags.confirmation.IsGiven(invocation, absl::StrCat(*name, " will be closed for good"))) {
+    return;
+  }
   v1::CloseSessionRequest request;
   request.set_name(*name);
-  request.set_reason(reason);
+  request.set_reason(flags.reason);
   const auto session =
       invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::CloseSession,
                       request, CallKind::kWrite);
@@ -88,13 +99,14 @@ void TradeOff(Invocation& invocation, const CurveFlags& flags) {
 }  // namespace
 
 void AddSessionReadings(CLI::App& session, Invocation& invocation) {
-  auto closed = std::make_shared<std::pair<std::string, std::string>>();
+  auto closed = std::make_shared<CloseFlags>();
   CLI::App* close = session.add_subcommand("close", "End a session for good");
   close->fallthrough();
-  close->add_option("session", closed->first, "BUDGET/SESSION")->required();
-  close->add_option("--reason", closed->second, "for the auditor")->type_name("TEXT")->required();
-  close->footer("Example:\n  epsctl session close adult/run-1 --reason done");
-  close->callback([&invocation, closed] { Close(invocation, closed->first, closed->second); });
+  close->add_option("session", closed->session, "BUDGET/SESSION")->required();
+  close->add_option("--reason", closed->reason, "for the auditor")->type_name("TEXT")->required();
+  closed->confirmation.AddTo(*close);
+  close->footer("Example:\n  epsctl session close adult/run-1 --reason done --yes");
+  close->callback([&invocation, closed] { Close(invocation, *closed); });
 
   auto past = std::make_shared<std::pair<std::string, std::int64_t>>();
   CLI::App* history =
@@ -103,7 +115,7 @@ void AddSessionReadings(CLI::App& session, Invocation& invocation) {
   history->add_option("session", past->first, "BUDGET/SESSION")->required();
   history->add_option("--at-sequence", past->second, "up to this entry of the ledger; 0: all")
       ->type_name("N");
-  history->footer("Example:\n  epsctl session history adult/run-1 --at-sequence 400");
+  history->footer("Example:\n  epsctl session history adult/run-1 --at-sequence 5");
   history->callback([&invocation, past] { PrintHistory(invocation, past->first, past->second); });
 
   auto profiled = std::make_shared<CurveFlags>();

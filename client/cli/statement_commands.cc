@@ -118,6 +118,9 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
   verify->add_option("--public-key", *key, "of the server, from somebody you trust")
       ->type_name("HEX")
       ->required();
+  verify->footer(
+      "Example, PUBLIC_KEY being what `server info` says and its owner confirms:\n"
+      "  epsctl statement verify run-1.json --public-key \"$PUBLIC_KEY\"");
   verify->callback([&invocation, path, key] { Verify(invocation, *path, *key); });
 }
 

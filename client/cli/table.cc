@@ -6,15 +6,32 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 
 namespace epsledger::cli {
 namespace {
 
 constexpr char kBold[] = "\033[1m";
-constexpr char kPlain[] = "\033[0m";
+constexpr char kReset[] = "\033[0m";
+
+const char* CodeOf(Tone tone) {
+  switch (tone) {
+    case Tone::kGood:
+      return "\033[32m";
+    case Tone::kWarning:
+      return "\033[33m";
+    case Tone::kBad:
+      return "\033[31m";
+    case Tone::kPlain:
+      break;
+  }
+  return "";
+}
 
 // Control characters in a stored name must not reach the terminal.
 std::string Printable(std::string text) {
@@ -24,13 +41,45 @@ std::string Printable(std::string text) {
   return text;
 }
 
-std::string Padded(const std::string& text, std::size_t width, bool right) {
-  const std::string spaces(width > text.size() ? width - text.size() : 0, ' ');
-  return right ? spaces + text : text + spaces;
+// In characters of UTF-8, each of which is taken to be one wide.
+std::size_t WidthOf(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string Padding(const std::string& text, std::size_t width) {
+  const std::size_t taken = WidthOf(text);
+  return std::string(width > taken ? width - taken : 0, ' ');
 }
 
 std::string Bold(const std::string& text, bool color) {
-  return color ? absl::StrCat(kBold, text, kPlain) : text;
+  return color ? absl::StrCat(kBold, text, kReset) : text;
+}
+
+std::string Toned(const Cell& cell, bool color) {
+  if (!color || cell.tone() == Tone::kPlain) return cell.for_people();
+  return absl::StrCat(CodeOf(cell.tone()), cell.for_people(), kReset);
+}
+
+// "privacy unit" as "privacyUnit".
+std::string FieldName(const std::string& column) {
+  std::string name;
+  for (const absl::string_view word : absl::StrSplit(column, ' ')) {
+    absl::StrAppend(&name, word);
+    if (name.size() > word.size()) {
+      char& initial = name[name.size() - word.size()];
+      initial = absl::ascii_toupper(static_cast<unsigned char>(initial));
+    }
+  }
+  return name;
+}
+
+nlohmann::ordered_json JsonValue(const Cell& cell) {
+  if (!cell.is_number()) return cell.exact();
+  if (cell.exact() == "inf") return "Infinity";
+  if (cell.exact() == "-inf") return "-Infinity";
+  if (cell.exact() == "nan") return "NaN";
+  return nlohmann::ordered_json::parse(cell.exact());
 }
 
 std::string CsvField(const std::string& text) {
@@ -49,42 +98,57 @@ Cell::Cell(double number, Rounding rounding, int digits)
       exact_(ExactNumber(number)),
       is_number_(true) {}
 
+Cell Cell::In(Tone tone) const {
+  Cell cell = *this;
+  cell.tone_ = tone;
+  return cell;
+}
+
 void Table::PrintAligned(std::ostream& out, bool color) const {
   std::vector<std::size_t> widths;
   std::vector<bool> right;
   for (std::size_t column = 0; column < columns_.size(); ++column) {
-    std::size_t width = columns_[column].size();
+    std::size_t width = WidthOf(columns_[column]);
     bool numbers = !rows_.empty();
     for (const std::vector<Cell>& row : rows_) {
-      width = std::max(width, row[column].for_people().size());
+      width = std::max(width, WidthOf(row[column].for_people()));
       numbers = numbers && (row[column].is_number() || row[column].for_people().empty());
     }
     widths.push_back(width);
     right.push_back(numbers);
   }
-  const auto print = [&](const auto& text_of) {
+  // `shown` is `text` with its colors, which take no room. What follows the last text is left out.
+  const auto print = [&](const auto& text_of, const auto& shown_of) {
     std::string line;
+    std::string gap;
     for (std::size_t column = 0; column < columns_.size(); ++column) {
-      absl::StrAppend(&line, column == 0 ? "" : "  ",
-                      Padded(text_of(column), widths[column], right[column]));
+      const std::string text = text_of(column);
+      const std::string padding = Padding(text, widths[column]);
+      if (right[column]) absl::StrAppend(&gap, padding);
+      if (!text.empty()) {
+        absl::StrAppend(&line, gap, shown_of(column));
+        gap.clear();
+      }
+      absl::StrAppend(&gap, right[column] ? "" : padding, "  ");
     }
-    line.erase(line.find_last_not_of(' ') + 1);
     return line;
   };
-  out << Bold(print([&](std::size_t i) { return absl::AsciiStrToUpper(columns_[i]); }), color)
-      << "\n";
+  const auto heading = [&](std::size_t i) { return absl::AsciiStrToUpper(columns_[i]); };
+  out << Bold(print(heading, heading), color) << "\n";
   for (const std::vector<Cell>& row : rows_) {
-    out << print([&](std::size_t i) { return row[i].for_people(); }) << "\n";
+    out << print([&](std::size_t i) { return row[i].for_people(); },
+                 [&](std::size_t i) { return Toned(row[i], color); })
+        << "\n";
   }
 }
 
 void Table::PrintDetails(std::ostream& out, bool color) const {
   std::size_t width = 0;
-  for (const std::string& column : columns_) width = std::max(width, column.size());
+  for (const std::string& column : columns_) width = std::max(width, WidthOf(column));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (rows_[0][i].for_people().empty()) continue;
-    out << Bold(Padded(columns_[i], width, false), color) << "  " << rows_[0][i].for_people()
-        << "\n";
+    out << Bold(columns_[i] + Padding(columns_[i], width), color) << "  "
+        << Toned(rows_[0][i], color) << "\n";
   }
 }
 
@@ -97,6 +161,19 @@ void Table::PrintCsv(std::ostream& out) const {
   };
   print([&](std::size_t i) { return columns_[i]; });
   for (const std::vector<Cell>& row : rows_) print([&](std::size_t i) { return row[i].exact(); });
+}
+
+std::vector<std::string> Table::JsonRows(bool indented) const {
+  std::vector<std::string> objects;
+  for (const std::vector<Cell>& row : rows_) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      object[FieldName(columns_[i])] = JsonValue(row[i]);
+    }
+    objects.push_back(
+        object.dump(indented ? 1 : -1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  return objects;
 }
 
 }  // namespace epsledger::cli

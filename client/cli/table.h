@@ -11,6 +11,9 @@
 
 namespace epsledger::cli {
 
+// What a reader should see first, where colors are shown.
+enum class Tone { kPlain, kGood, kWarning, kBad };
+
 // One cell, with a form for people and an exact one for programs.
 class Cell {
  public:
@@ -21,14 +24,19 @@ class Cell {
   // NOLINTEND(google-explicit-constructor)
   Cell(double number, Rounding rounding, int digits = kUsualDigits);
 
+  // The same cell in this tone.
+  Cell In(Tone tone) const;
+
   const std::string& for_people() const { return for_people_; }
   const std::string& exact() const { return exact_; }
   bool is_number() const { return is_number_; }
+  Tone tone() const { return tone_; }
 
  private:
   std::string for_people_;
   std::string exact_;
   bool is_number_ = false;
+  Tone tone_ = Tone::kPlain;
 };
 
 // Rows under named columns. Every row has as many cells as there are columns.
@@ -39,12 +47,16 @@ class Table {
   void AddRow(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 
-  // Aligned columns under upper-case headings, bold if `color`; numbers to the right.
+  // Aligned columns under upper-case headings, bold if `color`, which also shows the tones; numbers
+  // to the right.
   void PrintAligned(std::ostream& out, bool color) const;
   // One "column  value" line for each cell of the only row. REQUIRES: one row.
   void PrintDetails(std::ostream& out, bool color) const;
   // RFC 4180 with a header line and exact numbers.
   void PrintCsv(std::ostream& out) const;
+  // A JSON object for each row, its fields named after the columns: "privacy unit" is privacyUnit.
+  // Numbers are exact; infinities and NaN are the texts of proto3 JSON.
+  std::vector<std::string> JsonRows(bool indented) const;
 
  private:
   std::vector<std::string> columns_;

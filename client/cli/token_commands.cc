@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
+#include "client/cli/confirmation.h"
 
 namespace epsledger::cli {
 namespace {
@@ -65,9 +66,20 @@ void List(Invocation& invocation) {
       {.messages = {tokens.begin(), tokens.end()}, .is_list = true, .table = TokenTable(tokens)});
 }
 
-void Revoke(Invocation& invocation, const std::string& name) {
+struct RevokeFlags {
+  std::string token;
+  Confirmation confirmation;
+};
+
+void Revoke(Invocation& invocation, const RevokeFlags& flags) {
   v1::RevokeTokenRequest request;
-  request.set_name(absl::StartsWith(name, "tokens/") ? name : absl::StrCat("tokens/", name));
+  request.set_name(absl::StartsWith(flags.token, "tokens/") ? flags.token
+                                                            : absl::StrCat("tokens/", flags.token));
+  if (!flags.confirmation.IsGiven(
+          invocation,
+          absl::StrCat(request.name(), " will be revoked: who holds it can call no more"))) {
+    return;
+  }
   const auto token =
       invocation.Call(&Connection::access, &v1::AccessService::StubInterface::RevokeToken, request,
                       CallKind::kWrite);
@@ -99,17 +111,23 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, 3650))
       ->capture_default_str();
   create->add_option("--description", flags->description, "for people")->type_name("TEXT");
+  create->footer(
+      "Example:\n  epsctl token create --role trainer --days 30 --description \"team vision\"");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
 
   CLI::App* list = token->add_subcommand("list", "List the tokens, without their secrets");
   list->fallthrough();
+  list->footer("Example:\n  epsctl token list");
   list->callback([&invocation] { List(invocation); });
 
-  auto name = std::make_shared<std::string>();
+  auto revoked = std::make_shared<RevokeFlags>();
   CLI::App* revoke = token->add_subcommand("revoke", "End a token, at once and for good");
   revoke->fallthrough();
-  revoke->add_option("token", *name, "TOKEN or tokens/TOKEN")->required();
-  revoke->callback([&invocation, name] { Revoke(invocation, *name); });
+  revoke->add_option("token", revoked->token, "TOKEN or tokens/TOKEN")->required();
+  revoked->confirmation.AddTo(*revoke);
+  revoke->footer(
+      "Example, TOKEN being a name of `token list`:\n  epsctl token revoke \"$TOKEN\" --yes");
+  revoke->callback([&invocation, revoked] { Revoke(invocation, *revoked); });
 }
 
 }  // namespace epsledger::cli

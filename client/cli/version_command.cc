@@ -7,6 +7,7 @@ namespace epsledger::cli {
 void AddVersionCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* version = app.add_subcommand("version", "Print the version");
   version->fallthrough();
+  version->footer("Example:\n  epsctl version");
   version->callback([&invocation] {
     if (invocation.IsForPeople()) {
       invocation.terminal().out << "epsctl " EPSLEDGER_VERSION " (API epsledger.v1)\n";

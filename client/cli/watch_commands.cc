@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
+#include "client/cli/interrupt.h"
 #include "client/cli/resource_name.h"
 #include "client/cpp/watching.h"
 
@@ -68,6 +69,7 @@ void Run(Invocation& invocation, const absl::StatusOr<std::string>& name, const 
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
   Canceller canceller;
+  const Interrupt interrupt([&canceller] { canceller.Cancel(); });
   std::int64_t left = flags.limit;
   const absl::Status end = WatchChanges(
       **connection, *name, flags.after_sequence, canceller, [&](const v1::LedgerChange& change) {
@@ -75,7 +77,7 @@ void Run(Invocation& invocation, const absl::StatusOr<std::string>& name, const 
         PrintChange(invocation, change);
         return flags.limit == 0 || --left > 0;
       });
-  if (!end.ok()) invocation.Fail(end, CallKind::kRead);
+  if (!end.ok() && !canceller.cancelled()) invocation.Fail(end, CallKind::kRead);
 }
 
 }  // namespace
@@ -103,11 +105,11 @@ void AddWatchCommands(CLI::App& app, Invocation& invocation) {
         [&invocation, flags, full_name] { Run(invocation, full_name(flags->name), *flags); });
   };
   add("budget", "Of a budget, its descendants and their sessions", "BUDGET",
-      "csv is not a format of watch: lines are JSON, or words on a terminal.\n"
-      "Example:\n  epsctl watch budget adult --after 120",
+      "csv is not a format of watch: lines are JSON, or words on a terminal. Ctrl-C ends it.\n"
+      "Example:\n  epsctl watch budget adult --after 2 --limit 1",
       [](const std::string& text) { return BudgetName(text); });
   add("session", "Of one session", "BUDGET/SESSION",
-      "csv is not a format of watch: lines are JSON, or words on a terminal.\n"
+      "csv is not a format of watch: lines are JSON, or words on a terminal. Ctrl-C ends it.\n"
       "Example:\n  epsctl watch session adult/run-1",
       [](const std::string& text) { return SessionName(text); });
 }

@@ -157,7 +157,8 @@ Connection::Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptio
       sessions_(v1::SessionService::NewStub(channel)),
       charges_(v1::ChargeService::NewStub(channel)),
       audit_(v1::AuditService::NewStub(channel)),
-      accounting_(v1::AccountingService::NewStub(channel)) {}
+      accounting_(v1::AccountingService::NewStub(channel)),
+      server_(v1::ServerService::NewStub(channel)) {}
 
 absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions& options) {
   if (options.address.empty()) {

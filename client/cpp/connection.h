@@ -16,6 +16,7 @@
 #include "epsledger/v1/audit_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
+#include "epsledger/v1/server_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
 
 namespace epsledger {
@@ -61,6 +62,7 @@ class Connection {
   v1::ChargeService::StubInterface& charges() { return *charges_; }
   v1::AuditService::StubInterface& audit() { return *audit_; }
   v1::AccountingService::StubInterface& accounting() { return *accounting_; }
+  v1::ServerService::StubInterface& server() { return *server_; }
 
  private:
   Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry);
@@ -72,6 +74,7 @@ class Connection {
   std::unique_ptr<v1::ChargeService::StubInterface> charges_;
   std::unique_ptr<v1::AuditService::StubInterface> audit_;
   std::unique_ptr<v1::AccountingService::StubInterface> accounting_;
+  std::unique_ptr<v1::ServerService::StubInterface> server_;
 };
 
 }  // namespace epsledger

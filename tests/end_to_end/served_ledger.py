@@ -54,13 +54,17 @@ class ServedLedger:
         with open(self.log, encoding="utf-8", errors="replace") as stream:
             raise RuntimeError("epsledgerd did not start: " + stream.read()[-2000:])
 
-    def __exit__(self, *_):
+    def stop(self):
+        """The data directory stays until the end of the `with`."""
         self._process.terminate()
         try:
             self._process.wait(20)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def __exit__(self, *_):
+        self.stop()
         self._folder.cleanup()
 
     def ctl(self, *arguments, expect=0):
@@ -94,8 +98,8 @@ class ServedLedger:
         for name in ("frozen", "old", "closed"):
             self.ctl("budget", "create", name, "--rho", "0.5", *relation, "--privacy-unit", "person")
         self.ctl("budget", "freeze", "frozen", "--reason", "a test")
-        self.ctl("budget", "supersede", "old", "new", "--rho", "1", "--reason", "a test")
-        self.ctl("budget", "close", "closed", "--reason", "a test")
+        self.ctl("budget", "supersede", "old", "new", "--rho", "1", "--reason", "a test", "--yes")
+        self.ctl("budget", "close", "closed", "--reason", "a test", "--yes")
         self.ctl("session", "create", "people/first-run", *relation, "--no-own-cap", "--group", "search")
         self.ctl("session", "create", "people/capped", *relation, "--epsilon", "1", "--delta", "1e-6")
         self.ctl("session", "create", "people/planned", *relation, "--gaussian", "50", "--count", "10",

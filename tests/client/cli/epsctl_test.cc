@@ -159,6 +159,24 @@ TEST_F(EpsctlTest, TablesRoundSpentUpAndRemainingDown) {
               AllOf(HasSubstr("0.123457"), HasSubstr("not in this version")));
 }
 
+TEST_F(EpsctlTest, ExplainsInWordsOrSaysWhatMayHaveBeenMeant) {
+  EXPECT_THAT(RunAsIs({"explain", "budget", "exhausted", "-o", "table"}).out,
+              AllOf(StartsWith("budget-exhausted (refusal)\n"), HasSubstr("\nWhat to do: "),
+                    HasSubstr("\nSource: ")));
+  EXPECT_THAT(RunAsIs({"explain", "-o", "csv"}).out, HasSubstr("\r\npld,accountant,"));
+  const Outcome unknown = RunAsIs({"explain", "zdcp"});
+  EXPECT_EQ(unknown.code, ExitCode::kUsage);
+  EXPECT_THAT(unknown.out, IsEmpty());
+  EXPECT_EQ(unknown.err, "epsctl: explain: got \"zdcp\", want perhaps zcdp\n");
+}
+
+TEST_F(EpsctlTest, HealthOfAServerThatDoesNotAnswerIsAFailure) {
+  const Outcome outcome =
+      RunAsIs({"--server", "127.0.0.1:1", "--timeout", "0.1", "server", "health"});
+  EXPECT_EQ(outcome.code, ExitCode::kFailed);
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
 TEST_F(EpsctlTest, ListsFollowPageTokens) {
   for (const char* name : {"a", "b", "c"}) {
     Run({"budget", "create", name, "--rho", "1", "--relation", "replace-one", "--privacy-unit",

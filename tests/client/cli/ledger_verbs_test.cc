@@ -123,10 +123,51 @@ TEST_F(LedgerVerbsTest, BudgetsFreezeThawAndClose) {
       As<v1::Budget>(Want(ExitCode::kOk, {"budget", "thaw", "adult", "--reason", "why"})).state(),
       v1::Budget::ACTIVE);
   Want(ExitCode::kUsage, {"budget", "close", "adult"});
-  EXPECT_EQ(As<v1::Budget>(Want(ExitCode::kOk, {"budget", "close", "adult", "--reason", "why"}))
-                .state_reason(),
-            "why");
+  EXPECT_EQ(
+      As<v1::Budget>(Want(ExitCode::kOk, {"budget", "close", "adult", "--reason", "why", "--yes"}))
+          .state_reason(),
+      "why");
   Want(ExitCode::kNotFound, {"budget", "freeze", "none", "--reason", "why"});
+}
+
+TEST_F(LedgerVerbsTest, PolicyTellsTheRulesOfABudgetAndOfThoseAbove) {
+  const auto create = [&](const std::string& name, std::vector<std::string> flags) {
+    std::vector<std::string> arguments = {"budget",     "create",      name,
+                                          "--relation", "replace-one", "--privacy-unit",
+                                          "person",     "--rho",       "1"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    Want(ExitCode::kOk, arguments);
+  };
+  create("above", {"--require-provenance"});
+  create("below",
+         {"--parent", "above", "--allow-sampler", "poisson", "--allow-sampler", "full-batch"});
+  EXPECT_EQ(
+      Want(ExitCode::kOk, {"policy", "get", "below", "-o", "csv"}),
+      "budget,rule,value,means\r\n"
+      "budgets/below,allowed samplers,\"POISSON, FULL_BATCH\",sampled events only of attempts "
+      "that declare one of these samplers\r\n"
+      "budgets/above,provenance required,yes,\"attempts must declare sampler, clip norm, "
+      "library and version\"\r\n");
+  EXPECT_EQ(Want(ExitCode::kOk, {"policy", "get", "adult"}), "[]\n");
+  EXPECT_THAT(Want(ExitCode::kOk, {"policy", "get", "adult", "-o", "table"}),
+              HasSubstr("No policy on the way from budgets/adult up"));
+  EXPECT_EQ(Want(ExitCode::kOk, {"policy", "list", "-o", "jsonl"}),
+            R"({"budget":"budgets/above","rule":"provenance required","value":"yes","means":)"
+            R"("attempts must declare sampler, clip norm, library and version"})"
+            "\n"
+            R"({"budget":"budgets/below","rule":"allowed samplers","value":"POISSON, FULL_BATCH",)"
+            R"("means":"sampled events only of attempts that declare one of these samplers"})"
+            "\n");
+  Want(ExitCode::kNotFound, {"policy", "get", "none"});
+}
+
+TEST_F(LedgerVerbsTest, ServerTellsWhatItIsAndWhoCalls) {
+  const auto info = As<v1::ServerInfo>(Want(ExitCode::kOk, {"server", "info"}));
+  EXPECT_EQ(info.budget_count(), 1);
+  EXPECT_EQ(Want(ExitCode::kOk, {"server", "health", "-o", "jsonl"}),
+            R"({"serving":"yes","reason":""})"
+            "\n");
+  EXPECT_EQ(As<v1::Caller>(Want(ExitCode::kOk, {"server", "whoami"})).role(), v1::Role::ADMIN);
 }
 
 TEST_F(LedgerVerbsTest, BudgetsAreUpdatedSupersededAndShownAsATree) {
@@ -138,7 +179,7 @@ TEST_F(LedgerVerbsTest, BudgetsAreUpdatedSupersededAndShownAsATree) {
   Want(ExitCode::kUsage, {"budget", "update", "adult", "--label", "team"});
   const auto successor =
       As<v1::Budget>(Want(ExitCode::kOk, {"budget", "supersede", "adult", "adult-2",
-                                          "--pure-epsilon", "200", "--reason", "why"}));
+                                          "--pure-epsilon", "200", "--reason", "why", "--yes"}));
   EXPECT_EQ(successor.supersedes(), "budgets/adult");
   Want(ExitCode::kUsage, {"budget", "supersede", "adult-2", "adult-3", "--reason", "why"});
   EXPECT_THAT(Want(ExitCode::kOk, {"budget", "tree", "adult", "-o", "csv"}),
@@ -161,10 +202,10 @@ TEST_F(LedgerVerbsTest, SessionsTellWhatTheySpentAndClose) {
               HasSubstr("\"epsilon\": 0.5"));
   EXPECT_THAT(Want(ExitCode::kOk, {"session", "trade-off", "digits/run-1", "--at", "0.1"}),
               HasSubstr("typeTwoError"));
-  EXPECT_EQ(
-      As<v1::Session>(Want(ExitCode::kOk, {"session", "close", "digits/run-1", "--reason", "done"}))
-          .state(),
-      v1::Session::CLOSED);
+  EXPECT_EQ(As<v1::Session>(Want(ExitCode::kOk,
+                                 {"session", "close", "digits/run-1", "--reason", "done", "--yes"}))
+                .state(),
+            v1::Session::CLOSED);
 }
 
 TEST_F(LedgerVerbsTest, LeasesAreAcquiredAndSettled) {

@@ -1,0 +1,33 @@
+#include "client/cli/confirmation.h"
+
+#include <istream>
+#include <ostream>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace epsledger::cli {
+
+void Confirmation::AddTo(CLI::App& command) {
+  command.add_flag("-y,--yes", yes_, "do not ask; required where there is nobody to ask");
+}
+
+bool Confirmation::IsGiven(Invocation& invocation, const std::string& what) const {
+  if (yes_) return true;
+  Terminal& terminal = invocation.terminal();
+  if (!terminal.is_conversation()) {
+    invocation.FailOffline(absl::InvalidArgumentError(
+        absl::StrCat("--yes: got nothing, want it where there is nobody to ask: ", what)));
+    return false;
+  }
+  terminal.err << what << ". Go on? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(terminal.in, answer);
+  answer = absl::AsciiStrToLower(absl::StripAsciiWhitespace(answer));
+  if (answer == "y" || answer == "yes") return true;
+  invocation.FailOffline(absl::CancelledError("not done: the answer was not yes"));
+  return false;
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,88 @@
+#include "client/cli/glossary.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "client/cli/exit_code.h"
+#include "epsledger/v1/charge.pb.h"
+#include "epsledger/v1/guarantee.pb.h"
+#include "epsledger/v1/mechanism.pb.h"
+
+namespace epsledger::cli {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+bool Explains(const std::string& name, GlossaryEntry::Kind kind) {
+  for (const GlossaryEntry* entry : Explain(name)) {
+    if (entry->kind == kind) return true;
+  }
+  return false;
+}
+
+void ExpectEveryValue(const google::protobuf::EnumDescriptor* values, GlossaryEntry::Kind kind) {
+  for (int i = 0; i < values->value_count(); ++i) {
+    if (values->value(i)->number() == 0) continue;
+    EXPECT_TRUE(Explains(values->value(i)->name(), kind)) << values->value(i)->name();
+  }
+}
+
+TEST(Glossary, ExplainsEverythingThatTheApiNames) {
+  ExpectEveryValue(v1::Refusal::Reason_descriptor(), GlossaryEntry::Kind::kRefusal);
+  ExpectEveryValue(v1::Accountant::Kind_descriptor(), GlossaryEntry::Kind::kAccountant);
+  const auto* kinds = v1::MechanismEvent::descriptor()->FindOneofByName("kind");
+  ASSERT_GT(kinds->field_count(), 20);
+  for (int i = 0; i < kinds->field_count(); ++i) {
+    EXPECT_TRUE(Explains(kinds->field(i)->json_name(), GlossaryEntry::Kind::kEvent));
+    EXPECT_TRUE(Explains(kinds->field(i)->name(), GlossaryEntry::Kind::kEvent));
+  }
+  for (int code = 0; code <= static_cast<int>(ExitCode::kNotFound); ++code) {
+    EXPECT_TRUE(Explains(std::to_string(code), GlossaryEntry::Kind::kExitCode)) << code;
+  }
+}
+
+TEST(Glossary, RefusalsHaveARemedyAndNoEntryIsThereTwice) {
+  std::set<std::pair<GlossaryEntry::Kind, std::string_view>> seen;
+  for (const GlossaryEntry& entry : Glossary()) {
+    EXPECT_TRUE(seen.emplace(entry.kind, entry.name).second) << entry.name;
+    EXPECT_FALSE(entry.text.empty()) << entry.name;
+    EXPECT_TRUE(entry.text.ends_with(".")) << entry.name;
+    EXPECT_FALSE(Explain(entry.name).empty()) << entry.name << " does not find itself";
+    if (entry.kind == GlossaryEntry::Kind::kRefusal) {
+      EXPECT_FALSE(entry.remedy.empty()) << entry.name;
+    }
+    if (entry.kind == GlossaryEntry::Kind::kAccountant) {
+      EXPECT_FALSE(entry.source.empty()) << entry.name;
+    }
+  }
+}
+
+TEST(Glossary, FindsNamesAsPeopleWriteThem) {
+  for (const char* name : {"poissonSampled", "POISSON_SAMPLED", "poisson sampled",
+                           "poisson-sampled", "Poisson Sampled"}) {
+    EXPECT_THAT(Explain(name), SizeIs(1)) << name;
+  }
+  for (const char* name : {"3", "exit 3", "exit code 3", "exit-code-3"}) {
+    EXPECT_THAT(Explain(name), SizeIs(1)) << name;
+  }
+  EXPECT_THAT(Explain("zcdp"), SizeIs(3)) << "accountant, event, term";
+  EXPECT_THAT(Explain(""), IsEmpty());
+}
+
+TEST(Glossary, NamesWhatMayHaveBeenMeant) {
+  EXPECT_THAT(NearMatches("zdcp"), Contains("zcdp"));
+  EXPECT_THAT(NearMatches("exhausted"), ElementsAre("budget-exhausted"));
+  EXPECT_THAT(NearMatches("epsilom"), ElementsAre("epsilon"));
+  EXPECT_THAT(NearMatches("no such thing at all"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace epsledger::cli

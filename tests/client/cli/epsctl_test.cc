@@ -314,10 +314,10 @@ TEST_F(EpsctlTest, NamesOfTheWrongShapeAreUsageErrors) {
 
 TEST_F(EpsctlTest, NoServerIsOneForReadsAndFourForWrites) {
   const std::string nowhere = "unix:no-such-socket";
-  const Outcome read = RunAsIs({"--server", nowhere, "--timeout", "0.01", "budget", "list"});
+  const Outcome read = RunAsIs({"--server", nowhere, "--timeout", "1", "budget", "list"});
   EXPECT_EQ(read.code, ExitCode::kFailed);
   EXPECT_THAT(read.err, HasSubstr("--server"));
-  const Outcome write = RunAsIs({"--server", nowhere, "--timeout", "0.01", "budget", "create", "b",
+  const Outcome write = RunAsIs({"--server", nowhere, "--timeout", "1", "budget", "create", "b",
                                  "--rho", "1", "--relation", "replace-one", "--privacy-unit", "x"});
   EXPECT_EQ(write.code, ExitCode::kOutcomeUnknown);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,11 @@ constexpr double kSamplingProbability = 0.01;
 
 class OpenRunTest : public testing::Test {
  protected:
-  OpenRunTest() : client_(*Client::Connect({.address = server_.server->addresses()[0]})) {
+  // Calibrating takes a while with sanitizers.
+  OpenRunTest()
+      : client_(*Client::Connect({.address = server_.server->addresses()[0],
+                                  .retry = {.call_timeout = std::chrono::minutes(2),
+                                            .overall_timeout = std::chrono::minutes(5)}})) {
     flags_.session = "run";
     flags_.steps = 1000;
     flags_.relation = NeighboringRelation::kAddOrRemoveOne;

@@ -5,9 +5,49 @@
 namespace epsledger {
 namespace {
 
+// Whether variables say what flags do not. Not for what works on a ledger besides a server: those
+// of the server would get in the way.
+enum class Variables { kRead, kIgnored };
+
+CLI::Option* AddDataDir(CLI::App& app, StorePlace& place, const char* help, Variables variables) {
+  CLI::Option* option = app.add_option("--data-dir", place.data_dir, help);
+  return variables == Variables::kRead ? option->envname("EPSLEDGERD_DATA_DIR") : option;
+}
+
+CLI::Option* AddPostgres(CLI::App& app, StorePlace& place, Variables variables) {
+  CLI::Option* postgres =
+      app.add_option("--postgres", place.postgres,
+                     "Of many servers: a PostgreSQL 15 or later, as libpq's connection string "
+                     "(postgresql://user@host:5432/epsledger)");
+  CLI::Option* password_file =
+      app.add_option("--postgres-password-file", place.postgres_password_file,
+                     "A file whose first line is the password of --postgres")
+          ->needs(postgres);
+  CLI::Option* without_standby =
+      app.add_flag("--postgres-without-standby", place.postgres_without_standby,
+                   "Take a PostgreSQL without a synchronous standby: losing its machine then loses "
+                   "charges that were acknowledged");
+  if (variables == Variables::kRead) {
+    postgres->envname("EPSLEDGERD_POSTGRES");
+    password_file->envname("EPSLEDGERD_POSTGRES_PASSWORD_FILE");
+    without_standby->envname("EPSLEDGERD_POSTGRES_WITHOUT_STANDBY");
+  }
+  return postgres;
+}
+
+// One of the two.
+void AddPlace(CLI::App& app, StorePlace& place, const char* data_dir_help, Variables variables) {
+  CLI::Option* data_dir = AddDataDir(app, place, data_dir_help, variables);
+  AddPostgres(app, place, variables)->excludes(data_dir);
+}
+
 void AddFlags(CLI::App& app, Flags& flags) {
-  app.add_option("--data-dir", flags.data_dir, "Where the ledgers are kept; created if missing")
-      ->envname("EPSLEDGERD_DATA_DIR");
+  AddPlace(app, flags.store, "Of one server: where the ledgers are kept; created if missing",
+           Variables::kRead);
+  app.add_option("--statement-key", flags.statement_key_file,
+                 "The key that signs privacy statements, PEM; made if missing. If not said, "
+                 "statement.key in the data directory; servers of one PostgreSQL share one")
+      ->envname("EPSLEDGERD_STATEMENT_KEY");
   app.add_option("--listen", flags.server.addresses,
                  "Addresses: host:port (port 0 takes any free one) or unix:path")
       ->envname("EPSLEDGERD_LISTEN")
@@ -80,14 +120,13 @@ CLI::App* AddHealthcheck(CLI::App& app, Flags& flags) {
 }
 
 void AddToken(CLI::App& app, Flags& flags) {
-  CLI::App* token = app.add_subcommand(
-      "token", "Tokens of a data directory that no server holds: for the first one");
+  CLI::App* token =
+      app.add_subcommand("token", "Tokens of a ledger, without a server: for the first one");
   token->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, TokenTask task) {
     CLI::App* command = token->add_subcommand(name, what);
-    command->add_option("--data-dir", flags.data_dir, "Where the ledgers are kept")
-        ->envname("EPSLEDGERD_DATA_DIR")
-        ->required();
+    AddPlace(*command, flags.store, "Of a server that is stopped: where its ledgers are kept",
+             Variables::kRead);
     command->add_option("--tenant", flags.token.tenant,
                         "Whose; if not said, of the tenant without a name");
     command->callback([&flags, task] { flags.token_task = task; });
@@ -118,21 +157,34 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   };
   CLI::App* verify =
       add("verify",
-          "Replays an export file, or every ledger of a data directory, and names the first "
-          "entry that is wrong",
+          "Replays an export file, or every ledger of a data directory or a PostgreSQL, and names "
+          "the first entry that is wrong",
           Verb::kVerify);
   verify->add_option("file", flags.file, "An export file");
-  verify->add_option("--data-dir", flags.data_dir, "Of a server that is stopped");
+  AddPlace(*verify, flags.place, "Of a server that is stopped", Variables::kIgnored);
 
   CLI::App* import =
       add("import", "Makes a new data directory from an export file, verifying it", Verb::kImport);
   import->add_option("file", flags.file, "An export file")->required();
-  import->add_option("--data-dir", flags.data_dir, "That holds no ledger yet")->required();
+  AddDataDir(*import, flags.place, "That holds no ledger yet", Variables::kIgnored)->required();
 
   CLI::App* to_file = add("export", "Writes a ledger to a file that checks itself", Verb::kExport);
   to_file->add_option("budget", flags.budget, "The root budget")->required();
   to_file->add_option("file", flags.file, "What to write")->required();
-  to_file->add_option("--data-dir", flags.data_dir, "Of a server that is stopped")->required();
+  AddPlace(*to_file, flags.place, "Of a server that is stopped", Variables::kIgnored);
+
+  CLI::App* migrate = add("migrate",
+                          "Moves every ledger between a data directory and a PostgreSQL, entry for "
+                          "entry; interrupted, the same command goes on. The place that they leave "
+                          "takes no charges any more",
+                          Verb::kMigrate);
+  migrate->add_option("--to", flags.to, "postgres or sqlite")
+      ->required()
+      ->check(CLI::IsMember({"postgres", "sqlite"}));
+  AddDataDir(*migrate, flags.place, "Of a server that is stopped, or that holds no ledger yet",
+             Variables::kIgnored)
+      ->required();
+  AddPostgres(*migrate, flags.place, Variables::kIgnored)->required();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/ledger_commands.h"
+#include "server/open_store.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
@@ -26,7 +27,7 @@ struct TokenFlags {
 // What epsledgerd was told on its command line and in its environment. Every flag of the server is
 // also a variable EPSLEDGERD_...; variables EPSLEDGER_... are the clients'.
 struct Flags {
-  // `epsledgerd token ...`: work on the tokens of a data directory that no server holds.
+  // `epsledgerd token ...`: work on the tokens of a ledger without a server.
   TokenTask token_task = TokenTask::kNone;
   TokenFlags token;
 
@@ -36,7 +37,9 @@ struct Flags {
   // `epsledgerd ledger`: work on ledgers that no server holds.
   LedgerCommand ledger_command;
 
-  std::string data_dir;
+  StorePlace store;
+  // Of transport::ServerOptions; empty: in the data directory.
+  std::string statement_key_file;
   std::string address_file;
   // Of storage::GroupCommitLedger::Options.
   size_t max_queue = storage::GroupCommitLedger::Options().max_queue;

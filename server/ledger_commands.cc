@@ -9,23 +9,29 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "server/core/tenant.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/export_format.h"
 #include "server/storage/ledger_import.h"
-#include "server/storage/sqlite_inspection.h"
+#include "server/storage/ledger_migration.h"
+#include "server/storage/postgres/inspection.h"
+#include "server/storage/sqlite/inspection.h"
 
 namespace epsledger {
 namespace {
 
 using storage::LedgerReport;
 
-std::string DatabaseIn(const std::string& data_dir) { return data_dir + "/ledger.sqlite"; }
+std::string NameOf(const std::string& root_id) {
+  if (root_id.empty()) return "the database";
+  return root_id == core::kAccessRootId ? "tokens and denials" : "budgets/" + root_id;
+}
 
 // DATA_LOSS for the first report with a fault.
 absl::Status Print(const std::vector<LedgerReport>& reports) {
   absl::Status status;
   for (const LedgerReport& report : reports) {
-    const std::string name = report.root_id.empty() ? "the database" : "budgets/" + report.root_id;
+    const std::string name = NameOf(report.root_id);
     std::string line;
     if (!report.fault.has_value()) {
       line = absl::StrCat(name, ": verified, ", report.head.sequence, " entries, head ",
@@ -55,36 +61,51 @@ absl::StatusOr<std::ifstream> OpenExport(const std::string& path) {
   return file;
 }
 
+storage::PostgresStore::Options PostgresOf(const StorePlace& place) {
+  return {.conninfo = place.postgres,
+          .password_file = place.postgres_password_file,
+          .without_standby = place.postgres_without_standby};
+}
+
 absl::Status Verify(const LedgerCommand& command) {
-  if (command.file.empty() == command.data_dir.empty()) {
-    return absl::InvalidArgumentError("want one of an export file and --data-dir");
+  const StorePlace& place = command.place;
+  if (command.file.empty() == (place.data_dir.empty() && place.postgres.empty())) {
+    return absl::InvalidArgumentError("want one of an export file, --data-dir and --postgres");
   }
-  if (!command.data_dir.empty()) {
-    const auto reports = storage::VerifySqlite(DatabaseIn(command.data_dir));
-    return reports.ok() ? Print(*reports) : reports.status();
+  if (!command.file.empty()) {
+    absl::StatusOr<std::ifstream> file = OpenExport(command.file);
+    if (!file.ok()) return file.status();
+    return Print(storage::ReadExport(
+        *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }));
   }
-  absl::StatusOr<std::ifstream> file = OpenExport(command.file);
-  if (!file.ok()) return file.status();
-  return Print(storage::ReadExport(
-      *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }));
+  const auto reports = place.postgres.empty()
+                           ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir))
+                           : storage::VerifyPostgres(PostgresOf(place));
+  return reports.ok() ? Print(*reports) : reports.status();
 }
 
 absl::Status Import(const LedgerCommand& command) {
   absl::StatusOr<std::ifstream> file = OpenExport(command.file);
   if (!file.ok()) return file.status();
-  if (absl::Status status = storage::MakeDataDirectory(command.data_dir); !status.ok()) {
+  if (absl::Status status = storage::MakeDataDirectory(command.place.data_dir); !status.ok()) {
     return status;
   }
-  return Print(storage::ImportToSqlite(*file, DatabaseIn(command.data_dir)));
+  return Print(storage::ImportToSqlite(*file, storage::DatabaseIn(command.place.data_dir)));
 }
 
 absl::Status Export(const LedgerCommand& command) {
+  if (command.place.data_dir.empty() && command.place.postgres.empty()) {
+    return absl::InvalidArgumentError("want one of --data-dir and --postgres");
+  }
   const std::string unfinished = command.file + ".unfinished";
   std::ofstream file(unfinished, std::ios::binary);
   if (!file) return absl::UnavailableError(command.file + ": cannot be written");
   const std::string root_id(absl::StripPrefix(command.budget, "budgets/"));
+  const StorePlace& place = command.place;
   const absl::StatusOr<LedgerReport> report =
-      storage::ExportSqlite(DatabaseIn(command.data_dir), root_id, file);
+      place.postgres.empty()
+          ? storage::ExportSqlite(storage::DatabaseIn(place.data_dir), root_id, file)
+          : storage::ExportPostgres(PostgresOf(place), root_id, file);
   file.close();
   absl::Status status = Print(report);
   std::error_code error;
@@ -94,6 +115,30 @@ absl::Status Export(const LedgerCommand& command) {
   }
   std::filesystem::remove(unfinished, error);
   return status;
+}
+
+absl::Status Migrate(const LedgerCommand& command) {
+  const auto progress = [](int64_t entry_count) {
+    std::fprintf(stderr, "%lld entries\n", static_cast<long long>(entry_count));
+  };
+  const bool to_postgres = command.to == "postgres";
+  const absl::StatusOr<storage::MigrationReport> report =
+      to_postgres
+          ? storage::MigrateToPostgres(command.place.data_dir, PostgresOf(command.place), progress)
+          : storage::MigrateToSqlite(PostgresOf(command.place), command.place.data_dir, progress);
+  if (!report.ok()) return report.status();
+  for (const auto& [root_id, head] : report->heads) {
+    std::printf("%s: %lld entries, head %s\n", NameOf(root_id).c_str(),
+                static_cast<long long>(head.sequence), storage::ToHex(head.hash).c_str());
+  }
+  std::printf("moved %lld entries, %lld of them now. %s\n",
+              static_cast<long long>(report->entry_count),
+              static_cast<long long>(report->copied_count),
+              to_postgres ? "Start servers with --postgres and with the folder's statement.key as "
+                            "--statement-key"
+                          : "Start the server with --data-dir, and with the statement key of the "
+                            "servers before it");
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -106,6 +151,8 @@ absl::Status RunLedgerCommand(const LedgerCommand& command) {
       return Import(command);
     case LedgerCommand::Verb::kExport:
       return Export(command);
+    case LedgerCommand::Verb::kMigrate:
+      return Migrate(command);
     case LedgerCommand::Verb::kNone:
       break;
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/open_store.h"
 
 namespace epsledger {
 
@@ -11,11 +12,12 @@ namespace epsledger {
 // entries and replay them, so they belong to the program that knows how; epsctl knows the protocol
 // only.
 struct LedgerCommand {
-  enum class Verb { kNone, kVerify, kImport, kExport };
+  enum class Verb { kNone, kVerify, kImport, kExport, kMigrate };
   Verb verb = Verb::kNone;
-  std::string file;      // an export file
-  std::string data_dir;  // or, with kVerify, this
-  std::string budget;    // with kExport: the root, "adult" or "budgets/adult"
+  std::string file;    // an export file
+  StorePlace place;    // with kVerify, or this; with kMigrate, both places
+  std::string budget;  // with kExport: the root, "adult" or "budgets/adult"
+  std::string to;      // with kMigrate: "postgres" or "sqlite"
 };
 
 // Runs it and prints what it found, one line a ledger. DATA_LOSS if something does not verify.

@@ -23,9 +23,8 @@
 #include "server/flags.h"
 #include "server/json_log.h"
 #include "server/metrics/observed_ledger.h"
-#include "server/storage/data_directory.h"
+#include "server/open_store.h"
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/sqlite_store.h"
 #include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
@@ -41,7 +40,6 @@ using epsledger::ReadFlags;
 using epsledger::TokenTask;
 using epsledger::metrics::ObservedLedger;
 using epsledger::storage::GroupCommitLedger;
-using epsledger::storage::SqliteStore;
 using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
 using epsledger::transport::IsLocalAddress;
@@ -73,17 +71,20 @@ void WarnOfWhatIsOff(const Flags& flags) {
 }
 
 absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const Flags& flags) {
-  const std::string& data_dir = flags.data_dir;
-  if (data_dir.empty()) {
-    return absl::InvalidArgumentError(
-        "--data-dir is missing: a ledger that is not kept protects nobody");
-  }
-  if (absl::Status status = epsledger::storage::MakeDataDirectory(data_dir); !status.ok()) {
-    return status;
-  }
-  auto store = SqliteStore::Open(data_dir + "/ledger.sqlite");
+  auto store = epsledger::OpenStore(flags.store);
   if (!store.ok()) return store.status();
   return GroupCommitLedger::Open(*std::move(store), {.max_queue = flags.max_queue});
+}
+
+// Servers of one database sign with one key.
+absl::StatusOr<std::string> StatementKeyFile(const Flags& flags) {
+  if (!flags.statement_key_file.empty()) return flags.statement_key_file;
+  if (!flags.store.postgres.empty()) {
+    return absl::InvalidArgumentError(
+        "--statement-key is missing: with --postgres, all servers of one database sign privacy "
+        "statements with the same key; give each of them the same file");
+  }
+  return flags.store.data_dir + "/statement.key";
 }
 
 // Others can reach an address of HTTP, which must not speak plaintext then.
@@ -114,13 +115,15 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
   const absl::StatusOr<bool> others_can_reach_http = OthersCanReachHttp(flags);
   if (!others_can_reach_http.ok()) return others_can_reach_http.status();
+  const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);
+  if (!statement_key_file.ok()) return statement_key_file.status();
   auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
   epsledger::transport::ServerOptions options = flags.server;
-  options.statement_key_file = flags.data_dir + "/statement.key";
-  options.storage = "sqlite";
+  options.statement_key_file = *statement_key_file;
+  options.storage = flags.store.postgres.empty() ? "sqlite" : "postgresql";
   options.registry = registry;
   options.others_can_reach = *others_can_reach_http;
   auto server = Server::Start(options, observed);
@@ -142,7 +145,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
     if (!status.ok()) return status;
   }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
-               absl::StrJoin((*server)->addresses(), ", "), flags.data_dir,
+               absl::StrJoin((*server)->addresses(), ", "), Describe(flags.store),
                (*ledger)->recovered_budget_count(), (*ledger)->recovered_entry_count());
   int signal = 0;
   sigwait(&stop_signals, &signal);

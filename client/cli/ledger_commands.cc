@@ -246,6 +246,9 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* ledger = app.add_subcommand("ledger", "The tamper-evident log behind a budget's tree");
   ledger->require_subcommand(1);
   ledger->fallthrough();
+  ledger->footer(
+      "With the store itself and no server, `epsledgerd ledger` has verify, import and export, and "
+      "migrate between a data directory and PostgreSQL.");
   const auto add = [&](const char* verb, const char* help, std::string& budget) {
     CLI::App* command = ledger->add_subcommand(verb, help);
     command->fallthrough();

@@ -159,7 +159,9 @@ std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
   }
   for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
     if (session->plan_charge.has_value()) {
-      AddInPlace(PlanCosts(session->spec, session->plan_charge->epsilon, cap, filter), &spent);
+      PlanComposition plan(session->spec);
+      AddInPlace(PlanCosts(session->spec, plan, session->plan_charge->epsilon, cap, filter),
+                 &spent);
       continue;
     }
     for (const SessionEvent& event : session->events) {

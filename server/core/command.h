@@ -5,6 +5,7 @@
 // one of their fields and decides nothing (I12).
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -175,8 +176,12 @@ struct SupersedeBudget {
   std::string reason;
 };
 
+class PlanComposition;
+
 struct CreateSession {
   SessionSpec spec;
+  // kDeclared: spec.plan with what was composed of it beforehand, which deciding then need not do.
+  std::shared_ptr<PlanComposition> composition = nullptr;
 };
 
 struct CloseSession {

@@ -230,6 +230,10 @@ class Ledger {
                                         const accounting::MechanismEvent& event,
                                         int64_t count) const;
 
+  // The deltas at which deciding to create such a session asks what its plan composes to, as far as
+  // it may be asked at all: none for one that is there already.
+  std::vector<double> PlanDeltas(const SessionSpec& spec) const;
+
   // A stored row as an answer. DATA_LOSS if the row does not belong to this ledger.
   absl::StatusOr<ChargeRecord> ToRecord(const Entry& entry) const;
 

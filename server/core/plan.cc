@@ -1,18 +1,19 @@
 #include "server/core/plan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "absl/strings/str_format.h"
-#include "accounting/accountant.h"
 #include "accounting/filter/filter.h"
 
 namespace epsledger::core {
 namespace {
 
 // The point of the curve that the plan does not meet, or OK.
-absl::Status MeetsCurve(const SessionSpec& spec, const TradeOffCurveCap& cap) {
+absl::Status MeetsCurve(PlanComposition& plan, const TradeOffCurveCap& cap) {
   for (const TradeOffCurveCap::Point& point : cap.points) {
-    const absl::StatusOr<accounting::Guarantee> at = ComposePlan(spec, point.delta);
+    const absl::StatusOr<accounting::Guarantee> at = plan.At(point.delta);
     if (!at.ok()) return at.status();
     if (!(*at->upper <= point.epsilon)) {
       return absl::FailedPreconditionError(
@@ -25,39 +26,62 @@ absl::Status MeetsCurve(const SessionSpec& spec, const TradeOffCurveCap& cap) {
 
 }  // namespace
 
-absl::StatusOr<accounting::Guarantee> ComposePlan(const SessionSpec& spec, double delta) {
-  accounting::Question question;
-  question.accountant = accounting::Accountant::kBest;
-  question.relation = spec.relation;
-  question.events = spec.plan;
-  question.query = accounting::EpsilonAtDelta::FromDelta(delta);
-  absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
-  if (guarantee.ok() && !guarantee->upper.has_value()) {
-    return absl::InternalError("session.plan: no upper bound on its epsilon");
+PlanComposition::PlanComposition(const SessionSpec& spec) {
+  question_.accountant = accounting::Accountant::kBest;
+  question_.relation = spec.relation;
+  question_.events = spec.plan;
+}
+
+absl::StatusOr<accounting::Guarantee> PlanComposition::At(double delta) {
+  if (std::isnan(delta)) return absl::InvalidArgumentError("session.plan: a delta is NaN");
+  const auto asked = answers_.find(delta);
+  if (asked != answers_.end()) return asked->second;
+  const accounting::Query query = accounting::EpsilonAtDelta::FromDelta(delta);
+  if (!history_.has_value()) {
+    question_.query = query;
+    absl::StatusOr<accounting::ComposedHistory> history =
+        accounting::ComposedHistory::Create(question_);
+    if (!history.ok()) return history.status();
+    history_ = *std::move(history);
   }
+  absl::StatusOr<accounting::Guarantee> guarantee = history_->Ask(query);
+  if (guarantee.ok() && !guarantee->upper.has_value()) {
+    guarantee = absl::InternalError("session.plan: no upper bound on its epsilon");
+  }
+  answers_.emplace(delta, guarantee);
   return guarantee;
 }
 
-absl::Status CheckOwnCap(const SessionSpec& spec) {
+std::vector<double> DeltasOf(const Cap& cap) {
+  std::vector<double> deltas;
+  if (const auto* approximate = std::get_if<ApproximateDpCap>(&cap)) {
+    deltas.push_back(approximate->delta);
+  } else if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) {
+    for (const TradeOffCurveCap::Point& point : curve->points) deltas.push_back(point.delta);
+  }
+  return deltas;
+}
+
+absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan) {
   if (!spec.own_cap.has_value()) return absl::OkStatus();
   if (absl::Status status = FilterFor(*spec.own_cap, "session.ownCap").status(); !status.ok()) {
     return status;
   }
   if (const auto* cap = std::get_if<ApproximateDpCap>(&*spec.own_cap)) {
-    return MeetsCurve(spec, TradeOffCurveCap{.points = {{cap->epsilon, cap->delta}}});
+    return MeetsCurve(plan, TradeOffCurveCap{.points = {{cap->epsilon, cap->delta}}});
   }
   if (const auto* cap = std::get_if<TradeOffCurveCap>(&*spec.own_cap)) {
-    return MeetsCurve(spec, *cap);
+    return MeetsCurve(plan, *cap);
   }
   return absl::InvalidArgumentError(
       "session.ownCap: want approximateDp or tradeOffCurve, the currencies that a plan is composed "
       "in");
 }
 
-std::vector<Cost> PlanCosts(const SessionSpec& spec, double epsilon, const Cap& cap,
-                            const CellFilter& filter) {
+std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
+                            const Cap& cap, const CellFilter& filter) {
   if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) {
-    return {MeetsCurve(spec, *curve).ok() ? Cost::RoundUp(1) : Cost::Infinite()};
+    return {MeetsCurve(plan, *curve).ok() ? Cost::RoundUp(1) : Cost::Infinite()};
   }
   const bool counts_delta =
       std::any_of(filter.cells.begin(), filter.cells.end(),

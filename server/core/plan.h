@@ -1,10 +1,14 @@
 #ifndef EPSLEDGER_SERVER_CORE_PLAN_H_
 #define EPSLEDGER_SERVER_CORE_PLAN_H_
 
+#include <cstddef>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "accounting/accountant.h"
 #include "accounting/guarantee.h"
 #include "server/core/balance.h"
 #include "server/core/cap.h"
@@ -12,21 +16,40 @@
 
 namespace epsledger::core {
 
-// The composition of a plan: an epsilon at `delta` by the tightest accountant that knows all its
-// events. The events were fixed in advance, so any accountant is valid (not only filters).
-absl::StatusOr<accounting::Guarantee> ComposePlan(const SessionSpec& spec, double delta);
+// What a plan composes to. Seconds for a plan of thousands of distinct events, so that a server
+// does it before it decides; what was asked once is remembered, also for a decision that is
+// repeated. Usable by one thread at a time.
+class PlanComposition {
+ public:
+  explicit PlanComposition(const SessionSpec& spec);
+
+  // An epsilon at `delta` by the tightest accountant that knows all events of the plan. They were
+  // fixed in advance, so any accountant is valid (not only filters).
+  absl::StatusOr<accounting::Guarantee> At(double delta);
+
+  // Of distinct deltas, that At was asked so far.
+  size_t asked_count() const { return answers_.size(); }
+
+ private:
+  accounting::Question question_;
+  std::optional<accounting::ComposedHistory> history_;  // from the first question on
+  std::map<double, absl::StatusOr<accounting::Guarantee>> answers_;
+};
+
+// The deltas at which it is asked whether a plan meets `cap`, the first ones first.
+std::vector<double> DeltasOf(const Cap& cap);
 
 // OK if the plan meets a DECLARED session's own cap. INVALID_ARGUMENT if a plan is not composed in
 // that currency; FAILED_PRECONDITION if it does not fit; UNIMPLEMENTED with the reason where no
 // accountant knows its events.
-absl::Status CheckOwnCap(const SessionSpec& spec);
+absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan);
 
 // What a plan costs in each cell of the filter of `cap`, never less than its true cost there. Where
 // the filter has room for delta, the plan enters as one interactive (epsilon, plan_delta)-DP
 // mechanism (Vadhan and Wang 2021; Lyu 2022); under a trade-off curve it is one plan, if it
 // meets every point; in every other quantity it is the sum over its events.
-std::vector<Cost> PlanCosts(const SessionSpec& spec, double epsilon, const Cap& cap,
-                            const CellFilter& filter);
+std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
+                            const Cap& cap, const CellFilter& filter);
 
 }  // namespace epsledger::core
 

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "server/core/charge_decider.h"
@@ -104,23 +106,43 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
   }
 
   if (absl::Status status = CheckDistinct(spec.plan); !status.ok()) return status;
-  absl::StatusOr<accounting::Guarantee> composed = ComposePlan(spec, spec.plan_delta);
+  std::optional<PlanComposition> composed_now;
+  PlanComposition& plan =
+      command.composition != nullptr ? *command.composition : composed_now.emplace(spec);
+  absl::StatusOr<accounting::Guarantee> composed = plan.At(spec.plan_delta);
   if (!composed.ok()) return composed.status();
-  if (absl::Status status = CheckOwnCap(spec); !status.ok()) return status;
+  if (absl::Status status = CheckOwnCap(spec, plan); !status.ok()) return status;
   PlanCharge charge{.epsilon = *composed->upper, .theorem = composed->theorem, .costs = {}};
   if (std::isinf(charge.epsilon) && std::holds_alternative<NoGuaranteeCap>(budget->spec.cap)) {
     return absl::FailedPreconditionError(
         "session.plan: no finite epsilon is proven of it: charge it in an ADAPTIVE session");
   }
   for (const Gate& gate : GatesOf(PathToRoot(*budget))) {
-    std::vector<Cost> costs = PlanCosts(spec, charge.epsilon, FindBudget(gate.budget_id)->spec.cap,
-                                        gate.balance.filter());
+    std::vector<Cost> costs = PlanCosts(
+        spec, plan, charge.epsilon, FindBudget(gate.budget_id)->spec.cap, gate.balance.filter());
     if (!gate.Fits(costs)) return refuse(RefusalBy(gate, costs));
     charge.costs.push_back(std::move(costs));
   }
   created.plan_charge = std::move(charge);
   decision.entries.push_back(std::move(created));
   return decision;
+}
+
+std::vector<double> Ledger::PlanDeltas(const SessionSpec& spec) const {
+  const BudgetState* budget = FindBudget(spec.budget_id);
+  const SessionName name{.budget_id = spec.budget_id, .session_id = spec.id};
+  if (spec.mode != SessionMode::kDeclared || budget == nullptr || FindSession(name) != nullptr) {
+    return {};
+  }
+  std::vector<double> deltas = {spec.plan_delta};
+  const auto add = [&deltas](const Cap& cap) {
+    for (const double delta : DeltasOf(cap)) deltas.push_back(delta);
+  };
+  if (spec.own_cap.has_value()) add(*spec.own_cap);
+  for (const BudgetState* b : PathToRoot(*budget)) {
+    if (std::holds_alternative<TradeOffCurveCap>(b->spec.cap)) add(b->spec.cap);
+  }
+  return deltas;
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CloseSession& command) const {

@@ -120,12 +120,12 @@ absl::Status SigningKey::Save(const std::string& path) const {
     return absl::InternalError("statement key: cannot be encoded");
   }
   const auto size = static_cast<size_t>(BIO_get_mem_data(bio.get(), &pem));
-  // Whole under its name, or not there: a key that is cut off would stop every later start.
-  const std::string unfinished = path + ".unfinished";
-  unlink(unfinished.c_str());
-  const File file(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  // Whole under its name, or not there: a key that is cut off would stop every later start. Servers
+  // of one ledger may be at it at once: the first gives the name.
+  std::string unfinished = path + ".XXXXXX";
+  const File file(mkostemp(unfinished.data(), O_CLOEXEC));  // mode 0600
   if (!file.is_open() || !WriteAll(file.fd(), {pem, size}) || fsync(file.fd()) != 0 ||
-      link(unfinished.c_str(), path.c_str()) != 0) {
+      (link(unfinished.c_str(), path.c_str()) != 0 && errno != EEXIST)) {
     const absl::Status status = Errno(path, "cannot be made");
     unlink(unfinished.c_str());
     return status;

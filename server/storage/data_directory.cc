@@ -35,6 +35,18 @@ absl::Status MakeDirectories(const path& name,
 
 }  // namespace
 
+std::string DatabaseIn(const std::string& data_dir) { return data_dir + "/ledger.sqlite"; }
+
+std::string MovedDatabaseIn(const std::string& data_dir) { return DatabaseIn(data_dir) + ".moved"; }
+
+std::string UnfinishedDatabaseIn(const std::string& data_dir) {
+  return DatabaseIn(data_dir) + ".migrating";
+}
+
+std::string TakenBackDatabaseIn(const std::string& data_dir) {
+  return DatabaseIn(data_dir) + ".taken-back";
+}
+
 absl::Status SyncDirectory(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool synced = fd >= 0 && fsync(fd) == 0;

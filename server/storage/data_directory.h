@@ -8,6 +8,13 @@
 
 namespace epsledger::storage {
 
+// The file of the ledgers; of ledgers that were moved to another store; of ledgers that are being
+// moved here.
+std::string DatabaseIn(const std::string& data_dir);
+std::string MovedDatabaseIn(const std::string& data_dir);
+std::string UnfinishedDatabaseIn(const std::string& data_dir);
+std::string TakenBackDatabaseIn(const std::string& data_dir);
+
 // Makes the names in a directory durable. UNAVAILABLE if it cannot.
 absl::Status SyncDirectory(const std::string& path);
 

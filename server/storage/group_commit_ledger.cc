@@ -1,5 +1,6 @@
 #include "server/storage/group_commit_ledger.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "server/core/overload.h"
 #include "server/storage/failpoint.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::storage {
 
@@ -18,7 +20,7 @@ using core::Outcome;
 class GroupCommitLedger::Reader : public core::LedgerReader {
  public:
   Reader(GroupCommitLedger& owner, const core::Tenant& tenant)
-      : owner_(owner), tenant_(tenant), budgets_(owner.BudgetsOf(tenant)) {}
+      : owner_(owner), tenant_(tenant), budgets_(owner.replica_.BudgetsOf(tenant)) {}
 
   const Ledger* LedgerOf(std::string_view budget_id) const override {
     const auto it = budgets_.find(budget_id);
@@ -57,7 +59,7 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 
   absl::StatusOr<std::vector<Entry>> ListEntries(const Ledger& ledger, int64_t after_sequence,
                                                  int64_t limit) override {
-    return owner_.store_->ReadEntries(StoredRootId(ledger), after_sequence, limit);
+    return Visible(ledger, owner_.store_->ReadEntries(StoredRootId(ledger), after_sequence, limit));
   }
 
   absl::StatusOr<std::vector<core::ChargeRecord>> ListCharges(const core::SessionName& name,
@@ -67,8 +69,9 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
     std::vector<core::ChargeRecord> records;
     if (session == nullptr) return records;
-    absl::StatusOr<std::vector<Entry>> entries =
-        owner_.store_->ListCharges(StoredRootId(*ledger), session->number, after_sequence, limit);
+    absl::StatusOr<std::vector<Entry>> entries = Visible(
+        *ledger,
+        owner_.store_->ListCharges(StoredRootId(*ledger), session->number, after_sequence, limit));
     if (!entries.ok()) return entries.status();
     for (const Entry& entry : *entries) {
       absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(entry);
@@ -85,13 +88,13 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 
   std::vector<TenantLedger> AllLedgers() const override {
     std::vector<TenantLedger> all;
-    for (const auto& [root_id, ledger] : owner_.ledgers_) {
+    for (const auto& [root_id, ledger] : owner_.replica_.ledgers()) {
       all.push_back({std::string(core::TenantNameOf(root_id)), ledger.get()});
     }
     return all;
   }
 
-  const core::AccessLedger& Access() const override { return owner_.access_; }
+  const core::AccessLedger& Access() const override { return owner_.replica_.access(); }
 
   absl::StatusOr<std::vector<Entry>> ListAccessEntries(int64_t after_sequence,
                                                        int64_t limit) override {
@@ -108,13 +111,27 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     const Ledger* ledger = LedgerOf(name.budget_id);
     const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
     if (session == nullptr) return std::nullopt;
-    return owner_.store_->FindCharge(StoredRootId(*ledger),
-                                     {session->number, attempt, std::move(charge_id)});
+    absl::StatusOr<std::optional<Entry>> entry = owner_.store_->FindCharge(
+        StoredRootId(*ledger), {session->number, attempt, std::move(charge_id)});
+    if (entry.ok() && entry->has_value() && (*entry)->sequence > ledger->head().sequence) {
+      return std::nullopt;
+    }
+    return entry;
+  }
+
+  // A shared store may have more by now than this view shows.
+  static absl::StatusOr<std::vector<Entry>> Visible(const Ledger& ledger,
+                                                    absl::StatusOr<std::vector<Entry>> entries) {
+    if (!entries.ok()) return entries;
+    while (!entries->empty() && entries->back().sequence > ledger.head().sequence) {
+      entries->pop_back();
+    }
+    return entries;
   }
 
   GroupCommitLedger& owner_;
   const core::Tenant tenant_;
-  const LedgerOfBudget& budgets_;
+  const Replica::LedgerOfBudget& budgets_;
 };
 
 absl::StatusOr<std::unique_ptr<GroupCommitLedger>> GroupCommitLedger::Open(
@@ -126,7 +143,10 @@ absl::StatusOr<std::unique_ptr<GroupCommitLedger>> GroupCommitLedger::Open(
 }
 
 GroupCommitLedger::GroupCommitLedger(std::unique_ptr<LedgerStore> store, Options options)
-    : options_(options), store_(std::move(store)), replies_(options.max_untold_batches) {}
+    : options_(options),
+      store_(std::move(store)),
+      shared_(store_->shared()),
+      replies_(options.max_untold_batches) {}
 
 GroupCommitLedger::~GroupCommitLedger() {
   if (!thread_.joinable()) return;
@@ -144,29 +164,23 @@ absl::Status GroupCommitLedger::Recover() {
   absl::Status status = store_->ReadAll([this](const std::string& root_id, Entry entry) {
     ++recovered_entry_count_;
     Failpoint("recovery.entry");
-    if (root_id == core::kAccessRootId) return access_.Apply(entry);
-    std::unique_ptr<Ledger>& ledger = ledgers_[root_id];
-    if (ledger == nullptr) ledger = std::make_unique<Ledger>();
-    if (absl::Status applied = ledger->Apply(entry); !applied.ok()) return applied;
-    if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
-      ++recovered_budget_count_;
-      const std::string tenant(core::TenantNameOf(root_id));
-      // A ledger that was moved to another name is not what its name says.
-      if (core::StoredId(tenant, ledger->root_id()) != root_id) {
-        return absl::DataLossError(
-            absl::StrFormat("the ledger %s is stored as that of %s", ledger->root_id(), root_id));
-      }
-      ledger_of_budget_[tenant][budget->id] = ledger.get();
-    }
-    return absl::OkStatus();
+    if (shared_ != nullptr) unsettled_.insert(root_id);
+    return replica_.Apply(root_id, entry);
   });
   Failpoint("recovery.after");
+  recovered_budget_count_ = replica_.budget_count();
+  if (status.ok() && shared_ != nullptr) status = CatchUp();
   PublishTokens();
   return status;
 }
 
 void GroupCommitLedger::PublishTokens() {
-  auto tokens = std::make_shared<const core::TokenTable>(access_.tokens());
+  // Without entries that were there, tokens that were revoked would be good again.
+  if (replica_.IsQuarantined(core::kAccessRootId) && Tokens() != nullptr) return;
+  const core::LedgerHead& head = replica_.access().head();
+  if (head == published_access_ && Tokens() != nullptr) return;
+  published_access_ = head;
+  auto tokens = std::make_shared<const core::TokenTable>(replica_.access().tokens());
   absl::MutexLock lock(&mutex_);
   tokens_ = std::move(tokens);
 }
@@ -174,13 +188,6 @@ void GroupCommitLedger::PublishTokens() {
 std::shared_ptr<const core::TokenTable> GroupCommitLedger::Tokens() const {
   absl::MutexLock lock(&mutex_);
   return tokens_;
-}
-
-const GroupCommitLedger::LedgerOfBudget& GroupCommitLedger::BudgetsOf(
-    const core::Tenant& tenant) const {
-  static const LedgerOfBudget none;
-  const auto it = ledger_of_budget_.find(tenant.name);
-  return it == ledger_of_budget_.end() ? none : it->second;
 }
 
 void GroupCommitLedger::Submit(core::Tenant tenant, Command command, Reply reply) {
@@ -193,6 +200,12 @@ void GroupCommitLedger::Read(core::Tenant tenant, ReadFunction read) {
 
 absl::Status GroupCommitLedger::Health() const {
   absl::MutexLock lock(&mutex_);
+  const auto worked = absl::FromChrono(Clock::now() - working_since_);
+  if (failure_.ok() && shared_ != nullptr && worked > options_.patience) {
+    return absl::UnavailableError(absl::StrCat("the ledger's database has not answered for ",
+                                               absl::FormatDuration(options_.patience),
+                                               " or more; is its standby there?"));
+  }
   return failure_;
 }
 
@@ -203,6 +216,7 @@ void GroupCommitLedger::Enqueue(Item item) {
     absl::MutexLock lock(&mutex_);
     if (!failure_.ok()) {
       refused = failure_;
+      asked_while_failed_ = true;
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
     } else if (queue_.size() >= options_.max_queue &&
@@ -227,53 +241,77 @@ void GroupCommitLedger::Enqueue(Item item) {
 
 void GroupCommitLedger::Loop() {
   const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return stopping_ || !queue_.empty();
+    return stopping_ || !queue_.empty() || (shared_ != nullptr && asked_while_failed_);
   };
   while (true) {
-    std::vector<Write> writes;
-    std::vector<TenantRead> reads;
+    Batch batch;
     {
+      const absl::Duration idle = next_catch_up_ == Clock::time_point::max()
+                                      ? absl::InfiniteDuration()
+                                      : absl::FromChrono(next_catch_up_ - Clock::now());
       absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(&ready));
-      if (queue_.empty()) return;  // stopping, and everything is done
-      while (!queue_.empty() && writes.size() + reads.size() < options_.max_batch) {
-        Item item = std::move(queue_.front());
-        queue_.pop_front();
-        if (Write* write = std::get_if<Write>(&item)) {
-          writes.push_back(std::move(*write));
-        } else {
-          reads.push_back(std::move(std::get<TenantRead>(item)));
-        }
-      }
+      mutex_.AwaitWithTimeout(absl::Condition(&ready), idle);
+      if (queue_.empty() && stopping_) return;  // everything is done
+      asked_while_failed_ = false;
+      if (shared_ != nullptr) working_since_ = Clock::now();
+      while (!queue_.empty() && batch.size() < options_.max_batch) batch.Add(Take());
     }
-    RunBatch(std::move(writes), std::move(reads));
+    if (batch.size() > 0) RunBatch(std::move(batch));
+    if (shared_ != nullptr && Clock::now() >= next_catch_up_ && CatchUp().ok()) {
+      PublishTokens();
+      listeners_.Notify();
+    }
+    if (shared_ != nullptr) {
+      absl::MutexLock lock(&mutex_);
+      working_since_ = Clock::time_point::max();
+    }
   }
 }
 
-void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<TenantRead> reads) {
+GroupCommitLedger::Item GroupCommitLedger::Take() {
+  Item item = std::move(queue_.front());
+  queue_.pop_front();
+  return item;
+}
+
+void GroupCommitLedger::Batch::Add(Item item) {
+  if (Write* write = std::get_if<Write>(&item)) {
+    writes.push_back(std::move(*write));
+  } else {
+    reads.push_back(std::move(std::get<TenantRead>(item)));
+  }
+}
+
+void GroupCommitLedger::RunBatch(Batch batch) {
   Failpoint("batch.before");
+  std::vector<Write>& writes = batch.writes;
+  std::vector<TenantRead>& reads = batch.reads;
+  std::vector<absl::StatusOr<Outcome>> outcomes;
   absl::Status failure = Health();
+  if (failure.ok() && !writes.empty()) {
+    failure = shared_ == nullptr ? Transact(&batch, &outcomes) : TransactShared(&batch, &outcomes);
+    if (!failure.ok()) {
+      Fail(failure);
+      failure = Health();
+      if (shared_ != nullptr) next_catch_up_ = Clock::time_point();  // long ago
+    }
+  }
   std::vector<ReplyThread::Answer> answers;
   answers.reserve(writes.size());
-  bool in_transaction = false;
-  const int64_t access_before = access_.head().sequence;
-  for (Write& write : writes) {
-    Failpoint("command.before");
-    absl::StatusOr<Outcome> outcome =
-        failure.ok() ? Decide(write, &in_transaction, &failure) : absl::StatusOr<Outcome>(failure);
-    answers.push_back({std::move(write.reply), std::move(outcome)});
-    Failpoint("command.after");
-  }
-  if (failure.ok() && in_transaction) failure = store_->Commit();
-  if (!failure.ok()) {
-    Fail(failure);
-    failure = Health();
-    for (ReplyThread::Answer& answer : answers) answer.outcome = failure;
+  for (size_t i = 0; i < writes.size(); ++i) {
+    answers.push_back({std::move(writes[i].reply),
+                       failure.ok() ? std::move(outcomes[i]) : absl::StatusOr<Outcome>(failure)});
   }
   // Before the replies: who is told that a token is revoked finds it revoked.
-  if (failure.ok() && access_.head().sequence != access_before) PublishTokens();
+  if (failure.ok()) PublishTokens();
   replies_.Give(std::move(answers));
-  if (in_transaction) listeners_.Notify();
+  if (!writes.empty()) listeners_.Notify();
+  if (reads.empty()) return;
+  if (failure.ok() && shared_ != nullptr) {
+    failure = CatchUp();
+    if (failure.ok()) PublishTokens();
+    listeners_.Notify();
+  }
   for (TenantRead& read : reads) {
     Failpoint("read.before");
     if (failure.ok()) {
@@ -285,121 +323,204 @@ void GroupCommitLedger::RunBatch(std::vector<Write> writes, std::vector<TenantRe
   }
 }
 
-void GroupCommitLedger::Fail(const absl::Status& status) {
-  absl::MutexLock lock(&mutex_);
-  if (!failure_.ok()) return;
-  failure_ = absl::UnavailableError(
-      absl::StrCat("the ledger has stopped and acknowledges nothing until it is restarted; what "
-                   "was in flight counts as charged: ",
-                   status.ToString()));
-}
-
-Ledger* GroupCommitLedger::Route(const core::Tenant& tenant, const Command& command,
-                                 std::unique_ptr<Ledger>* fresh, std::string* root_id) {
-  const LedgerOfBudget& budgets = BudgetsOf(tenant);
-  const auto find = [&](const std::string& budget_id) -> Ledger* {
-    const auto it = budgets.find(budget_id);
-    if (it == budgets.end()) return nullptr;
-    *root_id = core::StoredId(tenant.name, it->second->root_id());
-    return it->second;
-  };
-  if (const auto* create = std::get_if<core::CreateBudget>(&command.body)) {
-    if (Ledger* existing = find(create->spec.id)) return existing;
-    if (!create->spec.parent_id.empty()) return find(create->spec.parent_id);
-    *fresh = std::make_unique<Ledger>();
-    *root_id = core::StoredId(tenant.name, create->spec.id);
-    return fresh->get();
+absl::Status GroupCommitLedger::Transact(Batch* batch,
+                                         std::vector<absl::StatusOr<Outcome>>* outcomes) {
+  outcomes->clear();
+  in_transaction_ = false;
+  absl::Status status;
+  if (shared_ != nullptr) {
+    status = HoldLedgersOf(batch->writes);
+    if (status.ok()) TopUp(batch);
+    if (status.ok() && !held_.empty()) status = PrefetchKeysOf(batch->writes);
   }
-  return find(core::BudgetOf(command));
-}
-
-absl::Status GroupCommitLedger::CheckSeen(const core::Tenant& tenant, const Command& command) {
-  if (!command.last_seen.has_value()) return absl::OkStatus();
-  const core::SeenHead& seen = *command.last_seen;
-  const LedgerOfBudget& budgets = BudgetsOf(tenant);
-  const auto it = budgets.find(seen.root_budget_id);
-  const Ledger empty;
-  const bool known = it != budgets.end();
-  absl::Status status = (known ? *it->second : empty).CheckSeen(seen);
-  // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
-  if (!status.ok() && known) {
-    quarantined_.emplace(core::StoredId(tenant.name, it->second->root_id()), status);
+  outcomes->reserve(batch->writes.size());
+  bool repeated = false;
+  const Clock::time_point began = Clock::now();
+  for (size_t i = 0; i < batch->writes.size(); ++i) {
+    if (shared_ != nullptr && i > 0 &&
+        absl::FromChrono(Clock::now() - began) > options_.max_deciding) {
+      PutBack(i, batch);
+      break;
+    }
+    const Write& write = batch->writes[i];
+    Failpoint("command.before");
+    outcomes->push_back(status.ok() ? Decide(write, &status) : status);
+    repeated |= outcomes->back().ok() && !write.command.validate_only;
+    Failpoint("command.after");
   }
+  // What was found in a shared store may be on the disk of one machine only, if the wait for its
+  // standby was cancelled: the commit of this transaction comes after it everywhere.
+  const bool commit = in_transaction_ || (repeated && shared_ != nullptr);
+  if (status.ok() && commit) status = store_->Commit();
   return status;
 }
 
-absl::Status GroupCommitLedger::CheckSuccessor(const core::Tenant& tenant,
-                                               const Command& command) const {
-  const auto* supersede = std::get_if<core::SupersedeBudget>(&command.body);
-  if (supersede == nullptr) return absl::OkStatus();
-  const LedgerOfBudget& budgets = BudgetsOf(tenant);
-  const auto successor = budgets.find(supersede->successor_id);
-  const auto budget = budgets.find(supersede->budget_id);
-  if (successor == budgets.end() || budget == budgets.end() ||
-      successor->second == budget->second) {
-    return absl::OkStatus();
-  }
-  return absl::AlreadyExistsError(
-      absl::StrFormat("budgets/%s exists already and is another budget", supersede->successor_id));
+absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Status* store_status) {
+  return replica_.Decide(
+      write.tenant, write.command,
+      [&](const std::string& root_id, const core::ChargeKey& key) {
+        absl::StatusOr<std::optional<Entry>> found = store_->FindCharge(root_id, key);
+        if (!found.ok() && shared_ != nullptr) {
+          *store_status = found.status();  // the transaction is over
+          // The next one gets on without this ledger.
+          if (absl::IsDataLoss(found.status())) replica_.Lost(root_id);
+        }
+        return found;
+      },
+      [this](const std::string& root_id, const Entry& entry) {
+        if (!in_transaction_ && shared_ == nullptr) {
+          if (absl::Status status = store_->Begin(); !status.ok()) return status;
+        }
+        in_transaction_ = true;
+        return store_->Append(root_id, entry);
+      },
+      store_status);
 }
 
-absl::Status GroupCommitLedger::Store(const std::string& stored_root_id, const Entry& entry,
-                                      bool* in_transaction) {
-  if (!*in_transaction) {
-    if (absl::Status status = store_->Begin(); !status.ok()) return status;
-    *in_transaction = true;
+void GroupCommitLedger::Fail(const absl::Status& status) {
+  const char* const what =
+      shared_ == nullptr
+          ? "the ledger has stopped and acknowledges nothing until it is restarted; what was in "
+            "flight counts as charged: "
+          : "the ledger cannot use its database; what was in flight counts as charged until a "
+            "repetition says what became of it: ";
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!failure_.ok()) return;
+    failure_ = absl::UnavailableError(absl::StrCat(what, status.ToString()));
   }
-  return store_->Append(stored_root_id, entry);
+  spdlog::error("not serving: {}", status.ToString());
 }
 
-absl::StatusOr<Outcome> GroupCommitLedger::DecideAccess(const core::AccessCommand& command,
-                                                        int64_t time_micros, bool* in_transaction,
-                                                        absl::Status* store_status) {
-  bool stored = false;
-  absl::StatusOr<core::AccessOutcome> outcome =
-      access_.Execute(command, time_micros, [&](const Entry& entry) {
-        stored = true;
-        return Store(core::kAccessRootId, entry, in_transaction);
-      });
-  if (!outcome.ok() && stored) *store_status = outcome.status();  // memory and store differ
-  if (!outcome.ok()) return outcome.status();
-  return *std::move(outcome);
+// The rest is over a shared store.
+
+namespace {
+
+// Of a transaction that the database wants to be repeated, or that met another one.
+constexpr int kMaxAttempts = 5;
+
+}  // namespace
+
+void GroupCommitLedger::PutBack(size_t first, Batch* batch) {
+  absl::MutexLock lock(&mutex_);
+  while (batch->writes.size() > first) {
+    queue_.push_front(std::move(batch->writes.back()));
+    batch->writes.pop_back();
+  }
 }
 
-absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, bool* in_transaction,
-                                                  absl::Status* store_status) {
-  const auto& [tenant, command, reply] = write;
-  if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
-    return DecideAccess(*access, command.time_micros, in_transaction, store_status);
-  }
-  if (absl::Status status = CheckSeen(tenant, command); !status.ok()) return status;
-  if (absl::Status status = CheckSuccessor(tenant, command); !status.ok()) return status;
-  std::unique_ptr<Ledger> fresh;
-  std::string root_id;
-  Ledger* ledger = Route(tenant, command, &fresh, &root_id);
-  if (const auto behind = quarantined_.find(root_id); behind != quarantined_.end()) {
-    return behind->second;
-  }
-  if (ledger == nullptr) {
-    // An empty ledger says what is missing in the words of the others.
-    ledger = (fresh = std::make_unique<Ledger>()).get();
-  }
-  bool stored = false;
-  absl::StatusOr<Outcome> outcome = ledger->Execute(
-      command, [&](const core::ChargeKey& key) { return store_->FindCharge(root_id, key); },
-      [&](const Entry& entry) {
-        stored = true;
-        return Store(root_id, entry, in_transaction);
-      });
-  if (!outcome.ok() && stored) *store_status = outcome.status();  // memory and store differ
-  if (outcome.ok() && !command.validate_only) {
-    if (const auto* budget = std::get_if<core::BudgetOutcome>(&*outcome);
-        budget != nullptr && budget->created) {
-      ledger_of_budget_[tenant.name][budget->budget_id] = ledger;
-      if (fresh != nullptr) ledgers_[root_id] = std::move(fresh);
+absl::Status GroupCommitLedger::ApplyForeign(const std::string& root_id, const Entry& entry) {
+  unsettled_.insert(root_id);
+  replica_.ApplyForeign(root_id, entry);
+  return absl::OkStatus();
+}
+
+absl::Status GroupCommitLedger::HoldLedgersOf(const std::vector<Write>& writes) {
+  std::vector<std::string> unknown;
+  for (const Write& write : writes) {
+    for (std::string& id : replica_.UnknownBudgets(write.tenant, write.command)) {
+      unknown.push_back(std::move(id));
     }
   }
-  return outcome;
+  std::map<std::string, std::string> elsewhere;
+  if (!unknown.empty()) {
+    absl::StatusOr<std::map<std::string, std::string>> found = shared_->FindLedgers(unknown);
+    if (!found.ok()) return found.status();
+    elsewhere = *std::move(found);
+  }
+  std::set<std::string> root_ids;
+  for (const Write& write : writes) {
+    for (std::string& id : replica_.LedgersOf(write.tenant, write.command, elsewhere)) {
+      root_ids.insert(std::move(id));
+    }
+  }
+  held_.assign(root_ids.begin(), root_ids.end());
+  if (held_.empty()) return absl::OkStatus();  // of no ledger: nothing will be appended
+  if (absl::Status status = store_->Begin(); !status.ok()) return status;
+  const absl::StatusOr<std::vector<std::string>> lost =
+      shared_->Hold(held_, [this](const std::string& root_id, const Entry& entry) {
+        return ApplyForeign(root_id, entry);
+      });
+  if (!lost.ok()) return lost.status();
+  for (const std::string& root_id : *lost) replica_.Lost(root_id);
+  replica_.Kept(held_);
+  for (const std::string& root_id : held_) unsettled_.erase(root_id);
+  return absl::OkStatus();
+}
+
+void GroupCommitLedger::TopUp(Batch* batch) {
+  const auto is_held = [this](const Item& item) {
+    const auto* write = std::get_if<Write>(&item);
+    if (write == nullptr) return true;
+    if (!replica_.UnknownBudgets(write->tenant, write->command).empty()) return false;
+    for (const std::string& id : replica_.LedgersOf(write->tenant, write->command, {})) {
+      if (!std::binary_search(held_.begin(), held_.end(), id)) return false;
+    }
+    return true;
+  };
+  while (batch->size() < options_.max_batch) {
+    std::optional<Item> item;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (queue_.empty()) return;
+      item = Take();
+    }
+    if (!is_held(*item)) {
+      // Nobody else takes from the queue, and what has come meanwhile is behind.
+      absl::MutexLock lock(&mutex_);
+      queue_.push_front(*std::move(item));
+      return;
+    }
+    batch->Add(*std::move(item));
+  }
+}
+
+absl::Status GroupCommitLedger::PrefetchKeysOf(const std::vector<Write>& writes) {
+  Replica::HighestIds highest;
+  std::vector<StoredKey> keys;
+  for (const Write& write : writes) {
+    replica_.AddKeysOf(write.tenant, write.command, &highest, &keys);
+  }
+  return shared_->Prefetch(keys);
+}
+
+absl::Status GroupCommitLedger::TransactShared(Batch* batch,
+                                               std::vector<absl::StatusOr<Outcome>>* outcomes) {
+  for (int attempt = 1;; ++attempt) {
+    absl::Status status = Transact(batch, outcomes);
+    if (status.ok() && in_transaction_) {
+      replica_.Kept(held_);
+      return status;
+    }
+    for (const std::string& root_id : shared_->Rollback()) {
+      replica_.Forget(root_id);
+      unsettled_.insert(root_id);
+    }
+    if (status.code() != absl::StatusCode::kAborted || attempt == kMaxAttempts) return status;
+  }
+}
+
+absl::Status GroupCommitLedger::CatchUp() {
+  const absl::StatusOr<std::vector<std::string>> lost =
+      shared_->CatchUp([this](const std::string& root_id, const Entry& entry) {
+        return ApplyForeign(root_id, entry);
+      });
+  next_catch_up_ = Clock::now() + absl::ToChronoMilliseconds(options_.catch_up_interval);
+  if (!lost.ok()) {
+    Fail(lost.status());
+    return Health();
+  }
+  for (const std::string& root_id : *lost) replica_.Lost(root_id);
+  replica_.Kept({unsettled_.begin(), unsettled_.end()});
+  unsettled_.clear();
+  bool failed = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    failed = !failure_.ok();
+    failure_ = absl::OkStatus();
+  }
+  if (failed) spdlog::info("serving again: the database answers");
+  return absl::OkStatus();
 }
 
 }  // namespace epsledger::storage

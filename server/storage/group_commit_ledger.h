@@ -1,12 +1,12 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_GROUP_COMMIT_LEDGER_H_
 #define EPSLEDGER_SERVER_STORAGE_GROUP_COMMIT_LEDGER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
+#include <set>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -15,12 +15,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "server/core/access_ledger.h"
 #include "server/core/durable_ledger.h"
 #include "server/core/ledger.h"
 #include "server/core/tenant.h"
 #include "server/storage/commit_listeners.h"
 #include "server/storage/ledger_store.h"
+#include "server/storage/replica.h"
 #include "server/storage/reply_thread.h"
 
 namespace epsledger::storage {
@@ -31,8 +33,13 @@ namespace epsledger::storage {
 // tells the outcomes, in the order in which they were decided.
 //
 // Invariants: a reply with an outcome is called only after the commit that holds its entries (I7);
-// reads run between commits and see durable state only; after the first failure of the store
-// nothing is acknowledged again.
+// reads run between commits and see durable state only.
+//
+// After the first failure of a store that is held nothing is acknowledged again. Over a shared one
+// each batch locks the ledgers that it is about, replays what other servers appended to them, and
+// decides then; reads replay what there is first. After a failure what is known of the ledgers in
+// flight is thrown away and read again: the calls of the batch are answered UNAVAILABLE, and later
+// ones as soon as the database answers.
 class GroupCommitLedger : public core::DurableLedger {
  public:
   struct Options {
@@ -45,6 +52,16 @@ class GroupCommitLedger : public core::DurableLedger {
     size_t max_queue = 16'384;
     // Committed batches whose replies may wait; then decisions do.
     size_t max_untold_batches = 16;
+    // Of a shared store: how long an idle server does not see what others append; after a failure,
+    // how long it waits before it tries again.
+    absl::Duration catch_up_interval = absl::Milliseconds(250);
+    // Of a shared store: a database that does not answer for so long (it waits for a standby that
+    // is gone, say) is none to serve from.
+    absl::Duration patience = absl::Seconds(10);
+    // Of a shared store: what is not decided then goes into the next transaction. Others wait for
+    // the ledgers of this one, and the database throws out who holds them for too long
+    // (kSessionSettings of the PostgreSQL store).
+    absl::Duration max_deciding = absl::Seconds(3);
   };
 
   // Replays everything in `store` (checking the hash chain and every cap on the way) and starts.
@@ -60,12 +77,13 @@ class GroupCommitLedger : public core::DurableLedger {
   std::shared_ptr<const core::TokenTable> Tokens() const override;
   absl::Status Health() const override;
 
-  // Entries replayed by Open.
+  // Replayed by Open.
   int64_t recovered_entry_count() const { return recovered_entry_count_; }
   int64_t recovered_budget_count() const { return recovered_budget_count_; }
 
  private:
   class Reader;
+  using Clock = std::chrono::steady_clock;
   struct Write {
     core::Tenant tenant;
     core::Command command;
@@ -76,40 +94,46 @@ class GroupCommitLedger : public core::DurableLedger {
     ReadFunction read;
   };
   using Item = std::variant<Write, TenantRead>;
-  // A tenant's budgets, each with its ledger.
-  using LedgerOfBudget = std::map<std::string, core::Ledger*, std::less<>>;
+  struct Batch {
+    std::vector<Write> writes;
+    std::vector<TenantRead> reads;
+    size_t size() const { return writes.size() + reads.size(); }
+    void Add(Item item);
+  };
 
   GroupCommitLedger(std::unique_ptr<LedgerStore> store, Options options);
   absl::Status Recover();
   void Enqueue(Item item) ABSL_LOCKS_EXCLUDED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The first of the queue. REQUIRES: it is not empty.
+  Item Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Decides and commits the writes; then has the replies told, and calls the listeners and the
   // reads.
-  void RunBatch(std::vector<Write> writes, std::vector<TenantRead> reads)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void RunBatch(Batch batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // One attempt at the writes of a batch, an outcome for each. Over a shared store those that it
+  // has no time for go back to the queue.
+  absl::Status Transact(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
-  absl::StatusOr<core::Outcome> Decide(const Write& write, bool* in_transaction,
-                                       absl::Status* store_status);
-  absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& command,
-                                             int64_t time_micros, bool* in_transaction,
-                                             absl::Status* store_status);
-  // Appends one entry, in the transaction of the batch.
-  absl::Status Store(const std::string& stored_root_id, const core::Entry& entry,
-                     bool* in_transaction);
-  // Shows the tokens as they are now durable.
+  absl::StatusOr<core::Outcome> Decide(const Write& write, absl::Status* store_status);
+  // Shows the tokens if they have changed; they are durable.
   void PublishTokens() ABSL_LOCKS_EXCLUDED(mutex_);
-  // The tenant's; empty if it has none.
-  const LedgerOfBudget& BudgetsOf(const core::Tenant& tenant) const;
-  // The ledger that a command is about; for a new root budget a fresh one. `*root_id` is its name
-  // in the store.
-  core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
-                      std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
-  // DATA_LOSS if a client has seen an entry that the ledger does not hold; that ledger is then
-  // read-only until the server is restarted.
-  absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command);
-  // Budget ids are unique over all ledgers of a tenant.
-  absl::Status CheckSuccessor(const core::Tenant& tenant, const core::Command& command) const;
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Of a shared store.
+  // Begins a transaction that holds the ledgers of the writes, as they are now.
+  absl::Status HoldLedgersOf(const std::vector<Write>& writes);
+  // What is known of the keys of the writes before they are decided need not be asked one by one.
+  absl::Status PrefetchKeysOf(const std::vector<Write>& writes);
+  // Transact, again where that may help.
+  absl::Status TransactShared(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
+  // Puts the writes of the batch from `first` on back to the front of the queue.
+  void PutBack(size_t first, Batch* batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Takes into the batch what has come while it waited for its ledgers: from the front of the
+  // queue, as long as it is of those ledgers alone.
+  void TopUp(Batch* batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Replays what others have appended, and says how that went (Health).
+  absl::Status CatchUp() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status ApplyForeign(const std::string& root_id, const core::Entry& entry);
 
   const Options options_;
   int64_t recovered_entry_count_ = 0;
@@ -117,17 +141,26 @@ class GroupCommitLedger : public core::DurableLedger {
 
   // Of the deciding thread alone, once it runs.
   std::unique_ptr<LedgerStore> store_;
-  // Root ids here are those of the store: core::StoredId.
-  std::map<std::string, std::unique_ptr<core::Ledger>, std::less<>> ledgers_;  // by root id
-  std::map<std::string, LedgerOfBudget, std::less<>> ledger_of_budget_;        // by tenant
-  std::map<std::string, absl::Status, std::less<>> quarantined_;               // why, by root id
-  core::AccessLedger access_;
+  SharedLedgers* const shared_;  // of store_; nullptr if it is held
+  Replica replica_;
+  bool in_transaction_ = false;
+  core::LedgerHead published_access_;
+  // Of a shared store: the ledgers of the open transaction, and those that are not known to be
+  // complete in memory.
+  std::vector<std::string> held_;
+  std::set<std::string> unsettled_;
+  Clock::time_point next_catch_up_ = Clock::time_point::max();
   CommitListeners listeners_;
 
   mutable absl::Mutex mutex_;
   std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  // When the deciding thread began what it does now.
+  Clock::time_point working_since_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
+  // Somebody was refused for a failure that may have passed: absl's timeouts follow the clock on
+  // the wall, which may have been set back.
+  bool asked_while_failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<const core::TokenTable> tokens_ ABSL_GUARDED_BY(mutex_);
 
   // Before `thread_`, which gives it the last replies.

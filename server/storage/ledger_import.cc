@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/data_directory.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 
 namespace epsledger::storage {
 namespace {

@@ -5,6 +5,7 @@
 // (tests/server/storage/store_contract.h) holds every implementation.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,28 +22,40 @@ namespace epsledger::storage {
 //  * Append is called between Begin and Commit; FindCharge and ListCharges also see what the open
 //    transaction has appended.
 //  * After Commit returns OK everything appended survives power loss. After any error of Begin,
-//    Append or Commit it is unknown what of the transaction is durable: the caller must stop using
-//    the store, and a new one opened on the same data shows a prefix of the appended entries that
-//    ends with this transaction or the one before, never part of a transaction.
-//  * Only one store at a time holds the data; opening a second one fails.
+//    Append or Commit it is unknown what of the transaction is durable; what is stored is then a
+//    prefix of the appended entries that ends with this transaction or the one before, never part
+//    of a transaction.
+//  * A store is held or shared. One that is HELD belongs to one process: opening a second one
+//  fails,
+//    and after an error the caller must stop using it. To the ledgers of a SHARED one other
+//    processes append too: see SharedLedgers.
 //
 // Root ids here are names of core::StoredId; budget ids are unique within a tenant.
 //
 // Not thread-safe.
+class SharedLedgers;
+
+// A key of one ledger.
+struct StoredKey {
+  std::string root_id;
+  core::ChargeKey key;
+};
+
 class LedgerStore {
  public:
   virtual ~LedgerStore() = default;
 
+  using Visit = absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)>;
+
   // Calls `visit` with every stored entry: each ledger's in order of sequence, ledgers in order of
   // creation. Stops at the first error and returns it. DATA_LOSS for an entry that does not decode.
-  virtual absl::Status ReadAll(
-      absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit) = 0;
+  virtual absl::Status ReadAll(Visit visit) = 0;
 
   virtual absl::Status Begin() = 0;
 
   // Adds the next entry of the ledger of `root_id`; the first entry of a ledger creates it.
   // ABORTED if the sequence number, the charge key or the budget id of the entry is taken already:
-  // the caller's view is stale.
+  // the caller's view is stale. A shared store may say so at Commit.
   virtual absl::Status Append(const std::string& root_id, const core::Entry& entry) = 0;
 
   virtual absl::Status Commit() = 0;
@@ -62,6 +75,42 @@ class LedgerStore {
                                                                int64_t session_number,
                                                                int64_t after_sequence,
                                                                int64_t limit) = 0;
+
+  // Nullptr of a store that is held.
+  virtual SharedLedgers* shared() { return nullptr; }
+};
+
+// What a shared store does besides. It remembers how far its caller has come in each ledger: an
+// entry is handed out by ReadAll, CatchUp or Hold once, unless it was appended here.
+class SharedLedgers {
+ public:
+  virtual ~SharedLedgers() = default;
+
+  // Both hand out what others have appended, and name the ledgers of which the store has LOST
+  // entries that its caller has: it is an older copy, or another history.
+
+  // Of any ledger. Connects anew if the connection is lost; reading outside of a transaction does
+  // not, and says UNAVAILABLE. When it returns OK all that was ever handed out survives what a
+  // commit survives.
+  virtual absl::StatusOr<std::vector<std::string>> CatchUp(LedgerStore::Visit visit) = 0;
+
+  // Of these ledgers, which are made if they are missing: until the transaction ends nobody else
+  // appends to them. After Begin and before the first Append.
+  virtual absl::StatusOr<std::vector<std::string>> Hold(const std::vector<std::string>& root_ids,
+                                                        LedgerStore::Visit visit) = 0;
+
+  // Asks for all of these keys at once: until the transaction ends FindCharge knows them without
+  // asking. REQUIRES: their ledgers are held.
+  virtual absl::Status Prefetch(const std::vector<StoredKey>& keys) = 0;
+
+  // Ends the transaction in any state. The ledgers to which it had appended: the caller must forget
+  // all that it knows of them, and is handed out every entry of theirs again.
+  virtual std::vector<std::string> Rollback() = 0;
+
+  // The ledgers of those of the budgets, named by core::StoredId, that there are. Outside of a
+  // transaction.
+  virtual absl::StatusOr<std::map<std::string, std::string>> FindLedgers(
+      const std::vector<std::string>& budget_ids) = 0;
 };
 
 }  // namespace epsledger::storage

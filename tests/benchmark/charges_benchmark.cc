@@ -24,7 +24,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,6 +34,7 @@
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
+#include "tests/benchmark/processor_time.h"
 #include "tests/benchmark/raw_rows.h"
 #include "tests/end_to_end/server_process.h"
 #include "tests/server/storage/scratch_folder.h"
@@ -110,19 +110,6 @@ class NoOpProcess {
   pid_t pid_;
   std::string address_;
 };
-
-// User and system time that a process has taken, in seconds.
-double ProcessorSeconds(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  long user = 0;
-  long system = 0;
-  // After the name, which ends with the last parenthesis: 11 fields, then the two.
-  std::sscanf(line.c_str() + line.rfind(')') + 1,
-              " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld %ld", &user, &system);
-  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
 
 struct Sample {
   double per_second = 0;

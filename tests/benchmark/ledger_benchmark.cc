@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 #include "tests/benchmark/raw_rows.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/storage/waiting_client.h"

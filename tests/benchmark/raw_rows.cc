@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "server/storage/sqlite_schema.h"
+#include "server/storage/sqlite/schema.h"
 
 namespace epsledger {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 #include "tests/crash/workload.h"
 #include "tests/end_to_end/server_process.h"
 #include "tests/server/storage/scratch_folder.h"
@@ -94,8 +94,10 @@ struct Offset {
 };
 constexpr int64_t kTenYears = 10 * 365 * 24;
 
-// One client, so that the order of commands is always the same; the clock jumps on the way.
-std::map<int64_t, std::string> DecisionsUnder(const std::vector<Offset>& offsets) {
+// One client, so that the order of commands is always the same; the clock jumps on the way. Sets
+// `clock_followed` if the server saw every jump: libfaketime now and then misses one.
+std::map<int64_t, std::string> DecisionsUnder(const std::vector<Offset>& offsets,
+                                              bool* clock_followed) {
   SkewedServer server(offsets[0].text);
   EXPECT_FALSE(server.process().address().empty()) << server.process().output();
   if (::testing::Test::HasFailure()) return {};
@@ -119,23 +121,26 @@ std::map<int64_t, std::string> DecisionsUnder(const std::vector<Offset>& offsets
   workload.Verify(server.folder());
   std::set<int64_t> hours;
   for (const Offset& offset : offsets) hours.insert(offset.hours);
-  EXPECT_EQ(HoursAhead(server.folder()), hours);  // the clock was moved
+  *clock_followed = HoursAhead(server.folder()) == hours;
   return workload.Decisions();
 }
 
 TEST(HostileClock, NoDecisionDependsOnTheClock) {
   if (!std::filesystem::exists(kFakeTime)) GTEST_SKIP() << "libfaketime is not installed";
-  const auto steady = DecisionsUnder({{"+0", 0}});
+  bool clock_followed = false;
+  const auto steady = DecisionsUnder({{"+0", 0}}, &clock_followed);
   ASSERT_FALSE(steady.empty());
-  EXPECT_EQ(DecisionsUnder({{"+10y", kTenYears}}), steady);
-  EXPECT_EQ(DecisionsUnder({{"-10y", -kTenYears}}), steady);
-  EXPECT_EQ(DecisionsUnder({{"+0", 0},
-                            {"+1h", 1},
-                            {"-1h", -1},
-                            {"+10y", kTenYears},
-                            {"-1h", -1},
-                            {"-10y", -kTenYears}}),
-            steady);
+  const std::vector<std::vector<Offset>> clocks = {
+      {{"+10y", kTenYears}},
+      {{"-10y", -kTenYears}},
+      {{"+0", 0}, {"+1h", 1}, {"-1h", -1}, {"+10y", kTenYears}, {"-1h", -1}, {"-10y", -kTenYears}}};
+  for (const std::vector<Offset>& clock : clocks) {
+    clock_followed = false;
+    for (int attempt = 0; attempt < 5 && !clock_followed; ++attempt) {
+      EXPECT_EQ(DecisionsUnder(clock, &clock_followed), steady);
+    }
+    EXPECT_TRUE(clock_followed);
+  }
 }
 
 }  // namespace

@@ -11,15 +11,15 @@
 #include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
 #include "google/rpc/status.pb.h"
-#include "server/core/ledger.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
+#include "tests/crash/workload_replay.h"
 
 namespace epsledger {
 namespace {
 
 using Clock = Acknowledged::Clock;
 
-constexpr double kUnit = 1.0 / 1024;  // dyadic: sums are exact
+constexpr double kUnit = WorkloadReplay::kUnit;
 constexpr int64_t kTightUnits = 500;
 constexpr int64_t kTickets = 400;
 constexpr const char* kRoot = "org";
@@ -29,10 +29,6 @@ v1::MechanismEvent Event() {
   v1::MechanismEvent event;
   event.mutable_pure_dp()->set_epsilon(kUnit);
   return event;
-}
-
-std::string KeyOf(const std::string& session, int64_t attempt, const std::string& charge_id) {
-  return session + "/" + std::to_string(attempt) + "/" + charge_id;
 }
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& address, int index) {
@@ -63,10 +59,14 @@ class Workload::Worker {
       : owner_(owner),
         random_(owner.options_.seed * 1000 + static_cast<uint64_t>(index)),
         budget_(kChildren[index % 3]),
-        name_("run-" + std::to_string(index)),
-        budgets_(v1::BudgetService::NewStub(Connect(owner.address_, index))),
-        sessions_(v1::SessionService::NewStub(Connect(owner.address_, index))),
-        charges_(v1::ChargeService::NewStub(Connect(owner.address_, index))) {}
+        name_("run-" + std::to_string(index)) {
+    for (const std::string& address : owner.addresses_) {
+      servers_.push_back({v1::BudgetService::NewStub(Connect(address, index)),
+                          v1::SessionService::NewStub(Connect(address, index)),
+                          v1::ChargeService::NewStub(Connect(address, index))});
+    }
+    GoTo(static_cast<size_t>(index) % servers_.size());
+  }
 
   void CreateBudget(const std::string& id, const std::string& parent, double cap) {
     v1::CreateBudgetRequest request;
@@ -118,11 +118,7 @@ class Workload::Worker {
   }
 
   // A client that does nothing does not see that a server wants to stop, and holds it up.
-  void Disconnect() {
-    budgets_ = nullptr;
-    sessions_ = nullptr;
-    charges_ = nullptr;
-  }
+  void Disconnect() { servers_.clear(); }
 
   const std::vector<Acknowledged>& told() const { return told_; }
   const std::set<std::string>& asked() const { return asked_; }
@@ -133,6 +129,11 @@ class Workload::Worker {
   using Sessions = v1::SessionService::Stub;
   using Charges = v1::ChargeService::Stub;
 
+  struct Server {
+    std::unique_ptr<Budgets> budgets;
+    std::unique_ptr<Sessions> sessions;
+    std::unique_ptr<Charges> charges;
+  };
   struct Process {
     std::string session;
     int64_t attempt = 0;
@@ -145,6 +146,16 @@ class Workload::Worker {
     int64_t sequence;
     std::string hash;
   };
+
+  void GoTo(size_t server) {
+    budgets_ = servers_[server].budgets.get();
+    sessions_ = servers_[server].sessions.get();
+    charges_ = servers_[server].charges.get();
+  }
+  size_t AnyServer() {  // draws nothing where there is no choice
+    if (servers_.size() == 1) return 0;
+    return static_cast<size_t>(Below(static_cast<int64_t>(servers_.size())));
+  }
 
   bool Chance(double probability) {
     return std::uniform_real_distribution<>()(random_) < probability;
@@ -176,6 +187,8 @@ class Workload::Worker {
           return {std::move(status), std::move(response)};
       }
       ++owner_.unknown_outcomes_;
+      // A server whose database is away says so at once.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
 
@@ -213,7 +226,7 @@ class Workload::Worker {
     ASSERT_NE(charge.sequence(), 0);
     EXPECT_EQ(charge.name(),
               run.session + "/attempts/" + std::to_string(attempt) + "/charges/" + id);
-    Remember(KeyOf(run.session, attempt, id), charge.sequence(), charge.hash(),
+    Remember(WorkloadReplay::KeyOf(run.session, attempt, id), charge.sequence(), charge.hash(),
              charge.decision() == v1::Charge::ACCEPTED, began);
   }
 
@@ -232,7 +245,7 @@ class Workload::Worker {
     request.set_charge_id(NextId(run));
     *request.mutable_event() = Event();
     request.set_count(1 + Below(3));
-    asked_.insert(KeyOf(run.session, run.attempt, request.charge_id()));
+    asked_.insert(WorkloadReplay::KeyOf(run.session, run.attempt, request.charge_id()));
     return request;
   }
 
@@ -241,11 +254,12 @@ class Workload::Worker {
     const Clock::time_point began = Clock::now();
     std::future<std::optional<v1::Charge>> twin;
     if (Chance(owner_.options_.hostility)) {  // the network delivers it twice
-      twin = std::async(std::launch::async, [this, request] {
+      Charges* const elsewhere = servers_[AnyServer()].charges.get();
+      twin = std::async(std::launch::async, [elsewhere, request] {
         grpc::ClientContext context;
         context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
         v1::Charge charge;
-        const grpc::Status status = charges_->Charge(&context, request, &charge);
+        const grpc::Status status = elsewhere->Charge(&context, request, &charge);
         return status.ok() ? std::optional(charge) : RefusedChargeOf(status);
       });
     }
@@ -331,8 +345,8 @@ class Workload::Worker {
       return;
     }
     EXPECT_EQ(lease.granted_count(), request.count());
-    Remember(KeyOf(run.session, run.attempt, request.lease_id()), lease.sequence(), lease.hash(),
-             true, began);
+    Remember(WorkloadReplay::KeyOf(run.session, run.attempt, request.lease_id()), lease.sequence(),
+             lease.hash(), true, began);
     v1::SettleLeaseRequest settle;
     settle.set_name(lease.name());
     settle.set_used_count(Below(request.count() + 1));
@@ -374,6 +388,7 @@ class Workload::Worker {
   }
 
   void Operate() {
+    GoTo(AnyServer());
     Process& run = processes_[static_cast<size_t>(Below(static_cast<int64_t>(processes_.size())))];
     const int64_t what = Below(100);
     if (what < 55) return ChargeOnce(run);
@@ -390,9 +405,11 @@ class Workload::Worker {
   std::mt19937_64 random_;
   const std::string budget_;
   const std::string name_;
-  std::unique_ptr<Budgets> budgets_;
-  std::unique_ptr<Sessions> sessions_;
-  std::unique_ptr<Charges> charges_;
+  std::vector<Server> servers_;
+  // Of the server that the operation is asked of: an outcome that is unknown is asked for there.
+  Budgets* budgets_ = nullptr;
+  Sessions* sessions_ = nullptr;
+  Charges* charges_ = nullptr;
   std::vector<Process> processes_;
   std::vector<Sent> sent_;
   std::vector<Acknowledged> told_;
@@ -402,89 +419,6 @@ class Workload::Worker {
 };
 
 namespace {
-
-// A ledger as stored, replayed with an account of its own beside it.
-class Replay {
- public:
-  absl::Status Add(const core::Entry& entry) {
-    const absl::Status status = ledger_.Apply(entry);  // the chain, and every cap
-    if (!status.ok()) return status;
-    EXPECT_EQ(entry.sequence, static_cast<int64_t>(entries_.size()) + 1);  // I8
-    std::visit([&](const auto& body) { Account(body); }, entry.body);
-    entries_.push_back(entry);
-    return absl::OkStatus();
-  }
-
-  const core::Ledger& ledger() const { return ledger_; }
-  const std::vector<core::Entry>& entries() const { return entries_; }
-  const std::map<std::string, int64_t>& keys() const { return keys_; }
-  int64_t settled() const { return settled_; }
-
-  // I2.
-  void ExpectSpentIsTheSum() {
-    for (const auto& [id, budget] : ledger_.budgets()) {
-      EXPECT_EQ(budget.balance.spent()[0], core::Cost::RoundUp(kUnit).Times(units_[id])) << id;
-    }
-  }
-
-  std::string KeyOfEntry(const core::Entry& entry) const {
-    const auto* row = std::get_if<core::ChargeDecided>(&entry.body);
-    return row == nullptr ? "" : Key(*row);
-  }
-
- private:
-  struct Session {
-    std::string name;
-    std::string budget;
-    bool declared = false;
-    int64_t attempt = 0;
-  };
-
-  std::string Key(const core::ChargeDecided& row) const {
-    return KeyOf(sessions_.at(row.session_number).name, row.attempt, row.charge_id);
-  }
-  void Spend(std::string budget, int64_t units) {
-    for (; !budget.empty(); budget = parents_[budget]) {
-      EXPECT_EQ(frozen_.count(budget), 0u) << budget << " is frozen and was charged";
-      units_[budget] += units;
-    }
-  }
-
-  template <class Body>
-  void Account(const Body&) {}
-  void Account(const core::BudgetCreated& body) { parents_[body.spec.id] = body.spec.parent_id; }
-  void Account(const core::BudgetPhaseChanged& body) {
-    if (body.phase == core::BudgetPhase::kFrozen) frozen_.insert(body.budget_id);
-    if (body.phase == core::BudgetPhase::kActive) frozen_.erase(body.budget_id);
-  }
-  void Account(const core::SessionCreated& body) {
-    const std::string& budget = body.spec.budget_id;
-    sessions_[body.session_number] = {.name = "budgets/" + budget + "/sessions/" + body.spec.id,
-                                      .budget = budget,
-                                      .declared = body.spec.mode == core::SessionMode::kDeclared};
-    for (const auto& planned : body.spec.plan) Spend(budget, planned.count);
-  }
-  void Account(const core::AttemptOpened& body) {
-    sessions_[body.session_number].attempt = body.attempt;
-  }
-  void Account(const core::LeaseSettled&) { ++settled_; }
-  void Account(const core::ChargeDecided& body) {
-    const Session& session = sessions_[body.session_number];
-    EXPECT_TRUE(keys_.emplace(Key(body), entries_.size() + 1).second) << Key(body) << " is twice";
-    if (body.decision != core::ChargeDecision::kAccepted) return;
-    EXPECT_EQ(body.attempt, session.attempt) << Key(body) << " is of a fenced attempt (I9)";
-    Spend(session.budget, session.declared ? 0 : body.count);
-  }
-
-  core::Ledger ledger_;
-  std::vector<core::Entry> entries_;
-  std::map<std::string, std::string> parents_;
-  std::set<std::string> frozen_;
-  std::map<int64_t, Session> sessions_;
-  std::map<std::string, int64_t> units_;
-  std::map<std::string, int64_t> keys_;  // to their sequence numbers
-  int64_t settled_ = 0;
-};
 
 // I8: whoever had heard before another asked has the smaller number.
 void ExpectRealTimeOrder(std::vector<Acknowledged> told) {
@@ -500,9 +434,9 @@ void ExpectRealTimeOrder(std::vector<Acknowledged> told) {
 
 }  // namespace
 
-Workload::Workload(std::string address, Options options)
-    : address_(std::move(address)), options_(options) {
-  for (int i = 0; i < options.workers; ++i) workers_.push_back(std::make_unique<Worker>(*this, i));
+Workload::Workload(std::vector<std::string> addresses, Options options)
+    : addresses_(std::move(addresses)), options_(std::move(options)) {
+  for (int i = 0; i < options_.workers; ++i) workers_.push_back(std::make_unique<Worker>(*this, i));
 }
 
 Workload::~Workload() { Finish(); }
@@ -562,11 +496,15 @@ std::map<int64_t, std::string> Workload::Decisions() const {
 void Workload::Verify(const std::string& data_dir) {
   auto store = storage::SqliteStore::Open(data_dir + "/ledger.sqlite");
   ASSERT_TRUE(store.ok()) << store.status();
-  std::map<std::string, Replay> replays;
-  const absl::Status read = (*store)->ReadAll(
+  Verify(**store);
+}
+
+void Workload::Verify(storage::LedgerStore& store) {
+  std::map<std::string, WorkloadReplay> replays;
+  const absl::Status read = store.ReadAll(
       [&](const std::string& root, core::Entry entry) { return replays[root].Add(entry); });
   ASSERT_TRUE(read.ok()) << read;
-  Replay& replay = replays[kRoot];
+  WorkloadReplay& replay = replays[kRoot];
   for (auto& [root, each] : replays) each.ExpectSpentIsTheSum();
 
   std::vector<Acknowledged> told;

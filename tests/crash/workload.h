@@ -15,7 +15,10 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "server/storage/ledger_store.h"
 
 namespace epsledger {
 
@@ -32,9 +35,9 @@ struct Acknowledged {
   Clock::time_point ended;
 };
 
-// Clients of one server that do everything that charges: single charges, batches of both kinds,
-// leases and their settlement, tickets of plans, new attempts, zombies of old ones, freezing and
-// thawing, new budgets; and that remember what they were told.
+// Clients of one server, or of several over one database, that do everything that charges: single
+// charges, batches of both kinds, leases and their settlement, tickets of plans, new attempts,
+// zombies of old ones, freezing and thawing, new budgets; and that remember what they were told.
 //
 // A client never gives an outcome up: what is unknown is asked for until it is known, whatever
 // happens to the server meanwhile.
@@ -51,8 +54,10 @@ class Workload {
     std::function<void(int64_t done)> after_operation = {};
   };
 
-  // The server must be at `address` whenever it runs.
-  Workload(std::string address, Options options);
+  // The server must be at `address` whenever it runs. Of several, each operation is asked of any.
+  Workload(std::string address, Options options)
+      : Workload(std::vector<std::string>{std::move(address)}, std::move(options)) {}
+  Workload(std::vector<std::string> addresses, Options options);
   ~Workload();
 
   // Budgets and sessions. The ledger of an earlier process may have them already.
@@ -76,6 +81,7 @@ class Workload {
   // and a call that ended before another began has the smaller number. Says all with EXPECT.
   // REQUIRES: the clients have stopped.
   void Verify(const std::string& data_dir);
+  void Verify(storage::LedgerStore& store);
 
   // What the clients were told, by sequence number: the key, and "accepted" or "refused".
   std::map<int64_t, std::string> Decisions() const;
@@ -87,7 +93,7 @@ class Workload {
  private:
   class Worker;
 
-  const std::string address_;
+  const std::vector<std::string> addresses_;
   const Options options_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;

@@ -121,8 +121,24 @@ class ObservabilityTest(unittest.TestCase):
         cls.metrics = metrics_of(text)
         cls.values = label_values_of(text)
 
+    def test_the_log_names_a_session_that_is_not_proven(self):
+        with ServedLedger(self.build) as server:
+            server.ctl("budget", "create", "people", "--rho", "1", "--relation", "add-or-remove-one",
+                       "--privacy-unit", "person")
+            for name, claim in (("sound", ()), ("printed", ("--claim", "counterexample-known", "--claimed-epsilon", "1",
+                                                            "--claimed-delta", "1e-5", "--claim-source", "a paper"))):
+                server.ctl("session", "create", "people/" + name, "--relation", "add-or-remove-one", "--no-own-cap",
+                           *claim)
+            with open(server.log, encoding="utf-8") as stream:
+                lines = [line for line in stream if "budgets/people/sessions/" in line]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("warn", lines[0])
+        self.assertIn("budgets/people/sessions/printed: as published; claimed guarantee not proven "
+                      "(counterexample_known)", lines[0])
+
     def test_promtool_takes_the_configuration_and_the_rules(self):
         for arguments in (("check", "config", os.path.join(PROMETHEUS, "prometheus.yml")),
+                          ("check", "config", os.path.join(PROMETHEUS, "postgres.yml")),
                           ("check", "rules", os.path.join(PROMETHEUS, "rules.yml")),
                           ("test", "rules", os.path.join(PROMETHEUS, "rules_test.yml"))):
             code, words = promtool(*arguments)
@@ -188,9 +204,10 @@ class ObservabilityTest(unittest.TestCase):
         self.assertEqual((source["type"], source["url"]), ("prometheus", "http://prometheus:9090"))
         provider = read_yaml(GRAFANA, "provisioning", "dashboards", "epsledger.yaml")["providers"][0]
         self.assertEqual(provider["options"]["path"], "/var/lib/grafana/dashboards")
-        jobs = {config["job_name"] for config in read_yaml(PROMETHEUS, "prometheus.yml")["scrape_configs"]}
-        for query in [rule["expr"] for rule in rules()] + [query for _, query in dashboard_queries()]:
-            self.assertLessEqual(set(re.findall(r'job="(\w+)"', query)), jobs)
+        for file in ("prometheus.yml", "postgres.yml"):
+            jobs = {config["job_name"] for config in read_yaml(PROMETHEUS, file)["scrape_configs"]}
+            for query in [rule["expr"] for rule in rules()] + [query for _, query in dashboard_queries()]:
+                self.assertLessEqual(set(re.findall(r'job="(\w+)"', query)), jobs)
 
     def test_a_name_with_a_typing_error_is_found(self):
         for query in ("rate(epsledger_charge_total[5m])", 'epsledger_charges_total{decison="refused"}',

@@ -1,4 +1,5 @@
 """A real epsledgerd on free ports with a scratch data directory, and epsctl beside it, for tests in Python."""
+import json
 import os
 import subprocess
 import tempfile
@@ -11,10 +12,11 @@ START_SECONDS = 60
 
 class ServedLedger:
     """with ServedLedger(build) as server: ... BUILD holds server/epsledgerd and client/cli/epsctl; `flags` are more
-    of the server's."""
+    of the server's; `place` says where the ledger is, if not in a scratch folder: --data-dir or --postgres."""
 
-    def __init__(self, build, flags=()):
+    def __init__(self, build, flags=(), place=()):
         self._flags = list(flags)
+        self._place = list(place)
         self.epsledgerd = os.path.join(build, "server", "epsledgerd")
         self.epsctl = os.path.join(build, "client", "cli", "epsctl")
         for program in (self.epsledgerd, self.epsctl):
@@ -26,10 +28,12 @@ class ServedLedger:
         addresses = os.path.join(self._folder.name, "addresses")
         self.log = os.path.join(self._folder.name, "log")
         self.data_dir = os.path.join(self._folder.name, "data")
-        self._prepare(self.data_dir)
+        if not self._place:
+            self._prepare(self.data_dir)
+            self._place = ["--data-dir", self.data_dir]
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
-                [self.epsledgerd, "--data-dir", self.data_dir, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
+                [self.epsledgerd, *self._place, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
                  "--address-file", addresses, *self._flags],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
@@ -85,6 +89,13 @@ class ServedLedger:
             answer = error
         with answer:
             return answer.status, answer.headers.get("content-type", ""), answer.read().decode()
+
+    def post(self, method, message):
+        """The answer to a call over HTTP, "ChargeService/BatchCharge", as a dictionary."""
+        request = urllib.request.Request("http://%s/epsledger.v1.%s" % (self.http, method),
+                                         json.dumps(message).encode(), {"content-type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
 
     def spend(self):
         """Budgets in every state, sessions of both modes, charges, a refusal, leases and an audit."""

@@ -13,8 +13,8 @@ extern char** environ;
 
 namespace epsledger {
 
-ServerProcess::ServerProcess(std::string data_dir, std::vector<std::string> wrapper)
-    : data_dir_(std::move(data_dir)), wrapper_(std::move(wrapper)) {
+ServerProcess::ServerProcess(Flags flags, std::vector<std::string> wrapper)
+    : flags_(std::move(flags)), wrapper_(std::move(wrapper)) {
   Start();
 }
 
@@ -30,7 +30,9 @@ void ServerProcess::Start() {
   posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], STDERR_FILENO);
   const std::string program = std::string(EPSLEDGER_BINARY_DIR) + "/server/epsledgerd";
   std::vector<std::string> arguments = wrapper_;
-  arguments.insert(arguments.end(), {program, "--data-dir", data_dir_, "--listen", listen_});
+  arguments.push_back(program);
+  arguments.insert(arguments.end(), flags_.flags.begin(), flags_.flags.end());
+  arguments.insert(arguments.end(), {"--listen", listen_});
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

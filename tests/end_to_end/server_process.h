@@ -16,7 +16,13 @@ class ServerProcess {
   // Starts it on a free port and waits until it says that it serves. address() is empty if it
   // ended instead; output() then says why. `wrapper`: a command that becomes the
   // server, as env with variables.
-  explicit ServerProcess(std::string data_dir, std::vector<std::string> wrapper = {});
+  explicit ServerProcess(const std::string& data_dir, std::vector<std::string> wrapper = {})
+      : ServerProcess(Flags{{"--data-dir", data_dir}}, std::move(wrapper)) {}
+  // The same over a database of many servers, or whatever the flags say.
+  struct Flags {
+    std::vector<std::string> flags;
+  };
+  explicit ServerProcess(Flags flags, std::vector<std::string> wrapper = {});
   // Kills it.
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
@@ -26,7 +32,7 @@ class ServerProcess {
   void Kill();
   // SIGTERM. Waits until the process is gone; returns its exit status.
   int Stop();
-  // Starts it again on the same port and data, and waits until it serves.
+  // Starts it again on the same port and data, and with the same flags, and waits until it serves.
   void Restart() { Start(); }
   // Waits until the process is gone by itself; returns its exit status, or 128 + the signal.
   int WaitForEnd() { return running() ? Wait() : last_exit_; }
@@ -48,7 +54,7 @@ class ServerProcess {
   int Wait();
   long StatusKb(const std::string& line) const;
 
-  std::string data_dir_;
+  const Flags flags_;
   std::vector<std::string> wrapper_;
   std::string listen_ = "127.0.0.1:0";
   std::string address_;

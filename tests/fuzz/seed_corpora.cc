@@ -11,6 +11,7 @@
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/mechanism.pb.h"
 #include "google/protobuf/util/json_util.h"
+#include "tests/client/trainers/data/made_jpeg_pack.h"
 #include "tests/fuzz/http2_frames.h"
 #include "tests/fuzz/stored_histories.h"
 #include "tests/server/transport/good_requests.h"
@@ -178,6 +179,21 @@ void AddMathematics(Corpora* corpora) {
   }
 }
 
+// The first byte says of which format.
+void AddTrainingData(Corpora* corpora) {
+  std::string images("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16);
+  images += "abcdefgh";
+  const std::string labels("\0\0\x08\x01\0\0\0\x02\x03\x09", 10);
+  corpora->Add("training_data_fuzz", "idx",
+               std::string(1, '\0') + static_cast<char>(images.size()) + images + labels);
+  std::vector<unsigned char> pixels(8 * 8 * 3);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<unsigned char>(5 * i);
+  const std::string file = trainers::EncodeJpeg(8, 8, pixels);
+  corpora->Add("training_data_fuzz", "jpeg_pack",
+               '\1' + trainers::MakeJpegPack({{1, file}, {2, file}}, {{3, file}}));
+  corpora->Add("training_data_fuzz", "libsvm", "\x02+1 1:0.5 3:-2e-3\n-1 2:1\n-1\n");
+}
+
 }  // namespace
 }  // namespace epsledger::fuzz
 
@@ -193,6 +209,7 @@ int main(int argc, char** argv) {
   AddHttp(&corpora);
   AddEntries(&corpora);
   AddMathematics(&corpora);
+  AddTrainingData(&corpora);
   if (corpora.good()) return 0;
   std::fprintf(stderr, "seed_corpora: cannot write to %s\n", argv[1]);
   return 1;

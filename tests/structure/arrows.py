@@ -65,7 +65,7 @@ RULES = [
          "the same commands give the same ledger, hash for hash (invariants I17 and I18)"),
 
     Rule("storage-sees", "server/storage", "only",
-         ["server/storage/", "server/core/", "accounting/", "absl/", r"sqlite3\.h$", "openssl/", "spdlog/", STD, POSIX],
+         ["server/storage/", "server/core/", "accounting/", "absl/", r"sqlite3\.h$", r"libpq-fe\.h$", "openssl/", "spdlog/", STD, POSIX],
          "a store knows the core and its database, never the transport: every transport gets the same ledger"),
 
     Rule("access-sees", "server/access", "only", ["server/access/", "server/core/", "absl/", "openssl/", STD],

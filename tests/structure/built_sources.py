@@ -6,11 +6,28 @@ import cpp_text
 from cmake_files import Build
 from repository import Violation, is_below
 
+# Projects of their own, for readers to copy: they know the installed tree and nothing of this one.
+EXAMPLE = "example/CMakeLists.txt"
 MADE_BY = {"_test.cc": "epsledger_test", "_benchmark.cc": "epsledger_benchmark", "_fuzz.cc": "epsledger_fuzzer"}
+
+
+def read_examples(repository, build):
+    """Adds the sources of the example projects to the build's, and complains of those that no test builds."""
+    tests = "".join(repository.text(file) for file in repository.files() if is_below(file, "tests") and file.endswith("_test.py"))
+    for file in repository.files():
+        if file.endswith("/" + EXAMPLE) and "find_package(epsledger" in repository.text(file):
+            folder = os.path.dirname(file)
+            example = Build(repository, folder)
+            build.reached.extend(example.reached)
+            for source, makers in example.sources.items():
+                build.sources.setdefault(source, set()).update(makers)
+            if '"%s"' % folder not in tests:
+                yield Violation(file, 1, "example-not-built", "no test in Python names this folder")
 
 
 def check(repository):
     build = Build(repository)
+    yield from read_examples(repository, build)
     for file, line, folder in build.absent:
         yield Violation(file, line, "absent-folder", "adds %s, which has no CMakeLists.txt" % folder)
     for file in repository.files():

@@ -40,17 +40,22 @@ def commands(text):
     return result
 
 
-class Build:
-    """What the build of a tree consists of, starting from the CMakeLists.txt at its root."""
+def linked_name(link):
+    """The library in a generator expression that is about where the target is used, as $<BUILD_INTERFACE:a::b>."""
+    return re.sub(r"^\$<(?:BUILD_INTERFACE|LINK_ONLY):([\w:+-]+)>$", r"\1", link)
 
-    def __init__(self, repository):
+
+class Build:
+    """What the build of a tree consists of, starting from the CMakeLists.txt in a folder, the tree's root unless said."""
+
+    def __init__(self, repository, root=""):
         self.repository = repository
         self.reached = []         # CMakeLists.txt files
         self.absent = []          # (file, line, folder): added as a subdirectory, and not there
         self.sources = {}         # source file -> set of the commands that name it
         self.targets = {}         # name -> Target
         self._aliases = {}
-        self._read_folder("", {})
+        self._read_folder(root, {})
 
     def target(self, name):
         return self.targets.get(self._aliases.get(name, name))
@@ -124,11 +129,13 @@ class Build:
                 self._aliases[arguments[0]] = arguments[arguments.index("ALIAS") + 1]
             else:
                 self.targets[arguments[0]] = Target(arguments[0], folder, file, command.line,
-                                                    [(link, command.line, file) for link in _section(arguments, "LINKS")])
+                                                    [(linked_name(link), command.line, file)
+                                                     for link in _section(arguments, "LINKS")])
         elif command.name == "target_link_libraries":
             target = self.target(arguments[0])
             if target:
-                target.links.extend((link, command.line, file) for link in arguments[1:] if link not in _LINK_WORDS)
+                target.links.extend((linked_name(link), command.line, file) for link in arguments[1:]
+                                    if link not in _LINK_WORDS)
         if command.name not in ("file", "message"):
             for argument in arguments:
                 if argument.endswith(".cc") and not re.search(r"[*$]|\.pb\.cc$", argument):

@@ -1,21 +1,18 @@
-"""docker/: the Dockerfile and compose.yaml keep what docker/README.md promises.
+"""docker/: the Dockerfile, the lists of packages and compose.yaml keep what docker/README.md promises.
 
 No linter of Dockerfiles is packaged for Debian 12, so the rules that matter here are written out.
-compose.yaml is validated by `docker-compose config` where that is installed; it needs no engine.
 """
 import collections
 import json
 import re
-import shutil
-import subprocess
 
+import compose_file
 from repository import Violation
 
 DOCKERFILE = "docker/Dockerfile"
-COMPOSE = "docker/compose.yaml"
 PACKAGES = "docker/packages/"
-SHIPPED = {"server", "cli", "trainer"}
-SECTIONS = {"build", "ui", "runtime", "test", "tools", "browser", "demo", "trainer"}
+SHIPPED = compose_file.SHIPPED
+SECTIONS = {"build", "ui", "runtime", "test", "tools", "browser", "demo", "trainer", "images"}
 
 Instruction = collections.namedtuple("Instruction", "line word value")
 
@@ -106,7 +103,7 @@ def check_dockerfile(text):
         if not stage.all("ENTRYPOINT"):
             yield violation(stage.line, "no-entrypoint", "stage '%s' has none" % name)
         labels = " ".join(label.value for label in stage.all("LABEL"))
-        for label in ("title", "description", "licenses", "version"):
+        for label in ("title", "description", "licenses", "version", "revision"):
             if "org.opencontainers.image." + label + "=" not in labels:
                 yield violation(stage.line, "no-label", "stage '%s' has no label %s" % (name, label))
     if "server" in found:
@@ -115,43 +112,10 @@ def check_dockerfile(text):
         if not is_exec_form(command) or json.loads(command)[:2] != ["epsledgerd", "healthcheck"]:
             yield violation(found["server"].line, "no-healthcheck",
                             'the server stage needs HEALTHCHECK CMD ["epsledgerd", "healthcheck", ...]')
-    for stage, section in (("build", "build"), ("runtime", "runtime"), ("data", "demo"), ("trainer", "trainer")):
+    for stage, section in (("ui", "ui"), ("build", "build"), ("runtime", "runtime"), ("data", "demo"), ("trainer", "trainer")):
         runs = " ".join(run.value for run in found[stage].all("RUN")) if stage in found else ""
         if PACKAGES[len("docker/"):] + section + ".txt" not in runs:
             yield violation(1, "package-list", "stage '%s' must install %s%s.txt" % (stage, PACKAGES, section))
-
-
-def check_compose(text):
-    import yaml  # Debian's python3-yaml
-
-    def violation(rule, reason):
-        return Violation(COMPOSE, 1, rule, reason)
-
-    document = yaml.safe_load(text)
-    if "version" in document:
-        yield violation("version", "the current compose warns about it, and 1.29 does not need it")
-    volumes = document.get("volumes") or {}
-    for name, service in document["services"].items():
-        tag = service.get("image", "").rpartition(":")[2]
-        if ":" not in service.get("image", "") or tag == "latest":
-            yield violation("no-tag", "service '%s' has no image with a release tag" % name)
-        if service.get("read_only") is not True or service.get("cap_drop") != ["ALL"]:
-            yield violation("confinement", "service '%s' needs read_only: true and cap_drop: [ALL]" % name)
-        if service.get("privileged") or service.get("user") in ("root", "0", 0, "0:0"):
-            yield violation("root", "service '%s' asks for root" % name)
-        if "no-new-privileges:true" not in service.get("security_opt", []):
-            yield violation("confinement", "service '%s' needs no-new-privileges" % name)
-        for port in service.get("ports", []):
-            if not str(port).startswith("127.0.0.1:"):
-                yield violation("open-port", "service '%s' publishes %s on every address; it speaks plaintext" % (name, port))
-        for volume in service.get("volumes", []):
-            source = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", volume).split(":")[0]
-            if source not in volumes:
-                yield violation("volume", "service '%s' mounts %s, which is no named volume" % (name, source))
-        if not SHIPPED & {(service.get("build") or {}).get("target")}:
-            yield violation("target", "service '%s' is built from no shipped stage" % name)
-    if not any("ledger" in v for v in document["services"].get("server", {}).get("volumes", [])):
-        yield violation("volume", "the server's ledger must be on a volume")
 
 
 def check_packages(repository):
@@ -172,28 +136,13 @@ def check_packages(repository):
 
 def check_ignored(repository):
     ignored = repository.text(".dockerignore").split() if repository.exists(".dockerignore") else []
-    for folder in (".git", "build"):
+    for folder in (".git", "build", "docker/.env", "docker/secrets"):
         if folder not in ignored:
             yield Violation(".dockerignore", 1, "context", "'%s' must not be sent to the image build" % folder)
-
-
-def validate_compose(repository):
-    tool = shutil.which("docker-compose")
-    if not tool:
-        repository.skipped.append("docker-compose is not installed (./dev deps tools)")
-        return
-    run = subprocess.run([tool, "-f", COMPOSE, "--profile", "demo", "config", "-q"], cwd=repository.root,
-                         capture_output=True, text=True)
-    if run.returncode:
-        yield Violation(COMPOSE, 1, "docker-compose config", (run.stderr or run.stdout).strip())
 
 
 def check(repository):
     yield from check_packages(repository)
     yield from check_ignored(repository)
     yield from check_dockerfile(repository.text(DOCKERFILE))
-    try:
-        yield from check_compose(repository.text(COMPOSE))
-    except ImportError:
-        repository.skipped.append("python3-yaml is not installed (./dev deps test)")
-    yield from validate_compose(repository)
+    yield from compose_file.check(repository)

@@ -8,6 +8,7 @@ import unittest
 
 import arrows
 import built_sources
+import compose_file
 import containers
 import file_shape
 import formatting
@@ -196,6 +197,13 @@ class Links(Trees):
                 rules = self.rules(links.check, dict(TREE, **{file: TREE[file] + line + "\n"}))
                 self.assertIn(rule, [r.split(":")[0] for r in rules])
 
+    def test_a_generator_expression_hides_no_link(self):
+        text = TREE["accounting/CMakeLists.txt"]
+        for hidden, rules in (("Boost::headers", []), ("gRPC::grpc++", ["accounting-links"])):
+            more = "target_link_libraries(epsledger_accounting PRIVATE $<BUILD_INTERFACE:%s>)\n" % hidden
+            found = self.rules(links.check, dict(TREE, **{"accounting/CMakeLists.txt": text + more}))
+            self.assertEqual([rule.split(":")[0] for rule in found], rules)
+
     def test_a_target_that_nobody_makes(self):
         text = TREE["client/CMakeLists.txt"] + "epsledger_executable(e SOURCES cpp/a.cc LINKS epsledger_nothing)\n"
         self.only_rule(links.check, dict(TREE, **{"client/CMakeLists.txt": text}), "e links epsledger_nothing")
@@ -225,6 +233,16 @@ class BuiltSources(Trees):
 
     def test_a_folder_that_is_not_reached(self):
         self.only_rule(built_sources.check, dict(TREE, **{"tests/crash/CMakeLists.txt": ""}), "unreached-folder")
+
+    def test_an_example_is_a_project_of_its_own_that_a_test_builds(self):
+        example = {"client/cpp/example/CMakeLists.txt": "project(e)\nfind_package(epsledger)\nadd_executable(e e.cc)\n",
+                   "client/cpp/example/e.cc": ""}
+        tested = {"tests/packaging/install_test.py": 'build("client/cpp/example")'}
+        self.assertEqual(self.rules(built_sources.check, dict(TREE, **example, **tested)), [])
+        self.only_rule(built_sources.check, dict(TREE, **tested, **dict(example, **{"client/cpp/example/b.cc": ""})), "not-built")
+        os.remove(os.path.join(self.folder, "client/cpp/example/b.cc"))
+        os.remove(os.path.join(self.folder, "tests/packaging/install_test.py"))
+        self.only_rule(built_sources.check, dict(TREE, **example), "example-not-built")
 
     def test_a_folder_that_is_added_and_absent(self):
         text = TREE["tests/CMakeLists.txt"].replace("fuzz", "fuzz crash")
@@ -311,7 +329,7 @@ class Containers(unittest.TestCase):
     def setUp(self):
         self.repository = Repository(ROOT)
         self.dockerfile = self.repository.text(containers.DOCKERFILE)
-        self.compose = self.repository.text(containers.COMPOSE)
+        self.compose = self.repository.text(compose_file.COMPOSE)
 
     def changed(self, text, before, after, count=1):
         self.assertIn(before, text, "the text that this test breaks is gone: adapt the test")
@@ -328,7 +346,8 @@ class Containers(unittest.TestCase):
             ("no-healthcheck", '["epsledgerd", "healthcheck", ', '["true", '),
             ("no-healthcheck", 'CMD ["epsledgerd", "healthcheck", "--server", "127.0.0.1:50551"]', "CMD epsledgerd healthcheck"),
             ("package-list", "apt-get install -y --no-install-recommends", "apt-get install -y --no-install-recommends vim"),
-            ("package-list", "docker/packages/build.txt docker/packages/ui.txt | DEBIAN", "docker/packages/other.txt | DEBIAN"),
+            ("package-list", "AS ui", "AS page"),
+            ("package-list", "docker/packages/build.txt | DEBIAN", "docker/packages/other.txt | DEBIAN"),
             ("recommends", "apt-get install -y --no-install-recommends", "apt-get install -y"),
             ("apt-lists", " \\\n && rm -rf /var/lib/apt/lists/*", ""),
             ("shell-form", 'ENTRYPOINT ["epsctl"]', "ENTRYPOINT epsctl"),
@@ -348,24 +367,54 @@ class Containers(unittest.TestCase):
             import yaml  # noqa: F401
         except ImportError:
             self.skipTest("python3-yaml is not installed")
-        self.assertEqual(list(containers.check_compose(self.compose)), [])
+        self.assertEqual(list(compose_file.check_compose(self.compose, self.repository)), [])
         broken = [
             ("version", "services:", "version: '3'\nservices:"),
             ("no-tag", "epsledger/server:0.1.0", "epsledger/server:latest"),
+            ("no-tag", "postgres:15.10-bookworm", "postgres:bookworm"),
             ("confinement", "read_only: true", "read_only: false"),
             ("confinement", "cap_drop: [ALL]", "cap_drop: []"),
             ("confinement", 'security_opt: ["no-new-privileges:true"]', "security_opt: []"),
+            ("limits", "pids_limit: 256", ""),
+            ("limits", "mem_limit: 1g", ""),
             ("root", "restart: unless-stopped", "privileged: true"),
             ("root", "restart: unless-stopped", "user: root"),
-            ("open-port", '"127.0.0.1:50551:50551"', '"50551:50551"'),
+            ("root", 'user: "999:999"', 'user: "0:999"'),
+            ("root", "restart: unless-stopped", "cap_add: [NET_ADMIN]"),
+            ("root", "restart: unless-stopped", "network_mode: host"),
+            ("open-port", '"127.0.0.1:${EPSLEDGER_PORT:-50551}:50551"', '"${EPSLEDGER_PORT:-50551}:50551"'),
+            ("open-port", '"127.0.0.1:${EPSLEDGER_PORT:-50551}:50551"', '"0.0.0.0:50551:50551"'),
+            ("open-port", '"127.0.0.1:${EPSLEDGER_PORT:-50551}:50551"', "50551"),
+            ("port-twice", "EPSLEDGER_PORT_2:-50562", "EPSLEDGER_PORT_2:-50561"),
             ("volume", "- ledger:/var", "- ./ledger:/var"),
             ("volume", "      - ledger:/var/lib/epsledger", "      - no-data:/data"),
+            ("volume", "- ./prometheus:/etc/prometheus:ro", "- ./prometheus:/etc/prometheus"),
+            ("volume", "- ./prometheus:/etc/prometheus:ro", "- /etc/prometheus:/etc/prometheus:ro"),
             ("target", "target: cli", "target: build"),
+            ("target", "prom/prometheus:", "some/prometheus:"),
+            ("secret", "POSTGRES_PASSWORD_FILE: /run/secrets/postgres-password", "POSTGRES_PASSWORD: letmein"),
+            ("secret", "host=postgres user", "host=postgres password=letmein user"),
+            ("secret", "secrets: [grafana-password]", "secrets: []"),
+            ("secret", "    file: ${EPSLEDGER_SECRETS:-./secrets}/postgres-password", "    file: ./password"),
+            ("profiles", "profiles: [observability]", "profiles: [demo]\n    labels: {}"),
+            ("profiles", "profiles: [tls]", "labels: {}"),
+            ("balanced-name", "        aliases: [epsledger]", "        aliases: [other]"),
+            ("balanced-name", '["--postgres", "host', '["--data-dir", "host'),
         ]
         for rule, before, after in broken:
             with self.subTest(rule=rule, after=after):
                 text = self.changed(self.compose, before, after)
-                self.assertIn(rule, [v.rule for v in containers.check_compose(text)])
+                self.assertIn(rule, [v.rule for v in compose_file.check_compose(text, self.repository)])
+
+    def test_the_example_environment_is_that_of_compose(self):
+        example = self.repository.text(compose_file.EXAMPLE)
+        self.assertEqual(list(compose_file.check_example(self.compose, example)), [])
+        for rule, before, after in (("env-example", "EPSLEDGER_PORT=50551", "EPSLEDGER_PORT=50552"),
+                                    ("env-example", "#EPSLEDGER_PORT=50551", ""),
+                                    ("env-example", "#EPSLEDGER_PORT=50551", "EPSLEDGER_PORT=50551\nOTHER=1")):
+            with self.subTest(after=after):
+                changed = self.changed(example, before, after)
+                self.assertIn(rule, [v.rule for v in compose_file.check_example(self.compose, changed)])
 
 
 class Packages(Trees):
@@ -379,13 +428,17 @@ class Packages(Trees):
         self.only_rule(containers.check_packages, good, "package-list")
 
     def test_the_build_folder_is_kept_out_of_images(self):
-        self.assertEqual(self.rules(containers.check_ignored, {".dockerignore": ".git\nbuild\n"}), [])
-        self.only_rule(containers.check_ignored, {".dockerignore": ".git\n"}, "context")
+        self.assertEqual(self.rules(containers.check_ignored, {".dockerignore": ".git\nbuild\ndocker/.env\ndocker/secrets\n"}), [])
+        self.only_rule(containers.check_ignored, {".dockerignore": ".git\nbuild\ndocker/.env\n"}, "context")
 
     @unittest.skipUnless(shutil.which("docker-compose"), "docker-compose is not installed")
     def test_compose_of_a_wrong_shape(self):
-        rules = self.rules(containers.validate_compose, {containers.COMPOSE: "services:\n  a:\n    imagine: b\n"})
-        self.assertEqual(rules, ["docker-compose config"])
+        rules = self.rules(lambda tree: compose_file.validate(tree, ["demo"]),
+                           {compose_file.COMPOSE: "services:\n  a:\n    imagine: b\n"})
+        self.assertEqual(rules, ["docker-compose config"] * 2)
+
+    def test_yaml_that_does_not_parse(self):
+        self.only_rule(compose_file.check_yaml, {"a.yaml": "a: [\n", "b.yml": "a: 1\n"}, "yaml")
 
 
 class Format(Trees):

@@ -17,18 +17,24 @@ void AppendNumber(Number number, std::string* text) {
 
 }  // namespace
 
+std::string CanonicalLine(const ParsedRecords& records, Eigen::Index row) {
+  std::string text;
+  AppendNumber(records.labels[row] + 0.0, &text);  // -0 becomes 0
+  for (SparseRows::InnerIterator entry(records.features, row); entry; ++entry) {
+    if (entry.value() == 0) continue;
+    text.push_back(' ');
+    AppendNumber(entry.col() + 1, &text);
+    text.push_back(':');
+    AppendNumber(entry.value(), &text);
+  }
+  text.push_back('\n');
+  return text;
+}
+
 std::string CanonicalText(const ParsedRecords& records) {
   std::string text;
   for (Eigen::Index row = 0; row < records.features.rows(); ++row) {
-    AppendNumber(records.labels[row] + 0.0, &text);  // -0 becomes 0
-    for (SparseRows::InnerIterator entry(records.features, row); entry; ++entry) {
-      if (entry.value() == 0) continue;
-      text.push_back(' ');
-      AppendNumber(entry.col() + 1, &text);
-      text.push_back(':');
-      AppendNumber(entry.value(), &text);
-    }
-    text.push_back('\n');
+    text += CanonicalLine(records, row);
   }
   return text;
 }

@@ -26,6 +26,9 @@ std::string BytesSha256(std::string_view bytes);
 // The canonical text itself.
 std::string CanonicalText(const ParsedRecords& records);
 
+// Its line of one record. REQUIRES: row in [0, features.rows()).
+std::string CanonicalLine(const ParsedRecords& records, Eigen::Index row);
+
 }  // namespace epsledger::trainers
 
 #endif  // EPSLEDGER_CLIENT_TRAINERS_DATA_CONTENT_HASH_H_

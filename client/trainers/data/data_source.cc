@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/trainers/data/content_hash.h"
+#include "client/trainers/data/hold_out.h"
 #include "client/trainers/data/known_data.h"
 #include "client/trainers/data/libsvm_data.h"
 #include "client/trainers/data/sklearn_csv.h"
@@ -28,8 +29,9 @@ constexpr char kPackageDirectory[] = "/usr/lib/python3/dist-packages/sklearn/dat
 struct FoundFiles {
   ParsedRecords train;
   std::optional<ParsedRecords> test;
-  std::string origin;   // "from a9a.gz in EPSLEDGER_DATA_DIR"
-  std::string scaling;  // a sentence, or empty
+  std::string origin;     // "from a9a.gz in EPSLEDGER_DATA_DIR"
+  std::string scaling;    // a sentence, or empty
+  bool is_known = false;  // the training records are the known ones, which are public
 };
 
 // Found, or where it was looked for and why it is not there.
@@ -58,9 +60,12 @@ std::string FindFile(const std::string& directory, const KnownFile& file) {
   return "";
 }
 
-std::string ContentNote(const ParsedRecords& records, const KnownFile& known) {
-  return ContentSha256(records) == known.content_sha256 ? "its content has the known SHA-256"
-                                                        : "its content is NOT the known one";
+bool IsKnown(const ParsedRecords& records, const KnownFile& known) {
+  return ContentSha256(records) == known.content_sha256;
+}
+
+std::string ContentNote(bool is_known) {
+  return is_known ? "its content has the known SHA-256" : "its content is NOT the known one";
 }
 
 absl::StatusOr<Search> SearchDataDirectory(const KnownData& known, const DataPlaces& places) {
@@ -74,15 +79,16 @@ absl::StatusOr<Search> SearchDataDirectory(const KnownData& known, const DataPla
   absl::StatusOr<ParsedRecords> train = ReadLibsvm(train_path, known.feature_count);
   if (!train.ok()) return train.status();
   FoundFiles found;
-  found.origin = absl::StrCat("from ", train_path, "; ", ContentNote(*train, known.train));
+  found.is_known = IsKnown(*train, known.train);
+  found.origin = absl::StrCat("from ", train_path, "; ", ContentNote(found.is_known));
   found.train = *std::move(train);
   if (known.test.has_value()) {
     const std::string test_path = FindFile(places.data_directory, *known.test);
     if (!test_path.empty()) {
       absl::StatusOr<ParsedRecords> test = ReadLibsvm(test_path, known.feature_count);
       if (!test.ok()) return test.status();
-      absl::StrAppend(&found.origin, " (of ", test_path, ": ", ContentNote(*test, *known.test),
-                      ")");
+      absl::StrAppend(&found.origin, " (of ", test_path, ": ",
+                      ContentNote(IsKnown(*test, *known.test)), ")");
       found.test = *std::move(test);
     }
   }
@@ -122,7 +128,7 @@ Search SearchOrigin(const KnownData& known, const DataPlaces& places) {
   if (!places.download || places.cache_directory.empty()) {
     return {.reason = "downloads are switched off"};
   }
-  FoundFiles found;
+  FoundFiles found{.is_known = true};
   const auto fetch = [&](const KnownFile& file, ParsedRecords* records) -> std::string {
     absl::StatusOr<ParsedRecords> fetched = FetchVerified(file, known.feature_count, places);
     if (!fetched.ok()) {
@@ -177,8 +183,9 @@ absl::StatusOr<Search> SearchPackage(const KnownData& known, const DataPlaces& p
   }
   FoundFiles found;
   found.train = known.package_file_is_raw_wdbc ? ScaleRawWdbc(*table) : *std::move(table);
+  found.is_known = IsKnown(found.train, known.train);
   found.origin = absl::StrCat("from ", path, " of the Debian package python3-sklearn; ",
-                              ContentNote(found.train, known.train));
+                              ContentNote(found.is_known));
   return Search{.found = std::move(found)};
 }
 
@@ -198,31 +205,21 @@ absl::StatusOr<LocatedData> Assemble(const std::string& name, FoundFiles found,
     if (!test.ok()) return test.status();
     data.train = *std::move(train);
     data.held_out.rows = *std::move(test);
-    const Eigen::Index columns =
-        std::max(data.train.features.cols(), data.held_out.rows.features.cols());
-    for (LabeledRows* rows : {&data.train, &data.held_out.rows}) {
-      rows->features.conservativeResize(rows->features.rows(), columns);
-      rows->features.makeCompressed();
-    }
     split =
         absl::StrCat("the ", data.held_out.rows.labels.size(), " records of ", found.test->name);
   } else {
-    std::vector<int> trained;
-    std::vector<int> held_out;
-    for (int row = 0; row < train->labels.size(); ++row) {
-      (row % kHoldOutEvery == 0 ? held_out : trained).push_back(row);
-    }
-    if (trained.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          found.train.name, ": got one record, want at least two: every fourth is held out"));
-    }
-    data.train = SelectRows(*train, trained);
-    data.held_out.rows = SelectRows(*train, held_out);
-    split = absl::StrCat(held_out.size(), " records, every fourth from the first");
+    const Split parts = SplitRecords(found.train, found.is_known);
+    data.train = SelectRows(*train, parts.train);
+    data.held_out.rows = SelectRows(*train, parts.held_out);
+    split = absl::StrCat(parts.held_out.size(),
+                         found.is_known ? " records, every fourth from the first"
+                                        : " records, by a hash of each; they have no guarantee");
   }
+  // Of private records their number is private.
+  const std::string count =
+      found.is_known ? absl::StrCat(data.train.labels.size(), " records") : "its records";
   data.description =
-      absl::StrCat("Data set ", name, ", ", found.origin,
-                   ". Trained on: ", data.train.labels.size(), " records of ",
+      absl::StrCat("Data set ", name, ", ", found.origin, ". Trained on: ", count, " of ",
                    data.train.features.cols(), " features. Held out for evaluation: ", split, ".");
   if (positive_class.has_value()) {
     absl::StrAppend(&data.description, " Class 1 is label ", *positive_class,
@@ -248,16 +245,34 @@ absl::StatusOr<LocatedData> AssembleKnown(const KnownData& known, FoundFiles fou
   return Assemble(known.name, std::move(found), positive_class);
 }
 
+// The records with so many features, whatever the file has.
+absl::StatusOr<ParsedRecords> ReadWithFeatures(const std::string& path, int feature_count) {
+  absl::StatusOr<ParsedRecords> records = ReadLibsvm(path);
+  if (!records.ok()) return records;
+  records->features.conservativeResize(records->features.rows(), feature_count);
+  records->features.makeCompressed();
+  return records;
+}
+
 absl::StatusOr<LocatedData> FindPath(const DataRequest& request) {
+  if (request.test_path.empty()) {
+    return absl::InvalidArgumentError(
+        "DataRequest.test_path: not given; what is held out is evaluated without noise and has no "
+        "guarantee, so it is not taken from the records of a path: give a file of records that "
+        "may be held out");
+  }
+  if (request.feature_count < 1 || request.feature_count > kMaxFeatureCount) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "DataRequest.feature_count: got ", request.feature_count, ", want a PUBLIC one in [1, ",
+        kMaxFeatureCount, "]: the largest index in the file would tell of the record that has it"));
+  }
   FoundFiles found;
-  absl::StatusOr<ParsedRecords> train = ReadLibsvm(request.path);
+  absl::StatusOr<ParsedRecords> train = ReadWithFeatures(request.path, request.feature_count);
   if (!train.ok()) return train.status();
   found.train = *std::move(train);
-  if (!request.test_path.empty()) {
-    absl::StatusOr<ParsedRecords> test = ReadLibsvm(request.test_path);
-    if (!test.ok()) return test.status();
-    found.test = *std::move(test);
-  }
+  absl::StatusOr<ParsedRecords> test = ReadWithFeatures(request.test_path, request.feature_count);
+  if (!test.ok()) return test.status();
+  found.test = *std::move(test);
   found.origin = "as given";
   found.scaling = "Features are taken as they are.";
   return Assemble(request.path, std::move(found), request.positive_class);
@@ -328,9 +343,9 @@ absl::StatusOr<LocatedData> FindData(const DataRequest& request, const DataPlace
         "DataRequest: got both or neither of path and name, want exactly one");
   }
   if (!request.path.empty()) return FindPath(request);
-  if (!request.test_path.empty()) {
+  if (!request.test_path.empty() || request.feature_count != 0) {
     return absl::InvalidArgumentError(
-        "DataRequest.test_path: got one with a name, want it with a path only");
+        "DataRequest.test_path, feature_count: got one with a name, want it with a path only");
   }
   const KnownData* const known = FindKnownData(request.name);
   if (known == nullptr) {

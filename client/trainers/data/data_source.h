@@ -10,16 +10,13 @@
 
 namespace epsledger::trainers {
 
-// With no test file of its own, a set keeps the records 0, 4, 8, ... for evaluation, in file order:
-// fixed, so that no run ever trains on a record that another run evaluates on. Of the 569 records
-// of wdbc that is 143, and 426 are trained on.
-inline constexpr int kHoldOutEvery = 4;
-
 // What to look for: exactly one of `path` and `name`.
 struct DataRequest {
-  std::string path;  // a LIBSVM file, gzipped or not
-  std::string
-      test_path;     // with `path` only: the held-out file; empty holds out every fourth record
+  std::string path;       // a LIBSVM file, gzipped or not
+  std::string test_path;  // with `path`, and only then: the file that is held out
+  // With `path`, and only then: PUBLIC. Features above are left out of every record. The largest
+  // index in the file would tell whether a record is there that has it.
+  int feature_count = 0;
   std::string name;  // a known set: a9a, wdbc or breast-cancer, digits, german, w8a
   std::optional<double> positive_class;  // overrides the set's own
 };
@@ -47,7 +44,8 @@ struct LocatedData {
   LabeledRows train;  // private
   HeldOutRows held_out;
   // Sentences for the user: which set, from where, whether the content is the known one, what is
-  // held out, and what was scaled by which public range. They hold the number of private records.
+  // held out, and what was scaled by which public range. They hold the number of training records
+  // only where the content is the known one.
   std::string description;
 };
 
@@ -58,13 +56,14 @@ struct LocatedData {
 //   3. the table in the Debian package python3-sklearn (wdbc, digits);
 //   4. for a9a alone: wdbc from that package, and the description begins by saying so.
 // A file that is there and cannot be read is an error, not a reason to look further. A file in the
-// data directory with another content than the known one is taken, and the description says so.
+// data directory with another content than the known one is taken, and the description says so. A
+// set without a test file is split by SplitRecords; a path comes with its test file.
 //
 // Features of wdbc are min-max scaled to [-1, 1] by the ranges of the whole sample, which are
-// treated as public; digits are divided by 16. The number of features of a `path` comes from its
-// records and is treated as public too. Nothing else is scaled here: see ClipRowNorms.
+// treated as public; digits are divided by 16. Nothing else is scaled here: see ClipRowNorms.
 //
-// INVALID_ARGUMENT: the request, or a file's content (file:line). NOT_FOUND: none of the places has
+// INVALID_ARGUMENT: the request, or a file's content (file:line; of private records, and so before
+// anything is charged). NOT_FOUND: none of the places has
 // it; the message says what happened at each.
 absl::StatusOr<LocatedData> FindData(const DataRequest& request, const DataPlaces& places);
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "client/trainers/data/content_hash.h"
 #include "client/trainers/data/data_source.h"
+#include "client/trainers/data/hold_out.h"
 #include "client/trainers/data/idx_images.h"
 #include "client/trainers/data/jpeg_pack.h"
 #include "client/trainers/data/known_data.h"
@@ -73,14 +74,17 @@ std::string ContentNote(bool is_known) {
 }
 
 LocatedImages Assemble(const std::string& name, LabeledImages train, LabeledImages held_out,
-                       const std::string& origin) {
+                       const std::string& origin, bool is_known) {
   LocatedImages located{.name = name,
                         .train = std::move(train),
                         .held_out = {std::move(held_out)},
                         .class_count = kClassCount,
                         .description = {}};
+  // Of private records their number is private.
+  const std::string count =
+      is_known ? absl::StrCat(located.train.labels.size(), " images") : "its images";
   located.description = absl::StrCat(
-      "Data set ", name, ", ", origin, ". Trained on: ", located.train.labels.size(), " images of ",
+      "Data set ", name, ", ", origin, "; ", ContentNote(is_known), ". Trained on: ", count, " of ",
       located.train.channels, " x ", located.train.height, " x ", located.train.width,
       ". Held out for evaluation: ", located.held_out.images.labels.size(), ".");
   return located;
@@ -114,7 +118,7 @@ absl::StatusOr<LocatedImages> FindMnist(const std::string& directory) {
         ", want the ", parts[0].height, " x ", parts[0].width, " of ", files[0].path));
   }
   return Assemble("mnist", std::move(parts[0]), std::move(parts[1]),
-                  absl::StrCat("from ", directory, "; ", ContentNote(is_known)));
+                  absl::StrCat("from ", directory), is_known);
 }
 
 absl::StatusOr<LocatedImages> FindCifar10(const std::string& directory) {
@@ -123,22 +127,17 @@ absl::StatusOr<LocatedImages> FindCifar10(const std::string& directory) {
   absl::StatusOr<JpegPack> pack = ParseJpegPack(
       file->bytes, {.height = 32, .width = 32, .class_count = kClassCount}, file->path);
   if (!pack.ok()) return pack.status();
-  LocatedImages located =
-      Assemble("cifar10-jpeg75", std::move(pack->train), std::move(pack->test),
-               absl::StrCat("from ", file->path, "; ", ContentNote(file->is_known)));
+  LocatedImages located = Assemble("cifar10-jpeg75", std::move(pack->train), std::move(pack->test),
+                                   absl::StrCat("from ", file->path), file->is_known);
   absl::StrAppend(&located.description,
                   " These are lossy copies (JPEG, quality 75, 4:2:0): results are not results on "
                   "CIFAR-10.");
   return located;
 }
 
-// The records that are held out, or the others, with pixels divided by `largest`.
-LabeledImages Select(const ParsedRecords& records, double largest, bool held_out) {
+// The records with these numbers, with pixels divided by `largest`.
+LabeledImages Select(const ParsedRecords& records, double largest, const std::vector<int>& rows) {
   LabeledImages images{.channels = 1, .height = 8, .width = 8, .pixels = {}, .labels = {}};
-  std::vector<Eigen::Index> rows;
-  for (Eigen::Index row = 0; row < records.labels.size(); ++row) {
-    if ((row % kHoldOutEvery == 0) == held_out) rows.push_back(row);
-  }
   images.pixels.resize(records.features.cols(), static_cast<Eigen::Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     images.pixels.col(static_cast<Eigen::Index>(i)) =
@@ -168,14 +167,11 @@ absl::StatusOr<LocatedImages> FindDigits(const std::string& directory) {
       }
     }
   }
-  if (records->labels.size() < 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(*path, ": got one record, want at least two: every fourth is held out"));
-  }
   const bool is_known = ContentSha256(*records) == known.train.content_sha256;
-  return Assemble("digits", Select(*records, known.public_range, false),
-                  Select(*records, known.public_range, true),
-                  absl::StrCat("from ", *path, "; ", ContentNote(is_known)));
+  const Split parts = SplitRecords(*records, is_known);
+  return Assemble("digits", Select(*records, known.public_range, parts.train),
+                  Select(*records, known.public_range, parts.held_out),
+                  absl::StrCat("from ", *path), is_known);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct LocatedImages {
   HeldOutImages held_out;
   int class_count = 0;
   // Sentences for the user: which set, from where, whether the content is the known one, what is
-  // held out. They hold the number of private records.
+  // held out. They hold the number of training records only where the content is the known one.
   std::string description;
 };
 
@@ -31,8 +31,7 @@ const std::vector<std::string>& ImageSetNames();
 //   cifar10-jpeg75  3 x 32 x 32, 50,000 and 10,000: cifar10-jpeg75.pack. These are lossy copies
 //                   (JPEG, quality 75) in another order than the original's: results on them are
 //                   not results on CIFAR-10
-//   digits          1 x 8 x 8, 1,797: digits8x8.libsvm; the records 0, 4, 8, ... are held out, as
-//                   FindData does
+//   digits          1 x 8 x 8, 1,797: digits8x8.libsvm, split by SplitRecords
 //
 // Files of another content than the known one (SHA-256 of the bytes after decompression; of the
 // records for digits) are taken, and the description says so. Pixels are divided by the largest

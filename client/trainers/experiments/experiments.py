@@ -28,10 +28,10 @@ PAGE = HERE.parent / "README.md"
 class Bench:
     """What a table is made with."""
 
-    def __init__(self, ledger, run_count, at_a_time, say):
+    def __init__(self, ledger, run_count, at_a_time, say, kept):
         self.ledger = ledger
         self.run_count = run_count  # None: the table's own
-        self._runner = runs.Runner(ledger, at_a_time, say)
+        self._runner = runs.Runner(ledger, at_a_time, say, kept)
 
     def runs(self, trainer, count, name=""):
         return self._runner.runs(trainer, self.run_count or count, name)
@@ -49,6 +49,9 @@ def main():
     parser.add_argument("--build-dir", required=True, type=pathlib.Path, help="where the programs are built")
     parser.add_argument("--runs", type=int, help="of each configuration, instead of the table's own number")
     parser.add_argument("--at-a-time", type=int, default=runs.MOST_AT_A_TIME)
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FILE",
+                        help="keep every run's result in FILE, and do not run again what stands there: an "
+                             "interrupted table goes on. Delete it when the trainers change")
     parser.add_argument("--print", action="store_true", dest="only_print", help="print, and leave the page alone")
     parser.add_argument("--list", action="store_true", help="the tables of the family")
     arguments = parser.parse_args()
@@ -64,7 +67,7 @@ def main():
         started = time.monotonic()
         say(name)
         with ledgers.Ledger(arguments.build_dir) as ledger:
-            content = tables[name](Bench(ledger, arguments.runs, arguments.at_a_time, say))
+            content = tables[name](Bench(ledger, arguments.runs, arguments.at_a_time, say, arguments.keep))
         title = tables[name].__doc__.strip().splitlines()[0]
         content = "**%s** (`./dev experiments %s %s`)\n\n%s" % (title, arguments.family, name, content)
         print(content, flush=True)

@@ -303,7 +303,7 @@ def cost(bench):
     """The cost of accounting: share of training time spent waiting for the ledger, a9a, 200 steps, one run at a time"""
     rows = []
     for title, flags in (("one charge a step", ()), ("leases of 20 steps", ("--lease", "20")),
-                         ("leases of 100 steps", ("--lease", "100"))):
+                         ("leases of 100 steps", ("--lease", "100")), ("a lease of all 200", ("--lease", "200"))):
         done = [run for _ in range(bench.run_count or 5)
                 for run in bench.runs(trainer(A9A, 1, 200, *flags), 1, title)[:1]]
         seconds = [run.result["training_seconds"] for run in done]

@@ -5,6 +5,7 @@ import json
 import pathlib
 import statistics
 import subprocess
+import threading
 
 import ledger as ledgers
 
@@ -30,24 +31,60 @@ class Run:
     model: pathlib.Path
 
 
+class Kept:
+    """Results of runs in a file of JSON lines, so that a table that was interrupted goes on where it was."""
+
+    def __init__(self, path):
+        self._path = path
+        self._lock = threading.Lock()
+        lines = path.read_text().splitlines() if path and path.exists() else []
+        self._results = {line["run"]: Run(line["told"], line["result"], None) for line in map(json.loads, lines)}
+
+    @staticmethod
+    def _name(trainer, number):
+        flags = list(trainer.flags)
+        if "--feature-cache" in flags:  # a place, not a setting
+            del flags[flags.index("--feature-cache"):flags.index("--feature-cache") + 2]
+        return json.dumps([trainer.program, trainer.cap, trainer.relation, flags, number])
+
+    def find(self, trainer, number):
+        # A model's file is gone with its ledger.
+        return None if trainer.wants_model else self._results.get(self._name(trainer, number))
+
+    def keep(self, trainer, number, run):
+        if not self._path or trainer.wants_model:
+            return
+        with self._lock, open(self._path, "a") as file:
+            file.write(json.dumps({"run": self._name(trainer, number), "told": run.told, "result": run.result}) + "\n")
+
+
 class Runner:
-    def __init__(self, ledger, at_a_time=MOST_AT_A_TIME, say=print):
+    def __init__(self, ledger, at_a_time=MOST_AT_A_TIME, say=print, kept=None):
         self.ledger = ledger
         self.at_a_time = at_a_time
         self.say = say
+        self._kept = Kept(kept)
         self._files = 0
 
     def runs(self, trainer, count, name=""):
         """Runs the trainer `count` times and returns the Runs. A run that fails ends the experiment."""
+        done = {number: self._kept.find(trainer, number) for number in range(count)}
         jobs = []
-        for number in range(count):
+        for number in (number for number, run in done.items() if run is None):
             self._files += 1
             stem = self.ledger.folder / ("run-%d" % self._files)
-            jobs.append((trainer, self.ledger.create_budget(trainer.cap, trainer.relation), stem))
+            jobs.append((number, self.ledger.create_budget(trainer.cap, trainer.relation), stem))
+
+        def run_and_keep(job):
+            number, budget, stem = job
+            done[number] = self._run(trainer, budget, stem)
+            self._kept.keep(trainer, number, done[number])
+
         with concurrent.futures.ThreadPoolExecutor(self.at_a_time) as pool:
-            done = list(pool.map(lambda job: self._run(*job), jobs))
-        self.say("%s: %d runs" % (name or trainer.program, count))
-        return done
+            list(pool.map(run_and_keep, jobs))
+        self.say("%s: %d runs%s" % (name or trainer.program, count,
+                                    ", %d of them kept from before" % (count - len(jobs)) if len(jobs) < count else ""))
+        return list(done.values())
 
     def _run(self, trainer, budget, stem):
         log = stem.with_suffix(".jsonl")

@@ -208,7 +208,7 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
 
 }  // namespace
 
-ParsedCommandLine ParseCommandLine(int argc, char** argv) {
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   CommandLine options;
   options.ledger.declared = true;
   options.training.expected_batch_size = 1024;
@@ -222,6 +222,7 @@ ParsedCommandLine ParseCommandLine(int argc, char** argv) {
   AddTrainingFlags(app, options);
   AddMechanismFlags(app, options);
   AddOutputFlags(app, options);
+  options.canaries.AddTo(app);
   app.footer(
       "Exit codes: 0 trained (step limit, or refused after at least one step), 1 failed,\n"
       "2 usage, 3 refused from the start.\n"
@@ -234,13 +235,22 @@ ParsedCommandLine ParseCommandLine(int argc, char** argv) {
       "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model mlp:64 \\\n"
       "      --input-scale 16 --epsilon 2 --delta 1e-5 --expected-batch-size 2048 --epochs 10 \\\n"
       "      --subspace history --clip-embedding 1 --clip-residual 0.5 --learning-rate 1 \\\n"
-      "      --bias-scale 0 --average 0.97");
+      "      --bias-scale 0 --average 0.97\n"
+      "An audit of a run that is made for it:\n"
+      "  epsledger-fsdp --budget digits-team --data digits --epsilon 8 --delta 1e-5 \\\n"
+      "      --expected-batch-size 256 --epochs 20 --canaries 1000 --canary-scores scores.csv\n"
+      "  epsctl audit --method one-run --scores scores.csv --delta 1e-5 --claimed-epsilon 8");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return {.exit_code = app.exit(help)};
   } catch (const CLI::ParseError& error) {
     std::cerr << "epsledger-fsdp: " << error.what() << ". Add --help to see what it takes.\n";
+    return {.exit_code = 2};
+  }
+  if (absl::Status audited = options.canaries.Check(options.resume, options.ledger.relation);
+      !audited.ok()) {
+    std::cerr << "epsledger-fsdp: " << audited.message() << "\n";
     return {.exit_code = 2};
   }
   if (absl::Status completed = options.ledger.Complete("epsledger-fsdp"); !completed.ok()) {

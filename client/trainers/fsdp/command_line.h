@@ -6,6 +6,7 @@
 #include <string>
 
 #include "client/trainers/fsdp/fsdp.h"
+#include "client/trainers/run/canary_flags.h"
 #include "client/trainers/run/ledger_flags.h"
 
 namespace epsledger::trainers::fsdp {
@@ -31,6 +32,8 @@ struct CommandLine {
   std::string checkpoint;
   int checkpoint_every = 50;
   bool resume = false;
+
+  CanaryFlags canaries;
 };
 
 struct ParsedCommandLine {
@@ -39,7 +42,7 @@ struct ParsedCommandLine {
 };
 
 // Parses; prints help or what is wrong.
-ParsedCommandLine ParseCommandLine(int argc, char** argv);
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
 
 }  // namespace epsledger::trainers::fsdp
 

@@ -2,7 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "client/trainers/fsdp/subspace.h"
+#include "client/trainers/run/transcript_score.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
@@ -14,8 +14,8 @@ constexpr double kIndicatorNoiseInMultipliers = 5;
 
 absl::StatusOr<StepView> CanaryView(const LoopAuditOptions& options) {
   StepView view{.geometry = options.geometry, .embedding_clip = 0.01, .residual_clip = 0.01};
-  view.layers.push_back({.subspace = RandomSubspace(1, kOutputs, 1)});
-  NoiseSplitOptions split{.embedding_fraction = 0.7};
+  view.layers.push_back({.subspace = options.subspace});
+  NoiseSplitOptions split{.embedding_fraction = options.embedding_fraction};
   if (options.indicators) {
     split.indicator_count = options.geometry == ClipGeometry::kSeparate ? 2 : 1;
     split.indicator_noise = kIndicatorNoiseInMultipliers * options.noise_multiplier;
@@ -26,35 +26,56 @@ absl::StatusOr<StepView> CanaryView(const LoopAuditOptions& options) {
   return view;
 }
 
-}  // namespace
+// One column, the canary's or the opposite one's.
+LabeledColumns Record(float input) { return {network::Matrix<float>::Constant(1, 1, input), {0}}; }
 
-absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRelease& release) {
+absl::Status CheckDomains(const LoopAuditOptions& options) {
   if (options.steps < 1 || options.trials < 0) {
     return absl::InvalidArgumentError(absl::StrCat("steps, trials: got ", options.steps, ", ",
                                                    options.trials, ", want >= 1, >= 0"));
   }
+  const double q = options.sampling_probability;
+  if (!(q > 0 && q <= 1) || (q < 1) != (options.batches != nullptr)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sampling_probability: got ", q, options.batches ? " with" : " without",
+                     " batches, want 1 without or one in (0, 1) with them"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRelease& release) {
+  if (absl::Status valid = CheckDomains(options); !valid.ok()) return valid;
   const absl::StatusOr<StepView> view = CanaryView(options);
   if (!view.ok()) return view.status();
   absl::StatusOr<Network<float>> network =
       Network<float>::Create({.channels = 1}, {network::FullyConnected{.outputs = kOutputs}});
   if (!network.ok()) return network.status();
-  LabeledColumns canary{network::Matrix<float>::Constant(1, 1, 1000), {0}};
-  const absl::StatusOr<Eigen::VectorXd> direction = ClippedSum(*network, *view, canary, {0});
-  if (!direction.ok()) return direction.status();
-  const double scale = 1 / (options.noise_multiplier * options.noise_multiplier);
+  const LabeledColumns canary = Record(1000);
+  const LabeledColumns opposite = Record(-1000);
+  const absl::StatusOr<Eigen::VectorXd> contribution = ClippedSum(*network, *view, canary, {0});
+  if (!contribution.ok()) return contribution.status();
   ArmScores scores;
   for (int trial = 0; trial < options.trials; ++trial) {
     for (const bool present : {false, true}) {
-      double score = 0;
+      TranscriptScore score(options.sampling_probability);
       for (int step = 0; step < options.steps; ++step) {
+        std::vector<int> batch;
+        if (present || options.replaced) batch = {0};
+        if (!batch.empty() && options.batches != nullptr) {
+          absl::StatusOr<std::vector<int>> drawn = options.batches();
+          if (!drawn.ok()) return drawn.status();
+          batch = *std::move(drawn);
+        }
         const absl::StatusOr<Eigen::VectorXd> sum =
-            ClippedSum(*network, *view, canary, present ? std::vector<int>{0} : std::vector<int>{});
+            ClippedSum(*network, *view, present ? canary : opposite, batch);
         if (!sum.ok()) return sum.status();
         const absl::StatusOr<Eigen::VectorXd> released = release.Release(*sum, 1);
         if (!released.ok()) return released.status();
-        score += released->dot(*direction) * scale;
+        score.Add(*released, *contribution, options.noise_multiplier);
       }
-      (present ? scores.with_canary : scores.without_canary).push_back(score);
+      (present ? scores.with_canary : scores.without_canary).push_back(score.sum());
     }
   }
   return scores;

@@ -5,6 +5,8 @@
 
 #include "absl/status/statusor.h"
 #include "client/trainers/fsdp/clipped_sum.h"
+#include "client/trainers/fsdp/fsdp.h"
+#include "client/trainers/fsdp/subspace.h"
 #include "client/trainers/run/gradient_release.h"
 
 namespace epsledger::trainers::fsdp {
@@ -17,7 +19,21 @@ struct LoopAuditOptions {
   ClipGeometry geometry = ClipGeometry::kSeparate;
   // With two quantile indicators (one for kJoint).
   bool indicators = false;
+  // NoiseSplitOptions::embedding_fraction.
+  double embedding_fraction = 0.7;
+  // H. The canary's delta is (-2, 1, 1) / 3: a row along it makes all of the gradient embedding.
+  network::Matrix<float> subspace = RandomSubspace(1, 3, 1);
+  // How the canary is drawn: {0} or {}, {0} with the sampling probability. Set if and only if that
+  // is below 1.
+  double sampling_probability = 1;
+  BatchSource batches;
+  // The other arm has a record of the opposite gradient and not none: neighbors under replace-one.
+  // Opposite but for the bias, which is a thousandth of it.
+  bool replaced = false;
 };
+
+// What is released begins with the embedding, so many numbers for each row of H; then the residual.
+inline constexpr Eigen::Index kAuditedColumns = 2;
 
 // Scores of the trials of each arm, for a two-arm audit.
 struct ArmScores {
@@ -27,15 +43,12 @@ struct ArmScores {
 
 // Returns scores of the mechanism of a step, ClippedSum and then `release` with contribution 1, on
 // no record at all and on one canary that is clipped in both parts, so that it uses all of the norm
-// that a record may have (no sampling: the event of a step with probability 1). Scores are
-//
-//   sum over steps of <released_k, c> / noise_multiplier^2,   c the canary's contribution,
-//
-// the optimal statistic of the adversary who sees every release: normal with variance mu^2 and
-// means mu^2 apart, mu = sqrt(steps) ||c|| / noise_multiplier, ||c|| just below 1, if and only if
-// embedding, residual and indicators are noised as the one charged event says. About 30 us a step
-// of the arm with the canary. INVALID_ARGUMENT outside the domains; the status of a release that
-// fails.
+// that a record may have. Scores are those of TranscriptScore, the optimal statistic of the
+// adversary who sees every release. Without sampling they are normal with variance mu^2 and means
+// mu^2 apart, mu = sqrt(steps) ||c|| / noise_multiplier, c the canary's contribution and ||c|| just
+// below 1, if and only if embedding, residual and indicators are noised as the one charged event
+// says. About 30 us a step of the arm with the canary. INVALID_ARGUMENT outside the domains; the
+// status of a release or of `batches` that fails.
 absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRelease& release);
 
 }  // namespace epsledger::trainers::fsdp

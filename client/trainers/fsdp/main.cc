@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "client/trainers/data/data_source.h"
+#include "client/trainers/fsdp/canaries.h"
 #include "client/trainers/fsdp/command_line.h"
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/fsdp/fsdp.h"
@@ -21,6 +23,7 @@
 #include "client/trainers/fsdp/models.h"
 #include "client/trainers/fsdp/run_report.h"
 #include "client/trainers/fsdp/state_file.h"
+#include "client/trainers/run/canary_scores.h"
 #include "client/trainers/run/ledger_release.h"
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
@@ -63,12 +66,53 @@ absl::StatusOr<double> SamplingProbability(const CommandLine& options,
   return probability;
 }
 
+// Of a run that goes on: it is charged where it was, and with the noise that it had.
+absl::Status TakeIdentity(const RunIdentity& identity, LedgerFlags& flags) {
+  if (identity.budget != flags.budget || identity.session != flags.session) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--resume: the checkpoint is of --budget ", identity.budget, " --session ",
+                     identity.session, ", got --budget ", flags.budget, " --session ",
+                     flags.session, ": what it has released is charged there alone"));
+  }
+  if (flags.noise_multiplier.value_or(identity.noise_multiplier) != identity.noise_multiplier) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--noise-multiplier: got ", *flags.noise_multiplier, ", want the checkpoint's ",
+        ExactNumber(identity.noise_multiplier), " with --resume"));
+  }
+  flags.noise_multiplier = identity.noise_multiplier;
+  return absl::OkStatus();
+}
+
 std::optional<Claim> ProvenClaim(const LedgerFlags& flags) {
   if (!flags.epsilon.has_value()) return std::nullopt;
   return Claim{.status = Claim::Status::kProven,
                .epsilon = *flags.epsilon,
                .delta = *flags.delta,
                .source = "client/trainers/fsdp/README.md, theorem 1"};
+}
+
+// Canaries in the range of the records: of pixels as black and white, of features with their norm.
+// Both ranges are constants, whatever the records are.
+absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const CommandLine& options) {
+  const Eigen::Index input_size = records.train.inputs.rows();
+  const bool scattering = options.features == "scattering";
+  const double unit = scattering ? 1 / std::sqrt(static_cast<double>(input_size)) : 0.5;
+  return DrawCanaries({.count = options.canaries.count,
+                       .input_size = input_size,
+                       .class_count = records.class_count,
+                       .magnitude = static_cast<float>(unit * options.input_scale)});
+}
+
+// Scores the canaries under the model that evaluation takes: the averaged one, if there is one.
+absl::Status WriteScores(const Canaries& canaries, const TrainingState& released,
+                         network::Network<float>& network, std::ofstream& file) {
+  network.parameters() = released.average.size() > 0 ? released.average : released.parameters;
+  const absl::StatusOr<std::vector<double>> scores = ScoreCanaries(network, canaries);
+  if (!scores.ok()) return scores.status();
+  file << CanaryScoreLines(canaries.is_member, *scores);
+  file.close();
+  if (!file) return absl::DataLossError("--canary-scores: could not be written in full");
+  return absl::OkStatus();
 }
 
 int Run(CommandLine options) {
@@ -85,9 +129,10 @@ int Run(CommandLine options) {
                   .public_count = options.public_held_out});
   if (!records.ok()) return Fail(records.status());
   std::cout << records->description << "\n";
-  if (records->train.inputs.cols() > kMaxRecords) {
+  if (records->train.inputs.cols() > kMaxRecords - std::min(options.canaries.count, kMaxRecords)) {
     return Fail(absl::InvalidArgumentError(
-        absl::StrCat("--data: want at most ", kMaxRecords, " records, so that sums are exact")));
+        absl::StrCat("--data: want at most ", kMaxRecords,
+                     " records, all canaries included, so that sums are exact")));
   }
   const absl::StatusOr<double> probability = SamplingProbability(options, *records);
   if (!probability.ok()) return Fail(probability.status());
@@ -95,6 +140,25 @@ int Run(CommandLine options) {
     options.ledger.steps =
         std::max(1, static_cast<int>(std::lround(*options.epochs / *probability)));
     options.ledger.max_steps = options.ledger.steps;
+  }
+
+  // A canary is one record more: the public count, and all that is made from it, stay.
+  std::optional<Canaries> canaries;
+  std::ofstream score_file;
+  if (options.canaries.count > 0) {
+    absl::StatusOr<Canaries> drawn = CanariesLike(*records, options);
+    if (!drawn.ok()) return Fail(drawn.status());
+    canaries = *std::move(drawn);
+    // Before anything is charged: a run without its scores audits nothing.
+    score_file.open(options.canaries.scores_file, std::ios::trunc);
+    if (!score_file) {
+      return Fail(absl::FailedPreconditionError(
+          absl::StrCat("--canary-scores: ", options.canaries.scores_file, " cannot be written")));
+    }
+    AddMembers(*canaries, records->train);
+    std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
+              << " canaries, chosen by fair coins, are trained on with the records. The model of "
+                 "this run is for an audit, not for use.\n";
   }
 
   const absl::StatusOr<std::vector<network::LayerOptions>> layers =
@@ -111,9 +175,12 @@ int Run(CommandLine options) {
   }
   TrainingState state = InitialState(*network, training);
   if (options.resume) {
-    absl::StatusOr<TrainingState> kept = ReadStateFile(options.checkpoint, *network);
+    absl::StatusOr<SavedRun> kept = ReadStateFile(options.checkpoint, *network);
     if (!kept.ok()) return Fail(kept.status());
-    state = *std::move(kept);
+    if (absl::Status same = TakeIdentity(kept->identity, options.ledger); !same.ok()) {
+      return Fail(same);
+    }
+    state = std::move(kept->state);
     std::cout << "Resuming after step " << state.step << ".\n";
   }
 
@@ -127,10 +194,14 @@ int Run(CommandLine options) {
                        .display_name = absl::StrCat("FSDP on ", options.data),
                        .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
                        .claim = ProvenClaim(options.ledger),
-                       .sampling_probability = *probability},
+                       .sampling_probability = *probability,
+                       .resumes = options.resume},
                       *budget, *client);
   if (!run.ok()) return Fail(run.status());
   training.noise_multiplier = run->noise_multiplier;
+  const RunIdentity identity{.budget = options.ledger.budget,
+                             .session = options.ledger.session,
+                             .noise_multiplier = run->noise_multiplier};
   absl::StatusOr<PoissonSampler> sampler =
       PoissonSampler::Create(*probability, records->train.inputs.cols());
   if (!sampler.ok()) return Fail(sampler.status());
@@ -142,26 +213,31 @@ int Run(CommandLine options) {
             << RoundedNumber(run->noise_multiplier, Rounding::kDown) << ", sampling probability "
             << ExactNumber(*probability) << "; at most " << options.ledger.max_steps
             << " steps. Privacy label: " << kProvenLabel << std::endl;
-  log->Run({{"program", "epsledger-fsdp"},
-            {"label", std::string(kProvenLabel)},
-            {"session", run->session.name()},
-            {"data", options.data},
-            {"features", options.features},
-            {"model", options.model},
-            {"network", network->description()},
-            {"parameters", std::int64_t{network->parameter_count()}},
-            {"mechanism", run->mechanism.ToJson()},
-            {"noise_multiplier", run->noise_multiplier},
-            {"sampling_probability", *probability},
-            {"max_steps", std::int64_t{options.ledger.max_steps}},
-            {"learning_rate", training.learning_rate},
-            {"momentum", training.momentum},
-            {"average_decay", training.average_decay},
-            {"residual_clip", training.residual_clip},
-            {"embedding_clip", training.embedding_clip},
-            {"subspace", std::int64_t{static_cast<int>(training.subspace)}},
-            {"rank", std::int64_t{training.rank}},
-            {"resumed_after", std::int64_t{state.step}}});
+  LogFields told = {{"program", "epsledger-fsdp"},
+                    {"label", std::string(kProvenLabel)},
+                    {"session", run->session.name()},
+                    {"data", options.data},
+                    {"features", options.features},
+                    {"model", options.model},
+                    {"network", network->description()},
+                    {"parameters", std::int64_t{network->parameter_count()}},
+                    {"mechanism", run->mechanism.ToJson()},
+                    {"noise_multiplier", run->noise_multiplier},
+                    {"sampling_probability", *probability},
+                    {"max_steps", std::int64_t{options.ledger.max_steps}},
+                    {"learning_rate", training.learning_rate},
+                    {"momentum", training.momentum},
+                    {"average_decay", training.average_decay},
+                    {"residual_clip", training.residual_clip},
+                    {"embedding_clip", training.embedding_clip},
+                    {"subspace", std::int64_t{static_cast<int>(training.subspace)}},
+                    {"rank", std::int64_t{training.rank}},
+                    {"resumed_after", std::int64_t{state.step}}};
+  if (canaries.has_value()) {
+    told.emplace_back("canaries", options.canaries.count);
+    told.emplace_back("canary_members", canaries->member_count());
+  }
+  log->Run(told);
   const RunReport report{
       .out = std::cout,
       .log = *log,
@@ -182,14 +258,28 @@ int Run(CommandLine options) {
       [&](const StepReport& step) {
         progress.Show(step);
         if (!options.checkpoint.empty() && step.state.step % options.checkpoint_every == 0) {
-          checkpointed.Update(WriteStateFile(options.checkpoint, *network, step.state));
+          checkpointed.Update(WriteStateFile(options.checkpoint, *network, identity, step.state));
         }
       });
   if (!result.ok()) return Fail(result.status());
   if (!options.checkpoint.empty()) {
-    checkpointed.Update(WriteStateFile(options.checkpoint, *network, result->state));
+    checkpointed.Update(WriteStateFile(options.checkpoint, *network, identity, result->state));
   }
   absl::Status finished = progress.Finish(*result, release);
+  if (canaries.has_value() && result->releases == 0) {
+    std::cout << "Audit: nothing was released, so the canaries have no scores.\n";
+  } else if (canaries.has_value()) {
+    if (absl::Status written = WriteScores(*canaries, result->state, *network, score_file);
+        !written.ok()) {
+      return Fail(written);
+    }
+    std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
+              << " canaries were trained on; the scores of all are in "
+              << options.canaries.scores_file
+              << ". Next:\n  epsctl audit --method one-run --scores "
+              << options.canaries.scores_file << " --delta " << ExactNumber(report.ledger.delta)
+              << "\nThe model is for this audit, not for use.\n";
+  }
   if (!finished.ok()) return Fail(finished);
   if (!checkpointed.ok()) return Fail(checkpointed);
   switch (result->stop_reason) {

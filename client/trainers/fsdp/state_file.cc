@@ -18,7 +18,7 @@ using network::Checkpoint;
 using network::Network;
 
 constexpr absl::string_view kMagic = "EPSLFSDP";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 std::uint64_t Fnv1a(absl::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -33,6 +33,11 @@ void Append(Unsigned value, std::string* bytes) {
   for (std::size_t i = 0; i < sizeof(value); ++i) {
     bytes->push_back(static_cast<char>((value >> (8 * i)) & 0xff));
   }
+}
+
+void AppendText(absl::string_view text, std::string* bytes) {
+  Append(static_cast<std::uint64_t>(text.size()), bytes);
+  bytes->append(text.data(), text.size());
 }
 
 void AppendNumber(double value, std::string* bytes) {
@@ -83,6 +88,8 @@ class Reader {
     return value;
   }
 
+  absl::string_view TakeText(absl::string_view field) { return Take(field, TakeUnsigned(field)); }
+
   double TakeNumber(absl::string_view field) {
     const double value = std::bit_cast<double>(TakeUnsigned(field));
     if (status_.ok() && !std::isfinite(value)) {
@@ -118,7 +125,8 @@ bool AllFinite(const Eigen::MatrixBase<Derived>& matrix) {
 
 }  // namespace
 
-absl::StatusOr<std::string> EncodeState(const Network<float>& network, const TrainingState& state) {
+absl::StatusOr<std::string> EncodeState(const Network<float>& network, const RunIdentity& identity,
+                                        const TrainingState& state) {
   const absl::StatusOr<std::string> checkpoint =
       network::EncodeCheckpoint<float>({.description = network.description(),
                                         .step = static_cast<std::uint64_t>(state.step),
@@ -127,13 +135,15 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Tra
   if (!checkpoint.ok()) return checkpoint.status();
   std::string bytes(kMagic);
   Append(kVersion, &bytes);
-  Append(static_cast<std::uint64_t>(checkpoint->size()), &bytes);
-  bytes += *checkpoint;
+  AppendText(identity.budget, &bytes);
+  AppendText(identity.session, &bytes);
+  AppendNumber(identity.noise_multiplier, &bytes);
+  AppendText(*checkpoint, &bytes);
   AppendNumber(state.embedding_clip, &bytes);
   AppendNumber(state.residual_clip, &bytes);
   AppendMatrix(state.average, &bytes);
-  bool finite = std::isfinite(state.embedding_clip) && std::isfinite(state.residual_clip) &&
-                AllFinite(state.average);
+  bool finite = std::isfinite(identity.noise_multiplier) && std::isfinite(state.embedding_clip) &&
+                std::isfinite(state.residual_clip) && AllFinite(state.average);
   for (std::size_t layer = 0; layer < state.subspaces.size(); ++layer) {
     const GradientHistory& history = state.histories[layer];
     AppendMatrix(state.subspaces[layer], &bytes);
@@ -151,7 +161,7 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Tra
   return bytes;
 }
 
-absl::StatusOr<TrainingState> DecodeState(absl::string_view bytes, const Network<float>& network) {
+absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<float>& network) {
   Reader reader(bytes);
   if (reader.Take("format", kMagic.size()) != kMagic) {
     return Refusal("format", "other bytes", "a file of this trainer");
@@ -160,8 +170,10 @@ absl::StatusOr<TrainingState> DecodeState(absl::string_view bytes, const Network
   if (reader.status().ok() && version != kVersion) {
     return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
   }
-  const std::uint64_t size = reader.TakeUnsigned("checkpoint");
-  const absl::string_view inner = reader.Take("checkpoint", size);
+  RunIdentity identity{.budget = std::string(reader.TakeText("budget")),
+                       .session = std::string(reader.TakeText("session")),
+                       .noise_multiplier = reader.TakeNumber("noise_multiplier")};
+  const absl::string_view inner = reader.TakeText("checkpoint");
   if (!reader.status().ok()) return reader.status();
   absl::StatusOr<Checkpoint<float>> checkpoint = network::DecodeCheckpoint<float>(inner, network);
   if (!checkpoint.ok()) return checkpoint.status();
@@ -208,12 +220,12 @@ absl::StatusOr<TrainingState> DecodeState(absl::string_view bytes, const Network
   if (checksum != Fnv1a(bytes.substr(0, hashed))) {
     return Refusal("checksum", "another one", "that of the bytes before it");
   }
-  return state;
+  return SavedRun{std::move(identity), std::move(state)};
 }
 
 absl::Status WriteStateFile(const std::string& path, const Network<float>& network,
-                            const TrainingState& state) {
-  const absl::StatusOr<std::string> bytes = EncodeState(network, state);
+                            const RunIdentity& identity, const TrainingState& state) {
+  const absl::StatusOr<std::string> bytes = EncodeState(network, identity, state);
   if (!bytes.ok()) return bytes.status();
   const std::string unfinished = path + ".unfinished";
   {
@@ -228,8 +240,7 @@ absl::Status WriteStateFile(const std::string& path, const Network<float>& netwo
   return absl::OkStatus();
 }
 
-absl::StatusOr<TrainingState> ReadStateFile(const std::string& path,
-                                            const Network<float>& network) {
+absl::StatusOr<SavedRun> ReadStateFile(const std::string& path, const Network<float>& network) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

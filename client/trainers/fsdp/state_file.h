@@ -11,27 +11,41 @@
 
 namespace epsledger::trainers::fsdp {
 
+// The run that a state is of. Its releases are in the state, and charged in this session alone: in
+// another one they would be shown as proven without having been counted.
+struct RunIdentity {
+  std::string budget;
+  std::string session;
+  double noise_multiplier = 0;
+};
+
+struct SavedRun {
+  RunIdentity identity;
+  TrainingState state;
+};
+
 // Returns the bytes of a state of training `network`, the same on every platform: "EPSLFSDP", the
-// format version (4 bytes, now 1), the length (8) and bytes of the network's own checkpoint
-// (network/checkpoint.h), then clip norms, average, and for every layer subspace, scales and
-// history, each with its sizes; FNV-1a of all that (8). All numbers little-endian. It holds
-// released numbers alone. INVALID_ARGUMENT unless all numbers are finite.
+// format version (4 bytes, now 2), budget and session, each with its length (8), the noise
+// multiplier, the length (8) and bytes of the network's own checkpoint (network/checkpoint.h), then
+// clip norms, average, and for every layer subspace, scales and history, each with its sizes;
+// FNV-1a of all that (8). All numbers little-endian. It holds released numbers alone.
+// INVALID_ARGUMENT unless all numbers are finite.
 absl::StatusOr<std::string> EncodeState(const network::Network<float>& network,
-                                        const TrainingState& state);
+                                        const RunIdentity& identity, const TrainingState& state);
 
 // Returns the state in `bytes`, bit for bit. INVALID_ARGUMENT that names the field for another
 // format, another network, sizes that do not fit, numbers that are not finite, bytes missing or
 // left over, and a checksum that does not match.
-absl::StatusOr<TrainingState> DecodeState(absl::string_view bytes,
-                                          const network::Network<float>& network);
+absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes,
+                                     const network::Network<float>& network);
 
 // Writes under another name first, then renames: a file is whole or as it was before. UNAVAILABLE
 // with the path if it cannot be written.
 absl::Status WriteStateFile(const std::string& path, const network::Network<float>& network,
-                            const TrainingState& state);
+                            const RunIdentity& identity, const TrainingState& state);
 // NOT_FOUND if the file cannot be read; else as DecodeState.
-absl::StatusOr<TrainingState> ReadStateFile(const std::string& path,
-                                            const network::Network<float>& network);
+absl::StatusOr<SavedRun> ReadStateFile(const std::string& path,
+                                       const network::Network<float>& network);
 
 }  // namespace epsledger::trainers::fsdp
 

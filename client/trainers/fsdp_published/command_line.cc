@@ -43,7 +43,9 @@ void AddFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::Range(1e-6, 1.0))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--learning-rate", options.training.learning_rate, "")
+  app.add_option(
+         "--learning-rate", options.training.learning_rate,
+         "eta of Table 2: times the mean of the gradients, which were noised and then clipped")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(group);

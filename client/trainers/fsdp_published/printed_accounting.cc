@@ -27,6 +27,18 @@ double LogIntegral(const Function& f, double low, double high, double sigma) {
   return largest + std::log(sum * spacing);
 }
 
+// The least of share f(share) + (1 - share) g(1 - share) over a grid of shares in (0, 1): each of
+// Hoelder's bounds holds for every share, so the least of some is a bound too.
+template <typename First, typename Second>
+double LeastOverShares(const First& first, const Second& second) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 1; i < 20; ++i) {
+    const double share = i / 20.0;
+    best = std::min(best, share * first(share) + (1 - share) * second(1 - share));
+  }
+  return best;
+}
+
 }  // namespace
 
 double LogMoment(const SampledQuery& query, double order) {
@@ -63,16 +75,9 @@ double CombinedLogMoment(const TwoQueries& queries, double order, Combination co
   switch (combination) {
     case Combination::kSum:
       return LogMoment(embedding, order) + LogMoment(residual, order);
-    case Combination::kHoelder: {
-      double best = std::numeric_limits<double>::infinity();
-      // The bound holds for every share; a grid of them is as good as the minimum for a table.
-      for (int i = 1; i < 20; ++i) {
-        const double share = i / 20.0;
-        best = std::min(best, share * LogMoment(embedding, order / share) +
-                                  (1 - share) * LogMoment(residual, order / (1 - share)));
-      }
-      return best;
-    }
+    case Combination::kHoelder:
+      return LeastOverShares([&](double share) { return LogMoment(embedding, order / share); },
+                             [&](double share) { return LogMoment(residual, order / share); });
     case Combination::kJoint:
       break;
   }
@@ -94,6 +99,29 @@ double CoordinatesLogMoment(const SampledQuery& coordinate, int count, double or
   }
   return LogMoment({coordinate.sampling_probability, coordinate.noise_multiplier / std::sqrt(d)},
                    order);
+}
+
+double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, double order,
+                                    TwoQueriesOfCoordinates combination) {
+  const double q = coordinates.sampling_probability;
+  const double root = std::sqrt(static_cast<double>(count));
+  Coordinates each = Coordinates::kPrinted;
+  switch (combination) {
+    case TwoQueriesOfCoordinates::kJoint:
+      return CombinedLogMoment({q, coordinates.embedding_noise_multiplier / root,
+                                coordinates.residual_noise_multiplier / root},
+                               order, Combination::kJoint);
+    case TwoQueriesOfCoordinates::kHoelder:
+      each = Coordinates::kHoelder;
+      break;
+    case TwoQueriesOfCoordinates::kPrinted:
+      break;
+  }
+  const SampledQuery embedding{q, coordinates.embedding_noise_multiplier};
+  const SampledQuery residual{q, coordinates.residual_noise_multiplier};
+  return LeastOverShares(
+      [&](double share) { return CoordinatesLogMoment(embedding, count, order / share, each); },
+      [&](double share) { return CoordinatesLogMoment(residual, count, order / share, each); });
 }
 
 double PrintedEpsilon(const TwoQueries& queries, std::int64_t steps, double delta,

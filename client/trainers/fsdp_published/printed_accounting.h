@@ -18,7 +18,7 @@ struct SampledQuery {
 // meant for each.) order > 0, not necessarily whole; NaN outside the domain.
 double LogMoment(const SampledQuery& query, double order);
 
-// The moments of one step for two queries V and Phi that share the batch, five ways.
+// The moments of one step for two queries V and Phi that share the batch.
 struct TwoQueries {
   double sampling_probability = 0;
   double embedding_noise_multiplier = 0;
@@ -49,6 +49,24 @@ enum class Coordinates {
 };
 double CoordinatesLogMoment(const SampledQuery& coordinate, int count, double order,
                             Coordinates combination);
+
+// The moments of one step for V and Phi, each of d coordinates with one noise multiplier, and one
+// sampling mask for all 2 d coordinates.
+enum class TwoQueriesOfCoordinates {
+  // (13) as printed, which is (12) put into (11): the min over xi1 + xi2 = 1 of
+  //   sum_j xi1 d alpha_Vj(order / (d xi1)) + sum_j xi2 d alpha_Phij(order / (d xi2)).
+  // UNSOUND for d > 1, as (12) is. For d = 1 it is (11).
+  kPrinted,
+  // Hoelder's inequality the right way around: the min over xi1 + xi2 = 1 of
+  //   sum_j (xi1 / d) alpha_Vj(d order / xi1) + sum_j (xi2 / d) alpha_Phij(d order / xi2).
+  // Sound, and loose.
+  kHoelder,
+  // One Gaussian query, 1 / sigma^2 = d (1 / sigma_V^2 + 1 / sigma_Phi^2). Exact.
+  kJoint,
+};
+// `coordinates` holds what each single coordinate of V and of Phi is noised with; count = d >= 1.
+double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, double order,
+                                    TwoQueriesOfCoordinates combination);
 
 // Theorem 1 (ii): the least epsilon over orders of (steps * alpha(order) + ln(1 / delta)) / order,
 // for whole orders 1 to 64, as the paper's accountant has it.

@@ -33,8 +33,14 @@ void AddDataFlags(CLI::App& app, CommandLine& options) {
       ->required()
       ->group(group);
   app.add_option("--test-data", options.test_data,
-                 "held-out records, with a path; if not given, every fourth record")
+                 "with a path: records to evaluate on, exactly and so without any guarantee; none "
+                 "of them may be private")
       ->type_name("PATH")
+      ->group(group);
+  app.add_option("--feature-count", options.feature_count,
+                 "with a path: a PUBLIC number of features; those above it are left out")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
       ->group(group);
   app.add_option("--positive-class", options.positive_class, "the label that counts as 1")
       ->type_name("LABEL")
@@ -110,8 +116,7 @@ void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
       ->check(CLI::PositiveNumber)
       ->group(group);
   app.add_option("--sampling-probability", options.sampling_probability,
-                 "Poisson batches: each record is in each of them with this probability; needs "
-                 "--noise-multiplier (see epsctl calibrate)")
+                 "Poisson batches: each record is in each of them with this probability")
       ->check(CLI::Range(std::numeric_limits<double>::min(), 1.0))
       ->type_name("P")
       ->capture_default_str()
@@ -196,6 +201,16 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->group(group);
 }
 
+// What canaries cannot audit.
+absl::Status CheckAudit(const CommandLine& options) {
+  const bool perturbs =
+      options.mode == Mode::kOutputPerturbation || options.mode == Mode::kObjectivePerturbation;
+  if (options.canaries.count > 0 && perturbs) {
+    return absl::InvalidArgumentError("--canaries: want a mode that releases gradients");
+  }
+  return options.canaries.Check(options.resume, options.ledger.relation);
+}
+
 // What the baselines need and what they change.
 absl::Status CompleteBaseline(CommandLine& options) {
   const bool perturbs =
@@ -277,6 +292,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
     return absl::InvalidArgumentError(
         "--declared: is for steps of one event, and a line search has two");
   }
+  if (absl::Status audited = CheckAudit(options); !audited.ok()) return audited;
   if (absl::Status completed = CompleteBaseline(options); !completed.ok()) return completed;
   if (options.resume && options.ledger.session.empty()) {
     // The checkpoint knows the session.
@@ -300,9 +316,13 @@ constexpr const char* kFooter =
     "and after a crash, under the same budget:\n"
     "  epsledger-istdp --budget adult --data a9a --log-json run-2.jsonl --checkpoint run.state "
     "--resume\n"
-    "What is printed and logged is released by charged noise, or of held-out records: never of "
+    "An audit of a run that is made for it:\n"
+    "  epsledger-istdp --budget adult --data a9a --clip-norm 0.5 --canaries 1000 \\\n"
+    "      --canary-scores scores.csv\n"
+    "  epsctl audit --method one-run-f-dp --scores scores.csv --delta 1e-5 --claimed-epsilon 1\n"
+    "What training prints and logs is released by charged noise, or of held-out records; times and "
     "the\n"
-    "private ones.";
+    "errors of a file that does not parse are not, and are for who holds the records.";
 
 }  // namespace
 
@@ -318,6 +338,7 @@ ParsedCommandLine ParseCommandLine(int argc, char** argv) {
   AddProblemFlags(app, options, raw);
   AddModeFlags(app, options);
   AddOutputFlags(app, options);
+  options.canaries.AddTo(app);
   app.footer(kFooter);
   try {
     app.parse(argc, argv);
@@ -357,7 +378,8 @@ std::string SettingsText(const CommandLine& options) {
       ", ",
       options.step_size.has_value() ? "step size " + ExactNumber(*options.step_size)
       : options.fixed_steps         ? "fixed steps"
-                                    : "Barzilai-Borwein steps");
+                                    : "Barzilai-Borwein steps",
+      options.canaries.count > 0 ? absl::StrCat(", canaries ", options.canaries.count) : "");
 }
 
 }  // namespace epsledger::trainers::istdp

@@ -9,6 +9,7 @@
 #include "client/trainers/istdp/mode.h"
 #include "client/trainers/istdp/regularizer.h"
 #include "client/trainers/istdp/sound_line_search.h"
+#include "client/trainers/run/canary_flags.h"
 #include "client/trainers/run/ledger_flags.h"
 
 namespace epsledger::trainers::istdp {
@@ -23,6 +24,7 @@ struct CommandLine {
   std::string test_data;
   std::optional<double> positive_class;
   std::optional<std::int64_t> record_count;  // the public stand-in for the number of records
+  int feature_count = 0;                     // public, of a path; 0: not given
   std::string scale;                         // of feature_scaling.h; empty: none
   std::string feature_names;                 // a file; empty: numbers
 
@@ -53,6 +55,8 @@ struct CommandLine {
   std::string log_csv;
   int log_every = 1;
   std::string model;  // where the released coefficients go
+
+  CanaryFlags canaries;
 };
 
 // Returns the options, or the exit code that the program ends with: 0 after --help, 2 after an

@@ -1,70 +1,128 @@
 #include "client/trainers/istdp/loop_audit.h"
 
+#include <cmath>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/trainers/istdp/sound.h"
+#include "client/trainers/run/transcript_score.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
 
-// Adds up what is released along the canary's gradient.
-class ScoringRelease : public GradientRelease {
+// Small enough that no run moves the canary's margin out of where it is clipped, large enough that
+// losses tell candidates apart.
+constexpr double kStep = 1e-9;
+
+// Takes what is released as what it says of the canary's gradient.
+class ScoringGradients : public GradientRelease {
  public:
-  ScoringRelease(GradientRelease& inner, Eigen::VectorXd direction)
-      : inner_(inner), direction_(std::move(direction)) {}
+  ScoringGradients(GradientRelease& inner, const Eigen::VectorXd& canary, double deviation,
+                   TranscriptScore& score)
+      : inner_(inner), canary_(canary), deviation_(deviation), score_(score) {}
 
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
     absl::StatusOr<Eigen::VectorXd> released = inner_.Release(exact_sum, 1);
-    if (released.ok()) score_ += released->dot(direction_);
+    if (!released.ok()) return released;
+    score_.Add(*released, canary_, deviation_);
+    last_ = *released;
     return released;
   }
 
-  double TakeScore() { return std::exchange(score_, 0.0); }
+  const Eigen::VectorXd& last() const { return last_; }
 
  private:
   GradientRelease& inner_;
-  Eigen::VectorXd direction_;
-  double score_ = 0;
+  const Eigen::VectorXd& canary_;
+  double deviation_;
+  TranscriptScore& score_;
+  Eigen::VectorXd last_;
 };
 
-}  // namespace
+// The same of comparisons, with the candidates that the last released gradient led to.
+class ScoringComparisons : public GradientRelease {
+ public:
+  ScoringComparisons(GradientRelease& inner, const ScoringGradients& gradients, double multiplier,
+                     TranscriptScore& score)
+      : inner_(inner), gradients_(gradients), multiplier_(multiplier), score_(score) {}
 
-absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
-                                            GradientRelease& release) {
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
+                                          double contribution) override {
+    absl::StatusOr<Eigen::VectorXd> released = inner_.Release(exact_sum, contribution);
+    if (!released.ok()) return released;
+    // Candidates are downhill of what was released; the canary's gradient is positive.
+    const double change = gradients_.last()[0] > 0 ? -1 : 1;
+    score_.Add(*released, Eigen::VectorXd::Constant(exact_sum.size(), change),
+               multiplier_ * contribution);
+    return released;
+  }
+
+ private:
+  GradientRelease& inner_;
+  const ScoringGradients& gradients_;
+  double multiplier_;
+  TranscriptScore& score_;
+};
+
+// The record whose gradient is `contribution` long and has the direction, or the opposite one: at
+// margin 0 the residual is 1/2 or -1/2, far beyond the clip norm with this record.
+absl::StatusOr<LinearLoss> Canary(const LoopAuditOptions& options, bool opposite) {
+  LabeledRows rows;
+  const Eigen::RowVectorXd features =
+      8 * options.contribution * options.direction.normalized().transpose();
+  rows.features = features.sparseView();
+  rows.labels = Eigen::VectorXd::Constant(1, opposite ? 1 : 0);
+  return LinearLoss::Create(LogisticMargin{}, std::move(rows), options.contribution);
+}
+
+absl::StatusOr<LinearLoss> NoRecord(const LoopAuditOptions& options) {
+  LabeledRows rows;
+  rows.features.resize(0, options.direction.size());
+  return LinearLoss::Create(LogisticMargin{}, std::move(rows), options.contribution);
+}
+
+// Trains on some records and scores the run against the canary's gradient.
+using Run = std::function<absl::StatusOr<TrainingResult>(
+    const LinearLoss& loss, const TrainingOptions& training, const Eigen::VectorXd& canary,
+    TranscriptScore& score)>;
+
+absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run& run) {
   if (options.trials < 1 || !(options.noise_multiplier > 0)) {
     return absl::InvalidArgumentError(
         absl::StrCat("LoopAuditOptions: got trials ", options.trials, " and noise_multiplier ",
                      options.noise_multiplier, ", want trials >= 1 and noise_multiplier > 0"));
   }
-  // At margin 0 the residual is 1/2: far beyond the clip norm with this record.
-  LabeledRows canary;
-  canary.features = Eigen::MatrixXd::Constant(1, 1, 8 * options.contribution).sparseView();
-  canary.labels = Eigen::VectorXd::Zero(1);
-  LabeledRows none;
-  none.features.resize(0, 1);
-  const absl::StatusOr<LinearLoss> with =
-      LinearLoss::Create(LogisticMargin{}, canary, options.contribution);
+  if (!(options.direction.norm() > 0) || !options.direction.allFinite()) {
+    return absl::InvalidArgumentError("LoopAuditOptions.direction: want finite numbers, not all 0");
+  }
+  const absl::StatusOr<LinearLoss> with = Canary(options, false);
   if (!with.ok()) return with.status();
   const absl::StatusOr<LinearLoss> without =
-      LinearLoss::Create(LogisticMargin{}, none, options.contribution);
+      options.replaced ? Canary(options, true) : NoRecord(options);
   if (!without.ok()) return without.status();
 
   TrainingOptions training;
   training.max_steps = options.steps;
   training.public_record_count = 1;
-  training.steps = {.rule = StepRule::kFixed, .first = 1e-12, .bounds = {}};
+  training.batches = options.batches;
+  training.steps = {.rule = StepRule::kFixed, .first = kStep, .bounds = {}};
   training.regularizer = L2Penalty{.lambda = 0};
-  const double scale = options.noise_multiplier * options.contribution;
-  ScoringRelease scoring(release, with->GradientSum(Eigen::VectorXd::Zero(1)) / (scale * scale));
+  const Eigen::VectorXd canary = with->GradientSum(Eigen::VectorXd::Zero(options.direction.size()));
   const auto scores = [&](const LinearLoss& loss) -> absl::StatusOr<std::vector<double>> {
+    TrainingOptions of_arm = training;
+    if (loss.record_count() == 0 && training.batches.draw != nullptr) {
+      of_arm.batches.draw = [] { return Batch(); };
+    }
     std::vector<double> arm;
     for (int trial = 0; trial < options.trials; ++trial) {
-      const absl::StatusOr<TrainingResult> result = TrainSound(loss, training, scoring);
+      TranscriptScore score(options.batches.sampling_probability);
+      const absl::StatusOr<TrainingResult> result = run(loss, of_arm, canary, score);
       if (!result.ok()) return result.status();
       if (!result->release_status.ok()) return result->release_status;
-      arm.push_back(scoring.TakeScore());
+      arm.push_back(score.sum());
     }
     return arm;
   };
@@ -73,6 +131,35 @@ absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
   absl::StatusOr<std::vector<double>> with_record = scores(*with);
   if (!with_record.ok()) return with_record.status();
   return TrialScores{*std::move(without_record), *std::move(with_record)};
+}
+
+}  // namespace
+
+absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
+                                            GradientRelease& release) {
+  return ScoresOf(options, [&](const LinearLoss& loss, const TrainingOptions& training,
+                               const Eigen::VectorXd& canary, TranscriptScore& score) {
+    ScoringGradients scoring(release, canary, options.noise_multiplier * options.contribution,
+                             score);
+    return TrainSound(loss, training, scoring);
+  });
+}
+
+absl::StatusOr<TrialScores> SoundLineSearchLoopScores(const LoopAuditOptions& options,
+                                                      const LineSearchOptions& line_search,
+                                                      const SplitNoise& noise,
+                                                      GradientRelease& gradients,
+                                                      GradientRelease& comparisons) {
+  if (options.direction.size() != 1 || !(options.direction[0] > 0)) {
+    return absl::InvalidArgumentError(
+        "LoopAuditOptions.direction: want one positive number with a line search");
+  }
+  return ScoresOf(options, [&](const LinearLoss& loss, const TrainingOptions& training,
+                               const Eigen::VectorXd& canary, TranscriptScore& score) {
+    ScoringGradients scoring(gradients, canary, noise.gradient * options.contribution, score);
+    ScoringComparisons comparing(comparisons, scoring, noise.comparison, score);
+    return TrainSoundLineSearch(loss, training, line_search, scoring, comparing);
+  });
 }
 
 }  // namespace epsledger::trainers::istdp

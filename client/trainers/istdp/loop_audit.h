@@ -1,8 +1,12 @@
 #ifndef EPSLEDGER_CLIENT_TRAINERS_ISTDP_LOOP_AUDIT_H_
 #define EPSLEDGER_CLIENT_TRAINERS_ISTDP_LOOP_AUDIT_H_
 
+#include <Eigen/Core>
+
 #include "absl/status/statusor.h"
 #include "client/trainers/istdp/attacks.h"
+#include "client/trainers/istdp/sound_line_search.h"
+#include "client/trainers/istdp/training.h"
 #include "client/trainers/run/gradient_release.h"
 
 namespace epsledger::trainers::istdp {
@@ -15,20 +19,35 @@ struct LoopAuditOptions {
   // The contribution that the trainer clips to, where the noise is for 1. Anything but 1 is a bug:
   // the negative control of an audit.
   double contribution = 1;
+  // How the canary is drawn: `draw` gives {0} or {}. By default it is in every batch.
+  Batches batches;
+  // Where the canary's gradient points; not zero. A feature for each entry.
+  Eigen::VectorXd direction = Eigen::VectorXd::Ones(1);
+  // The other arm has a record of the opposite gradient and not none: neighbors under replace-one.
+  bool replaced = false;
 };
 
 // Returns scores for a two-arm audit of TrainSound: runs on no record at all, and on one canary
 // whose clipped gradient is the same vector c of norm `contribution` at every step (its margin does
-// not move: steps are 1e-12). Scores are
-//
-//   sum over steps of <released_k, c> / (noise_multiplier contribution)^2,
-//
-// the optimal statistic of the white-box adversary who sees every release. They are normal with
-// variance mu^2 and means mu^2 apart, mu = sqrt(steps) / noise_multiplier, if and only if the
-// trainer adds the noise that it should to sums of the sensitivity that it should. `release` draws
-// the noise, for a contribution of 1 whatever it is told.
+// not move: steps are 1e-9). Scores are those of TranscriptScore, the optimal statistic of the
+// white-box adversary who sees every release. Without sampling they are normal with variance mu^2
+// and means mu^2 apart, mu = sqrt(steps) / noise_multiplier, if and only if the trainer adds the
+// noise that it should to sums of the sensitivity that it should. `release` draws the noise, for a
+// contribution of 1 whatever it is told.
 absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
                                             GradientRelease& release);
+
+// The same of TrainSoundLineSearch, with `noise` in place of options.noise_multiplier. Every
+// candidate lies on one side of theta, so that the canary's comparisons are all 1 or all -1, as the
+// released gradient says: the comparison moves by all of sqrt(candidates). Without sampling mu is
+// sqrt(steps) times the root of 1/gradient^2 + 1/comparison^2. `comparisons` draws the noise for
+// the contribution that it is told. INVALID_ARGUMENT also unless the direction is one
+// positive number.
+absl::StatusOr<TrialScores> SoundLineSearchLoopScores(const LoopAuditOptions& options,
+                                                      const LineSearchOptions& line_search,
+                                                      const SplitNoise& noise,
+                                                      GradientRelease& gradients,
+                                                      GradientRelease& comparisons);
 
 }  // namespace epsledger::trainers::istdp
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -14,12 +15,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "client/trainers/istdp/canaries.h"
 #include "client/trainers/istdp/checkpoint.h"
 #include "client/trainers/istdp/command_line.h"
 #include "client/trainers/istdp/mode_run.h"
 #include "client/trainers/istdp/problem.h"
 #include "client/trainers/istdp/run_log.h"
 #include "client/trainers/istdp/run_report.h"
+#include "client/trainers/run/canary_scores.h"
 #include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
@@ -56,6 +59,20 @@ absl::StatusOr<TrainingState> Resume(CommandLine& options) {
   options.ledger.session = checkpoint->session;
   options.ledger.noise_multiplier = checkpoint->noise_multiplier;
   return std::move(checkpoint->state);
+}
+
+// Makes an audit of the run, if one is wanted.
+absl::StatusOr<std::optional<Canaries>> PlantCanaries(const CommandLine& options,
+                                                      Problem& problem) {
+  if (options.canaries.count == 0) return std::optional<Canaries>();
+  absl::StatusOr<Canaries> canaries =
+      Canaries::Plant(static_cast<int>(options.canaries.count), options.row_norm_bound,
+                      &problem.train, &problem.held_out.rows);
+  if (!canaries.ok()) return canaries.status();
+  for (int canary = 1; canary <= options.canaries.count; ++canary) {
+    problem.feature_names.push_back(absl::StrCat("canary ", canary));
+  }
+  return std::optional<Canaries>(*std::move(canaries));
 }
 
 std::optional<PublishedClaim> ClaimOf(const CommandLine& options) {
@@ -196,6 +213,17 @@ int Run(CommandLine options) {
   absl::StatusOr<Problem> problem = PrepareProblem(options);
   if (!problem.ok()) return Fail(problem.status());
   std::cout << problem->description << "\n";
+  absl::StatusOr<std::optional<Canaries>> canaries = PlantCanaries(options, *problem);
+  if (!canaries.ok()) return Fail(canaries.status());
+  std::ofstream scores;
+  if (canaries->has_value()) {
+    // Opened before anything is charged.
+    scores.open(options.canaries.scores_file);
+    if (!scores) {
+      return Fail(absl::FailedPreconditionError(
+          absl::StrCat("--canary-scores: ", options.canaries.scores_file, " cannot be written")));
+    }
+  }
   absl::StatusOr<TrainingState> resumed = Resume(options);
   if (!resumed.ok()) return Fail(resumed.status());
   const absl::StatusOr<LinearLoss> loss =
@@ -223,7 +251,8 @@ int Run(CommandLine options) {
                                                                   : Sampler::kFullBatch,
                       .clip_norm = options.clip_norm},
        .claim = LedgerClaim(options, *budget, claim),
-       .sampling_probability = options.sampling_probability},
+       .sampling_probability = options.sampling_probability,
+       .resumes = options.resume},
       *budget, *client);
   if (!run.ok()) return Fail(run.status());
   SayWhatStarts(options, *run);
@@ -249,13 +278,16 @@ int Run(CommandLine options) {
   LogRun(options, report, run->noise_multiplier, resumed_state, *log);
   Observer observer(options, report, run->noise_multiplier, *log);
   const auto training_started = std::chrono::steady_clock::now();
-  const absl::StatusOr<ModeOutcome> outcome =
-      RunMode({.options = options,
-               .loss = *loss,
-               .training = *training,
-               .session = run->session,
-               .noise_multiplier = run->noise_multiplier,
-               .observer = [&](const StepReport& step) { observer.Observe(step); }});
+  const absl::StatusOr<ModeOutcome> outcome = RunMode({.options = options,
+                                                       .loss = *loss,
+                                                       .training = *training,
+                                                       .session = run->session,
+                                                       .noise_multiplier = run->noise_multiplier,
+                                                       .observer = [&](const StepReport& step) {
+                                                         observer.Observe(step);
+                                                         if (canaries->has_value())
+                                                           (*canaries)->Observe(step);
+                                                       }});
   const auto ended = std::chrono::steady_clock::now();
   observer.Finish();
   if (!outcome.ok()) return Fail(outcome.status());
@@ -275,6 +307,18 @@ int Run(CommandLine options) {
     if (absl::Status written = WriteModel(report, outcome->result, options.model); !written.ok()) {
       return Fail(written);
     }
+  }
+  if (canaries->has_value() && outcome->result.releases == 0) {
+    std::cout << "Nothing was released, so the canaries have no scores.\n";
+  } else if (canaries->has_value()) {
+    scores << CanaryScoreLines((*canaries)->is_member(), (*canaries)->scores());
+    scores.close();
+    if (!scores) {
+      return Fail(absl::DataLossError("--canary-scores: could not be written in full"));
+    }
+    std::cout << "Scores of " << options.canaries.count << " canaries are in "
+              << options.canaries.scores_file
+              << ", for `epsctl audit`. The model is for the audit alone.\n";
   }
   return ExitCodeOf(outcome->result);
 }

@@ -60,7 +60,14 @@ absl::StatusOr<Problem> Synthetic(const CommandLine& options, const std::string&
 
 absl::StatusOr<Problem> Real(const CommandLine& options) {
   DataRequest request = ParseDataArgument(options.data);
+  if (!request.path.empty() && (options.test_data.empty() || options.feature_count == 0)) {
+    return absl::InvalidArgumentError(
+        "--data: a path needs --test-data, records to evaluate on that are not private, and "
+        "--feature-count, a PUBLIC number: the largest index in the file would tell of the record "
+        "that has it");
+  }
   request.test_path = options.test_data;
+  request.feature_count = options.feature_count;
   request.positive_class = options.positive_class;
   absl::StatusOr<LocatedData> data = FindData(request, DataPlaces::FromEnvironment());
   if (!data.ok()) return data.status();

@@ -97,7 +97,7 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
   absl::StatusOr<Session> session =
       client.OpenSession({.budget = budget.name,
                           .session = flags.session,
-                          .create = create,
+                          .create = description.resumes ? std::nullopt : std::optional(create),
                           .client_description = ClientDescription(description.program),
                           .provenance = description.provenance});
   if (!session.ok()) return session.status();

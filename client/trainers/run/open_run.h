@@ -22,6 +22,9 @@ struct RunDescription {
   std::optional<Claim> claim;
   // Of the Poisson samples that steps run over; 1: every step runs over all records.
   double sampling_probability = 1;
+  // Of a run that goes on from a checkpoint: its session must be there. Another ledger's would know
+  // nothing of what was released before.
+  bool resumes = false;
 };
 
 // A session with its event, ready to train.
@@ -41,7 +44,8 @@ struct OpenedRun {
 //   Sampled steps in other (epsilon, delta) caps are calibrated by the moments accountant, which
 //   converts as their filter over Renyi orders does, up to order 33: some more may fit.
 //   Steps that are not sampled are counted in the cells of the cap.
-// FAILED_PRECONDITION if a plan does not fit (RefusalOf says why), or no z can be found.
+// FAILED_PRECONDITION if a plan does not fit (RefusalOf says why), or no z can be found. NOT_FOUND
+// if a session that resumes is not there.
 absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                                           const RunDescription& description, const Budget& budget,
                                           Client& client);

@@ -253,13 +253,14 @@ void AddOthers(Json* paths, Schemas* schemas) {
         parameter("lastEventId", "query", "As the header", text),
         parameter("last-event-id", "header", "The id of the last event that was seen", text)}},
       {"responses",
-       With(ErrorResponses(), "200",
-            {{"description",
-              "Events without an end, named budget, session, attempt or charge, their data as in "
-              "x-event-data; a bookmark says by its id how far the ledger is"},
-             {"content",
-              {{"text/event-stream",
-                {{"schema", text}, {"x-event-data", EventDataSchema(schemas)}}}}}})}};
+       With(
+           ErrorResponses(), "200",
+           {{"description",
+             "Events without an end, each named by the field of its change that is set, their data "
+             "as in x-event-data; a bookmark says by its id how far the ledger is"},
+            {"content",
+             {{"text/event-stream",
+               {{"schema", text}, {"x-event-data", EventDataSchema(schemas)}}}}}})}};
   all["/v1/login"]["post"] = {
       {"summary", "Keep a token in a cookie that scripts cannot read"},
       {"operationId", "logIn"},

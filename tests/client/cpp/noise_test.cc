@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -166,6 +168,24 @@ TEST_F(NoiseTest, ValuesThatAreNotFiniteAreRefused) {
     ExpectRefused(Charge(Mechanism::Gaussian(1)), 1, {1, bad, 2},
                   absl::StatusCode::kInvalidArgument);
   }
+}
+
+// One charge, and two processes that hold what it was given.
+TEST_F(NoiseTest, AForkedChildHasNoUseOfItsParentsPermit) {
+  Permit permit = Charge(Mechanism::Gaussian(1), 2);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<double> sum = {1, 2};
+    const bool refused = permit.uses_left() == 0 && !permit.TakeOne().ok() &&
+                         !AddGaussianNoise(std::move(permit), 1, std::span<double>(sum)).ok() &&
+                         sum == std::vector<double>({1, 2});
+    _exit(refused ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(permit.uses_left(), 2);
+  EXPECT_TRUE(permit.TakeOne().ok());
 }
 
 TEST_F(NoiseTest, MovedPermitHasNoUseLeft) {

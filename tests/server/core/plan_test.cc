@@ -2,10 +2,12 @@
 
 #include "server/core/plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -19,6 +21,8 @@ using accounting::CellQuantity;
 using accounting::Gaussian;
 using accounting::MechanismEvent;
 using accounting::NeighboringRelation;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // How far the mean moves, in noise multipliers of 1: replacing a record moves it by two.
 double Shift(NeighboringRelation relation) {
@@ -50,10 +54,10 @@ GaussianPlan AnyPlan(uint64_t seed) {
 
 Cost CostUnder(const GaussianPlan& plan, const Cap& cap, size_t cell) {
   const CellFilter filter = CellFilter::From(*FilterFor(cap, "cap"));
-  const absl::StatusOr<accounting::Guarantee> composed =
-      ComposePlan(plan.spec, plan.spec.plan_delta);
+  PlanComposition composition(plan.spec);
+  const absl::StatusOr<accounting::Guarantee> composed = composition.At(plan.spec.plan_delta);
   RC_ASSERT(composed.ok());
-  return PlanCosts(plan.spec, *composed->upper, cap, filter).at(cell);
+  return PlanCosts(plan.spec, composition, *composed->upper, cap, filter).at(cell);
 }
 
 // A long double amount in units of 2^-64, rounded down: a floor under what must be charged.
@@ -100,7 +104,9 @@ TEST(PlanCostsTest, AreInfiniteWhereTheCurrencyDoesNotKnowTheEvent) {
                             .sampling_probability = 0.01, .event = MechanismEvent(Gaussian{1})}),
                         100}});
   for (const Cap& cap : {Cap(GaussianDpCap{1}), Cap(PureEpsilonCap{1})}) {
-    EXPECT_TRUE(PlanCosts(spec, 1, cap, CellFilter::From(*FilterFor(cap, "cap")))[0].is_infinite());
+    PlanComposition composition(spec);
+    const CellFilter filter = CellFilter::From(*FilterFor(cap, "cap"));
+    EXPECT_TRUE(PlanCosts(spec, composition, 1, cap, filter)[0].is_infinite());
   }
 }
 
@@ -124,6 +130,35 @@ TEST(PlanCostsTest, ATradeOffCurveHoldsOnePlanThatMeetsEveryPoint) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(harness.Run(CreateBudget{PureBudget("child", 1, "b")}).status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// Under a curve, with a curve of its own: deciding asks for nothing that was not composed
+// beforehand, and decides the same, whether the plan fits or not.
+TEST(PlanCompositionTest, DoneBeforehandLeavesNothingToTheDecision) {
+  LedgerHarness prepared;
+  LedgerHarness unprepared;
+  BudgetSpec root = PureBudget("b", 1);
+  root.cap = TradeOffCurveCap{.points = {{0.5, 0.2}, {3, 1e-5}, {9, 1e-9}}};
+  ASSERT_TRUE(prepared.Run(CreateBudget{root}).ok());
+  ASSERT_TRUE(unprepared.Run(CreateBudget{root}).ok());
+  for (const double noise : {1.0, 1.5}) {
+    SessionSpec spec =
+        DeclaredSession("b", noise == 1 ? "loud" : "quiet", {{MechanismEvent(Gaussian{noise}), 1}});
+    spec.own_cap = TradeOffCurveCap{.points = {{4, 1e-4}, {20, 1e-7}}};
+    const std::vector<double> deltas = prepared.ledger.PlanDeltas(spec);
+    EXPECT_THAT(deltas, ElementsAre(1e-6, 1e-4, 1e-7, 0.2, 1e-5, 1e-9));
+    const auto composition = std::make_shared<PlanComposition>(spec);
+    for (const double delta : deltas) ASSERT_TRUE(composition->At(delta).ok());
+    ASSERT_TRUE(prepared.Run(CreateSession{spec, composition}).ok());
+    EXPECT_EQ(composition->asked_count(), deltas.size());
+    ASSERT_TRUE(unprepared.Run(CreateSession{spec}).ok());
+  }
+  EXPECT_EQ(prepared.ledger.session_count(), 1);  // the loud one is refused
+  EXPECT_TRUE(prepared.ledger.head() == unprepared.ledger.head());
+  // Of a session that is there nothing is asked.
+  EXPECT_THAT(prepared.ledger.PlanDeltas(DeclaredSession("b", "quiet", {})), IsEmpty());
+  EXPECT_THAT(prepared.ledger.PlanDeltas(AdaptiveSession("b", "adaptive")), IsEmpty());
+  EXPECT_THAT(prepared.ledger.PlanDeltas(DeclaredSession("elsewhere", "s", {})), IsEmpty());
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,6 +33,28 @@ TEST(SigningKey, IsMadeOnceForItsOwnerAlone) {
   EXPECT_EQ(*loaded->Sign("text"), *made->Sign("text"));
   EXPECT_NE(*loaded->Sign("text"), *made->Sign("texs"));
   // Nothing is left beside it.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+// Servers of one ledger start together on one folder.
+TEST(SigningKey, ThatManyMakeAtOnceIsOne) {
+  const ScratchFolder folder;
+  const std::string path = folder.path() + "/statement.key";
+  constexpr int kServers = 16;
+  std::vector<std::future<std::string>> keys;
+  std::promise<void> go;
+  const std::shared_future<void> started = go.get_future().share();
+  for (int i = 0; i < kServers; ++i) {
+    keys.push_back(std::async(std::launch::async, [&] {
+      started.wait();
+      const absl::StatusOr<SigningKey> key = SigningKey::LoadOrCreate(path);
+      return key.ok() ? key->public_key() : key.status().ToString();
+    }));
+  }
+  go.set_value();
+  const std::string want = keys.front().get();
+  EXPECT_EQ(want.size(), 32u) << want;
+  for (size_t i = 1; i < keys.size(); ++i) EXPECT_EQ(keys[i].get(), want);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "server/core/codec.h"
 #include "server/storage/ledger_import.h"
-#include "server/storage/sqlite_inspection.h"
+#include "server/storage/sqlite/inspection.h"
 #include "tests/server/storage/sample_ledger.h"
 
 namespace epsledger::storage {

@@ -11,7 +11,9 @@
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/ledger_store.h"
 #include "server/storage/memory_store.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/postgres/postgres_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
+#include "tests/server/storage/postgres/fresh_database.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/storage/waiting_client.h"
 
@@ -25,6 +27,8 @@ struct StoreKind {
   const char* name;
   std::function<std::unique_ptr<LedgerStore>(const ScratchFolder&)> open;
 };
+
+void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 
 class StoreContract : public ::testing::TestWithParam<StoreKind> {
  protected:
@@ -234,6 +238,10 @@ INSTANTIATE_TEST_SUITE_P(
         StoreKind{"Sqlite",
                   [](const ScratchFolder& folder) -> std::unique_ptr<LedgerStore> {
                     return *SqliteStore::Open(folder.path() + "/ledger.sqlite3");
+                  }},
+        StoreKind{"Postgres",
+                  [](const ScratchFolder&) -> std::unique_ptr<LedgerStore> {
+                    return *PostgresStore::Open(FreshDatabase());
                   }}),
     [](const auto& test) { return test.param.name; });
 

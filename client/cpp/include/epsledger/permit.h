@@ -1,6 +1,8 @@
 #ifndef EPSLEDGER_PERMIT_H_
 #define EPSLEDGER_PERMIT_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 
@@ -16,8 +18,9 @@ class Session;
 //
 // 1. Only a Session or a Lease makes one, and only from an answer that is ACCEPTED and repeats the
 //    very key, event and count that it asked for (the ledger's invariant I19).
-// 2. It cannot be copied. Moving leaves the source with no uses, so the uses of all permits of one
-//    charge never add up to more than its count.
+// 2. It cannot be copied, and of the two copies that fork() makes only the parent's is good for
+//    anything. Moving leaves the source with no uses, so the uses of all permits of one charge
+//    never add up to more than its count.
 // 3. Dropping one returns nothing: what is charged stays charged.
 //
 // Not thread-safe; hand it over by moving.
@@ -34,11 +37,12 @@ class [[nodiscard]] Permit {
   // The charge's position in the root budget's ledger; >= 1.
   std::int64_t sequence() const { return sequence_; }
   const Mechanism& mechanism() const { return mechanism_; }
-  // Uses of the mechanism that were charged and not yet handed on; 0 after a move.
-  std::int64_t uses_left() const { return uses_left_; }
+  // Uses of the mechanism that were charged and not yet handed on; 0 after a move, and in a child
+  // of fork().
+  std::int64_t uses_left() const;
 
   // Moves one use out into a permit of its own: a charge of count n is good for n noisy releases.
-  // OUT_OF_RANGE if no use is left.
+  // OUT_OF_RANGE if no use is left; FAILED_PRECONDITION in a child of fork().
   absl::StatusOr<Permit> TakeOne();
 
  private:
@@ -51,6 +55,7 @@ class [[nodiscard]] Permit {
   std::int64_t sequence_;
   Mechanism mechanism_;
   std::int64_t uses_left_;
+  pid_t process_;  // that was given it
 };
 
 }  // namespace epsledger

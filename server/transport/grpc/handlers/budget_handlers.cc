@@ -266,7 +266,6 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
             absl::Status status = accounting::CheckRange("window.seconds", window_seconds, 1,
                                                          kMaxActivityWindowSeconds);
             if (status.ok()) {
-              // Seconds are what refusals are told apart by.
               status = accounting::CheckRange("window.nanos", request.window().nanos(), 0, 0);
             }
             if (!status.ok()) return status;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +16,10 @@
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/curves.h"
 #include "proto/convert/mechanism_convert.h"
+#include "server/core/claim.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
+#include "server/core/plan.h"
 #include "server/transport/grpc/converters/audit_record_convert.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
@@ -27,6 +30,7 @@
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 #include "server/transport/grpc/status/status_mapping.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::transport {
 namespace {
@@ -91,6 +95,63 @@ absl::Status AnswerList(core::LedgerReader& reader, const std::string& budget_id
   return absl::OkStatus();
 }
 
+void Submit(core::DurableLedger& ledger, core::CreateSession command, bool validate_only,
+            const Call& call) {
+  v1::Session preview;
+  if (validate_only) ToProto(command.spec, &preview);
+  // Empty for a session that is proven.
+  std::string unproven;
+  if (core::IsUnproven(command.spec.claim)) {
+    unproven = core::LabelAndFlag(command.spec.claim->status);
+  }
+  SubmitNow<core::SessionOutcome>(
+      ledger, std::move(command), {validate_only}, call,
+      [&ledger, call, validate_only, preview = std::move(preview),
+       unproven = std::move(unproven)](const core::SessionOutcome& outcome) {
+        if (outcome.created && !validate_only && !unproven.empty()) {
+          spdlog::warn("{}: {}", FormatSessionName(outcome.session), unproven);
+        }
+        if (outcome.refusal) {
+          v1::Refusal refusal;
+          ToProto(*outcome.refusal, &refusal);
+          call->Fail(RefusedPlan(FormatSessionName(outcome.session), refusal));
+        } else if (validate_only && outcome.created) {
+          call->Succeed(preview);
+        } else {
+          ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
+            return AnswerSession(reader, name, call);
+          });
+        }
+      });
+}
+
+// A plan is composed on the pool, so that no charge waits for it. What the ledger asks beyond that,
+// because a budget changed meanwhile, is composed when it decides.
+void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command,
+                      bool validate_only, const Call& call) {
+  ReadState(
+      context.ledger, call,
+      [&ledger = context.ledger, computations = context.computations, call, validate_only,
+       command = std::move(command)](core::LedgerReader& reader) mutable -> absl::Status {
+        const core::Ledger* budgets = reader.LedgerOf(command.spec.budget_id);
+        std::vector<double> deltas;
+        if (budgets != nullptr) deltas = budgets->PlanDeltas(command.spec);
+        if (deltas.empty()) {
+          Submit(ledger, std::move(command), validate_only, call);
+          return absl::OkStatus();
+        }
+        return computations->Submit([&ledger, call, validate_only, command = std::move(command),
+                                     deltas = std::move(deltas)]() mutable {
+          command.composition = std::make_shared<core::PlanComposition>(command.spec);
+          for (const double delta : deltas) {
+            if (call->Abandoned()) return;
+            command.composition->At(delta).IgnoreError();  // deciding says what is wrong
+          }
+          Submit(ledger, std::move(command), validate_only, call);
+        });
+      });
+}
+
 class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>>> {
  public:
   explicit SessionHandlers(HandlerContext context) : context_(std::move(context)) {}
@@ -101,26 +162,12 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
         [this](const v1::CreateSessionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionSpec> spec = FromProto(request);
           if (!spec.ok()) return spec.status();
-          v1::Session preview;
-          if (request.validate_only()) ToProto(*spec, &preview);
-          SubmitNow<core::SessionOutcome>(
-              context_.ledger, core::CreateSession{*std::move(spec)}, {request.validate_only()},
-              call,
-              [&ledger = context_.ledger, call, validate_only = request.validate_only(),
-               preview = std::move(preview)](const core::SessionOutcome& outcome) {
-                if (outcome.refusal) {
-                  v1::Refusal refusal;
-                  ToProto(*outcome.refusal, &refusal);
-                  call->Fail(RefusedPlan(FormatSessionName(outcome.session), refusal));
-                } else if (validate_only && outcome.created) {
-                  call->Succeed(preview);
-                } else {
-                  ReadState(ledger, call,
-                            [call, name = outcome.session](core::LedgerReader& reader) {
-                              return AnswerSession(reader, name, call);
-                            });
-                }
-              });
+          core::CreateSession command{*std::move(spec)};
+          if (command.spec.mode == core::SessionMode::kDeclared) {
+            ComposeAndSubmit(context_, std::move(command), request.validate_only(), call);
+          } else {
+            Submit(context_.ledger, std::move(command), request.validate_only(), call);
+          }
           return absl::OkStatus();
         });
   }

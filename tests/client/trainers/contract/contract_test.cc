@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -53,20 +55,23 @@ class TrainerContract : public TrainerFixture, public testing::WithParamInterfac
                                      const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = GetParam().arguments;
     if (GetParam().name == "istdp") {
-      arguments.insert(arguments.end(), {"--data", WriteRecords("records.libsvm", 8, 2)});
+      arguments.insert(arguments.end(),
+                       {"--data", WriteRecords("records.libsvm", 8, 2), "--test-data",
+                        WriteRecords("held-out.libsvm", 8, 2, 4), "--feature-count", "8"});
     } else {
       WriteRecords("digits8x8.libsvm", 64, 10);
       setenv("EPSLEDGER_DATA_DIR", folder_.c_str(), 1);
     }
     arguments.insert(
         arguments.end(),
-        {"--server", server_->address(), "--budget", "adult", "--session", "run", "--steps",
+        {"--server", server_->address(), "--budget", budget_, "--session", session_, "--steps",
          std::to_string(steps), "--max-steps", std::to_string(steps), "--log-json", Path(log),
          "--checkpoint", Path("state"), "--checkpoint-every", "5"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string budget_ = "adult";
   std::string session_ = "run";
   int Run(const std::vector<std::string>& arguments) {
     TrainerProcess trainer(GetParam().program, arguments);
@@ -126,6 +131,28 @@ TEST_P(TrainerContract, ATrainerThatIsKilledPaysAgainForWhatItRepeats) {
   EXPECT_EQ(charges(), charged + CountSteps(records));
 }
 
+// What a checkpoint holds was charged in one session, of one ledger.
+TEST_P(TrainerContract, ARunGoesOnInItsOwnSessionOrNotAtAll) {
+  CreateBudget(kWide);
+  EXPECT_EQ(Run(Arguments(10, "first.jsonl")), 0);
+  ASSERT_EQ(charges(), 10);
+  if (GetParam().name == "fsdp") {  // the other takes the session from its checkpoint
+    session_ = "another";
+    EXPECT_EQ(Run(Arguments(20, "second.jsonl", {"--resume"})), 1);
+    session_ = "run";
+  }
+  const auto other =
+      client_->CreateBudget({.id = "other",
+                             .cap = kWide,
+                             .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                             .privacy_unit = "person"});
+  ASSERT_TRUE(other.ok()) << other.status();
+  budget_ = "other";
+  EXPECT_EQ(Run(Arguments(20, "third.jsonl", {"--resume"})), 1);
+  EXPECT_EQ(charges(), 10);
+  EXPECT_EQ(client_->GetBudget("other")->accepted_charge_count, 0);
+}
+
 TEST_P(TrainerContract, AServerThatIsKilledAndComesBackHasEveryReleaseOnce) {
   CreateBudget(kWide);
   TrainerProcess trainer(GetParam().program, Arguments(200, "run.jsonl"));
@@ -158,6 +185,82 @@ TEST_P(TrainerContract, WhenBothAreKilledNothingIsUncharged) {
 
 INSTANTIATE_TEST_SUITE_P(All, TrainerContract, testing::ValuesIn(kTrainers),
                          [](const auto& test) { return test.param.name; });
+
+class CanaryRun : public TrainerFixture {
+ protected:
+  // 23 steps on 200 records.
+  int Run(const std::vector<std::string>& more) {
+    WriteRecords("digits8x8.libsvm", 64, 10);
+    setenv("EPSLEDGER_DATA_DIR", folder_.c_str(), 1);
+    std::vector<std::string> arguments = {"--server",
+                                          server_->address(),
+                                          "--budget",
+                                          "adult",
+                                          "--data",
+                                          "digits",
+                                          "--record-count",
+                                          "150",
+                                          "--steps",
+                                          "23",
+                                          "--max-steps",
+                                          "23",
+                                          "--expected-batch-size",
+                                          "30",
+                                          "--adaptive",
+                                          "--noise-multiplier",
+                                          "20"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    TrainerProcess trainer("client/trainers/fsdp/epsledger-fsdp", arguments);
+    const int code = trainer.WaitForEnd();
+    text_ = trainer.text();
+    return code;
+  }
+  std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string text_;
+};
+
+TEST_F(CanaryRun, ScoresEveryCanaryAndChargesAsAnyRun) {
+  CreateBudget(kWide);
+  ASSERT_EQ(Run({"--log-json", Path("plain.jsonl")}), 0);
+  const auto plain = ReadLog(Path("plain.jsonl"));
+  ASSERT_FALSE(plain.empty());
+  EXPECT_FALSE(plain.front().contains("canaries"));
+  EXPECT_EQ(text_.find("canar"), std::string::npos);
+  ASSERT_EQ(charges(), 23);
+
+  ASSERT_EQ(Run({"--log-json", Path("audit.jsonl"), "--canaries", "40", "--canary-scores",
+                 Path("scores.csv")}),
+            0);
+  EXPECT_EQ(charges(), 2 * 23);
+  const auto audit = ReadLog(Path("audit.jsonl"));
+  ASSERT_FALSE(audit.empty());
+  EXPECT_EQ(audit.front()["canaries"], 40);
+  for (const char* field : {"mechanism", "sampling_probability", "max_steps", "parameters"}) {
+    EXPECT_EQ(audit.front()[field], plain.front()[field]) << field;
+  }
+  int members = 0;
+  int others = 0;
+  std::ifstream file(Path("scores.csv"));
+  for (std::string line; std::getline(file, line);) {
+    members += line.rfind("member,", 0) == 0;
+    others += line.rfind("non-member,", 0) == 0;
+  }
+  EXPECT_EQ(members, audit.front()["canary_members"]);
+  EXPECT_EQ(members + others, 40);
+  EXPECT_NE(text_.find("epsctl audit --method one-run --scores " + Path("scores.csv")),
+            std::string::npos);
+}
+
+TEST_F(CanaryRun, IsRefusedBeforeAnyChargeWhereItCouldAuditNothing) {
+  CreateBudget(kWide);
+  EXPECT_EQ(Run({"--canaries", "40", "--canary-scores", Path("scores.csv"), "--checkpoint",
+                 Path("state"), "--session", "s", "--resume"}),
+            2);
+  EXPECT_FALSE(std::filesystem::exists(Path("scores.csv")));
+  EXPECT_EQ(Run({"--canaries", "40", "--canary-scores", Path("absent/scores.csv")}), 1);
+  EXPECT_EQ(Run({"--canaries", "2000000", "--canary-scores", Path("scores.csv")}), 2);
+  EXPECT_EQ(charges(), 0);
+}
 
 }  // namespace
 }  // namespace epsledger::trainers

@@ -52,8 +52,9 @@ class TrainerFixture : public testing::Test {
   }
 
   // Records in the LIBSVM format: features are whole numbers in [0, 16], labels in [0, classes).
-  std::string WriteRecords(const std::string& name, int features, int classes) const {
-    std::mt19937_64 generator(3);
+  std::string WriteRecords(const std::string& name, int features, int classes,
+                           unsigned seed = 3) const {
+    std::mt19937_64 generator(seed);
     const std::string path = folder_ + "/" + name;
     std::ofstream file(path);
     for (int record = 0; record < 200; ++record) {

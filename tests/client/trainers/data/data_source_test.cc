@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/trainers/data/content_hash.h"
@@ -82,26 +84,37 @@ TEST_F(FindDataTest, TakesTheDataDirectoryBeforeEverythingElse) {
   EXPECT_TRUE(urls_.empty());
 }
 
-TEST_F(FindDataTest, WithoutATestFileHoldsOutEveryFourthRecordAndTrainsOnNoneOfThem) {
-  std::string text;
-  for (int record = 0; record < 10; ++record) {
-    text += record % 2 == 0 ? "+1 1:" : "-1 1:";
-    text += std::to_string(record + 1) + "\n";
+// One record less moves no other record to the other part.
+TEST_F(FindDataTest, WithoutATestFileARecordOfUnknownContentDecidesForItselfWhereItIs) {
+  std::vector<std::string> lines;
+  for (int record = 0; record < 400; ++record) {
+    lines.push_back((record % 2 == 0 ? "+1 1:" : "-1 1:") + std::to_string(record + 1) + "\n");
   }
-  Write(places_.data_directory + "/a9a", text);
-  const absl::StatusOr<LocatedData> data = FindName("a9a");
-  ASSERT_TRUE(data.ok()) << data.status();
-  std::set<double> trained;
-  std::set<double> held_out;
-  for (int row = 0; row < data->train.features.rows(); ++row) {
-    trained.insert(data->train.features.coeff(row, 0));
-  }
-  for (int row = 0; row < data->held_out.rows.features.rows(); ++row) {
-    held_out.insert(data->held_out.rows.features.coeff(row, 0));
-  }
-  EXPECT_EQ(held_out, (std::set<double>{1, 5, 9}));
-  EXPECT_EQ(trained, (std::set<double>{2, 3, 4, 6, 7, 8, 10}));
-  EXPECT_THAT(data->description, HasSubstr("3 records, every fourth from the first"));
+  const auto parts = [&] {
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    Write(places_.data_directory + "/a9a", text);
+    const absl::StatusOr<LocatedData> data = FindName("a9a");
+    EXPECT_TRUE(data.ok()) << data.status();
+    EXPECT_THAT(data->description, HasSubstr("they have no guarantee"));
+    EXPECT_THAT(data->description, HasSubstr("Trained on: its records of 123 features"));
+    std::map<double, bool> is_trained;
+    for (int row = 0; row < data->train.features.rows(); ++row) {
+      EXPECT_TRUE(is_trained.emplace(data->train.features.coeff(row, 0), true).second);
+    }
+    for (int row = 0; row < data->held_out.rows.features.rows(); ++row) {
+      EXPECT_TRUE(is_trained.emplace(data->held_out.rows.features.coeff(row, 0), false).second);
+    }
+    return is_trained;
+  };
+  std::map<double, bool> all = parts();
+  EXPECT_EQ(all.size(), 400u);
+  const auto trained =
+      std::count_if(all.begin(), all.end(), [](auto& part) { return part.second; });
+  EXPECT_NEAR(static_cast<double>(trained), 300, 50);
+  lines.erase(lines.begin() + 1);
+  all.erase(2);
+  EXPECT_EQ(parts(), all);
 }
 
 TEST_F(FindDataTest, AFileThatCannotBeReadIsAnErrorAndNotAReasonToLookFurther) {
@@ -163,11 +176,18 @@ TEST_F(FindDataTest, ScalesTheRawTableToTheUnitCubeAndMakesMalignantClassOne) {
   const absl::StatusOr<LocatedData> data = FindName("breast-cancer");
   ASSERT_TRUE(data.ok()) << data.status();
   EXPECT_EQ(data->name, "wdbc");
-  // Records 0, 4, 8 are held out: -1, 0 and 1 in the first column, 0 where all values are equal.
-  EXPECT_EQ(Eigen::VectorXd(data->held_out.rows.features.col(0)), Eigen::Vector3d(-1, 0, 1));
-  EXPECT_EQ(Eigen::VectorXd(data->held_out.rows.features.col(1)), Eigen::Vector3d(0, 0, 0));
-  EXPECT_EQ(data->held_out.rows.labels, Eigen::Vector3d(1, 1, 1));
-  EXPECT_EQ(data->train.labels[0], 0);
+  // From -1 to 1 in the first column, 0 where all values are equal; malignant is 1.
+  std::map<double, double> labels;
+  for (const LabeledRows* part : {&data->train, &data->held_out.rows}) {
+    for (int row = 0; row < part->labels.size(); ++row) {
+      labels[part->features.coeff(row, 0)] = part->labels[row];
+      EXPECT_EQ(part->features.coeff(row, 1), 0);
+    }
+  }
+  EXPECT_EQ(
+      labels,
+      (std::map<double, double>{
+          {-1, 1}, {-.75, 0}, {-.5, 1}, {-.25, 0}, {0, 1}, {.25, 0}, {.5, 1}, {.75, 0}, {1, 1}}));
   EXPECT_THAT(data->description,
               HasSubstr("ranges of the whole sample, which are treated as public"));
   EXPECT_THAT(data->description, HasSubstr("Debian package python3-sklearn"));
@@ -182,34 +202,50 @@ TEST_F(FindDataTest, DividesDigitsByTheRangeOfTheirFormat) {
   Write(places_.package_directory + "/digits.csv.gz", text);
   DataRequest request;
   request.name = "digits";
-  absl::StatusOr<LocatedData> data = FindData(request, places_);
-  ASSERT_TRUE(data.ok()) << data.status();
-  EXPECT_EQ(data->train.features.coeff(0, 5), 1);
-  EXPECT_EQ(data->train.labels, Eigen::Vector3d(0, 1, 0));
-  EXPECT_THAT(data->description, HasSubstr("Class 1 is label 8"));
+  const auto positives = [&] {
+    const absl::StatusOr<LocatedData> data = FindData(request, places_);
+    EXPECT_TRUE(data.ok()) << data.status();
+    for (const LabeledRows* part : {&data->train, &data->held_out.rows}) {
+      for (int row = 0; row < part->labels.size(); ++row) {
+        EXPECT_EQ(part->features.coeff(row, 5), 1);
+      }
+    }
+    return std::pair(data->train.labels.sum() + data->held_out.rows.labels.sum(),
+                     data->description);
+  };
+  EXPECT_EQ(positives().first, 2);
+  EXPECT_THAT(positives().second, HasSubstr("Class 1 is label 8"));
   request.positive_class = 3;
-  data = FindData(request, places_);
-  ASSERT_TRUE(data.ok()) << data.status();
-  EXPECT_EQ(data->train.labels, Eigen::Vector3d(1, 0, 0));
+  EXPECT_EQ(positives().first, 1);
 }
 
-TEST_F(FindDataTest, APathComesWithItsTestFileOrAHoldOut) {
+TEST_F(FindDataTest, APathComesWithItsTestFileAndItsFeatures) {
   const std::string train = places_.data_directory + "/mine";
   const std::string test = places_.data_directory + "/mine.t";
-  Write(train, "1 1:1\n0 2:1\n");
+  Write(train, "1 1:1\n0 2:1 9:1\n");
   Write(test, "0 5:1\n");
   DataRequest request;
   request.path = train;
-  absl::StatusOr<LocatedData> data = FindData(request, places_);
-  ASSERT_TRUE(data.ok()) << data.status();
-  EXPECT_EQ(data->train.labels.size(), 1);
-  EXPECT_EQ(data->held_out.rows.labels.size(), 1);
+  request.feature_count = 5;
+  EXPECT_THAT(std::string(FindData(request, places_).status().message()),
+              HasSubstr("DataRequest.test_path: not given"));
   request.test_path = test;
-  data = FindData(request, places_);
+  const absl::StatusOr<LocatedData> data = FindData(request, places_);
   ASSERT_TRUE(data.ok()) << data.status();
   EXPECT_EQ(data->train.labels.size(), 2);
+  // Whether a record has a feature above does not show.
   EXPECT_EQ(data->train.features.cols(), 5);
+  EXPECT_EQ(data->train.features.nonZeros(), 2);
+  EXPECT_EQ(data->held_out.rows.features.cols(), 5);
   EXPECT_EQ(data->held_out.rows.features.coeff(0, 4), 1);
+  EXPECT_THAT(data->description, HasSubstr("Trained on: its records of 5 features"));
+  request.feature_count = 0;
+  EXPECT_THAT(std::string(FindData(request, places_).status().message()),
+              HasSubstr("DataRequest.feature_count: got 0, want a PUBLIC one"));
+  request.feature_count = 7;
+  const absl::StatusOr<LocatedData> wider = FindData(request, places_);
+  ASSERT_TRUE(wider.ok()) << wider.status();
+  EXPECT_EQ(wider->train.features.cols(), 7);
   request.test_path = train;
   EXPECT_THAT(std::string(FindData(request, places_).status().message()),
               HasSubstr("want others to hold out"));

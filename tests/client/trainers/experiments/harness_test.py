@@ -1,6 +1,8 @@
 """The experiments' harness: what it writes where, and a real run against a real server."""
+import dataclasses
 import pathlib
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
@@ -51,6 +53,22 @@ class RealServer(unittest.TestCase):
             for run in done:
                 self.assertTrue(run.model.exists())
                 self.assertAlmostEqual(run.result["epsilon"], 1.0, delta=0.01)
+
+    def test_does_not_run_again_what_was_kept(self):
+        trainer = runs.Trainer("client/trainers/istdp/epsledger-istdp", {"mu": 0.268},
+                               ("--data", "synthetic:1", "--steps", "3", "--max-steps", "3"))
+        with tempfile.TemporaryDirectory() as folder, ledger.Ledger(BUILD) as server:
+            file = pathlib.Path(folder) / "kept.jsonl"
+            first = runs.Runner(server, say=lambda _: None, kept=file).runs(trainer, 2)
+            again = runs.Runner(server, say=lambda _: None, kept=file).runs(trainer, 3)
+            sessions = [run.told["session"] for run in again]
+            self.assertEqual(sessions[:2], [run.told["session"] for run in first])
+            self.assertEqual([run.result for run in again[:2]], [run.result for run in first])
+            self.assertEqual(len(set(sessions)), 3)
+            # Another configuration is another run.
+            other = dataclasses.replace(trainer, cap={"mu": 0.3})
+            self.assertNotIn(runs.Runner(server, say=lambda _: None, kept=file).runs(other, 1)[0].told["session"],
+                             sessions)
 
     def test_says_what_a_failed_run_said(self):
         trainer = runs.Trainer("client/trainers/istdp/epsledger-istdp", {"mu": 0.268}, ("--data", "/no/such/file"))

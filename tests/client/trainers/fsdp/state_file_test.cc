@@ -14,6 +14,8 @@ namespace {
 
 using network::Network;
 
+const RunIdentity kRun{.budget = "digits", .session = "run-1", .noise_multiplier = 1.25};
+
 class StateFileTest : public testing::Test {
  protected:
   StateFileTest() {
@@ -43,9 +45,13 @@ class StateFileTest : public testing::Test {
 TEST_F(StateFileTest, TrainingGoesOnFromTheFileAsItWouldHaveWithout) {
   const TrainingState half = Train(InitialState(network_, options_), 1);
   const std::string path = testing::TempDir() + "/fsdp_state";
-  ASSERT_TRUE(WriteStateFile(path, network_, half).ok());
-  const absl::StatusOr<TrainingState> kept = ReadStateFile(path, network_);
-  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_TRUE(WriteStateFile(path, network_, kRun, half).ok());
+  absl::StatusOr<SavedRun> saved = ReadStateFile(path, network_);
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_EQ(saved->identity.budget, "digits");
+  EXPECT_EQ(saved->identity.session, "run-1");
+  EXPECT_EQ(saved->identity.noise_multiplier, 1.25);
+  const TrainingState* const kept = &saved->state;
   EXPECT_EQ(kept->step, 4);
   options_.max_steps = 8;
   const TrainingState direct = Train(half, 2);
@@ -58,7 +64,8 @@ TEST_F(StateFileTest, TrainingGoesOnFromTheFileAsItWouldHaveWithout) {
 }
 
 TEST_F(StateFileTest, CutOrFlippedBytesAreRefused) {
-  const std::string bytes = *EncodeState(network_, Train(InitialState(network_, options_), 1));
+  const std::string bytes =
+      *EncodeState(network_, kRun, Train(InitialState(network_, options_), 1));
   ASSERT_TRUE(DecodeState(bytes, network_).ok());
   for (std::size_t i = 0; i < bytes.size(); i += 1 + bytes.size() / 300) {
     EXPECT_EQ(DecodeState(absl::string_view(bytes).substr(0, i), network_).status().code(),
@@ -74,7 +81,8 @@ TEST_F(StateFileTest, CutOrFlippedBytesAreRefused) {
 }
 
 TEST_F(StateFileTest, AnotherNetworkIsRefused) {
-  const std::string bytes = *EncodeState(network_, Train(InitialState(network_, options_), 1));
+  const std::string bytes =
+      *EncodeState(network_, kRun, Train(InitialState(network_, options_), 1));
   EXPECT_EQ(DecodeState(bytes, SmallMlp(20, 15, 5)).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
@@ -82,7 +90,7 @@ TEST_F(StateFileTest, AnotherNetworkIsRefused) {
 TEST_F(StateFileTest, NumbersThatAreNotFiniteAreNotWritten) {
   TrainingState state = Train(InitialState(network_, options_), 1);
   state.residual_clip = std::numeric_limits<double>::infinity();
-  EXPECT_FALSE(EncodeState(network_, state).ok());
+  EXPECT_FALSE(EncodeState(network_, kRun, state).ok());
 }
 
 TEST_F(StateFileTest, AMissingFileIsNotFound) {

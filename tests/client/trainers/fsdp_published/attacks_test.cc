@@ -6,34 +6,25 @@
 #include <cmath>
 #include <random>
 
-#include <boost/math/special_functions/beta.hpp>
-#include <boost/math/special_functions/erf.hpp>
+#include "accounting/audit/two_arm.h"
+#include "accounting/gaussian/profile.h"
 
 namespace epsledger::trainers::fsdp_published {
 namespace {
 
 constexpr double kDelta = 1e-5;
-constexpr double kFailure = 1e-6;  // of a whole audit
+constexpr accounting::AuditTarget kTarget{.delta = kDelta, .confidence = 1 - 1e-6};
 
-// The two Clopper-Pearson bounds [CP34], each at failure probability kFailure / 2.
-double RateFromBelow(std::int64_t successes, std::int64_t trials) {
-  if (successes == 0) return 0;
-  return boost::math::ibeta_inv(static_cast<double>(successes),
-                                static_cast<double>(trials - successes + 1), kFailure / 2);
-}
-double RateFromAbove(std::int64_t successes, std::int64_t trials) {
-  if (successes == trials) return 1;
-  return boost::math::ibetac_inv(static_cast<double>(successes + 1),
-                                 static_cast<double>(trials - successes), kFailure / 2);
-}
-
-// What the counts show of epsilon at kDelta: (epsilon, delta)-DP wants TPR <= e^epsilon FPR +
-// delta.
+// What the counts show of epsilon at kDelta.
 double EpsilonFromBelow(const AttackCounts& counts) {
-  const double true_positive_rate = RateFromBelow(counts.true_positives, counts.trials);
-  const double false_positive_rate = RateFromAbove(counts.false_positives, counts.trials);
-  if (true_positive_rate <= kDelta) return 0;
-  return std::max(0.0, std::log((true_positive_rate - kDelta) / false_positive_rate));
+  const absl::StatusOr<accounting::TwoArmAudit> audit =
+      accounting::AuditTwoArms({.members = counts.trials,
+                                .true_positives = counts.true_positives,
+                                .non_members = counts.trials,
+                                .false_positives = counts.false_positives},
+                               kTarget);
+  EXPECT_TRUE(audit.ok()) << audit.status();
+  return audit.ok() ? audit->epsilon_lower : 0;
 }
 
 class Normal {
@@ -66,20 +57,6 @@ BatchMechanism SoundMechanism(double embedding_noise, double residual_noise,
     for (double& entry : residual.reshaped()) entry += residual_noise * kClip * normal();
     return Eigen::MatrixXd(embedding * basis + residual - residual * basis.transpose() * basis);
   };
-}
-
-// epsilon at kDelta of a mu-GDP mechanism [DRS19, Cor. 2.13], from above by bisection.
-double GaussianDpEpsilon(double mu) {
-  const auto phi = [](double x) { return 0.5 * boost::math::erfc(-x / std::sqrt(2.0)); };
-  double low = 0;
-  double high = 100;
-  for (int i = 0; i < 200; ++i) {
-    const double epsilon = (low + high) / 2;
-    const double delta =
-        phi(-epsilon / mu + mu / 2) - std::exp(epsilon) * phi(-epsilon / mu - mu / 2);
-    (delta > kDelta ? low : high) = epsilon;
-  }
-  return high;
 }
 
 TEST(RowSpaceAttack, ContradictsTheClaimOfThePublishedAlgorithm) {
@@ -134,7 +111,8 @@ TEST(Attacks, StayBelowTheClaimOfTheSoundMechanism) {
   Normal generator(5);
   const NormalSource normal = std::ref(generator);
   const BatchMechanism sound = SoundMechanism(2, 2, normal);
-  const double claimed = GaussianDpEpsilon(std::sqrt(0.5));  // 1 / sigma^2 = 1/4 + 1/4
+  const double mu = std::sqrt(0.5);  // 1 / sigma^2 = 1/4 + 1/4
+  const double claimed = accounting::GaussianEpsilon({mu, mu}, std::log(kDelta)).upper;
   for (Attack attack : {RowSpaceAttack(7), ZeroGradientAttack(7)}) {
     // A threshold that the attack would have liked: the best on other runs of the same arms.
     auto tuning = Scores(attack, sound, 400);

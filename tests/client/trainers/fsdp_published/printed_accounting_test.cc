@@ -9,15 +9,20 @@
 namespace epsledger::trainers::fsdp_published {
 namespace {
 
-// E_{u0}[(u / u0)^n] for whole n, a binomial sum; E_u[(u / u0)^order] is n = order + 1.
+// E_{u0}[(u / u0)^n] for whole n, a binomial sum; E_u[(u / u0)^order] is n = order + 1. The terms
+// of a sum with probabilities as weights, less 1, so that nothing cancels.
 double ClosedMoment(double q, double sigma, int order) {
+  const long double variance = static_cast<long double>(sigma) * sigma;
   const int n = order + 1;
-  double sum = 0;
+  long double binomial = 1;
+  long double excess = 0;
   for (int k = 0; k <= n; ++k) {
-    sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                    (n - k) * std::log1p(-q) + k * std::log(q) + k * (k - 1) / (2 * sigma * sigma));
+    excess += binomial * std::pow(1.0L - q, static_cast<long double>(n - k)) *
+              std::pow(static_cast<long double>(q), static_cast<long double>(k)) *
+              std::expm1(k * (k - 1) / (2 * variance));
+    binomial = binomial * (n - k) / (k + 1);
   }
-  return std::log(sum);
+  return static_cast<double>(std::log1p(excess));
 }
 
 TEST(LogMoment, IsTheClosedFormAtWholeOrders) {
@@ -56,6 +61,54 @@ TEST(CoordinatesLogMoment, AsPrintedIsBelowTheTruth) {
   EXPECT_NEAR(moment(Coordinates::kHoelder), 0.00084, 5e-6);
   EXPECT_LT(moment(Coordinates::kPrinted), moment(Coordinates::kJoint));
   EXPECT_LT(moment(Coordinates::kJoint), moment(Coordinates::kHoelder));
+}
+
+// Erratum 14, equation (13). With equal noise the minimum over the shares is at 1/2, since moments
+// are convex in the order: so at order 4 of 8 coordinates (12) is taken at 4 / (1/2) / 8 = 1, and
+// its correction at 4 / (1/2) * 8 = 64.
+TEST(CombinedCoordinatesLogMoment, AsPrintedIsBelowTheTruth) {
+  const TwoQueries coordinates{0.01, 8, 8};
+  const auto moment = [&](TwoQueriesOfCoordinates combination) {
+    return CombinedCoordinatesLogMoment(coordinates, 8, 4, combination);
+  };
+  const double printed = moment(TwoQueriesOfCoordinates::kPrinted);
+  const double hoelder = moment(TwoQueriesOfCoordinates::kHoelder);
+  const double joint = moment(TwoQueriesOfCoordinates::kJoint);
+  EXPECT_NEAR(printed, 8 * 8 * ClosedMoment(0.01, 8, 1), 1e-7);
+  EXPECT_NEAR(hoelder, ClosedMoment(0.01, 8, 64), 1e-8);
+  // 16 coordinates in all.
+  EXPECT_NEAR(joint, ClosedMoment(0.01, 8 / 4.0, 4), 1e-8);
+  EXPECT_LT(printed, joint);
+  EXPECT_LT(joint, hoelder);
+}
+
+TEST(CombinedCoordinatesLogMoment, OfUnequalNoiseIsAtMostWhatEachShareGives) {
+  const TwoQueries coordinates{0.02, 4, 6};
+  const double hoelder =
+      CombinedCoordinatesLogMoment(coordinates, 2, 3, TwoQueriesOfCoordinates::kHoelder);
+  const double printed =
+      CombinedCoordinatesLogMoment(coordinates, 2, 3, TwoQueriesOfCoordinates::kPrinted);
+  // Shares at which all orders are whole: of (13) corrected 2 * 3 / xi, as printed 3 / (2 xi).
+  for (const double share : {0.25, 0.5, 0.75}) {
+    const double other = 1 - share;
+    EXPECT_LE(hoelder, share * ClosedMoment(0.02, 4, static_cast<int>(6 / share)) +
+                           other * ClosedMoment(0.02, 6, static_cast<int>(6 / other)) + 1e-8);
+  }
+  EXPECT_LE(printed, 4 * (ClosedMoment(0.02, 4, 3) + ClosedMoment(0.02, 6, 3)) / 2 + 1e-8);
+  const double truth = ClosedMoment(0.02, 1 / std::sqrt(2 * (1 / 16.0 + 1 / 36.0)), 3);
+  EXPECT_NEAR(CombinedCoordinatesLogMoment(coordinates, 2, 3, TwoQueriesOfCoordinates::kJoint),
+              truth, 1e-8);
+  EXPECT_LT(printed, truth);
+  EXPECT_LT(truth, hoelder);
+}
+
+TEST(CombinedCoordinatesLogMoment, OfOneCoordinateIsEquation11) {
+  const TwoQueries coordinates{0.01, 4, 5};
+  const double want = CombinedLogMoment(coordinates, 6, Combination::kHoelder);
+  EXPECT_EQ(CombinedCoordinatesLogMoment(coordinates, 1, 6, TwoQueriesOfCoordinates::kPrinted),
+            want);
+  EXPECT_EQ(CombinedCoordinatesLogMoment(coordinates, 1, 6, TwoQueriesOfCoordinates::kHoelder),
+            want);
 }
 
 // Erratum 15: q = .01, sigma_V = sigma_Phi = 4, 2500 steps, delta = 1e-5.

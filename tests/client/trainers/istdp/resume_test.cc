@@ -17,6 +17,7 @@ class ResumeTest : public TrainerFixture {
     TrainerFixture::SetUp();
     CreateBudget(GaussianDpCap{100});
     records_ = WriteRecords("records.libsvm", 8, 2);
+    held_out_ = WriteRecords("held-out.libsvm", 8, 2, 4);
   }
 
   std::vector<std::string> Arguments(int max_steps, const std::string& log) const {
@@ -26,6 +27,10 @@ class ResumeTest : public TrainerFixture {
             "adult",
             "--data",
             records_,
+            "--test-data",
+            held_out_,
+            "--feature-count",
+            "8",
             "--record-count",
             "150",
             "--noise-multiplier",
@@ -48,6 +53,7 @@ class ResumeTest : public TrainerFixture {
   }
 
   std::string records_;
+  std::string held_out_;
 };
 
 TEST_F(ResumeTest, OtherSettingsThanTheCheckpointsAreRefused) {
@@ -59,10 +65,14 @@ TEST_F(ResumeTest, OtherSettingsThanTheCheckpointsAreRefused) {
 }
 
 TEST_F(ResumeTest, AsPublishedIsRefusedByACapAndReadsNothing) {
-  std::vector<std::string> arguments = {
-      "--server", server_->address(), "--budget", "adult",   "--data",
-      records_,   "--record-count",   "150",      "--steps", "9",
-      "--mode",   "as-published"};
+  std::vector<std::string> arguments = {"--server",        server_->address(),
+                                        "--budget",        "adult",
+                                        "--data",          records_,
+                                        "--test-data",     held_out_,
+                                        "--feature-count", "8",
+                                        "--mode",          "as-published",
+                                        "--record-count",  "150",
+                                        "--steps",         "9"};
   EXPECT_EQ(Run(arguments), 2);
   arguments.push_back("--accept-unproven");
   EXPECT_EQ(Run(arguments), 3);
@@ -77,11 +87,27 @@ TEST_F(ResumeTest, AsPublishedShowsItsLabelAndItsClaimAndNoEpsilon) {
                              .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
                              .privacy_unit = "person"});
   ASSERT_TRUE(budget.ok()) << budget.status();
-  TrainerProcess trainer(
-      "client/trainers/istdp/epsledger-istdp",
-      {"--server", server_->address(), "--budget", "published", "--data", records_,
-       "--record-count", "150", "--steps", "20", "--mode", "as-published", "--accept-unproven",
-       "--claimed-epsilon", "0.25", "--log-json", folder_ + "/log.jsonl"});
+  TrainerProcess trainer("client/trainers/istdp/epsledger-istdp", {"--server",
+                                                                   server_->address(),
+                                                                   "--budget",
+                                                                   "published",
+                                                                   "--data",
+                                                                   records_,
+                                                                   "--test-data",
+                                                                   held_out_,
+                                                                   "--feature-count",
+                                                                   "8",
+                                                                   "--record-count",
+                                                                   "150",
+                                                                   "--steps",
+                                                                   "20",
+                                                                   "--mode",
+                                                                   "as-published",
+                                                                   "--accept-unproven",
+                                                                   "--claimed-epsilon",
+                                                                   "0.25",
+                                                                   "--log-json",
+                                                                   folder_ + "/log.jsonl"});
   EXPECT_EQ(trainer.WaitForEnd(), 0) << trainer.text();
   // The exact access, then every noisy gradient.
   EXPECT_EQ(client_->GetBudget("published")->accepted_charge_count, 21);

@@ -38,6 +38,35 @@ class SeededGaussianRelease : public GradientRelease {
   double noise_multiplier_;
 };
 
+// Releases the first coordinates and the others apart, each part to a release and with a
+// contribution of its own, whatever it is told.
+class TwoPartRelease : public GradientRelease {
+ public:
+  struct Part {
+    GradientRelease& release;
+    double contribution;
+  };
+  TwoPartRelease(Eigen::Index first_size, Part first, Part rest)
+      : first_size_(first_size), first_(first), rest_(rest) {}
+
+  absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
+    const absl::StatusOr<Eigen::VectorXd> first =
+        first_.release.Release(exact_sum.head(first_size_), first_.contribution);
+    if (!first.ok()) return first;
+    const absl::StatusOr<Eigen::VectorXd> rest =
+        rest_.release.Release(exact_sum.tail(exact_sum.size() - first_size_), rest_.contribution);
+    if (!rest.ok()) return rest;
+    Eigen::VectorXd both(exact_sum.size());
+    both << *first, *rest;
+    return both;
+  }
+
+ private:
+  Eigen::Index first_size_;
+  Part first_;
+  Part rest_;
+};
+
 // Releases exactly `allowed` times, then returns `status` for ever.
 class EndingRelease : public GradientRelease {
  public:

@@ -5,15 +5,20 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/client/trainers/istdp/attacks/lower_bounds.h"
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "accounting/audit/two_arm.h"
 #include "tests/client/trainers/run/fake_releases.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
 
 constexpr int kTrials = 20'000;
-// The lower bounds hold with probability 1 - this; the noise is seeded, so they never flake.
-constexpr double kFailure = 1e-6;
+// The noise is seeded, so the lower bounds never flake.
+constexpr accounting::AuditTarget kTarget{.delta = 1e-5, .confidence = 1 - 1e-6};
 
 AttackOptions Claimed(double epsilon) {
   return {.claim = {.epsilon = epsilon, .delta = 1e-5, .iterations = 10}, .trials = kTrials};
@@ -21,6 +26,23 @@ AttackOptions Claimed(double epsilon) {
 
 SeededGaussianRelease PublishedNoise(const AttackOptions& options) {
   return SeededGaussianRelease(1, CalibrateAsPublished(options.claim)->noise_multiplier);
+}
+
+std::int64_t CountAbove(const std::vector<double>& scores, double threshold) {
+  return std::count_if(scores.begin(), scores.end(),
+                       [threshold](double score) { return score > threshold; });
+}
+
+// What the scores show of epsilon at a threshold that they did not choose.
+double EpsilonLowerBound(const TrialScores& scores, double threshold) {
+  const absl::StatusOr<accounting::TwoArmAudit> audit =
+      accounting::AuditTwoArms({.members = kTrials,
+                                .true_positives = CountAbove(scores.with_record, threshold),
+                                .non_members = kTrials,
+                                .false_positives = CountAbove(scores.without_record, threshold)},
+                               kTarget);
+  EXPECT_TRUE(audit.ok()) << audit.status();
+  return audit.ok() ? audit->epsilon_lower : 0;
 }
 
 TEST(StepSizeAttack, TellsNeighborsApartWithoutError) {
@@ -31,7 +53,7 @@ TEST(StepSizeAttack, TellsNeighborsApartWithoutError) {
     ASSERT_TRUE(scores.ok()) << scores.status();
     EXPECT_EQ(CountAbove(scores->with_record, 0), kTrials) << epsilon;  // TPR 1
     EXPECT_EQ(CountAbove(scores->without_record, 0), 0) << epsilon;     // FPR 0
-    const double shown = EpsilonLowerBound(BoundRates(*scores, 0, kFailure), 1e-5);
+    const double shown = EpsilonLowerBound(*scores, 0);
     RecordProperty("epsilon_at_claim_" + std::to_string(epsilon), std::to_string(shown));
     EXPECT_GT(shown, 7) << epsilon;
     EXPECT_GT(shown, epsilon);
@@ -45,7 +67,7 @@ TEST(LineSearchAttack, SeesTheRecordInHalfOfTheRunsAndNeverWhereItIsNot) {
   ASSERT_TRUE(scores.ok()) << scores.status();
   EXPECT_EQ(CountAbove(scores->without_record, 0.5), 0);
   EXPECT_NEAR(CountAbove(scores->with_record, 0.5), kTrials / 2, 400);  // 5.6 standard deviations
-  const double shown = EpsilonLowerBound(BoundRates(*scores, 0.5, kFailure), 1e-5);
+  const double shown = EpsilonLowerBound(*scores, 0.5);
   RecordProperty("epsilon", std::to_string(shown));
   EXPECT_GT(shown, 6.3);
 }
@@ -56,14 +78,6 @@ TEST(Attacks, RefuseNoTrials) {
   SeededGaussianRelease release = PublishedNoise(options);
   EXPECT_EQ(StepSizeAttack(options, release).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(LineSearchAttack(options, release).status().code(), absl::StatusCode::kInvalidArgument);
-}
-
-TEST(ClopperPearson, CoversKnownCases) {
-  // 0 of n: the upper bound is 1 - failure^(1/n).
-  EXPECT_NEAR(ClopperPearsonUpper(0, 100, 0.05), 1 - std::pow(0.05, 0.01), 1e-12);
-  EXPECT_NEAR(ClopperPearsonLower(100, 100, 0.05), std::pow(0.05, 0.01), 1e-12);
-  EXPECT_EQ(ClopperPearsonLower(0, 10, 0.05), 0);
-  EXPECT_EQ(ClopperPearsonUpper(10, 10, 0.05), 1);
 }
 
 }  // namespace

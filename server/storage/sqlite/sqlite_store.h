@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_SERVER_STORAGE_SQLITE_STORE_H_
-#define EPSLEDGER_SERVER_STORAGE_SQLITE_STORE_H_
+#ifndef EPSLEDGER_SERVER_STORAGE_SQLITE_SQLITE_STORE_H_
+#define EPSLEDGER_SERVER_STORAGE_SQLITE_SQLITE_STORE_H_
 
 #include <sqlite3.h>
 
@@ -24,10 +24,13 @@ class SqliteStore : public LedgerStore {
     const char* vfs = nullptr;
     // Pages in the log after which a commit moves them to the database.
     int checkpoint_pages = 1000;
+    // Makes the database if it is missing, which otherwise is an error.
+    bool create = true;
   };
 
   // Opens or creates `path`, whose folder exists. FAILED_PRECONDITION if another process holds it,
-  // it is not ours, or the file system cannot keep the promises asked of it.
+  // it is not ours, it is not there or was renamed meanwhile, or the file system cannot keep the
+  // promises asked of it.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path,
                                                            const Options& options);
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path) {
@@ -109,4 +112,4 @@ class SqliteStore : public LedgerStore {
 
 }  // namespace epsledger::storage
 
-#endif  // EPSLEDGER_SERVER_STORAGE_SQLITE_STORE_H_
+#endif  // EPSLEDGER_SERVER_STORAGE_SQLITE_SQLITE_STORE_H_

@@ -1,18 +1,16 @@
-#include "server/storage/sqlite_inspection.h"
+#include "server/storage/sqlite/inspection.h"
 
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
-#include "server/core/codec.h"
-#include "server/storage/sqlite_schema.h"
+#include "server/storage/ledger_inspection.h"
+#include "server/storage/sqlite/schema.h"
 
 namespace epsledger::storage {
 namespace {
@@ -87,109 +85,47 @@ absl::StatusOr<Database> OpenReadOnly(const std::string& path) {
   return database;
 }
 
-// A row of `charges`, and the next ones, against the entries that come by.
-class KeyIndex {
+class SqliteRows : public StoredRows {
  public:
-  KeyIndex(sqlite3* database, const std::string& path, int64_t ledger_id)
-      : rows_(database, path,
-              "SELECT sequence, session_number, attempt, charge_id FROM charges"
-              " WHERE ledger_id = ?1 ORDER BY sequence",
-              ledger_id) {
-    has_row_ = rows_.Next();
-  }
+  SqliteRows(sqlite3* database, const std::string& path, int64_t ledger_id)
+      : entries_(database, path,
+                 "SELECT sequence, hash, content FROM entries"
+                 " WHERE entry_id BETWEEN ?1 << 40 AND (?1 << 40) + 1099511627775"
+                 " ORDER BY entry_id",
+                 ledger_id),
+        charges_(database, path,
+                 "SELECT sequence, session_number, attempt, charge_id FROM charges"
+                 " WHERE ledger_id = ?1 ORDER BY sequence",
+                 ledger_id),
+        budgets_(database, path,
+                 "SELECT budget_id FROM budgets WHERE ledger_id = ?1 ORDER BY budget_id",
+                 ledger_id) {}
 
-  // Whether the table says of `entry` what the entry says. REQUIRES: entries come in order.
-  std::optional<core::LedgerFault> Check(const core::Entry& entry) {
-    const std::optional<core::ChargeKey> key = core::KeyOf(entry.body);
-    const bool listed = has_row_ && rows_.Integer(0) <= entry.sequence;
-    if (!listed && !key.has_value()) return std::nullopt;
-    const bool same = listed && key.has_value() && rows_.Integer(0) == entry.sequence &&
-                      rows_.Integer(1) == key->session_number && rows_.Integer(2) == key->attempt &&
-                      rows_.Bytes(3) == key->charge_id;
-    if (same) {
-      has_row_ = rows_.Next();
-      return std::nullopt;
-    }
-    return core::LedgerFault{
-        entry.sequence,
-        absl::StrCat("the table of charge keys says something else than entry ", entry.sequence)};
+  std::optional<EntryRow> NextEntry() override {
+    if (!entries_.Next()) return std::nullopt;
+    return EntryRow{entries_.Integer(0), entries_.Bytes(1), entries_.Bytes(2)};
   }
-  // After the last entry: nothing may be left.
-  std::optional<core::LedgerFault> CheckEnd(int64_t next_sequence) {
-    if (!has_row_) return std::nullopt;
-    return core::LedgerFault{next_sequence, absl::StrCat("the table of charge keys names entry ",
-                                                         rows_.Integer(0), ", which is missing")};
+  std::optional<ChargeRow> NextCharge() override {
+    if (!charges_.Next()) return std::nullopt;
+    return ChargeRow{charges_.Integer(0),
+                     {charges_.Integer(1), charges_.Integer(2), charges_.Bytes(3)}};
   }
-  const absl::Status& status() const { return rows_.status(); }
+  std::optional<std::string> NextBudget() override {
+    if (!budgets_.Next()) return std::nullopt;
+    return budgets_.Bytes(0);
+  }
+  absl::Status status() const override {
+    absl::Status status = entries_.status();
+    status.Update(charges_.status());
+    status.Update(budgets_.status());
+    return status;
+  }
 
  private:
-  Rows rows_;
-  bool has_row_ = false;
+  Rows entries_;
+  Rows charges_;
+  Rows budgets_;
 };
-
-std::optional<core::Hash> ReadHash(const std::string& bytes) {
-  core::Hash hash;
-  if (bytes.size() != hash.size()) return std::nullopt;
-  std::copy(bytes.begin(), bytes.end(), hash.begin());
-  return hash;
-}
-
-// Replays the ledger; `visit` gets every entry that is right.
-absl::StatusOr<LedgerReport> Replay(sqlite3* database, const std::string& path, int64_t ledger_id,
-                                    const std::string& root_id,
-                                    absl::FunctionRef<void(const core::Entry&)> visit) {
-  LedgerReport report{.root_id = root_id};
-  core::LedgerVerifier verifier(root_id);
-  KeyIndex keys(database, path, ledger_id);
-  Rows entries(database, path,
-               "SELECT content, hash, sequence FROM entries"
-               " WHERE entry_id BETWEEN ?1 << 40 AND (?1 << 40) + 1099511627775 ORDER BY entry_id",
-               ledger_id);
-  while (!report.fault.has_value() && entries.Next()) {
-    const int64_t want = verifier.next_sequence();
-    const std::string content = entries.Bytes(0);
-    const std::optional<core::Hash> hash = ReadHash(entries.Bytes(1));
-    if (!hash.has_value()) {
-      report.fault = {want, absl::StrCat("the hash of entry ", want, " has not 32 bytes")};
-      break;
-    }
-    report.fault = verifier.Check(content, *hash);
-    if (report.fault.has_value()) break;
-    const core::Entry entry = *core::DecodeEntry(content, *hash);
-    if (entries.Integer(2) != want || !verifier.NameFits()) {
-      report.fault = {want,
-                      absl::StrCat("entry ", want, " is stored under another number or root")};
-    } else {
-      report.fault = keys.Check(entry);
-    }
-    if (!report.fault.has_value()) visit(entry);
-  }
-  if (!entries.status().ok()) return entries.status();
-  if (!keys.status().ok()) return keys.status();
-  if (!report.fault.has_value()) report.fault = keys.CheckEnd(verifier.next_sequence());
-  if (!report.fault.has_value() && verifier.head().sequence == 0) {
-    report.fault = {1, "entry 1 is missing"};
-  }
-  report.head = verifier.head();
-  report.merkle_root = verifier.merkle_root();
-  if (report.fault.has_value()) return report;
-
-  Rows budgets(database, path,
-               "SELECT budget_id FROM budgets WHERE ledger_id = ?1 ORDER BY budget_id", ledger_id);
-  auto expected = verifier.ledger().budgets().begin();
-  const auto end = verifier.ledger().budgets().end();
-  bool same = true;
-  while (budgets.Next()) {
-    same = same && expected != end &&
-           budgets.Bytes(0) == core::StoredId(core::TenantNameOf(root_id), expected->first);
-    if (expected != end) ++expected;
-  }
-  if (!budgets.status().ok()) return budgets.status();
-  if (!same || expected != end) {
-    report.fault = {0, "the table of budgets says something else than the entries"};
-  }
-  return report;
-}
 
 // What SQLite itself finds: pages and indexes, and rows that belong to nothing.
 absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database,
@@ -239,8 +175,9 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path) 
   Rows ledgers(database->get(), path,
                "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
-    absl::StatusOr<LedgerReport> report = Replay(database->get(), path, ledgers.Integer(0),
-                                                 ledgers.Bytes(1), [](const core::Entry&) {});
+    SqliteRows rows(database->get(), path, ledgers.Integer(0));
+    absl::StatusOr<LedgerReport> report =
+        InspectLedger(ledgers.Bytes(1), rows, [](const core::Entry&) {});
     if (!report.ok()) return report.status();
     reports.push_back(*std::move(report));
   }
@@ -260,9 +197,9 @@ absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::st
   while (ledgers.Next()) {
     if (ledgers.Bytes(1) != root_id) continue;
     ExportWriter writer(out, root_id);
+    SqliteRows rows(database->get(), path, ledgers.Integer(0));
     absl::StatusOr<LedgerReport> report =
-        Replay(database->get(), path, ledgers.Integer(0), root_id,
-               [&](const core::Entry& entry) { writer.Add(entry); });
+        InspectLedger(root_id, rows, [&](const core::Entry& entry) { writer.Add(entry); });
     if (!report.ok() || report->fault.has_value()) return report;
     if (absl::Status status = writer.Finish(report->head, report->merkle_root); !status.ok()) {
       return status;

@@ -1,4 +1,4 @@
-#include "server/storage/sqlite_schema.h"
+#include "server/storage/sqlite/schema.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // Every byte that somebody changes in the file of a stopped server is found, and the entry named.
 
-#include "server/storage/sqlite_inspection.h"
+#include "server/storage/sqlite/inspection.h"
 
 #include <algorithm>
 #include <filesystem>

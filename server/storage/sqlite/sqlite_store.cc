@@ -1,4 +1,4 @@
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
 #include "server/storage/failpoint.h"
-#include "server/storage/sqlite_schema.h"
+#include "server/storage/sqlite/schema.h"
 
 namespace epsledger::storage {
 namespace {
@@ -63,10 +63,9 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string
 
 absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
   sqlite3* database = nullptr;
-  const int opened = sqlite3_open_v2(
-      path.c_str(), &database,
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-      options.vfs);
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    (options.create ? SQLITE_OPEN_CREATE : 0);
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, options.vfs);
   database_.reset(database);
   if (opened != SQLITE_OK) {
     return absl::FailedPreconditionError(
@@ -92,6 +91,13 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   // sync of the same file succeeds without writing them. Replays of their keys are answered without
   // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
   if (absl::Status status = RewriteLog(); !status.ok()) return status;
+  // The lock is ours, but was the file's name taken away before? 0 also where the system cannot
+  // say.
+  int moved = 0;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0) {
+    return absl::FailedPreconditionError(path + ": was renamed while it was opened");
+  }
   if (absl::Status status = Set(path, {"PRAGMA wal_checkpoint(TRUNCATE)", "0"}); !status.ok()) {
     return status;
   }

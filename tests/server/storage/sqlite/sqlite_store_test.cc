@@ -1,4 +1,4 @@
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -143,6 +143,15 @@ TEST_F(SqliteStoreTest, TamperingPastTheTriggersIsFoundWhenTheLedgerIsOpened) {
     auto ledger = GroupCommitLedger::Open(*SqliteStore::Open(path_), {});
     EXPECT_EQ(ledger.status().code(), absl::StatusCode::kDataLoss) << what;
   }
+}
+
+TEST_F(SqliteStoreTest, AMissingFileIsMadeOnlyWhereThatIsWanted) {
+  const std::string missing = folder_.path() + "/another.sqlite";
+  EXPECT_EQ(SqliteStore::Open(missing, {.create = false}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(missing));
+  EXPECT_TRUE(SqliteStore::Open(missing).ok());
+  EXPECT_TRUE(SqliteStore::Open(missing, {.create = false}).ok());
 }
 
 TEST_F(SqliteStoreTest, ForeignAndFutureFilesAreRefused) {

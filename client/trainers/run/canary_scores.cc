@@ -1,0 +1,30 @@
+#include "client/trainers/run/canary_scores.h"
+
+#include "absl/strings/str_cat.h"
+#include "client/trainers/run/poisson_sampler.h"
+#include "epsledger/rounded_number.h"
+
+namespace epsledger::trainers {
+
+absl::StatusOr<std::vector<bool>> DrawMembers(std::int64_t count) {
+  // A Poisson sample with probability 1/2 is a fair coin for each, exactly.
+  absl::StatusOr<PoissonSampler> coins = PoissonSampler::Create(0.5, count);
+  if (!coins.ok()) return coins.status();
+  const absl::StatusOr<std::vector<int>> members = coins->Draw();
+  if (!members.ok()) return members.status();
+  std::vector<bool> is_member(static_cast<std::size_t>(count));
+  for (const int member : *members) is_member[static_cast<std::size_t>(member)] = true;
+  return is_member;
+}
+
+std::string CanaryScoreLines(const std::vector<bool>& is_member,
+                             const std::vector<double>& scores) {
+  std::string lines;
+  for (std::size_t canary = 0; canary < scores.size(); ++canary) {
+    absl::StrAppend(&lines, is_member[canary] ? "member," : "non-member,",
+                    ExactNumber(scores[canary]), "\n");
+  }
+  return lines;
+}
+
+}  // namespace epsledger::trainers

@@ -1,0 +1,23 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_RUN_CANARY_SCORES_H_
+#define EPSLEDGER_CLIENT_TRAINERS_RUN_CANARY_SCORES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace epsledger::trainers {
+
+// Returns for each canary whether it is trained on: fair coins of the operating system,
+// independent. INTERNAL without randomness. REQUIRES: count in [0, 2^31).
+absl::StatusOr<std::vector<bool>> DrawMembers(std::int64_t count);
+
+// Returns what `epsctl audit --method one-run --scores` reads: "member,SCORE" or
+// "non-member,SCORE", a line a canary in their order, digits enough to read back the same score.
+// REQUIRES: one score a canary.
+std::string CanaryScoreLines(const std::vector<bool>& is_member, const std::vector<double>& scores);
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_RUN_CANARY_SCORES_H_

@@ -1,0 +1,291 @@
+#include "server/storage/ledger_migration.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "server/storage/data_directory.h"
+#include "server/storage/replica.h"
+#include "server/storage/sqlite/sqlite_store.h"
+
+namespace epsledger::storage {
+namespace {
+
+using core::Entry;
+using core::LedgerHead;
+using Heads = std::map<std::string, LedgerHead>;
+
+// Entries of one transaction.
+constexpr int64_t kEntriesPerCommit = 10'000;
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+// With RENAME_NOREPLACE as `flags` nothing that is there is replaced, where the file system can.
+absl::Status Rename(const std::string& from, const std::string& to, unsigned flags = 0) {
+  int failed = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags);
+  if (failed != 0 && flags != 0 && (errno == EINVAL || errno == ENOSYS)) {
+    failed = rename(from.c_str(), to.c_str());
+  }
+  if (failed != 0) {
+    return absl::UnavailableError(
+        absl::StrCat(from, ": cannot be renamed to ", to, ": ", std::strerror(errno)));
+  }
+  return SyncDirectory(std::filesystem::path(to).parent_path().string());
+}
+
+// What is in the log would be lost with a new name.
+absl::Status CheckLogIsEmpty(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path + "-wal", error);
+  if (error || size == 0) return absl::OkStatus();
+  return absl::UnavailableError(path + ": its log is not empty; run the migration again");
+}
+
+absl::Status IsAnother(const std::string& root_id) {
+  return absl::FailedPreconditionError(
+      absl::StrFormat("ledger %s: the destination holds another ledger of this name", root_id));
+}
+
+// The heads of a store. Replays every ledger on the way: a chain that ends in the same hash as
+// another is the same.
+absl::StatusOr<Heads> ReplayAll(LedgerStore& store) {
+  Heads heads;
+  Replica replica;
+  absl::Status status = store.ReadAll([&](const std::string& root_id, const Entry& entry) {
+    heads[root_id] = {entry.sequence, entry.hash};
+    return replica.Apply(root_id, entry);
+  });
+  if (!status.ok()) return status;
+  return heads;
+}
+
+struct BothHeads {
+  Heads there;
+  Heads source;
+};
+
+// OK if the source is whole and the destination holds a beginning of it.
+absl::StatusOr<BothHeads> Compare(LedgerStore& from, LedgerStore& to) {
+  absl::StatusOr<Heads> there = ReplayAll(to);
+  if (!there.ok()) return there.status();
+  absl::StatusOr<Heads> source = ReplayAll(from);
+  if (!source.ok()) return source.status();
+  Heads common;
+  absl::Status status = from.ReadAll([&](const std::string& root_id, const Entry& entry) {
+    const auto known = there->find(root_id);
+    if (known != there->end() && known->second == LedgerHead{entry.sequence, entry.hash}) {
+      common.insert(*known);
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  for (const auto& [root_id, head] : *there) {
+    if (common.count(root_id) == 0) return IsAnother(root_id);
+  }
+  return BothHeads{*std::move(there), *std::move(source)};
+}
+
+// Appends to `to` what it lacks. Writes nothing unless Compare says OK.
+absl::StatusOr<MigrationReport> Copy(LedgerStore& from, LedgerStore& to,
+                                     MigrationProgress progress) {
+  absl::StatusOr<BothHeads> both = Compare(from, to);
+  if (!both.ok()) return both.status();
+  const Heads& there = both->there;
+  MigrationReport report{.heads = std::move(both->source)};
+  int64_t pending = 0;
+  const auto commit = [&]() {
+    pending = 0;
+    progress(report.entry_count);
+    return to.Commit();
+  };
+  absl::Status status = from.ReadAll([&](const std::string& root_id, const Entry& entry) {
+    ++report.entry_count;
+    const auto known = there.find(root_id);
+    if (known != there.end() && entry.sequence <= known->second.sequence) return absl::OkStatus();
+    absl::Status appended = pending == 0 ? to.Begin() : absl::OkStatus();
+    if (appended.ok()) appended = to.Append(root_id, entry);
+    ++report.copied_count;
+    if (appended.ok() && ++pending == kEntriesPerCommit) appended = commit();
+    return appended;
+  });
+  if (status.ok() && pending > 0) status = commit();
+  if (!status.ok()) return status;
+  // What is stored now, read anew.
+  const absl::StatusOr<Heads> stored = ReplayAll(to);
+  if (!stored.ok()) return stored.status();
+  if (*stored != report.heads) {
+    return absl::DataLossError("the destination does not hold what was written to it");
+  }
+  return report;
+}
+
+absl::StatusOr<std::unique_ptr<PostgresStore>> OpenForMigration(PostgresStore::Options options) {
+  options.for_migration = true;
+  return PostgresStore::Open(options);
+}
+
+struct Files {
+  explicit Files(const std::string& data_dir)
+      : database(DatabaseIn(data_dir)),
+        moved(MovedDatabaseIn(data_dir)),
+        unfinished(UnfinishedDatabaseIn(data_dir)),
+        taken_back(TakenBackDatabaseIn(data_dir)) {}
+  const std::string database;
+  const std::string moved;
+  const std::string unfinished;
+  const std::string taken_back;
+};
+
+// A MigrateToSqlite that has not published its file is as if it had not been: the database has all.
+// That one may still be running. Without the file's name it cannot publish it any more.
+absl::StatusOr<MigrationReport> TakeBack(const Files& files, PostgresStore& postgres,
+                                         MigrationProgress progress) {
+  MigrationReport report;
+  absl::Status status =
+      Exists(files.taken_back) ? absl::OkStatus() : Rename(files.unfinished, files.taken_back);
+  if (!status.ok()) return status;
+  status = postgres.ReadAll([&](const std::string& root_id, const Entry& entry) {
+    report.heads[root_id] = {entry.sequence, entry.hash};
+    ++report.entry_count;
+    return absl::OkStatus();
+  });
+  progress(report.entry_count);
+  if (status.ok()) status = postgres.SetPhase(PostgresPhase::kOpen);
+  if (!status.ok()) return status;
+  std::error_code ignored;  // what stays is a copy of the beginning
+  for (const char* ending : {"-wal", "-shm"}) {
+    std::filesystem::remove(files.unfinished + ending, ignored);
+  }
+  std::filesystem::remove(files.taken_back, ignored);
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
+                                                  const PostgresStore::Options& options,
+                                                  MigrationProgress progress) {
+  const Files files(data_dir);
+  absl::StatusOr<std::unique_ptr<PostgresStore>> postgres = OpenForMigration(options);
+  if (!postgres.ok()) return postgres.status();
+  const absl::StatusOr<PostgresPhase> phase = (*postgres)->Phase();
+  if (!phase.ok()) return phase.status();
+  if (!Exists(files.database)) {
+    if ((Exists(files.taken_back) && *phase != PostgresPhase::kReceiving) ||
+        (Exists(files.unfinished) && *phase == PostgresPhase::kMoved)) {
+      return TakeBack(files, **postgres, progress);
+    }
+    if (!Exists(files.moved) || *phase == PostgresPhase::kMoved) {
+      return absl::NotFoundError(files.database + ": there is no ledger to move");
+    }
+    // The source was retired and the database not opened, or all was done before.
+    absl::StatusOr<std::unique_ptr<SqliteStore>> source = SqliteStore::Open(files.moved);
+    if (!source.ok()) return source.status();
+    if (*phase == PostgresPhase::kOpen) {
+      return absl::NotFoundError(files.database + ": its ledgers have been moved already");
+    }
+    absl::StatusOr<MigrationReport> report = Copy(**source, **postgres, progress);
+    if (!report.ok()) return report;
+    absl::Status status = (*postgres)->SetPhase(PostgresPhase::kOpen);
+    if (!status.ok()) return status;
+    return report;
+  }
+  absl::StatusOr<std::unique_ptr<SqliteStore>> source = SqliteStore::Open(files.database);
+  if (!source.ok()) return source.status();
+  const auto check_empty = [&] {
+    const absl::StatusOr<bool> empty = (*postgres)->IsEmpty();
+    return !empty.ok() || *empty
+               ? empty.status()
+               : absl::FailedPreconditionError(
+                     "--postgres: holds ledgers that servers take charges for; want an empty "
+                     "database");
+  };
+  if (*phase == PostgresPhase::kMoved) {
+    // A database with another ledger is left as it is, its phase too.
+    if (absl::Status status = Compare(**source, **postgres).status(); !status.ok()) return status;
+  }
+  if (*phase == PostgresPhase::kOpen) {
+    if (absl::Status status = check_empty(); !status.ok()) return status;
+  }
+  if (*phase != PostgresPhase::kReceiving) {
+    absl::Status status = (*postgres)->SetPhase(PostgresPhase::kReceiving);
+    if (!status.ok()) return status;
+  }
+  if (*phase == PostgresPhase::kOpen) {
+    // A server may have made a ledger before it saw the phase. Nothing of ours is beside it yet.
+    if (absl::Status status = check_empty(); !status.ok()) {
+      (*postgres)->SetPhase(PostgresPhase::kOpen).IgnoreError();
+      return status;
+    }
+  }
+  absl::StatusOr<MigrationReport> report = Copy(**source, **postgres, progress);
+  if (!report.ok()) return report;
+  // The source first, and under its lock: for a moment nobody takes charges, and never both.
+  absl::Status status = CheckLogIsEmpty(files.database);
+  if (status.ok()) status = Rename(files.database, files.moved);
+  if (status.ok()) status = (*postgres)->SetPhase(PostgresPhase::kOpen);
+  if (!status.ok()) return status;
+  return report;
+}
+
+absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& options,
+                                                const std::string& data_dir,
+                                                MigrationProgress progress) {
+  const Files files(data_dir);
+  absl::StatusOr<std::unique_ptr<PostgresStore>> postgres = OpenForMigration(options);
+  if (!postgres.ok()) return postgres.status();
+  const absl::StatusOr<PostgresPhase> phase = (*postgres)->Phase();
+  if (!phase.ok()) return phase.status();
+  if (*phase == PostgresPhase::kReceiving) {
+    return absl::FailedPreconditionError(
+        "--postgres: a migration to it has not come to its end; run that one again first");
+  }
+  if (Exists(files.database)) {
+    return absl::FailedPreconditionError(files.database +
+                                         ": there is a ledger already; want a folder without one");
+  }
+  const absl::StatusOr<bool> empty = (*postgres)->IsEmpty();
+  if (!empty.ok()) return empty.status();
+  if (*empty) return absl::NotFoundError("--postgres: there is no ledger to move");
+  if (Exists(files.taken_back)) {
+    return absl::FailedPreconditionError(
+        data_dir + ": its migration is being taken back; finish that first, by --to postgres");
+  }
+  if (*phase == PostgresPhase::kMoved && !Exists(files.unfinished)) {
+    return absl::NotFoundError(
+        "--postgres: its ledgers have been moved already, or are being moved to another folder");
+  }
+  absl::Status status = MakeDataDirectory(data_dir);
+  if (!status.ok()) return status;
+  // Before the phase: without this file nobody goes on with it.
+  absl::StatusOr<std::unique_ptr<SqliteStore>> sqlite =
+      SqliteStore::Open(files.unfinished, {.create = *phase == PostgresPhase::kOpen});
+  if (!sqlite.ok()) return sqlite.status();
+  // If it was interrupted the phase is not written again, only its durability made sure of:
+  // somebody may have taken the migration back since.
+  status = *phase == PostgresPhase::kOpen ? (*postgres)->SetPhase(PostgresPhase::kMoved)
+                                          : (*postgres)->ConfirmPhase();
+  if (!status.ok()) return status;
+  absl::StatusOr<MigrationReport> report = Copy(**postgres, **sqlite, progress);
+  if (!report.ok()) return report;
+  sqlite->reset();
+  status = CheckLogIsEmpty(files.unfinished);
+  // A server may have begun a ledger there before the unfinished file was: it is not replaced.
+  if (status.ok()) status = Rename(files.unfinished, files.database, RENAME_NOREPLACE);
+  if (!status.ok()) return status;
+  return report;
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,53 @@
+#include "server/storage/postgres/durability.h"
+
+#include <string>
+
+#include "absl/strings/str_format.h"
+
+namespace epsledger::storage {
+
+// CockroachDB has none of these settings and always waits for a majority of its replicas;
+// YugabyteDB has them, and they mean nothing there.
+absl::Status CheckPostgresDurability(PostgresConnection& connection, bool without_standby) {
+  const struct {
+    const char* setting;
+    const char* why;
+  } must_be_on[] = {
+      {"fsync", "a power loss would lose or damage charges that were acknowledged"},
+      {"full_page_writes", "a power loss would leave half-written pages"},
+  };
+  for (const auto& [setting, why] : must_be_on) {
+    const absl::StatusOr<std::string> value =
+        connection.ReadText(absl::StrFormat("SHOW %s", setting));
+    if (!value.ok()) return value.status();
+    if (*value != "on") {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("ledger database: %s is \"%s\", want \"on\": %s", setting, *value, why));
+    }
+  }
+  const absl::StatusOr<std::string> commit = connection.ReadText("SHOW synchronous_commit");
+  if (!commit.ok()) return commit.status();
+  const bool local = *commit == "local" || *commit == "remote_write";
+  if (*commit != "on" && *commit != "remote_apply" && !(local && without_standby)) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "ledger database: synchronous_commit is \"%s\", want \"on\" or \"remote_apply\": a charge "
+        "would be acknowledged before it is durable%s",
+        *commit, local ? " on the standby" : ""));
+  }
+  if (absl::Status kept = connection.Execute("SET synchronous_commit = " + *commit); !kept.ok()) {
+    return kept;
+  }
+  if (without_standby) return absl::OkStatus();
+  const absl::StatusOr<std::string> standbys =
+      connection.ReadText("SHOW synchronous_standby_names");
+  if (!standbys.ok()) return standbys.status();
+  if (standbys->empty()) {
+    return absl::FailedPreconditionError(
+        "ledger database: synchronous_standby_names is empty, want a synchronous standby: a "
+        "failover would lose charges that were acknowledged. Where there is one machine and no "
+        "failover, say --postgres-without-standby");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::storage

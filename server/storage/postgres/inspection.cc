@@ -1,0 +1,199 @@
+#include "server/storage/postgres/inspection.h"
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/ledger_inspection.h"
+#include "server/storage/postgres/connection.h"
+
+namespace epsledger::storage {
+namespace {
+
+constexpr int kPage = 5'000;
+
+constexpr PostgresStatement kLedgers = {
+    "SELECT ledger_id, root_budget, sequence, hash FROM ledgers WHERE sequence > 0"
+    " ORDER BY ledger_id"};
+// Rows that belong to no ledger, or to one without entries, and tables that contradict each other.
+constexpr PostgresStatement kStrays = {
+    "SELECT 'a row of entries belongs to no ledger' FROM entries WHERE ledger_id NOT IN"
+    "  (SELECT ledger_id FROM ledgers WHERE sequence > 0)"
+    " UNION ALL"
+    " SELECT 'a row of charges belongs to no ledger' FROM charges WHERE ledger_id NOT IN"
+    "  (SELECT ledger_id FROM ledgers WHERE sequence > 0)"
+    " UNION ALL"
+    " SELECT 'a row of budgets belongs to no ledger' FROM budgets WHERE ledger_id NOT IN"
+    "  (SELECT ledger_id FROM ledgers WHERE sequence > 0)"
+    " UNION ALL (SELECT 'a block holds no charge of its session' FROM"
+    "  (SELECT ledger_id, session_number, block FROM charge_blocks"
+    "   EXCEPT SELECT ledger_id, session_number, sequence / 64 FROM charges) a LIMIT 1)"
+    " UNION ALL (SELECT 'a charge is in no block' FROM"
+    "  (SELECT ledger_id, session_number, sequence / 64 FROM charges"
+    "   EXCEPT SELECT ledger_id, session_number, block FROM charge_blocks) b LIMIT 1)"
+    " LIMIT 1"};
+
+// The rows of one query, a page after the other.
+class Cursor {
+ public:
+  Cursor(PostgresConnection& connection, const std::string& name, const std::string& sql)
+      : connection_(connection), name_(name) {
+    status_ = connection.Execute(absl::StrCat("DECLARE ", name, " BINARY CURSOR FOR ", sql));
+  }
+  ~Cursor() { connection_.Execute("CLOSE " + name_).IgnoreError(); }
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
+
+  // False after the last row, and after an error.
+  bool Next() {
+    if (!status_.ok()) return false;
+    ++row_;
+    if (!page_.has_value() || (row_ == page_->count() && row_ == kPage)) {
+      absl::StatusOr<PostgresRows> page =
+          connection_.Fetch(absl::StrCat("FETCH ", kPage, " FROM ", name_));
+      if (!page.ok()) {
+        status_ = page.status();
+        return false;
+      }
+      page_.emplace(*std::move(page));
+      row_ = 0;
+    }
+    return row_ < page_->count();
+  }
+  int64_t Int(int column) const { return page_->Int(row_, column); }
+  std::string Bytes(int column) const { return std::string(page_->Bytes(row_, column)); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  PostgresConnection& connection_;
+  const std::string name_;
+  std::optional<PostgresRows> page_;
+  int row_ = -1;
+  absl::Status status_;
+};
+
+class PostgresLedgerRows : public StoredRows {
+ public:
+  PostgresLedgerRows(PostgresConnection& connection, int64_t ledger_id)
+      : entries_(connection, "entry_rows",
+                 absl::StrCat("SELECT sequence, hash, content FROM entries WHERE ledger_id = ",
+                              ledger_id, " ORDER BY sequence")),
+        charges_(connection, "charge_rows",
+                 absl::StrCat("SELECT sequence, session_number, attempt, charge_id FROM charges"
+                              " WHERE ledger_id = ",
+                              ledger_id, " ORDER BY sequence")),
+        budgets_(connection, "budget_rows",
+                 absl::StrCat("SELECT budget_id FROM budgets WHERE ledger_id = ", ledger_id,
+                              " ORDER BY budget_id")) {}
+
+  std::optional<EntryRow> NextEntry() override {
+    if (!entries_.Next()) return std::nullopt;
+    return EntryRow{entries_.Int(0), entries_.Bytes(1), entries_.Bytes(2)};
+  }
+  std::optional<ChargeRow> NextCharge() override {
+    if (!charges_.Next()) return std::nullopt;
+    return ChargeRow{charges_.Int(0), {charges_.Int(1), charges_.Int(2), charges_.Bytes(3)}};
+  }
+  std::optional<std::string> NextBudget() override {
+    if (!budgets_.Next()) return std::nullopt;
+    return budgets_.Bytes(0);
+  }
+  absl::Status status() const override {
+    absl::Status status = entries_.status();
+    status.Update(charges_.status());
+    status.Update(budgets_.status());
+    return status;
+  }
+
+ private:
+  Cursor entries_;
+  Cursor charges_;
+  Cursor budgets_;
+};
+
+struct ListedLedger {
+  int64_t id;
+  std::string root_id;
+  int64_t sequence;
+  std::string hash;
+};
+
+// A session in which the whole database is as it was at one moment.
+struct Snapshot {
+  std::unique_ptr<PostgresConnection> connection;
+  std::vector<ListedLedger> ledgers;
+};
+
+absl::StatusOr<Snapshot> TakeSnapshot(const PostgresStore::Options& options) {
+  absl::StatusOr<std::unique_ptr<PostgresConnection>> connection =
+      PostgresStore::ConnectToRead(options);
+  if (!connection.ok()) return connection.status();
+  absl::Status status =
+      (*connection)->Execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+  if (!status.ok()) return status;
+  const auto rows = (*connection)->Run({{&kLedgers}});
+  if (!rows.ok()) return rows.status();
+  Snapshot snapshot;
+  for (int row = 0; row < rows->front().count(); ++row) {
+    snapshot.ledgers.push_back({rows->front().Int(row, 0), std::string(rows->front().Bytes(row, 1)),
+                                rows->front().Int(row, 2),
+                                std::string(rows->front().Bytes(row, 3))});
+  }
+  snapshot.connection = *std::move(connection);
+  return snapshot;
+}
+
+absl::StatusOr<LedgerReport> Inspect(const Snapshot& snapshot, const ListedLedger& ledger,
+                                     absl::FunctionRef<void(const core::Entry&)> visit) {
+  PostgresLedgerRows rows(*snapshot.connection, ledger.id);
+  absl::StatusOr<LedgerReport> report = InspectLedger(ledger.root_id, rows, visit);
+  if (!report.ok() || report->fault.has_value()) return report;
+  if (report->head.sequence != ledger.sequence || ledger.hash.size() != report->head.hash.size() ||
+      std::memcmp(ledger.hash.data(), report->head.hash.data(), ledger.hash.size()) != 0) {
+    report->fault = {0, "the table of ledgers names another head than the last entry"};
+  }
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options) {
+  const absl::StatusOr<Snapshot> snapshot = TakeSnapshot(options);
+  if (!snapshot.ok()) return snapshot.status();
+  std::vector<LedgerReport> reports;
+  for (const ListedLedger& ledger : snapshot->ledgers) {
+    absl::StatusOr<LedgerReport> report = Inspect(*snapshot, ledger, [](const core::Entry&) {});
+    if (!report.ok()) return report.status();
+    reports.push_back(*std::move(report));
+  }
+  const auto strays = snapshot->connection->Run({{&kStrays}});
+  if (!strays.ok()) return strays.status();
+  if (strays->front().count() > 0) {
+    reports.push_back({.fault = core::LedgerFault{0, std::string(strays->front().Bytes(0, 0))}});
+  }
+  return reports;
+}
+
+absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,
+                                            const std::string& root_id, std::ostream& out) {
+  const absl::StatusOr<Snapshot> snapshot = TakeSnapshot(options);
+  if (!snapshot.ok()) return snapshot.status();
+  for (const ListedLedger& ledger : snapshot->ledgers) {
+    if (ledger.root_id != root_id) continue;
+    ExportWriter writer(out, root_id);
+    absl::StatusOr<LedgerReport> report =
+        Inspect(*snapshot, ledger, [&](const core::Entry& entry) { writer.Add(entry); });
+    if (!report.ok() || report->fault.has_value()) return report;
+    if (absl::Status status = writer.Finish(report->head, report->merkle_root); !status.ok()) {
+      return status;
+    }
+    return report;
+  }
+  return absl::NotFoundError(
+      absl::StrCat("--postgres: holds no ledger of the root budget budgets/", root_id));
+}
+
+}  // namespace epsledger::storage

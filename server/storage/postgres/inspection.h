@@ -1,0 +1,21 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_POSTGRES_INSPECTION_H_
+#define EPSLEDGER_SERVER_STORAGE_POSTGRES_INSPECTION_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/storage/export_file.h"
+#include "server/storage/postgres/postgres_store.h"
+
+namespace epsledger::storage {
+
+// As VerifySqlite and ExportSqlite, of the ledgers at one moment: servers may go on meanwhile.
+absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options);
+absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,
+                                            const std::string& root_id, std::ostream& out);
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_POSTGRES_INSPECTION_H_

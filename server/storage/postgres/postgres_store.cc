@@ -1,0 +1,582 @@
+#include "server/storage/postgres/postgres_store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "server/core/codec.h"
+#include "server/core/tenant.h"
+#include "server/storage/failpoint.h"
+#include "server/storage/postgres/durability.h"
+#include "server/storage/postgres/statements.h"
+
+namespace epsledger::storage {
+namespace {
+
+// Rows of one page of a long reading.
+constexpr int64_t kPage = 10'000;
+// Entries that a transaction keeps until it sends them.
+constexpr size_t kMaxPending = 8'192;
+
+absl::StatusOr<core::Entry> EntryOf(const PostgresRows& rows, int row, int hash_column) {
+  core::Hash hash;
+  const std::string_view bytes = rows.Bytes(row, hash_column);
+  if (bytes.size() != hash.size()) return absl::DataLossError("ledger entry: damaged hash");
+  std::memcpy(hash.data(), bytes.data(), hash.size());
+  return core::DecodeEntry(std::string(rows.Bytes(row, hash_column + 1)), hash);
+}
+
+absl::StatusOr<std::string> ReadPassword(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    return absl::NotFoundError(
+        absl::StrCat("--postgres-password-file: ", path, " cannot be read, or is empty"));
+  }
+  return line;
+}
+
+absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenSession(
+    const PostgresStore::Options& options, absl::Duration patience) {
+  const absl::StatusOr<std::string> password = ReadPassword(options.password_file);
+  if (!password.ok()) return password.status();
+  return PostgresConnection::Open(options.conninfo, *password, patience);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PostgresStore>> PostgresStore::Open(const Options& options) {
+  std::unique_ptr<PostgresStore> store(new PostgresStore(options));
+  if (absl::Status status = store->Connect(); !status.ok()) return status;
+  return store;
+}
+
+absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresStore::ConnectToRead(
+    const Options& options) {
+  return OpenSession(options, absl::InfiniteDuration());  // it may look at very much
+}
+
+absl::Status PostgresStore::Connect() {
+  connection_ = nullptr;
+  absl::StatusOr<std::unique_ptr<PostgresConnection>> connection =
+      OpenSession(options_, options_.patience);
+  if (!connection.ok()) return connection.status();
+  absl::Status status = (*connection)->Execute(kSessionSettings);
+  if (status.ok()) status = CheckPostgresDurability(**connection, options_.without_standby);
+  if (status.ok()) status = MigratePostgresSchema(**connection);
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::string> phase = (*connection)->ReadText(kPhase.sql);
+  if (!phase.ok()) return phase.status();
+  status = CheckPhase(*phase);
+  if (status.ok()) connection_ = *std::move(connection);
+  return status;
+}
+
+absl::Status PostgresStore::ConnectIfLost() {
+  return connection_ != nullptr && !connection_->lost() ? absl::OkStatus() : Connect();
+}
+
+absl::Status PostgresStore::CheckPhase(std::string_view phase) const {
+  const absl::StatusOr<PostgresPhase> found = PostgresPhaseOf(phase);
+  if (!found.ok()) return found.status();
+  if (options_.for_migration || *found == PostgresPhase::kOpen) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      *found == PostgresPhase::kMoved
+          ? "ledger database: its ledgers have been moved elsewhere by `epsledgerd ledger migrate`"
+          : "ledger database: `epsledgerd ledger migrate` has not brought all of the ledgers; run "
+            "it again to its end");
+}
+
+PostgresCall PostgresStore::StillDurable() const {
+  return {&kStillDurable, PostgresValues().Int(options_.without_standby ? 1 : 0)};
+}
+
+absl::Status PostgresStore::CheckStillDurable(const PostgresRows& answer) {
+  if (answer.Bytes(0, 0) == "yes") return absl::OkStatus();
+  connection_ = nullptr;
+  return absl::UnavailableError(
+      "ledger database: fsync, full_page_writes or synchronous_standby_names is not any more what "
+      "it was: what is acknowledged might be lost");
+}
+
+absl::Status PostgresStore::AwaitStandby() {
+  if (!seen_more_ || options_.without_standby) return absl::OkStatus();
+  connection_->TakeWarning();
+  if (const auto awaited = connection_->Run({{&kAwaitStandby}}); !awaited.ok()) {
+    return awaited.status();
+  }
+  if (const std::string warning = connection_->TakeWarning(); !warning.empty()) {
+    return absl::UnavailableError("ledger database: the standby may lack entries: " + warning);
+  }
+  seen_more_ = false;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PostgresPhase> PostgresStore::Phase() {
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  const absl::StatusOr<std::string> name = connection_->ReadText(kPhase.sql);
+  if (!name.ok()) return name.status();
+  return PostgresPhaseOf(*name);
+}
+
+absl::StatusOr<bool> PostgresStore::IsEmpty() {
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  const absl::StatusOr<std::string> empty =
+      connection_->ReadText("SELECT NOT EXISTS (SELECT 1 FROM entries)");
+  if (!empty.ok()) return empty.status();
+  return *empty == "t";
+}
+
+absl::Status PostgresStore::SetPhase(PostgresPhase phase) {
+  return WritePhase(
+      [phase](PostgresConnection& connection) { return WritePostgresPhase(connection, phase); });
+}
+
+absl::Status PostgresStore::ConfirmPhase() {
+  return WritePhase([](PostgresConnection& connection) {
+    return connection.Execute("UPDATE epsledger SET phase = phase");
+  });
+}
+
+absl::Status PostgresStore::WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write) {
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  connection_->TakeWarning();
+  absl::Status status = write(*connection_);
+  // Whoever read the phase before has a row of this table locked until the end of its transaction.
+  // CockroachDB has no LOCK TABLE: stop the servers before a migration.
+  if (status.ok()) {
+    status = connection_->Execute("BEGIN; LOCK TABLE ledgers IN EXCLUSIVE MODE; COMMIT");
+    if (!status.ok()) connection_ = nullptr;  // its transaction may be open
+  }
+  if (!status.ok()) return status;
+  const std::string warning = connection_->TakeWarning();
+  return warning.empty() ? absl::OkStatus()
+                         : absl::UnavailableError(
+                               "ledger database: the phase may be lost, run it again: " + warning);
+}
+
+absl::Status PostgresStore::ReadAll(Visit visit) {
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  const auto end = [this](absl::Status status) {
+    const absl::Status ended = connection_->Run({{&kCommit}}).status();
+    return status.ok() ? ended : status;
+  };
+  if (auto began = connection_->Run({{&kBeginSnapshot}}); !began.ok()) return began.status();
+  int64_t ledger_id = std::numeric_limits<int64_t>::min();
+  int64_t sequence = 0;
+  while (true) {
+    const auto page =
+        connection_->Run({{&kReadAll, PostgresValues().Int(ledger_id).Int(sequence).Int(kPage)}});
+    if (!page.ok()) return end(page.status());
+    const PostgresRows& rows = page->front();
+    for (int row = 0; row < rows.count(); ++row) {
+      const std::string root_id(rows.Bytes(row, 0));
+      absl::StatusOr<core::Entry> entry = EntryOf(rows, row, 2);
+      if (root_id.empty()) entry = absl::DataLossError("ledger entry: its ledger has gone");
+      if (!entry.ok()) return end(entry.status());
+      ledger_id = rows.Int(row, 1);
+      sequence = rows.Int(row, 4);
+      if (entry->sequence != sequence) {
+        return end(absl::DataLossError(absl::StrFormat(
+            "ledger of budgets/%s: entry %d is stored as another", root_id, entry->sequence)));
+      }
+      positions_[root_id] = {.ledger_id = ledger_id, .head = {sequence, entry->hash}};
+      seen_more_ = true;
+      if (absl::Status status = visit(root_id, *std::move(entry)); !status.ok()) {
+        return end(status);
+      }
+    }
+    if (rows.count() < kPage) return end(absl::OkStatus());
+  }
+}
+
+void PostgresStore::NoteHeads(const PostgresRows& rows, Heads* heads) {
+  for (int row = 0; row < rows.count(); ++row) {
+    const std::string root_id(rows.Bytes(row, 0));
+    positions_[root_id].ledger_id = rows.Int(row, 1);
+    core::LedgerHead& head = (*heads)[root_id];
+    head.sequence = rows.Int(row, 2);
+    const std::string_view hash = rows.Bytes(row, 3);
+    // A damaged one is that of no entry.
+    if (hash.size() == head.hash.size()) std::memcpy(head.hash.data(), hash.data(), hash.size());
+  }
+}
+
+PostgresCall PostgresStore::TailsOf(const std::vector<std::string>& root_ids) {
+  std::vector<int64_t> ids, known;
+  for (const std::string& root_id : root_ids) {
+    const Position& position = positions_[root_id];
+    ids.push_back(position.ledger_id);  // no ledger has the number 0
+    known.push_back(position.head.sequence);
+  }
+  // Of one, as mostly: without a sort, as others wait for the ledger meanwhile.
+  if (ids.size() == 1) return {&kReadPage, PostgresValues().Int(ids[0]).Int(known[0]).Int(kPage)};
+  return {&kTails, PostgresValues().IntArray(ids).IntArray(known).Int(kPage)};
+}
+
+absl::Status PostgresStore::HandOut(const std::vector<std::string>& root_ids,
+                                    const PostgresRows& tails, Visit visit) {
+  std::map<int64_t, const std::string*> root_of;
+  for (const std::string& root_id : root_ids) root_of[LedgerId(root_id)] = &root_id;
+  const bool one = root_ids.size() == 1;
+  for (int row = 0; row < tails.count(); ++row) {
+    const std::string& root_id = one ? root_ids[0] : *root_of.at(tails.Int(row, 2));
+    if (damaged_.count(root_id) > 0) continue;
+    absl::StatusOr<core::Entry> entry = EntryOf(tails, row, 0);
+    core::LedgerHead& reached = positions_[root_id].head;
+    if (!entry.ok() || entry->sequence != reached.sequence + 1) {
+      damaged_.insert(root_id);
+      continue;
+    }
+    const core::LedgerHead head = {entry->sequence, entry->hash};
+    seen_more_ = true;
+    if (absl::Status status = visit(root_id, *std::move(entry)); !status.ok()) return status;
+    reached = head;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PostgresStore::HandOutAll(std::vector<std::string> root_ids, Visit visit) {
+  int count = kPage;
+  while (count == kPage) {
+    std::erase_if(root_ids, [this](const auto& root_id) { return damaged_.count(root_id) > 0; });
+    if (root_ids.empty()) break;
+    const auto page = connection_->Run({TailsOf(root_ids)});
+    if (!page.ok()) return page.status();
+    if (absl::Status status = HandOut(root_ids, page->front(), visit); !status.ok()) return status;
+    count = page->front().count();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  // The heads first: what is appended in between is handed out beyond them.
+  const auto found = connection_->Run({{&kPhase}, StillDurable(), {&kAllHeads}});
+  if (!found.ok()) return found.status();
+  if (absl::Status status = CheckPhase((*found)[0].Bytes(0, 0)); !status.ok()) return status;
+  if (!CheckStillDurable((*found)[1]).ok()) {
+    if (absl::Status status = Connect(); !status.ok()) return status;
+  }
+  Heads stored;
+  NoteHeads((*found)[2], &stored);
+  std::vector<std::string> lost;
+  std::vector<std::string> behind;
+  for (const auto& [root_id, position] : positions_) {
+    const core::LedgerHead& head = stored[root_id];  // of a ledger that has gone: none
+    if (head.sequence > position.head.sequence) {
+      behind.push_back(root_id);
+    } else if (!(head == position.head)) {
+      lost.push_back(root_id);
+    }
+  }
+  if (absl::Status status = HandOutAll(behind, visit); !status.ok()) return status;
+  for (const std::string& root_id : behind) {
+    const core::LedgerHead& head = stored[root_id];
+    const core::LedgerHead& reached = positions_[root_id].head;
+    if (reached.sequence < head.sequence ||
+        (reached.sequence == head.sequence && reached.hash != head.hash)) {
+      lost.push_back(root_id);
+    }
+  }
+  if (absl::Status status = AwaitStandby(); !status.ok()) return status;
+  return lost;
+}
+
+absl::Status PostgresStore::Begin() {
+  Failpoint("begin.before");
+  if (began_) return absl::FailedPreconditionError("a transaction is open already");
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  began_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> PostgresStore::Hold(
+    const std::vector<std::string>& root_ids, Visit visit) {
+  if (!began_) return absl::FailedPreconditionError("no transaction is open");
+  const PostgresValues names = PostgresValues().TextArray({root_ids.begin(), root_ids.end()});
+  const PostgresCall lock = root_ids.size() == 1
+                                ? PostgresCall{&kLockHead, PostgresValues().Bytes(root_ids[0])}
+                                : PostgresCall{&kLockHeads, names};
+  const auto ids = [&] {
+    std::vector<int64_t> found;
+    for (const std::string& root_id : root_ids) found.push_back(LedgerId(root_id));
+    return found;
+  };
+  const std::vector<int64_t> known_ids = ids();
+  // Each statement sees what was committed before it began: the phase and the tails are of after
+  // the locks.
+  std::vector<PostgresCall> calls;
+  if (!open_) calls.push_back({&kBegin});
+  calls.insert(calls.end(), {lock, {&kPhase}, TailsOf(root_ids)});
+  open_ = true;  // also if the lock fails
+  const auto results = connection_->Run(calls);
+  if (!results.ok()) return results.status();
+  Failpoint("begin.after");
+  const auto* const locked = &*results->end() - 3;
+  if (absl::Status status = CheckPhase(locked[1].Bytes(0, 0)); !status.ok()) return status;
+  Heads heads;
+  NoteHeads(locked[0], &heads);
+  // What was read by a number that the ledger does not have, or has no more, is not its tail.
+  bool all = heads.size() == root_ids.size() && known_ids == ids();
+  if (all) {
+    if (absl::Status status = HandOut(root_ids, locked[2], visit); !status.ok()) return status;
+    all = locked[2].count() < kPage;
+  }
+  if (heads.size() < root_ids.size()) {
+    // Locks what it makes; what another has made in this moment is there after the waiting.
+    const auto made = connection_->Run({{&kMakeLedgers, names}, lock});
+    if (!made.ok()) return made.status();
+    NoteHeads((*made)[1], &heads);
+  }
+  if (!all) {
+    if (absl::Status status = HandOutAll(root_ids, visit); !status.ok()) return status;
+  }
+  held_.insert(root_ids.begin(), root_ids.end());
+  std::vector<std::string> lost;
+  for (const std::string& root_id : root_ids) {
+    if (!(heads[root_id] == positions_[root_id].head)) lost.push_back(root_id);
+  }
+  return lost;
+}
+
+absl::Status PostgresStore::Append(const std::string& root_id, const core::Entry& entry) {
+  if (!began_) return absl::FailedPreconditionError("no transaction is open");
+  Failpoint("append.before");
+  if (held_.count(root_id) == 0) {
+    const absl::StatusOr<std::vector<std::string>> lost =
+        Hold({root_id}, [](const std::string& root, const core::Entry& unseen) {
+          return absl::AbortedError(absl::StrFormat(
+              "ledger database: entry %d of %s was appended meanwhile", unseen.sequence, root));
+        });
+    if (!lost.ok()) return lost.status();
+    if (!lost->empty())
+      return absl::DataLossError("ledger database: has lost entries of " + root_id);
+  }
+  Position& position = positions_[root_id];
+  const int64_t ledger_id = position.ledger_id;
+  if (entry.sequence != position.head.sequence + 1) {
+    return absl::AbortedError(absl::StrFormat("ledger database: entry %d of %s follows entry %d",
+                                              entry.sequence, root_id, position.head.sequence));
+  }
+  if (absl::Status status = pending_.Add(root_id, ledger_id, entry); !status.ok()) return status;
+  if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
+    prefetched_.erase(KeyIn(ledger_id, *key));
+  }
+  position.head = {entry.sequence, entry.hash};
+  new_heads_[ledger_id] = position.head;
+  appended_.insert(root_id);
+  return pending_.size() < kMaxPending ? absl::OkStatus() : Flush();
+}
+
+absl::Status PostgresStore::Flush() {
+  const auto stored = connection_->Run(pending_.Inserts());
+  if (!stored.ok()) return stored.status();
+  pending_.Clear();
+  return absl::OkStatus();
+}
+
+absl::Status PostgresStore::Commit() {
+  if (!began_) return absl::FailedPreconditionError("no transaction is open");
+  Failpoint("commit.before");
+  if (open_) {
+    std::vector<PostgresCall> calls = pending_.Inserts();
+    if (new_heads_.size() == 1) {
+      const auto& [ledger_id, head] = *new_heads_.begin();
+      calls.push_back(
+          {&kUpdateHead,
+           PostgresValues().Int(ledger_id).Int(head.sequence).Bytes(BytesOf(head.hash))});
+    } else if (!new_heads_.empty()) {
+      std::vector<int64_t> ledger_ids, sequences;
+      std::vector<std::string_view> hashes;
+      for (const auto& [ledger_id, head] : new_heads_) {
+        ledger_ids.push_back(ledger_id);
+        sequences.push_back(head.sequence);
+        hashes.push_back(BytesOf(head.hash));
+      }
+      calls.push_back(
+          {&kUpdateHeads,
+           PostgresValues().IntArray(ledger_ids).IntArray(sequences).ByteArray(hashes)});
+    }
+    calls.push_back({&kCommit});
+    // Asked after it: who unsets the standby while commits wait for it lets them go without a word.
+    calls.push_back(StillDurable());
+    connection_->TakeWarning();
+    // After a statement that fails the rest is skipped, COMMIT too.
+    const auto committed = connection_->Run(calls);
+    if (!committed.ok()) return committed.status();
+    if (const std::string warning = connection_->TakeWarning(); !warning.empty()) {
+      return absl::UnavailableError("ledger database: the commit may be lost: " + warning);
+    }
+    if (absl::Status status = CheckStillDurable(committed->back()); !status.ok()) return status;
+    seen_more_ = false;  // the rows that it locked are in the log after what it saw
+  }
+  Failpoint("commit.after");
+  EndTransaction();
+  return absl::OkStatus();
+}
+
+std::vector<std::string> PostgresStore::Rollback() {
+  if (open_ && connection_ != nullptr && !connection_->lost()) {
+    // What fails here ends with its session.
+    if (!connection_->Execute("ROLLBACK").ok()) connection_ = nullptr;
+  }
+  std::vector<std::string> forgotten(appended_.begin(), appended_.end());
+  for (const std::string& root_id : forgotten) positions_.erase(root_id);
+  // A ledger that was made is not there any more.
+  for (const std::string& root_id : held_) {
+    const auto it = positions_.find(root_id);
+    if (it != positions_.end() && it->second.head.sequence == 0) positions_.erase(it);
+  }
+  EndTransaction();
+  return forgotten;
+}
+
+void PostgresStore::EndTransaction() {
+  began_ = false;
+  open_ = false;
+  held_.clear();
+  appended_.clear();
+  pending_.Clear();
+  prefetched_.clear();
+  new_heads_.clear();
+}
+
+int64_t PostgresStore::LedgerId(const std::string& root_id) const {
+  const auto it = positions_.find(root_id);
+  return it == positions_.end() ? 0 : it->second.ledger_id;
+}
+
+absl::StatusOr<PostgresRows> PostgresStore::Read(const PostgresCall& call) {
+  if (pending_.size() > 0) {
+    if (absl::Status status = Flush(); !status.ok()) return status;
+  }
+  return Ask(call);
+}
+
+absl::StatusOr<PostgresRows> PostgresStore::Ask(const PostgresCall& call) {
+  if (connection_ == nullptr || connection_->lost()) {
+    return absl::UnavailableError("ledger database: the connection is lost");
+  }
+  absl::StatusOr<std::vector<PostgresRows>> results = connection_->Run({call});
+  if (!results.ok()) return results.status();
+  return std::move(results->front());
+}
+
+absl::StatusOr<std::vector<core::Entry>> PostgresStore::ReadEntries(const std::string& root_id,
+                                                                    int64_t after_sequence,
+                                                                    int64_t limit) {
+  const absl::StatusOr<PostgresRows> rows =
+      Read({&kReadPage, PostgresValues().Int(LedgerId(root_id)).Int(after_sequence).Int(limit)});
+  if (!rows.ok()) return rows.status();
+  std::vector<core::Entry> result;
+  for (int row = 0; row < rows->count(); ++row) {
+    absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 0);
+    if (!entry.ok()) return entry.status();
+    result.push_back(*std::move(entry));
+  }
+  return result;
+}
+
+absl::StatusOr<std::optional<core::Entry>> PostgresStore::FindCharge(const std::string& root_id,
+                                                                     const core::ChargeKey& key) {
+  const int64_t ledger_id = LedgerId(root_id);
+  const StoredChargeKey stored = KeyIn(ledger_id, key);
+  if (const core::Entry* pending = pending_.FindCharge(stored)) return *pending;
+  if (const auto known = prefetched_.find(stored); known != prefetched_.end()) return known->second;
+  // What is pending are other keys: they need not be stored before.
+  const absl::StatusOr<PostgresRows> rows = Ask({&kFindCharge, PostgresValues()
+                                                                   .Int(ledger_id)
+                                                                   .Int(key.session_number)
+                                                                   .Int(key.attempt)
+                                                                   .Bytes(key.charge_id)});
+  if (!rows.ok()) return rows.status();
+  if (rows->count() == 0) return std::nullopt;
+  absl::StatusOr<core::Entry> entry = EntryOf(*rows, 0, 0);
+  if (!entry.ok()) return entry.status();
+  return *std::move(entry);
+}
+
+absl::Status PostgresStore::Prefetch(const std::vector<StoredKey>& keys) {
+  if (keys.empty()) return absl::OkStatus();
+  std::vector<int64_t> ledger_ids, sessions, attempts;
+  std::vector<std::string_view> charge_ids;
+  for (const StoredKey& stored : keys) {
+    const core::ChargeKey& key = stored.key;
+    ledger_ids.push_back(LedgerId(stored.root_id));
+    sessions.push_back(key.session_number);
+    attempts.push_back(key.attempt);
+    charge_ids.push_back(key.charge_id);
+    prefetched_.try_emplace(KeyIn(ledger_ids.back(), key));
+  }
+  const absl::StatusOr<PostgresRows> rows = Ask({&kFindCharges, PostgresValues()
+                                                                    .IntArray(ledger_ids)
+                                                                    .IntArray(sessions)
+                                                                    .IntArray(attempts)
+                                                                    .TextArray(charge_ids)});
+  if (!rows.ok()) return rows.status();
+  for (int row = 0; row < rows->count(); ++row) {
+    absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 4);
+    const StoredChargeKey key(rows->Int(row, 0), rows->Int(row, 1), rows->Int(row, 2),
+                              std::string(rows->Bytes(row, 3)));
+    if (entry.ok()) {
+      prefetched_[key] = *std::move(entry);
+    } else {
+      prefetched_.erase(key);  // FindCharge says what is wrong with it
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::string& root_id,
+                                                                    int64_t session_number,
+                                                                    int64_t after_sequence,
+                                                                    int64_t limit) {
+  std::vector<core::Entry> result;
+  int64_t after = after_sequence;
+  int64_t block = BlockOf(after_sequence);
+  // Every block holds one of the session's charges at least, so `limit` of them are enough; mostly
+  // fewer are.
+  const int64_t blocks = limit / 8 + 1;
+  while (static_cast<int64_t>(result.size()) < limit) {
+    const absl::StatusOr<PostgresRows> rows =
+        Read({&kListCharges,
+              PostgresValues().Int(LedgerId(root_id)).Int(session_number).Int(block).Int(blocks)});
+    if (!rows.ok()) return rows.status();
+    if (rows->count() == 0) break;
+    for (int row = 0; row < rows->count(); ++row) {
+      absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 0);
+      if (!entry.ok()) return entry.status();
+      block = BlockOf(entry->sequence) + 1;
+      const auto* charge = std::get_if<core::ChargeDecided>(&entry->body);
+      if (charge == nullptr || charge->session_number != session_number ||
+          entry->sequence <= after || static_cast<int64_t>(result.size()) >= limit) {
+        continue;
+      }
+      after = entry->sequence;
+      result.push_back(*std::move(entry));
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<std::map<std::string, std::string>> PostgresStore::FindLedgers(
+    const std::vector<std::string>& budget_ids) {
+  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  const absl::StatusOr<PostgresRows> rows =
+      Read({&kFindLedgers, PostgresValues().TextArray({budget_ids.begin(), budget_ids.end()})});
+  if (!rows.ok()) return rows.status();
+  std::map<std::string, std::string> ledgers;
+  for (int row = 0; row < rows->count(); ++row) {
+    ledgers.emplace(rows->Bytes(row, 0), rows->Bytes(row, 1));
+  }
+  return ledgers;
+}
+
+}  // namespace epsledger::storage

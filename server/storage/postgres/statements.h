@@ -1,0 +1,112 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_
+#define EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_
+
+// What PostgresStore says to the database.
+
+#include "server/storage/postgres/connection.h"
+
+namespace epsledger::storage {
+
+// A server that stops in the middle of a transaction is thrown out of it, so that the others do not
+// wait for it for ever; one that waits for them gives up before its clients do.
+inline constexpr char kSessionSettings[] =
+    "SET default_transaction_isolation = 'read committed';"
+    "SET client_min_messages = 'warning';"
+    "SET idle_in_transaction_session_timeout = '15s';"
+    "SET lock_timeout = '10s'";
+
+inline constexpr PostgresStatement kBegin = {"BEGIN"};
+inline constexpr PostgresStatement kBeginSnapshot = {
+    "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
+inline constexpr PostgresStatement kCommit = {"COMMIT"};
+// Whether what is acknowledged is still kept: settings change under a session. $1: 1 if no standby
+// is wanted.
+inline constexpr PostgresStatement kStillDurable = {
+    "SELECT CASE WHEN current_setting('fsync') = 'on' AND current_setting('full_page_writes') = "
+    "'on'"
+    " AND ($1::bigint = 1 OR current_setting('synchronous_standby_names') <> '')"
+    " THEN 'yes' ELSE 'no' END"};
+// Returns when the standby has all that this session has seen: a record of its own comes after it.
+// PostgreSQL's alone; where there is no standby to wait for it is not asked.
+inline constexpr PostgresStatement kAwaitStandby = {
+    "SELECT 1 FROM pg_logical_emit_message(true, 'epsledger', 'seen')"};
+inline constexpr PostgresStatement kPhase = {"SELECT phase FROM epsledger"};
+inline constexpr PostgresStatement kReadAll = {
+    "SELECT coalesce(l.root_budget, ''), e.ledger_id, e.hash, e.content, e.sequence"
+    " FROM entries e LEFT JOIN ledgers l ON l.ledger_id = e.ledger_id"
+    " WHERE (e.ledger_id, e.sequence) > ($1::bigint, $2::bigint)"
+    " ORDER BY e.ledger_id, e.sequence LIMIT $3::bigint"};
+inline constexpr PostgresStatement kAllHeads = {
+    "SELECT root_budget, ledger_id, sequence, hash FROM ledgers WHERE sequence > 0"};
+// In the order of ledger_id, so that no two transactions wait for each other.
+inline constexpr PostgresStatement kLockHeads = {
+    "SELECT root_budget, ledger_id, sequence, hash FROM ledgers"
+    " WHERE root_budget = ANY ($1::text[]) ORDER BY ledger_id FOR UPDATE"};
+// Of one ledger, as mostly: PostgreSQL plans it once, a vector each time anew.
+inline constexpr PostgresStatement kLockHead = {
+    "SELECT root_budget, ledger_id, sequence, hash FROM ledgers"
+    " WHERE root_budget = $1::text FOR UPDATE"};
+inline constexpr PostgresStatement kMakeLedgers = {
+    "INSERT INTO ledgers (root_budget) SELECT * FROM unnest($1::text[])"
+    " ON CONFLICT (root_budget) DO NOTHING"};
+// What comes after the positions. The inner ORDER BY keeps it a walk along the index of each
+// ledger, whatever the planner knows of the tables. By the numbers of the ledgers: with their names
+// the planner has walked along all ledgers there are.
+inline constexpr PostgresStatement kTails = {
+    "SELECT e.hash, e.content, known.ledger_id"
+    " FROM unnest($1::bigint[], $2::bigint[]) AS known (ledger_id, sequence)"
+    " CROSS JOIN LATERAL (SELECT sequence, hash, content FROM entries"
+    "  WHERE ledger_id = known.ledger_id AND sequence > known.sequence"
+    "  ORDER BY sequence LIMIT $3::bigint) e"
+    " ORDER BY known.ledger_id, e.sequence LIMIT $3::bigint"};
+inline constexpr PostgresStatement kInsertEntries = {
+    "INSERT INTO entries (ledger_id, sequence, hash, content)"
+    " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[])"};
+inline constexpr PostgresStatement kInsertCharges = {
+    "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
+    " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])"};
+inline constexpr PostgresStatement kInsertBlocks = {
+    "INSERT INTO charge_blocks (ledger_id, session_number, block)"
+    " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) ON CONFLICT DO NOTHING"};
+inline constexpr PostgresStatement kInsertBudgets = {
+    "INSERT INTO budgets (budget_id, ledger_id)"
+    " SELECT * FROM unnest($1::text[], $2::bigint[])"};
+inline constexpr PostgresStatement kUpdateHeads = {
+    "UPDATE ledgers l SET sequence = new.sequence, hash = new.hash"
+    " FROM unnest($1::bigint[], $2::bigint[], $3::bytea[]) AS new (ledger_id, sequence, hash)"
+    " WHERE l.ledger_id = new.ledger_id"};
+inline constexpr PostgresStatement kUpdateHead = {
+    "UPDATE ledgers SET sequence = $2::bigint, hash = $3::bytea WHERE ledger_id = $1::bigint"};
+inline constexpr PostgresStatement kReadPage = {
+    "SELECT hash, content FROM entries WHERE ledger_id = $1::bigint AND sequence > $2::bigint"
+    " ORDER BY sequence LIMIT $3::bigint"};
+// A key whose entry has gone is found, without an entry: it is damaged, and not free.
+inline constexpr PostgresStatement kFindCharge = {
+    "SELECT e.hash, e.content FROM charges c"
+    " LEFT JOIN entries e ON e.ledger_id = c.ledger_id AND e.sequence = c.sequence"
+    " WHERE c.ledger_id = $1::bigint AND c.session_number = $2::bigint"
+    " AND c.attempt = $3::bigint AND c.charge_id = $4::text"};
+// Many at once. The inner LIMIT keeps it a look into the index for each.
+inline constexpr PostgresStatement kFindCharges = {
+    "SELECT k.ledger_id, k.session_number, k.attempt, k.charge_id, e.hash, e.content"
+    " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])"
+    "  AS k (ledger_id, session_number, attempt, charge_id)"
+    " CROSS JOIN LATERAL (SELECT e.hash, e.content FROM charges c"
+    "  LEFT JOIN entries e ON e.ledger_id = c.ledger_id AND e.sequence = c.sequence"
+    "  WHERE c.ledger_id = k.ledger_id AND c.session_number = k.session_number"
+    "  AND c.attempt = k.attempt AND c.charge_id = k.charge_id LIMIT 1) e"};
+inline constexpr PostgresStatement kListCharges = {
+    "SELECT e.hash, e.content FROM"
+    " (SELECT block FROM charge_blocks WHERE ledger_id = $1::bigint"
+    "  AND session_number = $2::bigint AND block >= $3::bigint ORDER BY block LIMIT $4::bigint) b"
+    " CROSS JOIN LATERAL (SELECT sequence, hash, content FROM entries"
+    "  WHERE ledger_id = $1::bigint AND sequence BETWEEN b.block * 64 AND b.block * 64 + 63"
+    "  ORDER BY sequence) e"
+    " ORDER BY e.sequence"};
+inline constexpr PostgresStatement kFindLedgers = {
+    "SELECT b.budget_id, l.root_budget FROM budgets b"
+    " JOIN ledgers l ON l.ledger_id = b.ledger_id WHERE b.budget_id = ANY ($1::text[])"};
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_

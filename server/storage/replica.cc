@@ -1,0 +1,308 @@
+#include "server/storage/replica.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_format.h"
+
+namespace epsledger::storage {
+
+using core::Command;
+using core::Entry;
+using core::Ledger;
+using core::Outcome;
+
+absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
+  // What was acknowledged stands at its place for ever.
+  const auto kept = kept_.find(root_id);
+  if (kept != kept_.end() && kept->second.sequence == entry.sequence &&
+      kept->second.hash != entry.hash) {
+    return absl::DataLossError(
+        absl::StrFormat("entry %d is another than the one that was acknowledged", entry.sequence));
+  }
+  if (root_id == core::kAccessRootId) return access_.Apply(entry);
+  std::unique_ptr<Ledger>& ledger = ledgers_[root_id];
+  if (ledger == nullptr) ledger = std::make_unique<Ledger>();
+  if (absl::Status applied = ledger->Apply(entry); !applied.ok()) return applied;
+  if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
+    const std::string tenant(core::TenantNameOf(root_id));
+    // A ledger that was moved to another name is not what its name says.
+    if (core::StoredId(tenant, ledger->root_id()) != root_id) {
+      return absl::DataLossError(
+          absl::StrFormat("the ledger %s is stored as that of %s", ledger->root_id(), root_id));
+    }
+    ledger_of_budget_[tenant][budget->id] = ledger.get();
+  }
+  return absl::OkStatus();
+}
+
+void Replica::ApplyForeign(const std::string& root_id, const Entry& entry) {
+  // Also of one in quarantine: it may be read, and others may go on with it.
+  const absl::Status status = Apply(root_id, entry);
+  if (!status.ok()) quarantined_.emplace(root_id, status);
+}
+
+core::LedgerHead Replica::HeadOf(const std::string& root_id) const {
+  if (root_id == core::kAccessRootId) return access_.head();
+  const auto it = ledgers_.find(root_id);
+  return it == ledgers_.end() ? core::LedgerHead() : it->second->head();
+}
+
+void Replica::Kept(const std::vector<std::string>& root_ids) {
+  for (const std::string& root_id : root_ids) {
+    const core::LedgerHead head = HeadOf(root_id);
+    core::LedgerHead& kept = kept_[root_id];
+    if (head.sequence >= kept.sequence) {
+      kept = head;
+      forgotten_.erase(root_id);
+    } else {
+      Lost(root_id);  // after Forget: not all of it came back
+      Restore(root_id);
+    }
+  }
+}
+
+// It may hold what is not durable: more than was spent, never less.
+void Replica::Restore(const std::string& root_id) {
+  const auto as_it_was = forgotten_.find(root_id);
+  const auto it = ledgers_.find(root_id);
+  if (as_it_was == forgotten_.end() || it == ledgers_.end()) return;
+  Ledger& ledger = *it->second;  // at its address, by which listeners know it
+  ledger = std::move(as_it_was->second);
+  forgotten_.erase(as_it_was);
+  LedgerOfBudget& budgets = ledger_of_budget_[std::string(core::TenantNameOf(root_id))];
+  for (const auto& [id, budget] : ledger.budgets()) budgets[id] = &ledger;
+}
+
+void Replica::Lost(const std::string& root_id) {
+  quarantined_.emplace(
+      root_id,
+      absl::DataLossError(absl::StrFormat(
+          "ledger %s: the database has lost entries that were acknowledged, up to entry %d, or "
+          "damaged them: it was restored from an older copy, failed over to one, or changed. "
+          "Charges are refused until that is mended and the server is started anew",
+          root_id, kept_[root_id].sequence)));
+}
+
+void Replica::Forget(const std::string& root_id) {
+  if (root_id == core::kAccessRootId) {
+    access_ = core::AccessLedger();
+    return;
+  }
+  const auto ledger = ledgers_.find(root_id);
+  if (ledger == ledgers_.end()) return;
+  LedgerOfBudget& budgets = ledger_of_budget_[std::string(core::TenantNameOf(root_id))];
+  for (auto it = budgets.begin(); it != budgets.end();) {
+    it = it->second == ledger->second.get() ? budgets.erase(it) : std::next(it);
+  }
+  if (kept_[root_id].sequence == 0) {
+    ledgers_.erase(ledger);
+  } else {
+    forgotten_.try_emplace(root_id, std::move(*ledger->second));
+    *ledger->second = Ledger();  // at its address, by which listeners know it
+  }
+}
+
+const Replica::LedgerOfBudget& Replica::BudgetsOf(const core::Tenant& tenant) const {
+  static const LedgerOfBudget none;
+  const auto it = ledger_of_budget_.find(tenant.name);
+  return it == ledger_of_budget_.end() ? none : it->second;
+}
+
+int64_t Replica::budget_count() const {
+  int64_t count = 0;
+  for (const auto& [tenant, budgets] : ledger_of_budget_) {
+    count += static_cast<int64_t>(budgets.size());
+  }
+  return count;
+}
+
+namespace {
+
+// The budgets whose places decide where a command goes.
+std::vector<std::string> BudgetsIn(const Command& command) {
+  std::vector<std::string> ids;
+  if (std::holds_alternative<core::AccessCommand>(command.body)) return ids;
+  ids.push_back(core::BudgetOf(command));
+  // BudgetOf is the parent; the new id may be taken in another ledger.
+  if (const auto* create = std::get_if<core::CreateBudget>(&command.body)) {
+    ids.push_back(create->spec.id);
+  }
+  if (const auto* supersede = std::get_if<core::SupersedeBudget>(&command.body)) {
+    ids.push_back(supersede->successor_id);
+  }
+  if (command.last_seen.has_value()) ids.push_back(command.last_seen->root_budget_id);
+  return ids;
+}
+
+}  // namespace
+
+std::vector<std::string> Replica::UnknownBudgets(const core::Tenant& tenant,
+                                                 const Command& command) const {
+  std::vector<std::string> unknown;
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  for (const std::string& id : BudgetsIn(command)) {
+    if (budgets.find(id) == budgets.end()) unknown.push_back(core::StoredId(tenant.name, id));
+  }
+  return unknown;
+}
+
+std::vector<std::string> Replica::LedgersOf(
+    const core::Tenant& tenant, const Command& command,
+    const std::map<std::string, std::string>& elsewhere) const {
+  if (std::holds_alternative<core::AccessCommand>(command.body)) return {core::kAccessRootId};
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  std::vector<std::string> root_ids;
+  for (const std::string& id : BudgetsIn(command)) {
+    std::string stored_id = core::StoredId(tenant.name, id);
+    if (const auto it = budgets.find(id); it != budgets.end()) {
+      root_ids.push_back(core::StoredId(tenant.name, it->second->root_id()));
+    } else if (const auto there = elsewhere.find(stored_id); there != elsewhere.end()) {
+      root_ids.push_back(there->second);
+    }
+  }
+  const auto* create = std::get_if<core::CreateBudget>(&command.body);
+  if (create != nullptr && create->spec.parent_id.empty()) {
+    std::string stored_id = core::StoredId(tenant.name, create->spec.id);
+    if (budgets.find(create->spec.id) == budgets.end() && elsewhere.count(stored_id) == 0) {
+      root_ids.push_back(std::move(stored_id));
+    }
+  }
+  return root_ids;
+}
+
+void Replica::AddKeysOf(const core::Tenant& tenant, const Command& command, HighestIds* highest,
+                        std::vector<StoredKey>* keys) const {
+  const auto* charge = std::get_if<core::Charge>(&command.body);
+  const auto* settle = std::get_if<core::SettleLease>(&command.body);
+  if (charge == nullptr && settle == nullptr) return;
+  const core::SessionName& name = charge != nullptr ? charge->session : settle->session;
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  const auto it = budgets.find(name.budget_id);
+  const core::SessionState* session = it == budgets.end() ? nullptr : it->second->FindSession(name);
+  if (session == nullptr) return;
+  const std::string root_id = core::StoredId(tenant.name, it->second->root_id());
+  if (IsQuarantined(root_id)) return;  // nothing is looked up
+  const auto add = [&](int64_t attempt, std::string id) {
+    keys->push_back({root_id, {session->number, attempt, std::move(id)}});
+  };
+  if (settle != nullptr) {
+    add(settle->attempt, settle->lease_id);
+    add(settle->attempt, core::SettlementId(settle->lease_id));
+    return;
+  }
+  std::string& last = highest->try_emplace(session, session->last_charge_id).first->second;
+  for (const core::ChargeItem& item : charge->items) {
+    const std::string& id = item.charge_id;
+    // As SessionState::IsBeyondLastChargeId, with which the ledger decides whether to look.
+    if (charge->attempt == session->current_attempt &&
+        std::pair(id.size(), std::string_view(id)) >
+            std::pair(last.size(), std::string_view(last))) {
+      last = id;
+    } else {
+      add(charge->attempt, id);
+    }
+  }
+}
+
+Ledger* Replica::Route(const core::Tenant& tenant, const Command& command,
+                       std::unique_ptr<Ledger>* fresh, std::string* root_id) {
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  const auto find = [&](const std::string& budget_id) -> Ledger* {
+    const auto it = budgets.find(budget_id);
+    if (it == budgets.end()) return nullptr;
+    *root_id = core::StoredId(tenant.name, it->second->root_id());
+    return it->second;
+  };
+  if (const auto* create = std::get_if<core::CreateBudget>(&command.body)) {
+    if (Ledger* existing = find(create->spec.id)) return existing;
+    if (!create->spec.parent_id.empty()) return find(create->spec.parent_id);
+    *fresh = std::make_unique<Ledger>();
+    *root_id = core::StoredId(tenant.name, create->spec.id);
+    return fresh->get();
+  }
+  return find(core::BudgetOf(command));
+}
+
+absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& command) {
+  if (!command.last_seen.has_value()) return absl::OkStatus();
+  const core::SeenHead& seen = *command.last_seen;
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  const auto it = budgets.find(seen.root_budget_id);
+  const Ledger empty;
+  const bool known = it != budgets.end();
+  absl::Status status = (known ? *it->second : empty).CheckSeen(seen);
+  // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
+  if (!status.ok() && known) {
+    quarantined_.emplace(core::StoredId(tenant.name, it->second->root_id()), status);
+  }
+  return status;
+}
+
+absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& command) const {
+  const auto* supersede = std::get_if<core::SupersedeBudget>(&command.body);
+  if (supersede == nullptr) return absl::OkStatus();
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  const auto successor = budgets.find(supersede->successor_id);
+  const auto budget = budgets.find(supersede->budget_id);
+  if (successor == budgets.end() || budget == budgets.end() ||
+      successor->second == budget->second) {
+    return absl::OkStatus();
+  }
+  return absl::AlreadyExistsError(
+      absl::StrFormat("budgets/%s exists already and is another budget", supersede->successor_id));
+}
+
+absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& command,
+                                              int64_t time_micros, Append append,
+                                              absl::Status* store_status) {
+  const auto lost = quarantined_.find(core::kAccessRootId);
+  if (lost != quarantined_.end()) return lost->second;
+  bool stored = false;
+  absl::StatusOr<core::AccessOutcome> outcome =
+      access_.Execute(command, time_micros, [&](const Entry& entry) {
+        stored = true;
+        return append(core::kAccessRootId, entry);
+      });
+  if (!outcome.ok() && stored) *store_status = outcome.status();
+  if (!outcome.ok()) return outcome.status();
+  return *std::move(outcome);
+}
+
+absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Command& command,
+                                        Lookup lookup, Append append, absl::Status* store_status) {
+  if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
+    return DecideAccess(*access, command.time_micros, append, store_status);
+  }
+  if (absl::Status status = CheckSeen(tenant, command); !status.ok()) return status;
+  if (absl::Status status = CheckSuccessor(tenant, command); !status.ok()) return status;
+  std::unique_ptr<Ledger> fresh;
+  std::string root_id;
+  Ledger* ledger = Route(tenant, command, &fresh, &root_id);
+  if (const auto behind = quarantined_.find(root_id); behind != quarantined_.end()) {
+    return behind->second;
+  }
+  if (ledger == nullptr) {
+    // An empty ledger says what is missing in the words of the others.
+    ledger = (fresh = std::make_unique<Ledger>()).get();
+  }
+  bool stored = false;
+  absl::StatusOr<Outcome> outcome = ledger->Execute(
+      command, [&](const core::ChargeKey& key) { return lookup(root_id, key); },
+      [&](const Entry& entry) {
+        stored = true;
+        return append(root_id, entry);
+      });
+  if (!outcome.ok() && stored) *store_status = outcome.status();
+  if (outcome.ok() && !command.validate_only) {
+    if (const auto* budget = std::get_if<core::BudgetOutcome>(&*outcome);
+        budget != nullptr && budget->created) {
+      ledger_of_budget_[tenant.name][budget->budget_id] = ledger;
+      if (fresh != nullptr) ledgers_[root_id] = std::move(fresh);
+    }
+  }
+  return outcome;
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,108 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_REPLICA_H_
+#define EPSLEDGER_SERVER_STORAGE_REPLICA_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/core/access_ledger.h"
+#include "server/core/command.h"
+#include "server/core/ledger.h"
+#include "server/core/tenant.h"
+#include "server/storage/ledger_store.h"
+
+namespace epsledger::storage {
+
+// Every ledger of a store in memory: what replaying its entries gives, and the decisions on it.
+// Root ids here are those of the store: core::StoredId.
+//
+// Guarantee: a ledger that lacks something which was known to be durable (Kept, or a client's
+// SeenHead), or holds something else in its place, is quarantined: it takes no commands until the
+// process is started anew, because what it would acknowledge contradicts what was acknowledged. It
+// may be read, and follows what other servers append to it as far as that follows.
+//
+// Not thread-safe.
+class Replica {
+ public:
+  // A tenant's budgets, each with its ledger.
+  using LedgerOfBudget = std::map<std::string, core::Ledger*, std::less<>>;
+  using Ledgers = std::map<std::string, std::unique_ptr<core::Ledger>, std::less<>>;
+  // Stores an entry of a ledger.
+  using Append = absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)>;
+  using Lookup = absl::FunctionRef<absl::StatusOr<std::optional<core::Entry>>(
+      const std::string& root_id, const core::ChargeKey& key)>;
+
+  // The next entry of a ledger, as stored. DATA_LOSS if it does not follow from the ones before.
+  absl::Status Apply(const std::string& root_id, const core::Entry& entry);
+  // The same of an entry that another server appended: one that does not follow puts its ledger in
+  // quarantine, and no other.
+  void ApplyForeign(const std::string& root_id, const core::Entry& entry);
+
+  // The ledgers are durable as they are here. One of which something is missing after Forget is
+  // lost.
+  void Kept(const std::vector<std::string>& root_ids);
+  // Empties a ledger, to be replayed from its first entry. If it does not come back it is shown as
+  // it was.
+  void Forget(const std::string& root_id);
+  // The store has lost entries of the ledger.
+  void Lost(const std::string& root_id);
+
+  // Budgets that the command names and that no ledger here has, as core::StoredId.
+  std::vector<std::string> UnknownBudgets(const core::Tenant& tenant,
+                                          const core::Command& command) const;
+  // The ledgers that the command may append to or is decided by, also one that it may create, given
+  // where the budgets are that are not here.
+  std::vector<std::string> LedgersOf(const core::Tenant& tenant, const core::Command& command,
+                                     const std::map<std::string, std::string>& elsewhere) const;
+
+  // The highest charge id of the newest attempt of sessions, as it is after some commands.
+  using HighestIds = std::map<const core::SessionState*, std::string>;
+  // Adds the keys that Decide will mostly look up for a command that comes after others.
+  void AddKeysOf(const core::Tenant& tenant, const core::Command& command, HighestIds* highest,
+                 std::vector<StoredKey>* keys) const;
+
+  // Decides a command and applies its entries, each after `append` took it. Sets `*store_status` if
+  // `append` failed after that: memory and store differ.
+  absl::StatusOr<core::Outcome> Decide(const core::Tenant& tenant, const core::Command& command,
+                                       Lookup lookup, Append append, absl::Status* store_status);
+
+  // The tenant's; empty if it has none.
+  const LedgerOfBudget& BudgetsOf(const core::Tenant& tenant) const;
+  const Ledgers& ledgers() const { return ledgers_; }
+  const core::AccessLedger& access() const { return access_; }
+  bool IsQuarantined(const std::string& root_id) const { return quarantined_.count(root_id) > 0; }
+  int64_t budget_count() const;
+
+ private:
+  core::LedgerHead HeadOf(const std::string& root_id) const;
+  void Restore(const std::string& root_id);
+  absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& command,
+                                             int64_t time_micros, Append append,
+                                             absl::Status* store_status);
+  // The ledger that a command is about; for a new root budget a fresh one. `*root_id` is its name
+  // in the store.
+  core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
+                      std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
+  // DATA_LOSS if a client has seen an entry that the ledger does not hold; that ledger is then
+  // read-only until the server is restarted.
+  absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command);
+  // Budget ids are unique over all ledgers of a tenant.
+  absl::Status CheckSuccessor(const core::Tenant& tenant, const core::Command& command) const;
+
+  Ledgers ledgers_;                                                      // by root id
+  std::map<std::string, LedgerOfBudget, std::less<>> ledger_of_budget_;  // by tenant
+  std::map<std::string, core::LedgerHead, std::less<>> kept_;            // by root id
+  std::map<std::string, absl::Status, std::less<>> quarantined_;         // why, by root id
+  std::map<std::string, core::Ledger, std::less<>> forgotten_;           // as they were
+  core::AccessLedger access_;
+};
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_REPLICA_H_

@@ -1,0 +1,102 @@
+#ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_AUDITED_CHARGE_H_
+#define EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_AUDITED_CHARGE_H_
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/audit/audit.h"
+
+namespace epsledger::trainers {
+
+// Of every audit here: they hold with probability 1 - 1e-6, and noise is seeded beside.
+inline constexpr accounting::AuditTarget kSureTarget{.delta = 1e-5, .confidence = 1 - 1e-6};
+
+// What a trainer was charged for, each once or more.
+using Charges = std::vector<accounting::CountedEvent>;
+
+inline accounting::CountedEvent GaussianSteps(double noise_multiplier, std::int64_t count) {
+  const accounting::MechanismEvent step(accounting::Gaussian{.noise_multiplier = noise_multiplier});
+  return {.event = step, .count = count};
+}
+
+inline accounting::CountedEvent SampledGaussianSteps(double sampling_probability,
+                                                     double noise_multiplier, std::int64_t count) {
+  const accounting::MechanismEvent step(accounting::PoissonSampled{
+      .sampling_probability = sampling_probability,
+      .event =
+          accounting::MechanismEvent(accounting::Gaussian{.noise_multiplier = noise_multiplier})});
+  return {.event = step, .count = count};
+}
+
+// What an audit shows, beside what was charged.
+struct AuditedCharge {
+  double claimed = 0;      // the epsilon of the charges
+  double lower_bound = 0;  // of the audit, under its method's hypothesis
+  // What was counted cannot be under the charges' trade-off function; needs no hypothesis. Not said
+  // where it was not asked for.
+  bool contradicted = false;
+};
+
+inline AuditedCharge AuditAgainst(accounting::Question history, bool with_certificate,
+                                  accounting::AuditQuestion question) {
+  history.query = accounting::EpsilonAtDelta::FromDelta(question.target.delta);
+  const absl::StatusOr<accounting::Guarantee> claimed = accounting::Answer(history);
+  if (with_certificate) question.history = std::move(history);
+  const absl::StatusOr<accounting::AuditAnswer> answer = accounting::Audit(question);
+  if (!claimed.ok() || !answer.ok()) {
+    ADD_FAILURE() << claimed.status() << " " << answer.status();
+    return {};
+  }
+  const AuditedCharge audited{.claimed = claimed->upper.value(),
+                              .lower_bound = answer->epsilon.lower.value(),
+                              .contradicted = answer->contradicts_certificate.value_or(false)};
+  testing::Test::RecordProperty("claimed", std::to_string(audited.claimed));
+  testing::Test::RecordProperty("lower_bound", std::to_string(audited.lower_bound));
+  return audited;
+}
+
+// Of Gaussian releases without sampling, whose trade-off function is Gaussian.
+inline AuditedCharge AuditGaussian(
+    accounting::CanaryScores scores, Charges charges,
+    accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne) {
+  accounting::Question history;
+  history.relation = relation;
+  history.events = std::move(charges);
+  accounting::AuditQuestion question;
+  question.method = accounting::AuditMethod::kTwoArmGdp;
+  question.target = kSureTarget;
+  question.evidence = std::move(scores);
+  return AuditAgainst(std::move(history), true, std::move(question));
+}
+
+// Of anything, without a hypothesis. No certificate: of a sampled history that is 400 queries.
+inline AuditedCharge AuditByCounting(accounting::CanaryScores scores, Charges charges,
+                                     const accounting::AuditTarget& target = kSureTarget) {
+  accounting::Question history;
+  history.events = std::move(charges);
+  accounting::AuditQuestion question;
+  question.method = accounting::AuditMethod::kTwoArmThreshold;
+  question.target = target;
+  question.evidence = std::move(scores);
+  return AuditAgainst(std::move(history), false, std::move(question));
+}
+
+// Draws of one record with the probability, from a fixed seed.
+inline std::function<absl::StatusOr<std::vector<int>>()> SeededDraws(std::uint64_t seed,
+                                                                     double probability) {
+  return [generator = std::mt19937_64(seed),
+          present = std::bernoulli_distribution(probability)]() mutable {
+    return present(generator) ? std::vector<int>{0} : std::vector<int>();
+  };
+}
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_AUDITED_CHARGE_H_

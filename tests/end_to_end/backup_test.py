@@ -1,0 +1,295 @@
+"""Back up, restore, upgrade: the drills of docker/OPERATIONS.md on real servers: backup_test.py BUILD_DIR
+
+epsledger-backup and epsledger-restore are the scripts that are installed with the server. What must come back is
+compared by the heads of the ledgers, which differ if one bit of the history does.
+"""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+PACKAGE = os.path.join(ROOT, "cmake", "package")
+sys.path.insert(0, os.path.join(ROOT, "client", "python"))
+
+from served_ledger import ServedLedger  # noqa: E402
+
+import epsledger  # noqa: E402
+from epsledger.events import Gaussian  # noqa: E402
+
+STEP = Gaussian(noise_multiplier=10)  # rho 1/200
+STEPS_THAT_FIT = 12
+CAP = "0.0601"
+
+
+class StoppableLedger(ServedLedger):
+    """A server that is stopped and started by hand, on the data directory that is there then."""
+
+    def start(self, program=None):
+        addresses = os.path.join(self._folder.name, "addresses")
+        if os.path.exists(addresses):
+            os.unlink(addresses)
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                [program or self.epsledgerd, "--data-dir", self.data_dir, "--listen", self.grpc, "--http-listen",
+                 self.http, "--address-file", addresses], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self._wait_for(addresses)
+
+    def folder(self, name):
+        return os.path.join(self._folder.name, name)
+
+    def run(self, *command, expect=0):
+        """What an operator's command prints, on either stream."""
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120,
+                              env=dict(os.environ, EPSLEDGERD=self.epsledgerd))
+        if done.returncode != expect:
+            raise AssertionError("%s ended with %d, not %d: %s%s" % (command, done.returncode, expect, done.stdout, done.stderr))
+        return (done.stdout + done.stderr).strip()
+
+    def backup(self, expect=0):
+        return self.run(os.path.join(PACKAGE, "epsledger-backup"), self.data_dir, self.folder("backups"), expect=expect)
+
+    def restore(self, backup, expect=0):
+        return self.run(os.path.join(PACKAGE, "epsledger-restore"), backup, self.data_dir, expect=expect)
+
+    def lose_everything(self):
+        os.rename(self.data_dir, self.folder("lost.%d" % len(os.listdir(self._folder.name))))
+
+    def head(self):
+        head = json.loads(self.ctl("-o", "json", "ledger", "head", "people"))
+        return int(head["sequence"]), base64.b64decode(head["hash"]).hex()
+
+
+def heads_of(backup):
+    """name of a ledger -> (entries, hash)"""
+    with open(os.path.join(backup, "heads"), encoding="utf-8") as stream:
+        return {name: (int(count), head) for name, count, head in re.findall(
+            r"^(\S+): verified, (\d+) entries, head ([0-9a-f]{64}), Merkle root [0-9a-f]{64}$", stream.read(), re.MULTILINE)}
+
+
+class BackupTest(unittest.TestCase):
+    build = None
+
+    def setUp(self):
+        self.server = StoppableLedger(self.build)
+        self.server.__enter__()
+        self.addCleanup(self.server.__exit__)
+        self.server.ctl("budget", "create", "people", "--rho", CAP, "--relation", "add-or-remove-one",
+                        "--privacy-unit", "person")
+
+    def trainer(self, session="run"):
+        client = epsledger.connect(address="http://" + self.server.http,
+                                   retry=epsledger.Retry(max_tries=200, initial_backoff=0.01, max_backoff=0.05))
+        self.addCleanup(client.close)
+        return client.open(session=session, budget="people", delta=1e-5)
+
+    def charged(self):
+        return int(json.loads(self.server.ctl("-o", "json", "budget", "get", "people"))["acceptedChargeCount"])
+
+    def spend_what_is_left(self, session):
+        steps = sum(1 for _ in session.guard(range(100), STEP))
+        self.assertTrue(session.exhausted)
+        return steps
+
+    def statement(self):
+        file = self.server.folder("statement.json")
+        self.server.ctl("statement", "get", "people", "--delta", "1e-5", "--save", file)
+        info = json.loads(self.server.ctl("-o", "json", "server", "info"))
+        key = next(value for name, value in info.items() if "key" in name.lower())
+        return file, base64.b64decode(key).hex()
+
+    def test_a_restored_backup_is_the_ledger_of_its_hour_and_goes_on(self):
+        session = self.trainer()
+        for _ in range(5):
+            session.step(STEP)
+        statement, key = self.statement()
+        head = self.server.head()
+        self.server.stop()
+        backup = self.server.backup()
+        self.assertEqual(heads_of(backup)["budgets/people"], head)
+        self.server.lose_everything()
+        self.server.restore(backup)
+        self.server.start()
+        self.assertEqual(self.server.head(), head)
+        # The session that was there goes on, in the very same attempt, and to the very same cap.
+        self.assertEqual(self.spend_what_is_left(session), STEPS_THAT_FIT - 5)
+        self.assertEqual(self.charged(), STEPS_THAT_FIT)
+        # With the key in it: what was signed before is signed by the same server still.
+        self.server.ctl("statement", "verify", statement, "--public-key", key)
+        self.assertEqual(self.statement()[1], key)
+
+    def test_an_old_backup_is_found_out_by_who_saw_more_and_writes_nothing_then(self):
+        session = self.trainer()
+        session.step(STEP)
+        self.server.stop()
+        yesterday = self.server.backup()
+        self.server.start()
+        for _ in range(4):
+            session.step(STEP)
+        self.server.stop()
+        today = self.server.backup()
+        self.server.lose_everything()
+        self.server.restore(yesterday)
+        self.server.start()
+        self.assertEqual(self.charged(), 1)
+        with self.assertRaises(epsledger.OutcomeUnknown) as unknown:
+            session.step(STEP)
+        self.assertEqual(unknown.exception.code, "DATA_LOSS")
+        # Nor does anybody else get a charge; reading goes on, for whoever looks into it.
+        with self.assertRaises(epsledger.LedgerBehind):
+            self.trainer("another-run")
+        self.assertEqual(self.charged(), 1)
+        self.assertIn("restored from an old backup", self.refused_charge())
+        # The remedy is the newest copy that there is: with it the client that found out goes on.
+        self.server.stop()
+        self.server.lose_everything()
+        self.server.restore(today)
+        self.server.start()
+        session = self.trainer()
+        self.assertEqual(self.spend_what_is_left(session), STEPS_THAT_FIT - 5)
+
+    def refused_charge(self):
+        done = subprocess.run([self.server.epsctl, "--server", self.server.grpc, "--timeout", "5", "charge", "create",
+                               "people/run", "--open-attempt", "--gaussian", "10"], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60)
+        self.assertNotIn(done.returncode, (0, 3))
+        return done.stderr
+
+    def test_what_was_lost_with_no_copy_of_it_is_charged_again(self):
+        session = self.trainer()
+        self.server.stop()
+        yesterday = self.server.backup()
+        self.server.start()
+        for _ in range(4):
+            session.step(STEP)
+        self.server.stop()
+        self.server.lose_everything()
+        self.server.restore(yesterday)
+        self.server.start()
+        with self.assertRaises(epsledger.OutcomeUnknown):
+            session.step(STEP)
+        # A restart takes charges again, and has forgotten four: whoever released them charges them first.
+        self.server.stop()
+        self.server.start()
+        self.server.ctl("session", "create", "people/lost", "--relation", "add-or-remove-one", "--no-own-cap")
+        self.server.ctl("charge", "create", "people/lost", "--open-attempt", "--charge-id", "lost-in-restore",
+                        "--gaussian", "10", "--count", "4")
+        self.assertEqual(self.spend_what_is_left(self.trainer("next-run")), STEPS_THAT_FIT - 4)
+
+    def test_a_folder_behind_a_symbolic_link_is_copied_and_not_the_link(self):
+        self.trainer().step(STEP)
+        head = self.server.head()
+        self.server.stop()
+        real = self.server.folder("on-another-disk")
+        os.rename(self.server.data_dir, real)
+        os.symlink(real, self.server.data_dir)
+        backup = self.server.backup()
+        self.assertFalse(os.path.islink(backup))
+        self.assertNotIn("heads", os.listdir(real))
+        files = sorted(os.listdir(backup))
+        os.unlink(self.server.data_dir)
+        shutil.rmtree(real)
+        latest = self.server.folder("latest")
+        os.symlink(backup, latest)
+        self.server.restore(latest)
+        self.assertEqual(sorted(os.listdir(backup)), files)  # it stays as it is
+        self.server.start()
+        self.assertEqual(self.server.head(), head)
+
+    @unittest.skipIf(os.geteuid() != 0, "files are given to another user by root alone")
+    def test_what_is_restored_belongs_to_the_owner_of_the_folder(self):
+        self.server.stop()
+        backup = self.server.backup()
+        self.server.lose_everything()
+        os.mkdir(self.server.data_dir, 0o700)
+        os.chown(self.server.data_dir, 12345, 12346)
+        self.server.restore(backup)
+        for name in os.listdir(self.server.data_dir):
+            status = os.stat(os.path.join(self.server.data_dir, name))
+            self.assertEqual((name, status.st_uid, status.st_gid), (name, 12345, 12346))
+
+    def test_a_backup_is_taken_of_a_server_that_is_stopped_or_not_at_all(self):
+        self.assertIn("a server holds it", self.server.backup(expect=1))
+        self.assertEqual(os.listdir(self.server.folder("backups")), [])
+
+    def test_after_kill_9_a_backup_has_all_that_was_acknowledged(self):
+        session = self.trainer()
+        for _ in range(3):
+            session.step(STEP)
+        head = self.server.head()
+        self.server._process.kill()
+        self.server._process.wait()
+        self.assertEqual(heads_of(self.server.backup())["budgets/people"], head)
+
+    def test_nothing_is_restored_over_a_ledger(self):
+        self.server.stop()
+        backup = self.server.backup()
+        self.assertIn("move it away", self.server.restore(backup, expect=1))
+
+    def test_a_backup_that_is_not_as_it_was_taken_is_not_restored(self):
+        self.trainer().step(STEP)
+        self.server.stop()
+        backup = self.server.backup()
+        self.server.lose_everything()
+        database = os.path.join(backup, "ledger.sqlite")
+        with open(database, "rb") as stream:
+            content = bytearray(stream.read())
+        # The number of the noise in the newest charge, 10.0 as its eight bytes.
+        place = content.rindex(bytes.fromhex("4024000000000000"))
+        content[place + 2] ^= 1
+        with open(database, "wb") as stream:
+            stream.write(content)
+        self.server.restore(backup, expect=1)
+        self.assertFalse(os.path.exists(os.path.join(self.server.data_dir, "ledger.sqlite")))
+
+    def test_an_older_backup_under_a_newer_name_is_not_taken_for_it(self):
+        session = self.trainer()
+        self.server.stop()
+        old = self.server.backup()
+        self.server.start()
+        session.step(STEP)
+        self.server.stop()
+        new = self.server.backup()
+        self.server.lose_everything()
+        shutil.copy(os.path.join(new, "heads"), os.path.join(old, "heads"))
+        self.assertIn("has not the heads", self.server.restore(old, expect=1))
+
+    def test_an_export_while_it_serves_is_a_ledger_to_go_on_with(self):
+        session = self.trainer()
+        for _ in range(5):
+            session.step(STEP)
+        file = self.server.folder("people.ledger")
+        self.server.ctl("ledger", "export", "people", file)
+        head = self.server.head()
+        self.server.stop()
+        self.server.lose_everything()
+        self.assertIn(head[1], self.server.run(self.server.epsledgerd, "ledger", "verify", file))
+        self.server.run(self.server.epsledgerd, "ledger", "import", file, "--data-dir", self.server.data_dir)
+        self.server.start()
+        self.assertEqual(self.server.head(), head)
+        self.assertEqual(self.spend_what_is_left(session), STEPS_THAT_FIT - 5)
+
+    def test_an_upgrade_keeps_the_ledger_and_the_sessions_that_run(self):
+        session = self.trainer()
+        for _ in range(5):
+            session.step(STEP)
+        head = self.server.head()
+        self.server.stop()
+        self.server.backup()
+        new_program = self.server.folder("epsledgerd-of-the-new-version")
+        shutil.copy(self.server.epsledgerd, new_program)
+        # Before it serves: the new program replays what the old one wrote, and comes to the same heads.
+        self.assertIn(head[1], self.server.run(new_program, "ledger", "verify", "--data-dir", self.server.data_dir))
+        self.server.start(new_program)
+        self.assertEqual(self.server.head(), head)
+        self.assertEqual(self.spend_what_is_left(session), STEPS_THAT_FIT - 5)
+
+
+if __name__ == "__main__":
+    BackupTest.build = os.path.abspath(sys.argv.pop(1))
+    unittest.main()

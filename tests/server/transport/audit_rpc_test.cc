@@ -231,7 +231,8 @@ TEST_F(AuditRpc, ExportToAClientThatTakesNothingDoesNotHoldAStopUp) {
   grpc::ClientContext context;
   v1::ExportLedgerRequest request;
   request.set_budget("budgets/b");
-  const auto stream = client().audit->ExportLedger(&context, request);
+  TestClient reader(NarrowChannelTo(*server_.server));
+  const auto stream = reader.audit->ExportLedger(&context, request);
   v1::AuditEntry entry;
   ASSERT_TRUE(stream->Read(&entry));
   server_.server->Drain(absl::ZeroDuration());  // returns: that is the test

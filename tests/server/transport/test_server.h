@@ -138,6 +138,15 @@ class TestClient {
   const std::unique_ptr<v1::AuditService::Stub> audit;
 };
 
+// A connection of its own, whose streams take no more than 64 KiB that nobody reads.
+inline std::shared_ptr<grpc::Channel> NarrowChannelTo(const Server& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 16);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  return grpc::CreateCustomChannel(server.addresses()[0], grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
 inline constexpr char kAttempt[] = "budgets/b/sessions/s/attempts/1";
 inline constexpr char kOneEpsilon[] = "pure_dp { epsilon: 1 }";
 

@@ -73,15 +73,6 @@ class OpenWatch {
   std::unique_ptr<grpc::ClientReader<v1::LedgerChange>> reader_;
 };
 
-// A connection of its own, whose streams take no more than 64 KiB that nobody reads.
-std::shared_ptr<grpc::Channel> NarrowChannelTo(const Server& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 16);
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  return grpc::CreateCustomChannel(server.addresses()[0], grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
-
 int64_t HeadOf(TestClient& client, const std::string& budget) {
   return TestClient::Call(*client.audit, &v1::AuditService::Stub::GetLedgerHead,
                           Parse<v1::GetLedgerHeadRequest>("budget: '" + budget + "'"))

@@ -12,8 +12,8 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
-// Bounds the error of a computed gradient: terms of GradientSum are rounded by 2^-34 C at most.
-constexpr double kGradientRounding = 6e-11;
+// A term of GradientSum is rounded by at most 3e-11 C a coordinate; there are at most 2 n0 of them.
+constexpr double kGradientRounding = 2 * 3e-11;
 // A minimization that takes so many steps has gone wrong.
 constexpr int kMostIterations = 1'000'000;
 // The blur of objective perturbation is a Gaussian mechanism of this noise multiplier, mu = 1/1000,
@@ -25,17 +25,11 @@ constexpr double kSmallestDelta = 1e-12;
 // Rows this much shorter than the clip norm are never clipped, rounding included.
 constexpr double kUnclippedMargin = 1.000001;
 
-double Rounding(double contribution, Eigen::Index feature_count) {
-  return kGradientRounding * contribution * std::sqrt(static_cast<double>(feature_count));
-}
-
-absl::Status Validate(const PerturbationOptions& options) {
+absl::Status Validate(const LinearLoss& loss, const PerturbationOptions& options) {
   const struct {
     const char* field;
     double value;
-  } fields[] = {{"l2", options.l2},
-                {"row_norm_bound", options.row_norm_bound},
-                {"gradient_tolerance", options.gradient_tolerance}};
+  } fields[] = {{"l2", options.l2}, {"row_norm_bound", options.row_norm_bound}};
   for (const auto& each : fields) {
     if (!(std::isfinite(each.value) && each.value > 0)) {
       return absl::InvalidArgumentError(absl::StrCat("PerturbationOptions.", each.field, ": got ",
@@ -46,10 +40,15 @@ absl::Status Validate(const PerturbationOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat("PerturbationOptions.public_record_count: got ",
                                                    options.public_record_count, ", want >= 1"));
   }
+  if ((loss.record_count() - 1) / 2 >= options.public_record_count) {  // more than twice as many
+    return absl::FailedPreconditionError(
+        absl::StrCat("PerturbationOptions.public_record_count: got ", options.public_record_count,
+                     ", want at least half of the records there are"));
+  }
   return absl::OkStatus();
 }
 
-// Returns a point where the computed gradient of J + linear . theta has norm <= gradient_tolerance:
+// Returns a point where the computed gradient of J + linear . theta has norm <= GradientTolerance:
 // Nesterov's method for strongly convex functions, which converges for every start. Private.
 absl::StatusOr<Eigen::VectorXd> Minimize(const LinearLoss& loss, const PerturbationOptions& options,
                                          const Eigen::VectorXd& linear) {
@@ -59,11 +58,12 @@ absl::StatusOr<Eigen::VectorXd> Minimize(const LinearLoss& loss, const Perturbat
                            options.l2;
   const double root = std::sqrt(options.l2 / lipschitz);
   const double momentum = (1 - root) / (1 + root);
+  const double tolerance = GradientTolerance(loss.contribution(), loss.feature_count());
   Eigen::VectorXd theta = Eigen::VectorXd::Zero(loss.feature_count());
   Eigen::VectorXd ahead = theta;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     const Eigen::VectorXd gradient = loss.GradientSum(ahead) / count + options.l2 * ahead + linear;
-    if (gradient.norm() <= options.gradient_tolerance) return ahead;
+    if (gradient.norm() <= tolerance) return ahead;
     Eigen::VectorXd next = ahead - gradient / lipschitz;
     ahead = next + momentum * (next - theta);
     theta = std::move(next);
@@ -99,17 +99,26 @@ struct Strength {
 
 }  // namespace
 
+double GradientRounding(double contribution, Eigen::Index feature_count) {
+  return kGradientRounding * contribution * std::sqrt(static_cast<double>(feature_count));
+}
+
+double GradientTolerance(double contribution, Eigen::Index feature_count) {
+  return 2 * GradientRounding(contribution, feature_count);
+}
+
 double MinimizerContribution(const PerturbationOptions& options, double contribution,
                              Eigen::Index feature_count) {
   return (contribution / static_cast<double>(options.public_record_count) +
-          2 * (options.gradient_tolerance + Rounding(contribution, feature_count))) /
+          2 * (GradientTolerance(contribution, feature_count) +
+               GradientRounding(contribution, feature_count))) /
          options.l2;
 }
 
 absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
                                                        const PerturbationOptions& options,
                                                        GradientRelease& release) {
-  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  if (absl::Status valid = Validate(loss, options); !valid.ok()) return valid;
   const absl::StatusOr<Eigen::VectorXd> minimizer =
       Minimize(loss, options, Eigen::VectorXd::Zero(loss.feature_count()));
   if (!minimizer.ok()) return minimizer.status();
@@ -122,7 +131,7 @@ absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
 absl::StatusOr<double> ObjectivePerturbationNoise(const LinearLoss& loss,
                                                   const PerturbationOptions& options,
                                                   const ObjectivePerturbationTarget& target) {
-  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  if (absl::Status valid = Validate(loss, options); !valid.ok()) return valid;
   const double contribution = loss.contribution();
   if (!std::holds_alternative<LogisticMargin>(loss.margin_loss()) ||
       !(options.row_norm_bound * kUnclippedMargin <= contribution)) {
@@ -181,7 +190,9 @@ absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
                draws->head(size) * (*noise / static_cast<double>(options.public_record_count)));
   if (!minimizer.ok()) return minimizer.status();
   const double distance =
-      2 * (options.gradient_tolerance + Rounding(loss.contribution(), size)) / options.l2;
+      2 *
+      (GradientTolerance(loss.contribution(), size) + GradientRounding(loss.contribution(), size)) /
+      options.l2;
   return Released(*minimizer + draws->tail(size) * (kBlurMultiplier * distance));
 }
 

@@ -17,24 +17,31 @@ namespace epsledger::trainers::istdp {
 //
 //   J(theta) = (1/n0) sum_i loss(theta . x_i, y_i) + (l2/2) ||theta||^2.
 struct PerturbationOptions {
-  double l2 = 0;                         // "Lambda", > 0
-  std::int64_t public_record_count = 0;  // "n0", >= 1
-  double row_norm_bound = 1;             // every record's, > 0
-  // The minimizer is taken to be found where the norm of the gradient is at most this; > 0. It
-  // enters the sensitivity.
-  double gradient_tolerance = 1e-9;
+  double l2 = 0;  // "Lambda", > 0
+  // "n0", >= 1, and at least half of the records there are: the rounding of the gradient grows with
+  // them, and its bound may not.
+  std::int64_t public_record_count = 0;
+  double row_norm_bound = 1;  // every record's, > 0
 };
+
+// Returns the norm of the computed gradient at which the minimizer of J is taken to be found: twice
+// GradientRounding, so that a minimization gets there whatever `contribution` is. It enters the
+// sensitivity.
+double GradientTolerance(double contribution, Eigen::Index feature_count);
+
+// Returns 6e-11 C sqrt(d), a bound on the norm of the error of the computed gradient of J
+// (LinearLoss::GradientSum) for up to 2 n0 records.
+double GradientRounding(double contribution, Eigen::Index feature_count);
 
 // Returns a bound on the distance of two approximate minimizers of J, of data sets that differ by
 // one record that is there or not:
 //
-//   (C / n0 + 2 (gradient_tolerance + rounding)) / l2,     C = contribution.
+//   (C / n0 + 2 (GradientTolerance + GradientRounding)) / l2,     C = contribution.
 //
 // J is l2-strongly convex and one record changes its gradient by at most C / n0 everywhere, so the
 // exact minimizers are C / (n0 l2) apart ([CMS11] Lemma 7); a point with gradient norm t is within
-// t / l2 of the minimizer. Under replace-one at most twice that. `rounding` = 6e-11 C sqrt(d)
-// bounds the error of the computed gradient (LinearLoss::GradientSum) for up to 2 n0 records.
-// Clipping leaves a convex loss with gradients of norm at most C, so any C is allowed.
+// t / l2 of the minimizer. Under replace-one at most twice that. Clipping leaves a convex loss with
+// gradients of norm at most C, so any C is allowed.
 double MinimizerContribution(const PerturbationOptions& options, double contribution,
                              Eigen::Index feature_count);
 
@@ -42,7 +49,8 @@ double MinimizerContribution(const PerturbationOptions& options, double contribu
 // vector): one release of the minimizer of J with that contribution, so one event gaussian{z}. The
 // minimization always runs until the tolerance is met. A minimization that does not end, which the
 // theory excludes for data within the bounds above, is an INTERNAL error after nothing was charged.
-// INVALID_ARGUMENT for options outside their domain.
+// INVALID_ARGUMENT for options outside their domain; FAILED_PRECONDITION for more than 2 n0
+// records, which tells that there are so many, and is left to whoever chose n0.
 absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
                                                        const PerturbationOptions& options,
                                                        GradientRelease& release);
@@ -62,13 +70,13 @@ absl::StatusOr<double> ObjectivePerturbationNoise(const LinearLoss& loss,
                                                   const ObjectivePerturbationTarget& target);
 
 // Objective perturbation ([CMS11] Algorithm 2, [KST12] Algorithm 1) with Gaussian b: the minimizer
-// of J(theta) + b . theta / n0, found to within gradient_tolerance and blurred by a little noise
+// of J(theta) + b . theta / n0, found to within GradientTolerance and blurred by a little noise
 // that hides what is left. The README derives its guarantee, for logistic loss that is not clipped,
 // under add-or-remove-one.
 //
 // `draw_noise` is called once. It charges the ledger for one approximateDp{epsilon, delta} and then
 // returns 2 * feature_count() standard normal draws: an error ends training with no release.
-// INVALID_ARGUMENT as above.
+// INVALID_ARGUMENT and FAILED_PRECONDITION as above, before it is called.
 absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
     const LinearLoss& loss, const PerturbationOptions& options,
     const ObjectivePerturbationTarget& target,

@@ -46,7 +46,33 @@ TEST_F(BaselinesTest, OutputPerturbationReleasesTheMinimizerOnce) {
   EXPECT_EQ(result->releases, 1);
   const Eigen::VectorXd gradient =
       loss.GradientSum(result->last) / kRecords + options_.l2 * result->last;
-  EXPECT_LE(gradient.norm(), 1e-9);
+  EXPECT_LE(gradient.norm(), GradientTolerance(1, kFeatures));
+  EXPECT_LE(GradientTolerance(1, kFeatures), 1e-9);
+}
+
+TEST_F(BaselinesTest, AMinimizationEndsForLargeContributions) {
+  for (const double contribution : {1e-3, 1e3, 1e6}) {
+    options_.l2 = contribution / 100;
+    ExactRelease exact;
+    const auto result = TrainOutputPerturbation(Loss(problem_.rows, contribution), options_, exact);
+    ASSERT_TRUE(result.ok()) << contribution << ": " << result.status();
+    EXPECT_GT(result->last.norm(), 0);
+  }
+}
+
+TEST_F(BaselinesTest, MoreThanTwiceThePublicCountOfRecordsIsRefusedBeforeAnythingIsCharged) {
+  const LinearLoss loss = Loss(problem_.rows, 1.000002);
+  EndingRelease release(10, absl::OkStatus());
+  options_.public_record_count = kRecords / 2;
+  EXPECT_TRUE(TrainOutputPerturbation(loss, options_, release).ok());
+  EXPECT_TRUE(TrainObjectivePerturbation(loss, options_, {}, Noise(0)).ok());
+  options_.public_record_count = kRecords / 2 - 1;
+  EXPECT_EQ(TrainOutputPerturbation(loss, options_, release).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(TrainObjectivePerturbation(loss, options_, {}, Noise(0)).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(release.calls, 1);
+  EXPECT_EQ(draws_, 1);
 }
 
 TEST_F(BaselinesTest, MinimizersOfNeighborsAreNoFurtherApartThanTheContribution) {
@@ -72,12 +98,9 @@ TEST_F(BaselinesTest, MinimizersOfNeighborsAreNoFurtherApartThanTheContribution)
   EXPECT_GT(largest, 0.1);  // a bound that is not met by a factor of a million is no bound
 }
 
-TEST_F(BaselinesTest, TheContributionCountsTheTolerance) {
-  PerturbationOptions loose = options_;
-  loose.gradient_tolerance = 1;
-  EXPECT_NEAR(
-      MinimizerContribution(loose, 1, kFeatures) - MinimizerContribution(options_, 1, kFeatures),
-      2 * (1 - 1e-9) / options_.l2, 1e-6);
+TEST_F(BaselinesTest, TheContributionCountsTheToleranceAndTheRounding) {
+  EXPECT_NEAR(MinimizerContribution(options_, 2, kFeatures) * options_.l2 - 2.0 / kRecords,
+              2 * 3 * 6e-11 * 2 * std::sqrt(kFeatures), 1e-15);
 }
 
 TEST_F(BaselinesTest, ObjectivePerturbationChargesOnceAndStopsAtARefusal) {

@@ -1,13 +1,17 @@
 """The experiments' harness: what it writes where, and a real run against a real server."""
 import dataclasses
+import math
 import pathlib
+import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "client/trainers/experiments"))
 
+import audit_tables  # noqa: E402
 import ledger  # noqa: E402
 import markdown  # noqa: E402
 import runs  # noqa: E402
@@ -75,6 +79,33 @@ class RealServer(unittest.TestCase):
         with ledger.Ledger(BUILD) as server:
             with self.assertRaisesRegex(SystemExit, "/no/such/file"):
                 runs.Runner(server, say=lambda _: None).runs(trainer, 1)
+
+    def test_the_auditor_tells_published_trainers_from_sound_ones(self):
+        with ledger.Ledger(BUILD) as server:
+            bench = types.SimpleNamespace(ledger=server)
+            for attack, _, claims, _ in audit_tables.ATTACKS:
+                for claim in claims:
+                    answer = audit_tables.audit(bench, "two-arm-threshold", attack, claim, 6000 if attack[0] == "A" else 500,
+                                                "--claimed-epsilon", repr(float(claim)))
+                    self.assertTrue(answer["contradictsClaim"], (attack, claim))
+                    self.assertGreater(audit_tables.lower_bound(answer), claim)
+            for attack, steps in (("istdp", 30), ("fsdp", 1)):
+                answer = audit_tables.audit(bench, "two-arm-gdp", attack, 1, 2000, "--noise-multiplier",
+                                            repr(math.sqrt(steps) / audit_tables.MU[1]))
+                self.assertFalse(answer["contradictsClaim"], attack)
+                self.assertLessEqual(audit_tables.lower_bound(answer), 1)
+
+    def test_an_attack_repeats_its_scores_and_names_what_it_does_not_know(self):
+        program = str(BUILD / "client/trainers/experiments/trainer-attack")
+        first, again, other = (
+            subprocess.run([program, "A2", "--trials", "20", "--seed", seed], capture_output=True, text=True, check=True)
+            for seed in ("1", "1", "2"))
+        self.assertEqual(first.stdout, again.stdout)
+        self.assertNotEqual(first.stdout, other.stdout)
+        self.assertEqual([line.split(",")[0] for line in first.stdout.splitlines()], ["member"] * 20 + ["non-member"] * 20)
+        unknown = subprocess.run([program, "A3"], capture_output=True, text=True)
+        self.assertNotEqual(unknown.returncode, 0)
+        self.assertIn("A3", unknown.stderr)
 
 
 if __name__ == "__main__":

@@ -56,3 +56,12 @@ function(epsledger_executable name)
   target_compile_options(${name} PRIVATE ${EPSLEDGER_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
 endfunction()
+
+# epsledger_precompile(NAME <header> ...)
+# What most files of NAME begin with is parsed once, with clang alone: g++ compiles every file by itself, so that none
+# of them leans on another's includes.
+function(epsledger_precompile name)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+  endif()
+endfunction()

@@ -1,6 +1,8 @@
 #include "server/storage/ledger_inspection.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/core/codec.h"
@@ -15,17 +17,17 @@ using core::LedgerFault;
 // The rows of charges against the entries that come by.
 class ChargeCheck {
  public:
-  explicit ChargeCheck(StoredRows& rows) : rows_(rows), row_(rows.NextCharge()) {}
+  explicit ChargeCheck(RowCursor& rows) : rows_(rows), left_(rows.Next()) {}
 
   // Whether the table says of `entry` what the entry says. REQUIRES: entries come in order.
   std::optional<LedgerFault> Check(const core::Entry& entry) {
     const std::optional<core::ChargeKey> key = core::KeyOf(entry.body);
-    const bool listed = row_.has_value() && row_->sequence <= entry.sequence;
+    const bool listed = left_ && sequence() <= entry.sequence;
     if (!listed && !key.has_value()) return std::nullopt;
-    if (listed && key.has_value() && row_->sequence == entry.sequence &&
-        row_->key.session_number == key->session_number && row_->key.attempt == key->attempt &&
-        row_->key.charge_id == key->charge_id) {
-      row_ = rows_.NextCharge();
+    if (listed && key.has_value() && sequence() == entry.sequence &&
+        rows_.Int(1) == key->session_number && rows_.Int(2) == key->attempt &&
+        rows_.Bytes(3) == key->charge_id) {
+      left_ = rows_.Next();
       return std::nullopt;
     }
     return LedgerFault{
@@ -35,14 +37,16 @@ class ChargeCheck {
 
   // After the last entry: nothing may be left.
   std::optional<LedgerFault> CheckEnd(int64_t next_sequence) const {
-    if (!row_.has_value()) return std::nullopt;
+    if (!left_) return std::nullopt;
     return LedgerFault{next_sequence, absl::StrCat("the table of charge keys names entry ",
-                                                   row_->sequence, ", which is missing")};
+                                                   sequence(), ", which is missing")};
   }
 
  private:
-  StoredRows& rows_;
-  std::optional<StoredRows::ChargeRow> row_;
+  int64_t sequence() const { return rows_.Int(0); }
+
+  RowCursor& rows_;
+  bool left_;
 };
 
 std::optional<core::Hash> ReadHash(const std::string& bytes) {
@@ -52,18 +56,20 @@ std::optional<core::Hash> ReadHash(const std::string& bytes) {
   return hash;
 }
 
-std::optional<LedgerFault> CheckEntry(const StoredRows::EntryRow& row,
-                                      core::LedgerVerifier& verifier, ChargeCheck& charges,
+// `row` is at a row of entries.
+std::optional<LedgerFault> CheckEntry(const RowCursor& row, core::LedgerVerifier& verifier,
+                                      ChargeCheck& charges,
                                       absl::FunctionRef<void(const core::Entry&)> visit) {
   const int64_t want = verifier.next_sequence();
-  const std::optional<core::Hash> hash = ReadHash(row.hash);
+  const std::optional<core::Hash> hash = ReadHash(row.Bytes(1));
   if (!hash.has_value()) {
     return LedgerFault{want, absl::StrCat("the hash of entry ", want, " has not 32 bytes")};
   }
-  std::optional<LedgerFault> fault = verifier.Check(row.content, *hash);
+  std::string content = row.Bytes(2);
+  std::optional<LedgerFault> fault = verifier.Check(content, *hash);
   if (fault.has_value()) return fault;
-  const core::Entry entry = *core::DecodeEntry(row.content, *hash);
-  if (row.sequence != want || !verifier.NameFits()) {
+  const core::Entry entry = *core::DecodeEntry(std::move(content), *hash);
+  if (row.Int(0) != want || !verifier.NameFits()) {
     return LedgerFault{want,
                        absl::StrCat("entry ", want, " is stored under another number or root")};
   }
@@ -72,26 +78,28 @@ std::optional<LedgerFault> CheckEntry(const StoredRows::EntryRow& row,
   return fault;
 }
 
-bool SameBudgets(const std::string& root_id, const core::Ledger& ledger, StoredRows& rows) {
+bool SameBudgets(const std::string& root_id, const core::Ledger& ledger, RowCursor& rows) {
   for (const auto& [id, budget] : ledger.budgets()) {
-    if (rows.NextBudget() != core::StoredId(core::TenantNameOf(root_id), id)) return false;
+    if (!rows.Next() || rows.Bytes(0) != core::StoredId(core::TenantNameOf(root_id), id)) {
+      return false;
+    }
   }
-  return !rows.NextBudget().has_value();
+  return !rows.Next();
 }
 
 }  // namespace
 
-absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, StoredRows& rows,
+absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, const StoredRows& rows,
                                            absl::FunctionRef<void(const core::Entry&)> visit) {
   LedgerReport report{.root_id = root_id};
   core::LedgerVerifier verifier(root_id);
-  ChargeCheck charges(rows);
-  while (!report.fault.has_value()) {
-    const std::optional<StoredRows::EntryRow> row = rows.NextEntry();
-    if (!row.has_value()) break;
-    report.fault = CheckEntry(*row, verifier, charges, visit);
+  ChargeCheck charges(rows.charges);
+  while (!report.fault.has_value() && rows.entries.Next()) {
+    report.fault = CheckEntry(rows.entries, verifier, charges, visit);
   }
-  if (!rows.status().ok()) return rows.status();
+  for (const RowCursor* read : {&rows.entries, &rows.charges}) {
+    if (!read->status().ok()) return read->status();
+  }
   if (!report.fault.has_value()) report.fault = charges.CheckEnd(verifier.next_sequence());
   if (!report.fault.has_value() && verifier.head().sequence == 0) {
     report.fault = {1, "entry 1 is missing"};
@@ -99,8 +107,8 @@ absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, StoredRow
   report.head = verifier.head();
   report.merkle_root = verifier.merkle_root();
   if (report.fault.has_value()) return report;
-  const bool same = SameBudgets(root_id, verifier.ledger(), rows);
-  if (!rows.status().ok()) return rows.status();
+  const bool same = SameBudgets(root_id, verifier.ledger(), rows.budgets);
+  if (!rows.budgets.status().ok()) return rows.budgets.status();
   if (!same) {
     report.fault = {0, "the table of budgets says something else than the entries"};
   }

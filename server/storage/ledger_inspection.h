@@ -4,9 +4,7 @@
 // What every database of ledgers is held to, row by row.
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -16,33 +14,27 @@
 
 namespace epsledger::storage {
 
-// The rows of one ledger as they are stored, each kind in its order. A function that returns
-// nothing has come to the end, or `status` says why not.
-class StoredRows {
+// The rows of one query, one after the other.
+class RowCursor {
  public:
-  struct EntryRow {
-    int64_t sequence = 0;
-    std::string hash;
-    std::string content;
-  };
-  struct ChargeRow {
-    int64_t sequence = 0;
-    core::ChargeKey key;
-  };
+  virtual ~RowCursor() = default;
+  // Goes to the next row. False after the last one, and after an error, which `status` says.
+  virtual bool Next() = 0;
+  virtual int64_t Int(int column) const = 0;
+  virtual std::string Bytes(int column) const = 0;
+  virtual const absl::Status& status() const = 0;
+};
 
-  virtual ~StoredRows() = default;
-  // By sequence.
-  virtual std::optional<EntryRow> NextEntry() = 0;
-  // By sequence.
-  virtual std::optional<ChargeRow> NextCharge() = 0;
-  // By id.
-  virtual std::optional<std::string> NextBudget() = 0;
-  virtual absl::Status status() const = 0;
+// The rows of one ledger as they are stored.
+struct StoredRows {
+  RowCursor& entries;  // sequence, hash, content; by sequence
+  RowCursor& charges;  // sequence, session number, attempt, charge id; by sequence
+  RowCursor& budgets;  // budget id; by id
 };
 
 // Replays a ledger from empty: its entries, and that the rows of charges and budgets hold exactly
 // what the entries say. `visit` gets every entry that is right, until the first fault.
-absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, StoredRows& rows,
+absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, const StoredRows& rows,
                                            absl::FunctionRef<void(const core::Entry&)> visit);
 
 }  // namespace epsledger::storage

@@ -37,18 +37,17 @@ constexpr PostgresStatement kStrays = {
     " LIMIT 1"};
 
 // The rows of one query, a page after the other.
-class Cursor {
+class Cursor : public RowCursor {
  public:
   Cursor(PostgresConnection& connection, const std::string& name, const std::string& sql)
       : connection_(connection), name_(name) {
     status_ = connection.Execute(absl::StrCat("DECLARE ", name, " BINARY CURSOR FOR ", sql));
   }
-  ~Cursor() { connection_.Execute("CLOSE " + name_).IgnoreError(); }
+  ~Cursor() override { connection_.Execute("CLOSE " + name_).IgnoreError(); }
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  // False after the last row, and after an error.
-  bool Next() {
+  bool Next() override {
     if (!status_.ok()) return false;
     ++row_;
     if (!page_.has_value() || (row_ == page_->count() && row_ == kPage)) {
@@ -63,9 +62,9 @@ class Cursor {
     }
     return row_ < page_->count();
   }
-  int64_t Int(int column) const { return page_->Int(row_, column); }
-  std::string Bytes(int column) const { return std::string(page_->Bytes(row_, column)); }
-  const absl::Status& status() const { return status_; }
+  int64_t Int(int column) const override { return page_->Int(row_, column); }
+  std::string Bytes(int column) const override { return std::string(page_->Bytes(row_, column)); }
+  const absl::Status& status() const override { return status_; }
 
  private:
   PostgresConnection& connection_;
@@ -75,9 +74,9 @@ class Cursor {
   absl::Status status_;
 };
 
-class PostgresLedgerRows : public StoredRows {
+class LedgerRows {
  public:
-  PostgresLedgerRows(PostgresConnection& connection, int64_t ledger_id)
+  LedgerRows(PostgresConnection& connection, int64_t ledger_id)
       : entries_(connection, "entry_rows",
                  absl::StrCat("SELECT sequence, hash, content FROM entries WHERE ledger_id = ",
                               ledger_id, " ORDER BY sequence")),
@@ -89,24 +88,7 @@ class PostgresLedgerRows : public StoredRows {
                  absl::StrCat("SELECT budget_id FROM budgets WHERE ledger_id = ", ledger_id,
                               " ORDER BY budget_id")) {}
 
-  std::optional<EntryRow> NextEntry() override {
-    if (!entries_.Next()) return std::nullopt;
-    return EntryRow{entries_.Int(0), entries_.Bytes(1), entries_.Bytes(2)};
-  }
-  std::optional<ChargeRow> NextCharge() override {
-    if (!charges_.Next()) return std::nullopt;
-    return ChargeRow{charges_.Int(0), {charges_.Int(1), charges_.Int(2), charges_.Bytes(3)}};
-  }
-  std::optional<std::string> NextBudget() override {
-    if (!budgets_.Next()) return std::nullopt;
-    return budgets_.Bytes(0);
-  }
-  absl::Status status() const override {
-    absl::Status status = entries_.status();
-    status.Update(charges_.status());
-    status.Update(budgets_.status());
-    return status;
-  }
+  StoredRows stored() { return {entries_, charges_, budgets_}; }
 
  private:
   Cursor entries_;
@@ -148,8 +130,8 @@ absl::StatusOr<Snapshot> TakeSnapshot(const PostgresStore::Options& options) {
 
 absl::StatusOr<LedgerReport> Inspect(const Snapshot& snapshot, const ListedLedger& ledger,
                                      absl::FunctionRef<void(const core::Entry&)> visit) {
-  PostgresLedgerRows rows(*snapshot.connection, ledger.id);
-  absl::StatusOr<LedgerReport> report = InspectLedger(ledger.root_id, rows, visit);
+  LedgerRows rows(*snapshot.connection, ledger.id);
+  absl::StatusOr<LedgerReport> report = InspectLedger(ledger.root_id, rows.stored(), visit);
   if (!report.ok() || report->fault.has_value()) return report;
   if (report->head.sequence != ledger.sequence || ledger.hash.size() != report->head.hash.size() ||
       std::memcmp(ledger.hash.data(), report->head.hash.data(), ledger.hash.size()) != 0) {

@@ -35,9 +35,9 @@ absl::Status Error(sqlite3* database, const std::string& path) {
 }
 
 // The rows of one query.
-class Rows {
+class Cursor : public RowCursor {
  public:
-  Rows(sqlite3* database, const std::string& path, const char* sql, int64_t ledger_id = 0)
+  Cursor(sqlite3* database, const std::string& path, const char* sql, int64_t ledger_id = 0)
       : database_(database), path_(path) {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) != SQLITE_OK) {
@@ -47,17 +47,16 @@ class Rows {
     if (status_.ok()) sqlite3_bind_int64(statement, 1, ledger_id);
   }
 
-  // False after the last row, and after an error.
-  bool Next() {
+  bool Next() override {
     if (!status_.ok()) return false;
     const int step = sqlite3_step(statement_.get());
     if (step != SQLITE_ROW && step != SQLITE_DONE) status_ = Error(database_, path_);
     return step == SQLITE_ROW;
   }
-  const absl::Status& status() const { return status_; }
+  const absl::Status& status() const override { return status_; }
 
-  int64_t Integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
-  std::string Bytes(int column) const {
+  int64_t Int(int column) const override { return sqlite3_column_int64(statement_.get(), column); }
+  std::string Bytes(int column) const override {
     const void* data = sqlite3_column_blob(statement_.get(), column);
     const auto size = static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column));
     return data == nullptr ? "" : std::string(static_cast<const char*>(data), size);
@@ -85,9 +84,9 @@ absl::StatusOr<Database> OpenReadOnly(const std::string& path) {
   return database;
 }
 
-class SqliteRows : public StoredRows {
+class LedgerRows {
  public:
-  SqliteRows(sqlite3* database, const std::string& path, int64_t ledger_id)
+  LedgerRows(sqlite3* database, const std::string& path, int64_t ledger_id)
       : entries_(database, path,
                  "SELECT sequence, hash, content FROM entries"
                  " WHERE entry_id BETWEEN ?1 << 40 AND (?1 << 40) + 1099511627775"
@@ -101,47 +100,29 @@ class SqliteRows : public StoredRows {
                  "SELECT budget_id FROM budgets WHERE ledger_id = ?1 ORDER BY budget_id",
                  ledger_id) {}
 
-  std::optional<EntryRow> NextEntry() override {
-    if (!entries_.Next()) return std::nullopt;
-    return EntryRow{entries_.Integer(0), entries_.Bytes(1), entries_.Bytes(2)};
-  }
-  std::optional<ChargeRow> NextCharge() override {
-    if (!charges_.Next()) return std::nullopt;
-    return ChargeRow{charges_.Integer(0),
-                     {charges_.Integer(1), charges_.Integer(2), charges_.Bytes(3)}};
-  }
-  std::optional<std::string> NextBudget() override {
-    if (!budgets_.Next()) return std::nullopt;
-    return budgets_.Bytes(0);
-  }
-  absl::Status status() const override {
-    absl::Status status = entries_.status();
-    status.Update(charges_.status());
-    status.Update(budgets_.status());
-    return status;
-  }
+  StoredRows stored() { return {entries_, charges_, budgets_}; }
 
  private:
-  Rows entries_;
-  Rows charges_;
-  Rows budgets_;
+  Cursor entries_;
+  Cursor charges_;
+  Cursor budgets_;
 };
 
 // What SQLite itself finds: pages and indexes, and rows that belong to nothing.
 absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database,
                                                                const std::string& path) {
-  Rows integrity(database, path, "PRAGMA integrity_check(1)");
+  Cursor integrity(database, path, "PRAGMA integrity_check(1)");
   if (integrity.Next() && integrity.Bytes(0) != "ok") {
     return core::LedgerFault{0, absl::StrCat("the database file: ", integrity.Bytes(0))};
   }
   if (!integrity.status().ok()) return integrity.status();
-  Rows orphans(database, path, "PRAGMA foreign_key_check");
+  Cursor orphans(database, path, "PRAGMA foreign_key_check");
   if (orphans.Next()) {
     return core::LedgerFault{0, absl::StrCat("the table ", orphans.Bytes(0),
                                              " has a row that belongs to no ", orphans.Bytes(2))};
   }
   if (!orphans.status().ok()) return orphans.status();
-  Rows strays(
+  Cursor strays(
       database, path,
       "SELECT 'entries' FROM entries WHERE ledger_id NOT IN (SELECT ledger_id FROM ledgers)"
       " UNION ALL"
@@ -157,7 +138,7 @@ absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database
       "SELECT ledger_id, session_number, sequence >> 6 FROM charges";
   for (const auto& [some, others] :
        {std::pair(kBlocks, kBlocksOfKeys), std::pair(kBlocksOfKeys, kBlocks)}) {
-    Rows differences(database, path, absl::StrCat(some, " EXCEPT ", others, " LIMIT 1").c_str());
+    Cursor differences(database, path, absl::StrCat(some, " EXCEPT ", others, " LIMIT 1").c_str());
     if (differences.Next()) {
       return core::LedgerFault{0, "the table of blocks says something else than that of keys"};
     }
@@ -172,12 +153,12 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path) 
   const absl::StatusOr<Database> database = OpenReadOnly(path);
   if (!database.ok()) return database.status();
   std::vector<LedgerReport> reports;
-  Rows ledgers(database->get(), path,
-               "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
+  Cursor ledgers(database->get(), path,
+                 "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
-    SqliteRows rows(database->get(), path, ledgers.Integer(0));
+    LedgerRows rows(database->get(), path, ledgers.Int(0));
     absl::StatusOr<LedgerReport> report =
-        InspectLedger(ledgers.Bytes(1), rows, [](const core::Entry&) {});
+        InspectLedger(ledgers.Bytes(1), rows.stored(), [](const core::Entry&) {});
     if (!report.ok()) return report.status();
     reports.push_back(*std::move(report));
   }
@@ -192,14 +173,14 @@ absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::st
                                           std::ostream& out) {
   const absl::StatusOr<Database> database = OpenReadOnly(path);
   if (!database.ok()) return database.status();
-  Rows ledgers(database->get(), path,
-               "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
+  Cursor ledgers(database->get(), path,
+                 "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
     if (ledgers.Bytes(1) != root_id) continue;
     ExportWriter writer(out, root_id);
-    SqliteRows rows(database->get(), path, ledgers.Integer(0));
+    LedgerRows rows(database->get(), path, ledgers.Int(0));
     absl::StatusOr<LedgerReport> report =
-        InspectLedger(root_id, rows, [&](const core::Entry& entry) { writer.Add(entry); });
+        InspectLedger(root_id, rows.stored(), [&](const core::Entry& entry) { writer.Add(entry); });
     if (!report.ok() || report->fault.has_value()) return report;
     if (absl::Status status = writer.Finish(report->head, report->merkle_root); !status.ok()) {
       return status;

@@ -14,6 +14,7 @@
 #include "server/storage/postgres/postgres_store.h"
 #include "server/storage/sqlite/sqlite_store.h"
 #include "tests/server/storage/postgres/fresh_database.h"
+#include "tests/server/storage/sample_entries.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/storage/waiting_client.h"
 
@@ -33,33 +34,6 @@ void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 class StoreContract : public ::testing::TestWithParam<StoreKind> {
  protected:
   void SetUp() override { store_ = GetParam().open(folder_); }
-
-  // Entries of a budget with a session and `charges` charges, made by a real ledger.
-  static std::vector<Entry> SampleEntries(const std::string& budget_id, int charges) {
-    core::Ledger ledger;
-    std::vector<Entry> entries;
-    const auto run = [&](auto body) {
-      const absl::StatusOr<core::Outcome> outcome = ledger.Execute(
-          core::Command{.time_micros = 1, .body = std::move(body)},
-          [](const core::ChargeKey&) { return std::optional<Entry>(); },
-          [&](const Entry& entry) {
-            entries.push_back(entry);
-            return absl::OkStatus();
-          });
-      ASSERT_TRUE(outcome.ok()) << outcome.status();
-    };
-    const core::SessionName session{.budget_id = budget_id, .session_id = "run"};
-    run(core::CreateBudget{
-        {.id = budget_id, .cap = core::PureEpsilonCap{1000}, .privacy_unit = "person"}});
-    run(core::CreateSession{{.budget_id = budget_id, .id = "run"}});
-    run(core::OpenAttempt{session, ""});
-    for (int i = 0; i < charges; ++i) {
-      run(core::Charge{.session = session,
-                       .attempt = 1,
-                       .items = {{"step-" + std::to_string(i), PureDp{1}, 1}}});
-    }
-    return entries;
-  }
 
   absl::Status AppendAll(const std::string& root, const std::vector<Entry>& entries) {
     for (const Entry& entry : entries) {
@@ -91,8 +65,8 @@ TEST_P(StoreContract, StartsEmpty) {
 }
 
 TEST_P(StoreContract, GivesBackEveryLedgerInOrderByteForByte) {
-  const std::vector<Entry> a = SampleEntries("a", 3);
-  const std::vector<Entry> b = SampleEntries("b", 1);
+  const std::vector<Entry> a = MakeEntries("a", 3);
+  const std::vector<Entry> b = MakeEntries("b", 1);
   ASSERT_TRUE(store_->Begin().ok());
   ASSERT_TRUE(AppendAll("b", {b[0]}).ok());
   ASSERT_TRUE(AppendAll("a", a).ok());
@@ -116,7 +90,7 @@ TEST_P(StoreContract, GivesBackEveryLedgerInOrderByteForByte) {
 
 TEST_P(StoreContract, AVisitorsErrorStopsTheReading) {
   ASSERT_TRUE(store_->Begin().ok());
-  ASSERT_TRUE(AppendAll("a", SampleEntries("a", 3)).ok());
+  ASSERT_TRUE(AppendAll("a", MakeEntries("a", 3)).ok());
   ASSERT_TRUE(store_->Commit().ok());
   int visited = 0;
   const absl::Status status = store_->ReadAll([&](const std::string&, Entry) {
@@ -127,7 +101,7 @@ TEST_P(StoreContract, AVisitorsErrorStopsTheReading) {
 }
 
 TEST_P(StoreContract, FindsAChargeInsideItsOwnTransaction) {
-  const std::vector<Entry> entries = SampleEntries("a", 2);
+  const std::vector<Entry> entries = MakeEntries("a", 2);
   ASSERT_TRUE(store_->Begin().ok());
   ASSERT_TRUE(AppendAll("a", entries).ok());
   const auto found = store_->FindCharge("a", {1, 1, "step-1"});
@@ -142,7 +116,7 @@ TEST_P(StoreContract, FindsAChargeInsideItsOwnTransaction) {
 }
 
 TEST_P(StoreContract, ListsChargesInOrderAndByPage) {
-  const std::vector<Entry> entries = SampleEntries("a", 5);
+  const std::vector<Entry> entries = MakeEntries("a", 5);
   ASSERT_TRUE(store_->Begin().ok());
   ASSERT_TRUE(AppendAll("a", entries).ok());
   ASSERT_TRUE(store_->Commit().ok());
@@ -197,7 +171,7 @@ TEST_P(StoreContract, ListsTheChargesOfEachOfManySessions) {
 }
 
 TEST_P(StoreContract, RefusesAStaleView) {
-  const std::vector<Entry> entries = SampleEntries("a", 2);
+  const std::vector<Entry> entries = MakeEntries("a", 2);
   ASSERT_TRUE(store_->Begin().ok());
   ASSERT_TRUE(AppendAll("a", entries).ok());
   EXPECT_EQ(store_->Append("a", entries.back()).code(), absl::StatusCode::kAborted);
@@ -211,14 +185,14 @@ TEST_P(StoreContract, RefusesAStaleView) {
 
 TEST_P(StoreContract, BudgetIdsAreUniqueAcrossLedgers) {
   ASSERT_TRUE(store_->Begin().ok());
-  ASSERT_TRUE(AppendAll("a", {SampleEntries("a", 0)[0]}).ok());
-  EXPECT_EQ(AppendAll("b", {SampleEntries("a", 0)[0]}).code(), absl::StatusCode::kAborted);
+  ASSERT_TRUE(AppendAll("a", {MakeEntries("a", 0)[0]}).ok());
+  EXPECT_EQ(AppendAll("b", {MakeEntries("a", 0)[0]}).code(), absl::StatusCode::kAborted);
 }
 
 // I17: the same commands give the same ledger, hash for hash, whatever keeps it. The head is the
 // one that a ledger without any store reaches.
 TEST_P(StoreContract, KeepsTheLedgerHashForHash) {
-  const core::Hash want = SampleEntries("a", 20).back().hash;
+  const core::Hash want = MakeEntries("a", 20).back().hash;
   auto ledger = GroupCommitLedger::Open(std::move(store_), {});
   ASSERT_TRUE(ledger.ok()) << ledger.status();
   WaitingClient client(**ledger, /*time_micros=*/1);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/server/storage/postgres/postgres_database.h"
+#include "tests/server/storage/sample_entries.h"
 
 namespace epsledger::storage {
 namespace {
@@ -22,40 +23,6 @@ using accounting::PureDp;
 using core::Entry;
 
 constexpr double kStep = 1.0 / 128;
-
-// Entries of a budget with a session and `charges` charges, made by a real ledger.
-std::vector<Entry> MakeEntries(const std::string& budget_id, int charges,
-                               const std::string& child_id = "") {
-  core::Ledger ledger;
-  std::vector<Entry> entries;
-  const auto run = [&](auto body) {
-    const absl::StatusOr<core::Outcome> outcome = ledger.Execute(
-        core::Command{.time_micros = 1, .body = std::move(body)},
-        [](const core::ChargeKey&) { return std::optional<Entry>(); },
-        [&](const Entry& entry) {
-          entries.push_back(entry);
-          return absl::OkStatus();
-        });
-    ASSERT_TRUE(outcome.ok()) << outcome.status();
-  };
-  const core::SessionName session{.budget_id = budget_id, .session_id = "run"};
-  run(core::CreateBudget{
-      {.id = budget_id, .cap = core::PureEpsilonCap{1 << 20}, .privacy_unit = "person"}});
-  if (!child_id.empty()) {
-    run(core::CreateBudget{{.id = child_id,
-                            .parent_id = budget_id,
-                            .cap = core::PureEpsilonCap{1},
-                            .privacy_unit = "person"}});
-  }
-  run(core::CreateSession{{.budget_id = budget_id, .id = "run"}});
-  run(core::OpenAttempt{session, ""});
-  for (int i = 0; i < charges; ++i) {
-    run(core::Charge{.session = session,
-                     .attempt = 1,
-                     .items = {{"step-" + std::to_string(i), PureDp{kStep}, 1}}});
-  }
-  return entries;
-}
 
 absl::Status Store(PostgresStore& store, const std::string& root,
                    const std::vector<Entry>& entries) {

@@ -1,0 +1,53 @@
+#ifndef EPSLEDGER_TESTS_SERVER_STORAGE_SAMPLE_ENTRIES_H_
+#define EPSLEDGER_TESTS_SERVER_STORAGE_SAMPLE_ENTRIES_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "accounting/event/mechanism_event.h"
+#include "gtest/gtest.h"
+#include "server/core/command.h"
+#include "server/core/ledger.h"
+
+namespace epsledger::storage {
+
+// Entries of a budget with a session and `charges` charges, and a child if that is named, made by a
+// real ledger.
+inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int charges,
+                                            const std::string& child_id = "") {
+  core::Ledger ledger;
+  std::vector<core::Entry> entries;
+  const auto run = [&](auto body) {
+    const absl::StatusOr<core::Outcome> outcome = ledger.Execute(
+        core::Command{.time_micros = 1, .body = std::move(body)},
+        [](const core::ChargeKey&) { return std::optional<core::Entry>(); },
+        [&](const core::Entry& entry) {
+          entries.push_back(entry);
+          return absl::OkStatus();
+        });
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+  };
+  const core::SessionName session{.budget_id = budget_id, .session_id = "run"};
+  run(core::CreateBudget{
+      {.id = budget_id, .cap = core::PureEpsilonCap{1 << 20}, .privacy_unit = "person"}});
+  if (!child_id.empty()) {
+    run(core::CreateBudget{{.id = child_id,
+                            .parent_id = budget_id,
+                            .cap = core::PureEpsilonCap{1},
+                            .privacy_unit = "person"}});
+  }
+  run(core::CreateSession{{.budget_id = budget_id, .id = "run"}});
+  run(core::OpenAttempt{session, ""});
+  for (int i = 0; i < charges; ++i) {
+    run(core::Charge{.session = session,
+                     .attempt = 1,
+                     .items = {{"step-" + std::to_string(i), accounting::PureDp{1.0 / 128}, 1}}});
+  }
+  return entries;
+}
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_TESTS_SERVER_STORAGE_SAMPLE_ENTRIES_H_

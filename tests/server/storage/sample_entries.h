@@ -13,6 +13,10 @@
 
 namespace epsledger::storage {
 
+// The cap and the charges of MakeEntries.
+inline constexpr double kSampleCap = 1 << 20;
+inline constexpr double kSampleCharge = 1.0 / 128;
+
 // Entries of a budget with a session and `charges` charges, and a child if that is named, made by a
 // real ledger.
 inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int charges,
@@ -31,7 +35,7 @@ inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int ch
   };
   const core::SessionName session{.budget_id = budget_id, .session_id = "run"};
   run(core::CreateBudget{
-      {.id = budget_id, .cap = core::PureEpsilonCap{1 << 20}, .privacy_unit = "person"}});
+      {.id = budget_id, .cap = core::PureEpsilonCap{kSampleCap}, .privacy_unit = "person"}});
   if (!child_id.empty()) {
     run(core::CreateBudget{{.id = child_id,
                             .parent_id = budget_id,
@@ -41,9 +45,10 @@ inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int ch
   run(core::CreateSession{{.budget_id = budget_id, .id = "run"}});
   run(core::OpenAttempt{session, ""});
   for (int i = 0; i < charges; ++i) {
-    run(core::Charge{.session = session,
-                     .attempt = 1,
-                     .items = {{"step-" + std::to_string(i), accounting::PureDp{1.0 / 128}, 1}}});
+    run(core::Charge{
+        .session = session,
+        .attempt = 1,
+        .items = {{"step-" + std::to_string(i), accounting::PureDp{kSampleCharge}, 1}}});
   }
   return entries;
 }

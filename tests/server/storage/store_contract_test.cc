@@ -196,11 +196,11 @@ TEST_P(StoreContract, KeepsTheLedgerHashForHash) {
   auto ledger = GroupCommitLedger::Open(std::move(store_), {});
   ASSERT_TRUE(ledger.ok()) << ledger.status();
   WaitingClient client(**ledger, /*time_micros=*/1);
-  ASSERT_TRUE(client.CreateBudget("a", 1000).ok());
+  ASSERT_TRUE(client.CreateBudget("a", kSampleCap).ok());
   const core::SessionName session = client.CreateSession("a", "run");
   client.OpenAttempt(session);
   for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(client.Charge(session, 1, "step-" + std::to_string(i), PureDp{1}).ok());
+    ASSERT_TRUE(client.Charge(session, 1, "step-" + std::to_string(i), PureDp{kSampleCharge}).ok());
   }
   EXPECT_EQ(client.Head("a").hash, want);
 }

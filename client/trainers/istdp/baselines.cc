@@ -1,6 +1,7 @@
 #include "client/trainers/istdp/baselines.h"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,7 +14,11 @@ namespace epsledger::trainers::istdp {
 namespace {
 
 // A term of GradientSum is rounded by at most 3e-11 C a coordinate; there are at most 2 n0 of them.
-constexpr double kGradientRounding = 2 * 3e-11;
+constexpr double kGridRounding = 2 * 3e-11;
+// P[||b|| > s (sqrt(d) + 10)] < e^-50: a norm is 1-Lipschitz, its mean at most s sqrt(d).
+constexpr double kNoiseTail = 10;
+// What the last operations on a bound may round.
+constexpr double kRoundUp = 1 + 1e-6;
 // A minimization that takes so many steps has gone wrong.
 constexpr int kMostIterations = 1'000'000;
 // The blur of objective perturbation is a Gaussian mechanism of this noise multiplier, mu = 1/1000,
@@ -24,6 +29,12 @@ constexpr double kBlurDelta = 1e-15;
 constexpr double kSmallestDelta = 1e-12;
 // Rows this much shorter than the clip norm are never clipped, rounding included.
 constexpr double kUnclippedMargin = 1.000001;
+
+// b of GradientRounding: by how much the gradient is wrong for a unit of length of theta.
+double MarginRounding(const LinearLoss& loss, const PerturbationOptions& options) {
+  return 2 * std::ldexp(static_cast<double>(loss.feature_count() + 1), -52) *
+         LipschitzConstant(loss.margin_loss(), options.row_norm_bound);
+}
 
 absl::Status Validate(const LinearLoss& loss, const PerturbationOptions& options) {
   const struct {
@@ -45,20 +56,26 @@ absl::Status Validate(const LinearLoss& loss, const PerturbationOptions& options
         absl::StrCat("PerturbationOptions.public_record_count: got ", options.public_record_count,
                      ", want at least half of the records there are"));
   }
+  if (!std::isfinite(GradientRounding(loss, options))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("PerturbationOptions.l2: got ", options.l2, ", want more than ",
+                     2 * MarginRounding(loss, options), " for rows of norm ",
+                     options.row_norm_bound, " with ", loss.feature_count(),
+                     " features: the minimizer cannot be computed to any known precision"));
+  }
   return absl::OkStatus();
 }
 
-// Returns a point where the computed gradient of J + linear . theta has norm <= GradientTolerance:
+// Returns a point where the computed gradient of J + linear . theta has norm <= `tolerance`:
 // Nesterov's method for strongly convex functions, which converges for every start. Private.
 absl::StatusOr<Eigen::VectorXd> Minimize(const LinearLoss& loss, const PerturbationOptions& options,
-                                         const Eigen::VectorXd& linear) {
+                                         const Eigen::VectorXd& linear, double tolerance) {
   const double count = static_cast<double>(options.public_record_count);
   const double lipschitz = LipschitzConstant(loss.margin_loss(), options.row_norm_bound) *
                                static_cast<double>(loss.record_count()) / count +
                            options.l2;
   const double root = std::sqrt(options.l2 / lipschitz);
   const double momentum = (1 - root) / (1 + root);
-  const double tolerance = GradientTolerance(loss.contribution(), loss.feature_count());
   Eigen::VectorXd theta = Eigen::VectorXd::Zero(loss.feature_count());
   Eigen::VectorXd ahead = theta;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
@@ -99,31 +116,37 @@ struct Strength {
 
 }  // namespace
 
-double GradientRounding(double contribution, Eigen::Index feature_count) {
-  return kGradientRounding * contribution * std::sqrt(static_cast<double>(feature_count));
+double GradientRounding(const LinearLoss& loss, const PerturbationOptions& options,
+                        double linear_norm) {
+  const double margins = MarginRounding(loss, options) / options.l2;
+  if (!(2 * margins < 1)) return std::numeric_limits<double>::infinity();
+  const double largest = 2 * loss.contribution() + linear_norm;
+  return (kGridRounding * loss.contribution() *
+              std::sqrt(static_cast<double>(loss.feature_count())) +
+          (std::ldexp(1.0, -48) + margins) * largest) /
+         (1 - 2 * margins) * kRoundUp;
 }
 
-double GradientTolerance(double contribution, Eigen::Index feature_count) {
-  return 2 * GradientRounding(contribution, feature_count);
+double GradientTolerance(const LinearLoss& loss, const PerturbationOptions& options,
+                         double linear_norm) {
+  return 2 * GradientRounding(loss, options, linear_norm);
 }
 
-double MinimizerContribution(const PerturbationOptions& options, double contribution,
-                             Eigen::Index feature_count) {
-  return (contribution / static_cast<double>(options.public_record_count) +
-          2 * (GradientTolerance(contribution, feature_count) +
-               GradientRounding(contribution, feature_count))) /
-         options.l2;
+double MinimizerContribution(const LinearLoss& loss, const PerturbationOptions& options) {
+  return (loss.contribution() / static_cast<double>(options.public_record_count) +
+          2 * (GradientTolerance(loss, options) + GradientRounding(loss, options))) /
+         options.l2 * kRoundUp;
 }
 
 absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
                                                        const PerturbationOptions& options,
                                                        GradientRelease& release) {
   if (absl::Status valid = Validate(loss, options); !valid.ok()) return valid;
-  const absl::StatusOr<Eigen::VectorXd> minimizer =
-      Minimize(loss, options, Eigen::VectorXd::Zero(loss.feature_count()));
+  const absl::StatusOr<Eigen::VectorXd> minimizer = Minimize(
+      loss, options, Eigen::VectorXd::Zero(loss.feature_count()), GradientTolerance(loss, options));
   if (!minimizer.ok()) return minimizer.status();
-  absl::StatusOr<Eigen::VectorXd> released = release.Release(
-      *minimizer, MinimizerContribution(options, loss.contribution(), loss.feature_count()));
+  absl::StatusOr<Eigen::VectorXd> released =
+      release.Release(*minimizer, MinimizerContribution(loss, options));
   if (!released.ok()) return Ended(released.status(), loss.feature_count());
   return Released(*std::move(released));
 }
@@ -185,14 +208,17 @@ absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
   if (draws->size() != 2 * size || !draws->allFinite()) {
     return absl::InternalError("noise: got other draws than asked for");
   }
+  const double longest = std::sqrt(static_cast<double>(size)) + kNoiseTail;
+  if (draws->head(size).norm() > longest) {
+    return absl::InternalError("noise: longer than what the minimization is bounded for");
+  }
+  const double scale = *noise / static_cast<double>(options.public_record_count);
+  const double tolerance = GradientTolerance(loss, options, scale * longest);
   const absl::StatusOr<Eigen::VectorXd> minimizer =
-      Minimize(loss, options,
-               draws->head(size) * (*noise / static_cast<double>(options.public_record_count)));
+      Minimize(loss, options, draws->head(size) * scale, tolerance);
   if (!minimizer.ok()) return minimizer.status();
   const double distance =
-      2 *
-      (GradientTolerance(loss.contribution(), size) + GradientRounding(loss.contribution(), size)) /
-      options.l2;
+      2 * (tolerance + GradientRounding(loss, options, scale * longest)) / options.l2 * kRoundUp;
   return Released(*minimizer + draws->tail(size) * (kBlurMultiplier * distance));
 }
 

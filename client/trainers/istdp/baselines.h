@@ -24,32 +24,42 @@ struct PerturbationOptions {
   double row_norm_bound = 1;  // every record's, > 0
 };
 
-// Returns the norm of the computed gradient at which the minimizer of J is taken to be found: twice
-// GradientRounding, so that a minimization gets there whatever `contribution` is. It enters the
-// sensitivity.
-double GradientTolerance(double contribution, Eigen::Index feature_count);
+// Returns a bound r on the error of the computed gradient of J(theta) + linear . theta, in norm,
+// where that gradient is at most 2 r long, for up to 2 n0 records and ||linear|| <= linear_norm:
+//
+//   r = (6e-11 C sqrt(d) + 2^-48 (2 C + linear_norm) + b (2 C + linear_norm) / l2) / (1 - 2 b /
+//   l2),
+//
+// b = 2 (d + 1) 2^-52 LipschitzConstant(row_norm_bound), C = contribution(). The first term is what
+// LinearLoss::GradientSum rounds to its grid; the second the additions; the third the margins:
+// theta is at most (2 C + linear_norm + 2 r) / l2 long there, so that a margin is wrong by (d + 1)
+// 2^-52 times that, and the gradient by a record's norm times the curvature more. +inf if 2 b >=
+// l2.
+double GradientRounding(const LinearLoss& loss, const PerturbationOptions& options,
+                        double linear_norm = 0);
 
-// Returns 6e-11 C sqrt(d), a bound on the norm of the error of the computed gradient of J
-// (LinearLoss::GradientSum) for up to 2 n0 records.
-double GradientRounding(double contribution, Eigen::Index feature_count);
+// Returns the norm of the computed gradient at which the minimizer is taken to be found: 2 r, so
+// that a minimization gets there for every loss. It enters the sensitivity.
+double GradientTolerance(const LinearLoss& loss, const PerturbationOptions& options,
+                         double linear_norm = 0);
 
 // Returns a bound on the distance of two approximate minimizers of J, of data sets that differ by
 // one record that is there or not:
 //
-//   (C / n0 + 2 (GradientTolerance + GradientRounding)) / l2,     C = contribution.
+//   (C / n0 + 2 (GradientTolerance + GradientRounding)) / l2,     C = contribution(),
 //
-// J is l2-strongly convex and one record changes its gradient by at most C / n0 everywhere, so the
-// exact minimizers are C / (n0 l2) apart ([CMS11] Lemma 7); a point with gradient norm t is within
-// t / l2 of the minimizer. Under replace-one at most twice that. Clipping leaves a convex loss with
-// gradients of norm at most C, so any C is allowed.
-double MinimizerContribution(const PerturbationOptions& options, double contribution,
-                             Eigen::Index feature_count);
+// rounded up. J is l2-strongly convex and one record changes its gradient by at most C / n0
+// everywhere, so the exact minimizers are C / (n0 l2) apart ([CMS11] Lemma 7); a point with
+// gradient norm t is within t / l2 of the minimizer. Under replace-one at most twice that. Clipping
+// leaves a convex loss with gradients of norm at most C, so any C is allowed.
+double MinimizerContribution(const LinearLoss& loss, const PerturbationOptions& options);
 
 // Output perturbation with Gaussian noise ([CMS11] Algorithm 1, with a normal in place of the Gamma
 // vector): one release of the minimizer of J with that contribution, so one event gaussian{z}. The
 // minimization always runs until the tolerance is met. A minimization that does not end, which the
 // theory excludes for data within the bounds above, is an INTERNAL error after nothing was charged.
-// INVALID_ARGUMENT for options outside their domain; FAILED_PRECONDITION for more than 2 n0
+// INVALID_ARGUMENT for options outside their domain, and an l2 so small that the rounding of the
+// margins has no bound; FAILED_PRECONDITION for more than 2 n0
 // records, which tells that there are so many, and is left to whoever chose n0.
 absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
                                                        const PerturbationOptions& options,
@@ -76,7 +86,9 @@ absl::StatusOr<double> ObjectivePerturbationNoise(const LinearLoss& loss,
 //
 // `draw_noise` is called once. It charges the ledger for one approximateDp{epsilon, delta} and then
 // returns 2 * feature_count() standard normal draws: an error ends training with no release.
-// INVALID_ARGUMENT and FAILED_PRECONDITION as above, before it is called.
+// INVALID_ARGUMENT and FAILED_PRECONDITION as above, before it is called. INTERNAL, after it, if b
+// is longer than s (sqrt(d) + 10), which says nothing of the records and happens with probability
+// below e^-50, or if the minimization does not end.
 absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
     const LinearLoss& loss, const PerturbationOptions& options,
     const ObjectivePerturbationTarget& target,

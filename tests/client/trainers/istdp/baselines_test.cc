@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -46,18 +47,44 @@ TEST_F(BaselinesTest, OutputPerturbationReleasesTheMinimizerOnce) {
   EXPECT_EQ(result->releases, 1);
   const Eigen::VectorXd gradient =
       loss.GradientSum(result->last) / kRecords + options_.l2 * result->last;
-  EXPECT_LE(gradient.norm(), GradientTolerance(1, kFeatures));
-  EXPECT_LE(GradientTolerance(1, kFeatures), 1e-9);
+  EXPECT_LE(gradient.norm(), GradientTolerance(loss, options_));
+  EXPECT_LE(GradientTolerance(loss, options_), 1e-9);
 }
 
-TEST_F(BaselinesTest, AMinimizationEndsForLargeContributions) {
-  for (const double contribution : {1e-3, 1e3, 1e6}) {
-    options_.l2 = contribution / 100;
-    ExactRelease exact;
-    const auto result = TrainOutputPerturbation(Loss(problem_.rows, contribution), options_, exact);
-    ASSERT_TRUE(result.ok()) << contribution << ": " << result.status();
-    EXPECT_GT(result->last.norm(), 0);
+TEST_F(BaselinesTest, AMinimizationEndsForEveryScale) {
+  for (const double scale : {1e-3, 1e3, 1e6}) {
+    LabeledRows rows = problem_.rows;
+    rows.features *= scale;
+    for (const double contribution : {scale / 10, scale}) {
+      options_.row_norm_bound = scale;
+      options_.l2 = scale * scale / 100;
+      ExactRelease exact;
+      const auto result = TrainOutputPerturbation(Loss(rows, contribution), options_, exact);
+      ASSERT_TRUE(result.ok()) << scale << ": " << result.status();
+      EXPECT_GT(result->last.norm(), 0);
+    }
   }
+}
+
+// The margins of long coefficients are wrong by more than the grid: the bound says so, and an l2
+// for which it says nothing is refused.
+TEST_F(BaselinesTest, TheRoundingOfMarginsIsCounted) {
+  const LinearLoss loss = Loss(problem_.rows, 1.000002);
+  options_.row_norm_bound = 1;
+  options_.l2 = 1e-2;
+  const double usual = GradientRounding(loss, options_);
+  EXPECT_NEAR(usual, 6e-11 * std::sqrt(kFeatures), 1e-12);
+  options_.l2 = 1e-9;
+  // b = 21 / 2 * 2^-52; 2 C b / l2.
+  EXPECT_NEAR(GradientRounding(loss, options_) - usual, 2 * 10.5 * 0x1p-52 / 1e-9, 2e-8);
+  EXPECT_GT(GradientRounding(loss, options_, 1), 1.4 * GradientRounding(loss, options_));
+  options_.l2 = 1e-15;
+  EXPECT_EQ(GradientRounding(loss, options_), std::numeric_limits<double>::infinity());
+  EndingRelease release(10, absl::OkStatus());
+  const absl::Status refused = TrainOutputPerturbation(loss, options_, release).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("PerturbationOptions.l2: got 1e-15"), std::string::npos);
+  EXPECT_EQ(release.calls, 0);
 }
 
 TEST_F(BaselinesTest, MoreThanTwiceThePublicCountOfRecordsIsRefusedBeforeAnythingIsCharged) {
@@ -82,7 +109,7 @@ TEST_F(BaselinesTest, MinimizersOfNeighborsAreNoFurtherApartThanTheContribution)
   for (const double l2 : {0.001, 0.1}) {
     options_.l2 = l2;
     const Eigen::VectorXd all = TrainOutputPerturbation(loss, options_, exact)->last;
-    const double bound = MinimizerContribution(options_, 1, kFeatures);
+    const double bound = MinimizerContribution(loss, options_);
     for (int missing = 0; missing < kRecords; missing += 23) {
       std::vector<int> others;
       for (int row = 0; row < kRecords; ++row) {
@@ -99,8 +126,19 @@ TEST_F(BaselinesTest, MinimizersOfNeighborsAreNoFurtherApartThanTheContribution)
 }
 
 TEST_F(BaselinesTest, TheContributionCountsTheToleranceAndTheRounding) {
-  EXPECT_NEAR(MinimizerContribution(options_, 2, kFeatures) * options_.l2 - 2.0 / kRecords,
-              2 * 3 * 6e-11 * 2 * std::sqrt(kFeatures), 1e-15);
+  const LinearLoss loss = Loss(problem_.rows, 2);
+  EXPECT_NEAR(MinimizerContribution(loss, options_) * options_.l2 /
+                  (2.0 / kRecords + 6 * GradientRounding(loss, options_)),
+              1 + 1e-6, 1e-9);
+}
+
+TEST_F(BaselinesTest, NoiseBeyondItsTailIsNoReleaseAndIsCharged) {
+  const LinearLoss loss = Loss(problem_.rows, 1.000002);
+  const double longest = (std::sqrt(kFeatures) + 10) / std::sqrt(kFeatures);
+  EXPECT_TRUE(TrainObjectivePerturbation(loss, options_, {}, Noise(0.999 * longest)).ok());
+  EXPECT_EQ(TrainObjectivePerturbation(loss, options_, {}, Noise(1.001 * longest)).status().code(),
+            absl::StatusCode::kInternal);
+  EXPECT_EQ(draws_, 2);
 }
 
 TEST_F(BaselinesTest, ObjectivePerturbationChargesOnceAndStopsAtARefusal) {

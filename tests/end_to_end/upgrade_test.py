@@ -1,16 +1,18 @@
 """Ledgers that earlier releases wrote, read by this one: upgrade_test.py BUILD
 
-old_ledgers/VERSION/ROOT.jsonl is what `epsledgerd ledger export` of that release wrote, and ROOT.json what its server
-said of the budgets and sessions in it. This release imports the file, comes to the same head, says the same of them,
-and charges on. A release that stores something new adds a folder of
+old_ledgers/VERSION/ledger.sqlite.gz is the database of that release, ROOT.jsonl what its `epsledgerd ledger export` wrote
+of each root budget in it, and ROOT.json what its server said of the budgets and sessions. This release opens the one and
+imports the others, comes to the same heads, says the same of them, and charges on. A release that stores something new adds a folder of
 its own, and never changes the others':
 
     python3 tests/end_to_end/upgrade_test.py BUILD --write VERSION
 """
 import glob
+import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -53,23 +55,51 @@ def answers(server, root):
     return said
 
 
+def old_ledgers():
+    """(path, root budget, what the old server said) of every exported ledger."""
+    for path in sorted(glob.glob(os.path.join(OLD, "*", "*.jsonl"))):
+        with open(path, encoding="utf-8") as ledger, open(path[:-1], encoding="utf-8") as said:
+            yield path, json.loads(ledger.readline())["rootBudget"], json.load(said)
+
+
+class OldData(ServedLedger):
+    """A server on a data directory that `prepare(data_dir)` makes."""
+
+    def __init__(self, prepare):
+        super().__init__(BUILD)
+        self._prepare = prepare
+
+
 class Upgrade(unittest.TestCase):
-    def test_every_ledger_of_every_release_is_read_as_it_was_written(self):
-        ledgers = sorted(glob.glob(os.path.join(OLD, "*", "*.jsonl")))
+    def test_every_exported_ledger_is_read_as_it_was_written(self):
+        ledgers = list(old_ledgers())
         self.assertGreaterEqual(len(ledgers), 8)
-        for ledger in ledgers:
-            with self.subTest(os.path.relpath(ledger, OLD)):
-                with open(ledger[:-1], encoding="utf-8") as stream:
-                    written = json.load(stream)
-                with open(ledger, encoding="utf-8") as stream:
-                    root = json.loads(stream.readline())["rootBudget"]
-                with ImportedLedger(ledger) as server:
-                    read = answers(server, root)
-                    self.assertEqual(list(read), list(written))
-                    for name, said in written.items():
-                        # A later release may say more.
-                        self.assertEqual({field: read[name].get(field) for field in said}, said, name)
-                    self.charge_on(server, root, read)
+        for path, root, said in ledgers:
+            with self.subTest(os.path.relpath(path, OLD)):
+                with OldData(lambda data_dir: epsledgerd("ledger", "import", path, "--data-dir", data_dir)) as server:
+                    self.check(server, root, said)
+                    self.charge_on(server, root, said)
+
+    def test_every_database_is_opened_as_it_is(self):
+        for version in sorted(os.listdir(OLD)):
+            def unpack(data_dir):
+                os.makedirs(data_dir, mode=0o700)
+                with gzip.open(os.path.join(OLD, version, "ledger.sqlite.gz")) as packed, \
+                        open(os.path.join(data_dir, "ledger.sqlite"), "wb") as database:
+                    shutil.copyfileobj(packed, database)
+            with self.subTest(version), OldData(unpack) as server:
+                ledgers = [ledger for ledger in old_ledgers() if ledger[0].startswith(os.path.join(OLD, version))]
+                for _, root, said in ledgers:
+                    self.check(server, root, said)
+                _, root, said = ledgers[0]
+                self.charge_on(server, root, said)
+
+    def check(self, server, root, said):
+        read = answers(server, root)
+        self.assertEqual(list(read), list(said))
+        for name, answer in said.items():
+            # A later release may say more.
+            self.assertEqual({field: read[name].get(field) for field in answer}, answer, name)
 
     def test_the_ledgers_hold_every_kind_of_entry(self):
         with open(os.path.join(ROOT, "server", "core", "entry.h"), encoding="utf-8") as stream:
@@ -89,30 +119,17 @@ class Upgrade(unittest.TestCase):
             else:
                 self.assertLessEqual(tags, {int(tag) for tag in kinds.values()})
 
-    def charge_on(self, server, root, read):
+    def charge_on(self, server, root, said):
         """The next charge is accepted or refused, as ever, and the chain goes on from the old head."""
-        before = int(read["head"]["sequence"])
-        open_sessions = [name for name, said in read.items() if said.get("state") == "ACTIVE" and "/sessions/" in name]
-        for name in open_sessions:
-            budget, session = name.removeprefix("budgets/").split("/sessions/")
-            server.ctl("charge", "create", budget + "/" + session, "--open-attempt", "--charge-id", "after-the-upgrade",
-                       *GAUSSIAN, expect=None)
+        before = int(said["head"]["sequence"])
+        active = [name for name, answer in said.items() if "/sessions/" in name and answer.get("state") == "ACTIVE"]
+        for name in active:
+            server.ctl("charge", "create", name.removeprefix("budgets/").replace("/sessions/", "/"), "--open-attempt",
+                       "--charge-id", "after-the-upgrade", *GAUSSIAN, expect=None)
         after = int(server.post("AuditService/GetLedgerHead", {"budget": root})["sequence"])
-        # An attempt, and what became of the charge.
-        self.assertGreaterEqual(after, before + 2 * len(open_sessions))
+        self.assertGreaterEqual(after, before + 2 * len(active))  # an attempt, and what became of the charge
         server.stop()
         self.assertIn(root + ": verified, %d entries" % after, epsledgerd("ledger", "verify", "--data-dir", server.data_dir))
-
-
-class ImportedLedger(ServedLedger):
-    """A server on a new data directory that holds what an export file says."""
-
-    def __init__(self, file):
-        super().__init__(BUILD)
-        self._file = file
-
-    def _prepare(self, data_dir):
-        epsledgerd("ledger", "import", self._file, "--data-dir", data_dir)
 
 
 def spend_more(server):
@@ -173,6 +190,9 @@ def write(version):
             with open(file + ".json", "w", encoding="utf-8") as stream:
                 json.dump(said, stream, indent=1)
                 stream.write("\n")
+        with open(os.path.join(server.data_dir, "ledger.sqlite"), "rb") as database, \
+                open(os.path.join(folder, "ledger.sqlite.gz"), "wb") as packed:
+            packed.write(gzip.compress(database.read(), mtime=0))
 
 
 if __name__ == "__main__":

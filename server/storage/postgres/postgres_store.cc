@@ -93,6 +93,11 @@ absl::Status PostgresStore::CheckPhase(std::string_view phase) const {
             "it again to its end");
 }
 
+absl::Status PostgresStore::CheckPhaseAndVersion(const PostgresRows& answer) const {
+  absl::Status status = CheckPostgresVersion(answer.Int(0, 1));
+  return status.ok() ? CheckPhase(answer.Bytes(0, 0)) : status;
+}
+
 PostgresCall PostgresStore::StillDurable() const {
   return {&kStillDurable, PostgresValues().Int(options_.without_standby ? 1 : 0)};
 }
@@ -260,7 +265,7 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
   // The heads first: what is appended in between is handed out beyond them.
   const auto found = connection_->Run({{&kPhase}, StillDurable(), {&kAllHeads}});
   if (!found.ok()) return found.status();
-  if (absl::Status status = CheckPhase((*found)[0].Bytes(0, 0)); !status.ok()) return status;
+  if (absl::Status status = CheckPhaseAndVersion((*found)[0]); !status.ok()) return status;
   if (!CheckStillDurable((*found)[1]).ok()) {
     if (absl::Status status = Connect(); !status.ok()) return status;
   }
@@ -320,7 +325,7 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::Hold(
   if (!results.ok()) return results.status();
   Failpoint("begin.after");
   const auto* const locked = &*results->end() - 3;
-  if (absl::Status status = CheckPhase(locked[1].Bytes(0, 0)); !status.ok()) return status;
+  if (absl::Status status = CheckPhaseAndVersion(locked[1]); !status.ok()) return status;
   Heads heads;
   NoteHeads(locked[0], &heads);
   // What was read by a number that the ledger does not have, or has no more, is not its tail.

@@ -95,6 +95,8 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   absl::Status Connect();
   absl::Status ConnectIfLost();
   absl::Status CheckPhase(std::string_view phase) const;
+  // Of the answer to kPhase.
+  absl::Status CheckPhaseAndVersion(const PostgresRows& answer) const;
   absl::Status WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write);
   // kStillDurable, and what it says. Where it says no the session is given up: the next one tells
   // which setting it is.

@@ -17,7 +17,9 @@ namespace {
 // of the server's settings and of its standby (durability.cc, kStillDurable, kAwaitStandby) is
 // PostgreSQL's alone.
 //
-// The step from version i is kSteps[i]. Released steps never change.
+// The step from version i is kSteps[i]. Released steps never change. Those after the first begin
+// with LOCK TABLE ledgers IN EXCLUSIVE MODE: a server that has looked at the version holds a row of
+// it until its transaction ends.
 constexpr const char* kSteps[] = {R"sql(
 -- A ledger a root budget. sequence and hash are those of its last entry: whoever appends holds this
 -- row, so that one appends at a time. Locked in the order of ledger_id.
@@ -101,11 +103,7 @@ absl::Status MigrateUnderLock(PostgresConnection& connection) {
   if (!absl::SimpleAtoi(*text, &version) || version < 0) {
     return absl::FailedPreconditionError("ledger database: belongs to another program");
   }
-  if (version > kNewestVersion) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "ledger database: has schema version %d, this server knows %d; run a newer server", version,
-        kNewestVersion));
-  }
+  if (version > kNewestVersion) return CheckPostgresVersion(version);
   for (; status.ok() && version < kNewestVersion; ++version) {
     status = connection.Execute(kSteps[version]);
     if (!status.ok()) return status;
@@ -123,6 +121,14 @@ absl::Status MigratePostgresSchema(PostgresConnection& connection) {
   absl::Status status = MigrateUnderLock(connection);
   if (!status.ok()) connection.Execute("ROLLBACK").IgnoreError();
   return status;
+}
+
+absl::Status CheckPostgresVersion(int64_t version) {
+  if (version == kNewestVersion) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("ledger database: has schema version %d, this server knows %d; run a newer "
+                      "server",
+                      version, kNewestVersion));
 }
 
 absl::StatusOr<PostgresPhase> PostgresPhaseOf(std::string_view name) {

@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_POSTGRES_SCHEMA_H_
 #define EPSLEDGER_SERVER_STORAGE_POSTGRES_SCHEMA_H_
 
+#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -19,6 +20,10 @@ enum class PostgresPhase {
 // Makes or brings up to date the tables. Any number of servers may do it at once: one row is
 // locked meanwhile. FAILED_PRECONDITION for a database that a newer server has changed.
 absl::Status MigratePostgresSchema(PostgresConnection& connection);
+
+// FAILED_PRECONDITION unless it is the version that MigratePostgresSchema leaves: a newer server
+// has changed the tables under this one.
+absl::Status CheckPostgresVersion(int64_t version);
 
 // Of its name in the table `epsledger`. FAILED_PRECONDITION for one that is not known.
 absl::StatusOr<PostgresPhase> PostgresPhaseOf(std::string_view name);

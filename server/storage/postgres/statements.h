@@ -30,7 +30,7 @@ inline constexpr PostgresStatement kStillDurable = {
 // PostgreSQL's alone; where there is no standby to wait for it is not asked.
 inline constexpr PostgresStatement kAwaitStandby = {
     "SELECT 1 FROM pg_logical_emit_message(true, 'epsledger', 'seen')"};
-inline constexpr PostgresStatement kPhase = {"SELECT phase FROM epsledger"};
+inline constexpr PostgresStatement kPhase = {"SELECT phase, schema_version FROM epsledger"};
 inline constexpr PostgresStatement kReadAll = {
     "SELECT coalesce(l.root_budget, ''), e.ledger_id, e.hash, e.content, e.sequence"
     " FROM entries e LEFT JOIN ledgers l ON l.ledger_id = e.ledger_id"

@@ -184,6 +184,23 @@ TEST(PostgresOpen, AMigrationRefusesServersAlsoThoseThatRun) {
   mover.join();
 }
 
+// Two servers are replaced one after the other: the one that still runs must not go on beside one
+// that has changed the tables.
+TEST(PostgresOpen, AServerStopsServingWhenANewerOneHasChangedTheSchema) {
+  const PostgresDatabase database;
+  auto server = database.Server();
+  WaitingClient client(*server);
+  ASSERT_TRUE(client.CreateBudget("b", 1).ok());
+  database.Sql("UPDATE epsledger SET schema_version = schema_version + 1");
+  EXPECT_EQ(client.CreateBudget("c", 1).code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(Until([&] { return !server->Health().ok(); }));
+  EXPECT_THAT(std::string(server->Health().message()), HasSubstr("run a newer server"));
+  EXPECT_EQ(database.Sql("SELECT count(*) FROM budgets"), "1");
+  database.Sql("UPDATE epsledger SET schema_version = schema_version - 1");
+  EXPECT_TRUE(Until([&] { return server->Health().ok(); }));
+  EXPECT_TRUE(client.CreateBudget("c", 1).ok());
+}
+
 // As an ordinary user that owns the database, with a password from a file that may change.
 TEST(PostgresOpen, ReadsThePasswordFileWheneverItConnects) {
   const auto cluster = PostgresCluster::Start();

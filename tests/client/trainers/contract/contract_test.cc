@@ -22,8 +22,9 @@ struct TrainerCase {
   std::vector<std::string> arguments;
   // A line of its output that comes after at least 20 steps.
   std::string twenty_steps;
-  // A divergence at order 2 that ten steps stay below, and eleven do not.
+  // A divergence at order 2 that ten steps stay below, and any release more does not.
   double more_than_ten_steps;
+  int releases_per_step = 1;
 };
 
 constexpr RenyiCap kWide = {.order = 2, .divergence = 1e6};
@@ -39,6 +40,20 @@ const TrainerCase kTrainers[] = {
      .twenty_steps = "step  20",
      // A step has 2 / (2 20^2) = .0025.
      .more_than_ten_steps = .0251},
+    {.name = "istdp_line_search",
+     .program = "client/trainers/istdp/epsledger-istdp",
+     .arguments = {"--record-count", "150", "--noise-multiplier", "20", "--mode",
+                   "sound-line-search"},
+     .twenty_steps = "step  20",
+     .more_than_ten_steps = .0251,
+     .releases_per_step = 2},
+    {.name = "istdp_dp_sgd",
+     .program = "client/trainers/istdp/epsledger-istdp",
+     .arguments = {"--record-count", "150", "--noise-multiplier", "20", "--mode", "dp-sgd",
+                   "--sampling-probability", "0.2", "--step-size", "1"},
+     .twenty_steps = "step  20",
+     // As of the next one.
+     .more_than_ten_steps = .00102},
     {.name = "fsdp",
      .program = "client/trainers/fsdp/epsledger-fsdp",
      .arguments = {"--data", "digits", "--model", "mlp:8", "--record-count", "150",
@@ -54,7 +69,7 @@ class TrainerContract : public TrainerFixture, public testing::WithParamInterfac
   std::vector<std::string> Arguments(int steps, const std::string& log,
                                      const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = GetParam().arguments;
-    if (GetParam().name == "istdp") {
+    if (!IsFsdp()) {
       arguments.insert(arguments.end(),
                        {"--data", WriteRecords("records.libsvm", 8, 2), "--test-data",
                         WriteRecords("held-out.libsvm", 8, 2, 4), "--feature-count", "8"});
@@ -71,6 +86,8 @@ class TrainerContract : public TrainerFixture, public testing::WithParamInterfac
     return arguments;
   }
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  static bool IsFsdp() { return GetParam().name == "fsdp"; }
+  static int ReleasesOf(int steps) { return steps * GetParam().releases_per_step; }
   std::string budget_ = "adult";
   std::string session_ = "run";
   int Run(const std::vector<std::string>& arguments) {
@@ -85,8 +102,8 @@ TEST_P(TrainerContract, EveryReleaseIsOneCharge) {
   const auto records = ReadLog(Path("run.jsonl"));
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(CountSteps(records), 23);
-  EXPECT_EQ(records.back()["releases"], 23);
-  EXPECT_EQ(charges(), 23);
+  EXPECT_EQ(records.back()["releases"], ReleasesOf(23));
+  EXPECT_EQ(charges(), ReleasesOf(23));
 }
 
 TEST_P(TrainerContract, LeasesOfSevenAreFourForTwentyThreeSteps) {
@@ -94,8 +111,8 @@ TEST_P(TrainerContract, LeasesOfSevenAreFourForTwentyThreeSteps) {
   EXPECT_EQ(Run(Arguments(23, "run.jsonl", {"--lease", "7"})), 0);
   const auto records = ReadLog(Path("run.jsonl"));
   ASSERT_FALSE(records.empty());
-  EXPECT_EQ(records.back()["releases"], 23);
-  EXPECT_EQ(charges(), 4);
+  EXPECT_EQ(records.back()["releases"], ReleasesOf(23));
+  EXPECT_EQ(charges(), ReleasesOf(4));
 }
 
 TEST_P(TrainerContract, ARefusalComesBeforeTheNoise) {
@@ -104,8 +121,8 @@ TEST_P(TrainerContract, ARefusalComesBeforeTheNoise) {
   const auto records = ReadLog(Path("run.jsonl"));
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(records.back()["stop_reason"], "refused");
-  EXPECT_EQ(records.back()["releases"], 10);
-  EXPECT_EQ(charges(), 10);
+  EXPECT_EQ(records.back()["releases"], ReleasesOf(10));
+  EXPECT_EQ(charges(), ReleasesOf(10));
   // Nothing is left for another run, and it says so by its exit code.
   session_ = "other";
   EXPECT_EQ(Run(Arguments(50, "other.jsonl")), 3);
@@ -121,22 +138,22 @@ TEST_P(TrainerContract, ATrainerThatIsKilledPaysAgainForWhatItRepeats) {
   const int logged = CountSteps(ReadLog(Path("first.jsonl")));
   const std::int64_t charged = charges();
   EXPECT_GE(logged, 20);
-  EXPECT_GE(charged, logged);
-  EXPECT_LE(charged, logged + 1);  // the one in flight
+  EXPECT_GE(charged, ReleasesOf(logged));
+  EXPECT_LE(charged, ReleasesOf(logged + 1));  // the step in flight
   EXPECT_EQ(Run(Arguments(logged + 30, "second.jsonl", {"--resume"})), 0);
   const auto records = ReadLog(Path("second.jsonl"));
   ASSERT_FALSE(records.empty());
   EXPECT_EQ(records.back()["steps"], logged + 30);
   EXPECT_GE(CountSteps(records), 30);
-  EXPECT_EQ(charges(), charged + CountSteps(records));
+  EXPECT_EQ(charges(), charged + ReleasesOf(CountSteps(records)));
 }
 
 // What a checkpoint holds was charged in one session, of one ledger.
 TEST_P(TrainerContract, ARunGoesOnInItsOwnSessionOrNotAtAll) {
   CreateBudget(kWide);
   EXPECT_EQ(Run(Arguments(10, "first.jsonl")), 0);
-  ASSERT_EQ(charges(), 10);
-  if (GetParam().name == "fsdp") {  // the other takes the session from its checkpoint
+  ASSERT_EQ(charges(), ReleasesOf(10));
+  if (IsFsdp()) {  // the other takes the session from its checkpoint
     session_ = "another";
     EXPECT_EQ(Run(Arguments(20, "second.jsonl", {"--resume"})), 1);
     session_ = "run";
@@ -149,7 +166,7 @@ TEST_P(TrainerContract, ARunGoesOnInItsOwnSessionOrNotAtAll) {
   ASSERT_TRUE(other.ok()) << other.status();
   budget_ = "other";
   EXPECT_EQ(Run(Arguments(20, "third.jsonl", {"--resume"})), 1);
-  EXPECT_EQ(charges(), 10);
+  EXPECT_EQ(charges(), ReleasesOf(10));
   EXPECT_EQ(client_->GetBudget("other")->accepted_charge_count, 0);
 }
 
@@ -162,8 +179,8 @@ TEST_P(TrainerContract, AServerThatIsKilledAndComesBackHasEveryReleaseOnce) {
   EXPECT_EQ(trainer.WaitForEnd(), 0);
   const auto records = ReadLog(Path("run.jsonl"));
   ASSERT_FALSE(records.empty());
-  EXPECT_EQ(records.back()["releases"], 200);
-  EXPECT_EQ(charges(), 200);
+  EXPECT_EQ(records.back()["releases"], ReleasesOf(200));
+  EXPECT_EQ(charges(), ReleasesOf(200));
 }
 
 TEST_P(TrainerContract, WhenBothAreKilledNothingIsUncharged) {
@@ -177,10 +194,30 @@ TEST_P(TrainerContract, WhenBothAreKilledNothingIsUncharged) {
   const int logged = CountSteps(ReadLog(Path("first.jsonl")));
   server_->Restart();
   const std::int64_t charged = charges();
-  EXPECT_GE(charged, logged);
-  EXPECT_LE(charged, logged + 1);
+  EXPECT_GE(charged, ReleasesOf(logged));
+  EXPECT_LE(charged, ReleasesOf(logged + 1));
   EXPECT_EQ(Run(Arguments(logged + 10, "second.jsonl", {"--resume"})), 0);
-  EXPECT_EQ(charges(), charged + CountSteps(ReadLog(Path("second.jsonl"))));
+  EXPECT_EQ(charges(), charged + ReleasesOf(CountSteps(ReadLog(Path("second.jsonl")))));
+}
+
+// A lease is charged when it is granted: what a killed trainer had left of it is spent, and what it
+// does again comes from leases of its own.
+TEST_P(TrainerContract, WhatIsLeftOfALeaseOfAKilledTrainerIsWasted) {
+  CreateBudget(kWide);
+  {
+    TrainerProcess trainer(GetParam().program,
+                           Arguments(1'000'000, "first.jsonl", {"--lease", "7"}));
+    ASSERT_TRUE(trainer.ReadUntil(GetParam().twenty_steps));
+    trainer.Kill();
+  }
+  const int logged = CountSteps(ReadLog(Path("first.jsonl")));
+  const std::int64_t leases = charges();
+  EXPECT_GE(7 * leases, ReleasesOf(logged));
+  EXPECT_LE(leases, ReleasesOf((logged + 1 + 6) / 7));
+  EXPECT_EQ(Run(Arguments(logged + 14, "second.jsonl", {"--resume", "--lease", "7"})), 0);
+  const int again = CountSteps(ReadLog(Path("second.jsonl")));
+  EXPECT_GE(again, 14);
+  EXPECT_EQ(charges(), leases + ReleasesOf((again + 6) / 7));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrainerContract, testing::ValuesIn(kTrainers),

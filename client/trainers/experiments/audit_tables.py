@@ -55,7 +55,7 @@ def published(bench):
 def sound(bench):
     """The sound trainers, 100,000 runs with a canary and 100,000 without: epsilon is at least so much"""
     rows = []
-    for attack, of, steps in (("istdp", "ISTDP, runs of 30 steps", 30), ("fsdp", "FSDP, a step with indicators", 1)):
+    for attack, of, steps in (("istdp", "ISTDP, runs of 30 steps", 30), ("fsdp", "FSDP, runs of 4 steps with indicators", 4)):
         for claim, mu in MU.items():
             answer = audit(bench, "two-arm-gdp", attack, claim, 100_000, "--noise-multiplier",
                            repr(math.sqrt(steps) / mu))

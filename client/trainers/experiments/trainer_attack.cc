@@ -65,6 +65,7 @@ class SeededNoise : public GradientRelease {
 
 // Steps of a sound run, and iterations of a published one.
 constexpr int kSoundIstdpSteps = 30;
+constexpr int kSoundFsdpSteps = 4;
 constexpr int kPublishedIterations = 10;
 
 using IstdpAttack = absl::StatusOr<istdp::TrialScores> (*)(const istdp::AttackOptions&,
@@ -112,6 +113,7 @@ absl::StatusOr<Scores> AttackSoundIstdp(const Flags& flags) {
 absl::StatusOr<Scores> AttackSoundFsdp(const Flags& flags) {
   SeededNoise release(flags.seed, flags.noise_multiplier);
   fsdp::LoopAuditOptions options;
+  options.steps = kSoundFsdpSteps;
   options.trials = flags.trials;
   options.noise_multiplier = flags.noise_multiplier;
   options.indicators = true;
@@ -164,7 +166,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--claimed-delta", flags.claimed_delta)->capture_default_str();
   app.add_option("--noise-multiplier", flags.noise_multiplier,
-                 "of a step (istdp: of 30 steps a run; fsdp: of one)")
+                 "of a step (istdp: of 30 steps a run; fsdp: of 4)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--trials", flags.trials, "runs with the canary, and as many without")

@@ -89,7 +89,7 @@ class RealServer(unittest.TestCase):
                                                 "--claimed-epsilon", repr(float(claim)))
                     self.assertTrue(answer["contradictsClaim"], (attack, claim))
                     self.assertGreater(audit_tables.lower_bound(answer), claim)
-            for attack, steps in (("istdp", 30), ("fsdp", 1)):
+            for attack, steps in (("istdp", 30), ("fsdp", 4)):
                 answer = audit_tables.audit(bench, "two-arm-gdp", attack, 1, 2000, "--noise-multiplier",
                                             repr(math.sqrt(steps) / audit_tables.MU[1]))
                 self.assertFalse(answer["contradictsClaim"], attack)

@@ -31,11 +31,13 @@ CanaryScores SeededScores(const LoopAuditOptions& options) {
   return ScoresOf(StepScores(options, release));
 }
 
-TEST(LoopAudit, FindsNearlyWhatASeparatelyClippedStepClaimsAndNotMore) {
-  for (const double mu : {kMuAtOne, kMuAtFour}) {
+TEST(LoopAudit, FindsNearlyWhatSeparatelyClippedStepsClaimAndNotMore) {
+  for (const auto& [mu, steps] : {std::pair(kMuAtOne, 1), std::pair(kMuAtFour, 4)}) {
+    const double noise = std::sqrt(steps) / mu;
     const AuditedCharge audited = AuditGaussian(
-        SeededScores({.trials = 100'000, .noise_multiplier = 1 / mu, .indicators = true}),
-        {GaussianSteps(1 / mu, 1)});
+        SeededScores(
+            {.steps = steps, .trials = 100'000, .noise_multiplier = noise, .indicators = true}),
+        {GaussianSteps(noise, steps)});
     EXPECT_LE(audited.lower_bound, audited.claimed);
     EXPECT_GE(audited.lower_bound, 0.7 * audited.claimed);
     EXPECT_FALSE(audited.contradicted);

@@ -30,7 +30,7 @@ if(TARGET epsctl_completions)
   install(FILES "${completions}.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT cli)
 endif()
 
-install(TARGETS epsledger-istdp epsledger-fsdp epsledger-fsdp-published
+install(TARGETS epsledger-istdp epsledger-fsdp epsledger-fsdp-published epsledger-trainer-attack
         RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT trainers)
 
 # ---- find_package(epsledger) -----------------------------------------------------------------------

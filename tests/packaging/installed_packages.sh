@@ -17,7 +17,7 @@ install "$packages"/epsledger-server_*.deb "$packages"/epsledger-cli_*.deb "$pac
 expect /usr/sbin/nologin "$(getent passwd epsledger | cut -d: -f7)"
 expect "700 epsledger epsledger" "$(stat -c '%a %U %G' /var/lib/epsledger)"
 expect "640 root root" "$(stat -c '%a %U %G' /etc/epsledger/epsledgerd.env)"
-for program in epsledger-istdp epsledger-fsdp epsledger-fsdp-published; do
+for program in epsledger-istdp epsledger-fsdp epsledger-fsdp-published epsledger-trainer-attack; do
   "$program" --help > /dev/null
 done
 

@@ -14,10 +14,10 @@ MU = {1: 0.2680511231, 4: 0.9249308976}
 def audit(bench, method, attack, claim, trials, *flags):
     """Runs the attack, and returns what epsctl audit says of its scores."""
     scores = subprocess.run(
-        [bench.ledger.program("client/trainers/experiments/trainer-attack"), attack, "--trials", str(trials), *flags],
+        [bench.ledger.program("client/trainers/experiments/epsledger-trainer-attack"), attack, "--trials", str(trials), *flags],
         capture_output=True, text=True)
     if scores.returncode != 0:
-        raise SystemExit("experiments: trainer-attack: " + scores.stderr)
+        raise SystemExit("experiments: epsledger-trainer-attack: " + scores.stderr)
     path = bench.ledger.folder / "scores.csv"
     path.write_text(scores.stdout)
     return json.loads(bench.ledger.epsctl("-o", "json", "audit", "--method", method, "--scores", path, "--delta", DELTA,

@@ -1,8 +1,8 @@
-// trainer-attack: the attacks of the trainers' folders as a program. On records that are nobody's
-// it runs a mechanism many times with a canary and many times without, and prints what the attack
-// saw of each run, for an auditor to judge:
+// epsledger-trainer-attack: the attacks of the trainers' folders as a program. On records that are
+// nobody's it runs a mechanism many times with a canary and many times without, and prints what the
+// attack saw of each run, for an auditor to judge:
 //
-//   trainer-attack A1 --claimed-epsilon 0.1 |
+//   epsledger-trainer-attack A1 --claimed-epsilon 0.1 |
 //     epsctl audit --method two-arm-threshold --scores - --delta 1e-5 --claimed-epsilon 0.1
 //
 // A1 and A2 are on ISTDP as published (istdp/attacks.h), B1 and B2 on FSDP as published
@@ -133,7 +133,7 @@ absl::StatusOr<Scores> Attack(const Flags& flags) {
 int Run(const Flags& flags) {
   const absl::StatusOr<Scores> scores = Attack(flags);
   if (!scores.ok()) {
-    std::cerr << "trainer-attack: " << scores.status().message() << "\n";
+    std::cerr << "epsledger-trainer-attack: " << scores.status().message() << "\n";
     return 1;
   }
   std::vector<double> all = scores->with_canary;
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
       "B1  FSDP as published: the row space of what is released\n"
       "B2  FSDP as published: noise that is 0 where all gradients are\n"
       "istdp, fsdp  the sound trainers, by whoever sees every release",
-      "trainer-attack");
+      "epsledger-trainer-attack");
   app.add_option("ATTACK", flags.attack)
       ->required()
       ->check(CLI::IsMember({"A1", "A2", "B1", "B2", "istdp", "fsdp"}));

@@ -96,7 +96,7 @@ class RealServer(unittest.TestCase):
                 self.assertLessEqual(audit_tables.lower_bound(answer), 1)
 
     def test_an_attack_repeats_its_scores_and_names_what_it_does_not_know(self):
-        program = str(BUILD / "client/trainers/experiments/trainer-attack")
+        program = str(BUILD / "client/trainers/experiments/epsledger-trainer-attack")
         first, again, other = (
             subprocess.run([program, "A2", "--trials", "20", "--seed", seed], capture_output=True, text=True, check=True)
             for seed in ("1", "1", "2"))

@@ -94,9 +94,9 @@ std::string DescribeHistory(const v1::Session& session) {
   return text;
 }
 
-// The label of what is known of the algorithm, with its flag; a session without a claim has none.
+// The label of what is known of the algorithm, with its flag.
 std::string DescribeLabel(const v1::Session& session) {
-  if (!session.has_claim()) return "";
+  if (!session.has_claim()) return "no claim made";
   return absl::StrCat(session.claim().label(),
                       session.claim().counterexample_known() ? " (counterexample_known)" : "");
 }

@@ -176,6 +176,8 @@ std::string Claims(const Facts& facts) {
                              facts.claim->source.empty() ? "" : ", source: ", facts.claim->source,
                              ". A claim, not a result of this ledger. Label: ",
                              core::LabelAndFlag(facts.claim->status), ".")));
+  } else if (facts.kind != Facts::Kind::kBudget) {
+    absl::StrAppend(&html, Element("p", "", "No claim was made of the algorithm."));
   }
   if (facts.kind != Facts::Kind::kBudget) {
     absl::StrAppend(

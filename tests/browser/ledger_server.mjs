@@ -188,7 +188,10 @@ async function fill(server) {
     'audit', '--method', 'two-arm-threshold', '--two-arm-counts', '930/1000,14/1000', '--delta', '1e-5',
     '--record', 'published/as-published', '--source', 'gradient canary',
   );
-  await run('session', 'create', 'small/query', ...RELATION, '--no-own-cap');
+  await run(
+    'session', 'create', 'small/query', ...RELATION, '--no-own-cap', '--claim', 'proven', '--claimed-epsilon', '0.25',
+    '--claimed-delta', '0',
+  );
   await run('charge', 'create', 'small/query', '--open-attempt', '--charge-id', 'a', '--laplace', '4');
 }
 

@@ -62,6 +62,26 @@ test('what is not proven says so, and shows no finite epsilon', async () => {
   }
 });
 
+test('a session is called proven where its authors say so, and nowhere else', async () => {
+  const server = await sharedServer();
+  const badges = async (session, view) => {
+    let words;
+    await onPage(server, `/budgets/${session}${view}`, async (page) => {
+      await page.getByText(/^(proven|no claim made)$/).first().waitFor();
+      words = await page.locator('main .badge').allInnerTexts();
+    });
+    return words.map((text) => text.trim());
+  };
+  for (const view of ['', '/trade-off', '/profile', '/compare']) {
+    const unclaimed = await badges('people/sessions/first', view);
+    assert.ok(unclaimed.includes('no claim made'), `${view}: ${unclaimed}`);
+    assert.ok(!unclaimed.includes('proven'), `${view}: ${unclaimed}`);
+    const claimed = await badges('small/sessions/query', view);
+    assert.ok(claimed.includes('proven'), `${view}: ${claimed}`);
+    assert.ok(!claimed.includes('no claim made'), `${view}: ${claimed}`);
+  }
+});
+
 test('the planner shows an error of the server at its field, and charges nothing', async () => {
   const server = await sharedServer();
   const before = await server.get('/v1/budgets/people/head');

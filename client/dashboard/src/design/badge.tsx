@@ -64,21 +64,24 @@ export function isUnproven(claim: Claim | undefined): boolean {
   );
 }
 
-/** What stands beside, or in place of, every number of a session. */
+/** What stands beside, or in place of, every number of a session: "proven" is said by its authors or by nobody. */
 export function ClaimBadge({ claim }: { claim: Claim | undefined }) {
+  if (claim?.status === undefined || claim.status === 'STATUS_UNSPECIFIED') {
+    return <Badge>no claim made</Badge>;
+  }
   if (!isUnproven(claim)) {
     return (
       <Badge tone="good" icon="check">
-        {claim?.label === undefined || claim.label === '' ? 'proven' : claim.label}
+        {claim.label === undefined || claim.label === '' ? 'proven' : claim.label}
       </Badge>
     );
   }
   return (
     <span class="badges">
       <Badge tone="bad" icon="warning" wide>
-        {claim?.label === '' || claim?.label === undefined ? 'not proven' : claim.label}
+        {claim.label === '' || claim.label === undefined ? 'not proven' : claim.label}
       </Badge>
-      {claim?.counterexampleKnown === true && (
+      {claim.counterexampleKnown === true && (
         <Badge tone="bad" icon="cross">
           counterexample known
         </Badge>

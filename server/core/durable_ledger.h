@@ -64,6 +64,8 @@ class LedgerReader {
     const Ledger* ledger;
   };
   virtual std::vector<TenantLedger> AllLedgers() const = 0;
+  // Ledgers that contradict what was acknowledged, and take no commands at this server.
+  virtual int64_t QuarantinedLedgerCount() const = 0;
   // Who may come in, of all tenants.
   virtual const AccessLedger& Access() const = 0;
   // The entries of the ledger of access with sequence > after_sequence in order, at most `limit`.

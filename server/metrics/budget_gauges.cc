@@ -63,7 +63,11 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
   prometheus::MetricFamily entry_count =
       Gauges("epsledger_ledger_entries", "Entries of all ledgers.");
   Add(entry_count, {}, static_cast<double>(entries));
-  return {spent, leased, state, alerts, budget_count, session_count, entry_count};
+  prometheus::MetricFamily quarantined =
+      Gauges("epsledger_ledgers_quarantined",
+             "Ledgers that contradict what was acknowledged, and take no charges at this server.");
+  Add(quarantined, {}, static_cast<double>(reader.QuarantinedLedgerCount()));
+  return {spent, leased, state, alerts, budget_count, session_count, entry_count, quarantined};
 }
 
 prometheus::MetricFamily ReadyGauge(bool ready) {

@@ -17,6 +17,7 @@ inline constexpr int64_t kMaxBudgetGauges = 10'000;
 //   epsledger_budget_alerts{tenant, budget}        alert thresholds that are passed
 //   epsledger_budget_state{tenant, budget, state}  1, for the state that it is in
 //   epsledger_budgets, epsledger_sessions, epsledger_ledger_entries
+//   epsledger_ledgers_quarantined                  those that take no commands at this server
 // Cost: O(budgets), on the ledger's thread.
 std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader);
 

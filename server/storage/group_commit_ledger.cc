@@ -94,6 +94,8 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     return all;
   }
 
+  int64_t QuarantinedLedgerCount() const override { return owner_.replica_.quarantined_count(); }
+
   const core::AccessLedger& Access() const override { return owner_.replica_.access(); }
 
   absl::StatusOr<std::vector<Entry>> ListAccessEntries(int64_t after_sequence,

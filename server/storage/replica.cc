@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_format.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::storage {
 
@@ -40,7 +41,12 @@ absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
 void Replica::ApplyForeign(const std::string& root_id, const Entry& entry) {
   // Also of one in quarantine: it may be read, and others may go on with it.
   const absl::Status status = Apply(root_id, entry);
-  if (!status.ok()) quarantined_.emplace(root_id, status);
+  if (!status.ok()) Quarantine(root_id, status);
+}
+
+void Replica::Quarantine(const std::string& root_id, const absl::Status& why) {
+  if (!quarantined_.emplace(root_id, why).second) return;
+  spdlog::error("the ledger {} is in quarantine and takes no charges: {}", root_id, why.ToString());
 }
 
 core::LedgerHead Replica::HeadOf(const std::string& root_id) const {
@@ -76,7 +82,7 @@ void Replica::Restore(const std::string& root_id) {
 }
 
 void Replica::Lost(const std::string& root_id) {
-  quarantined_.emplace(
+  Quarantine(
       root_id,
       absl::DataLossError(absl::StrFormat(
           "ledger %s: the database has lost entries that were acknowledged, up to entry %d, or "
@@ -235,7 +241,7 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
   absl::Status status = (known ? *it->second : empty).CheckSeen(seen);
   // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
   if (!status.ok() && known) {
-    quarantined_.emplace(core::StoredId(tenant.name, it->second->root_id()), status);
+    Quarantine(core::StoredId(tenant.name, it->second->root_id()), status);
   }
   return status;
 }

@@ -25,7 +25,8 @@ namespace epsledger::storage {
 // Guarantee: a ledger that lacks something which was known to be durable (Kept, or a client's
 // SeenHead), or holds something else in its place, is quarantined: it takes no commands until the
 // process is started anew, because what it would acknowledge contradicts what was acknowledged. It
-// may be read, and follows what other servers append to it as far as that follows.
+// may be read, and follows what other servers append to it as far as that follows. The log says so
+// once.
 //
 // Not thread-safe.
 class Replica {
@@ -77,11 +78,13 @@ class Replica {
   const Ledgers& ledgers() const { return ledgers_; }
   const core::AccessLedger& access() const { return access_; }
   bool IsQuarantined(const std::string& root_id) const { return quarantined_.count(root_id) > 0; }
+  int64_t quarantined_count() const { return static_cast<int64_t>(quarantined_.size()); }
   int64_t budget_count() const;
 
  private:
   core::LedgerHead HeadOf(const std::string& root_id) const;
   void Restore(const std::string& root_id);
+  void Quarantine(const std::string& root_id, const absl::Status& why);
   absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& command,
                                              int64_t time_micros, Append append,
                                              absl::Status* store_status);

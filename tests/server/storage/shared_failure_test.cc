@@ -165,6 +165,12 @@ TEST(SharedFailure, AnOlderCopyIsFoundByTheServersThatWereThereAndByClientsThatW
   // But it shows what is spent there; who was there shows what it knows.
   EXPECT_EQ(newcomer.Spent("forgetful"), core::Cost::RoundUp(6 * kStep));
   EXPECT_EQ(client.Spent("forgetful"), core::Cost::RoundUp(2 * kStep));
+  const auto quarantined = [](WaitingClient& of) {
+    return *of.Read([](core::LedgerReader& reader) { return reader.QuarantinedLedgerCount(); });
+  };
+  EXPECT_EQ(quarantined(client), 2);  // "vanished" too
+  EXPECT_EQ(quarantined(newcomer), 1);
+  EXPECT_EQ(quarantined(stranger), 0);
 }
 
 // The wait for the standby is cut short: the charge is in the ledger, on this machine only. Nobody

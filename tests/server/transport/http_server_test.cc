@@ -185,6 +185,7 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
   EXPECT_THAT(text,
               HasSubstr("epsledger_budget_state{tenant=\"\",budget=\"b\",state=\"ACTIVE\"} 1"));
   EXPECT_THAT(text, HasSubstr("epsledger_commands_in_flight 0\n"));
+  EXPECT_THAT(text, HasSubstr("epsledger_ledgers_quarantined 0\n"));
   EXPECT_THAT(text, HasSubstr("epsledger_ready 1\n"));
   EXPECT_THAT(Get(address, "/healthz"), HasSubstr("ok\n"));
   EXPECT_THAT(Get(address, "/readyz"), HasSubstr("ready\n"));

@@ -44,7 +44,7 @@ export async function newPage({ theme = 'light', viewport = DESK } = {}) {
   });
   const page = await context.newPage();
   // The first curve of a session is seconds of computing, more on a busy machine.
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(120_000);
   page.problems = [];
   page.on('console', (message) => {
     if (message.type() === 'error') page.problems.push(`${message.text()} (${message.location().url})`);

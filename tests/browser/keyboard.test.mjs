@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onPage } from './browser.mjs';
+import { onPage, settled } from './browser.mjs';
 import { sharedServer } from './ledger_server.mjs';
 
-const MOST_TABS = 120;
+const MOST_TABS = 500;
 
 /** Presses Tab until `isThere` (in the page, of the focused element) says so. */
 async function tabTo(page, what, isThere, argument) {
+  await settled(page);  // what is drawn anew loses the focus
   for (let i = 0; i < MOST_TABS; ++i) {
     await page.keyboard.press('Tab');
     if (await page.evaluate(isThere, argument)) {

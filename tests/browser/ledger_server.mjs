@@ -10,17 +10,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const build = process.env.EPSLEDGER_BUILD_DIR;
 const daemon = join(build, 'server/epsledgerd');
 const epsctlPath = join(build, 'client/cli/epsctl');
-const START_PATIENCE_MS = 20_000;
+const START_PATIENCE_MS = 120_000;
 
 const running = new Set();
 
-/** A port that nobody holds now. A server that is started again must be where it was. */
-async function freePort() {
-  const probe = createServer();
-  await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+/** Ports that nobody holds now, all different. A server that is started again must be where it was. */
+async function freePorts(count) {
+  const probes = Array.from({ length: count }, () => createServer());
+  for (const probe of probes) {
+    await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  }
+  const ports = probes.map((probe) => probe.address().port);
+  for (const probe of probes) await new Promise((resolve) => probe.close(resolve));
+  return ports;
 }
 
 export class LedgerServer {
@@ -28,8 +30,7 @@ export class LedgerServer {
     const server = new LedgerServer();
     server.directory = mkdtempSync(join(tmpdir(), 'epsledger-browser-'));
     server.options = options;
-    server.grpc = `127.0.0.1:${await freePort()}`;
-    server.http = `127.0.0.1:${await freePort()}`;
+    [server.grpc, server.http] = (await freePorts(2)).map((port) => `127.0.0.1:${port}`);
     server.url = `http://${server.http}`;
     running.add(server);
     return server;
@@ -125,7 +126,7 @@ export class LedgerServer {
 
 function command(file, args, env = process.env) {
   return new Promise((resolve) => {
-    execFile(file, args, { env, timeout: 30_000 }, (error, stdout, stderr) => {
+    execFile(file, args, { env, timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : (error.code ?? -1), stdout, stderr });
     });
   });

@@ -83,7 +83,6 @@ async function look(server, name, route) {
     await page.waitForFunction(
       (most) => document.scrollingElement.scrollWidth <= most,
       PHONE.width,
-      { timeout: 3_000 },
     );
     await picture(page, `${name}-phone`);
   });

@@ -49,10 +49,10 @@ test('after the server was killed and started again nothing is missed and nothin
   // Before the page is back.
   for (let i = 5; i <= 7; ++i) await charge(`c${i}`);
   const back = Date.now();
-  await page.locator('.connection-live').waitFor({ timeout: 20_000 });
+  await page.locator('.connection-live').waitFor();
   t.diagnostic(`live again ${Date.now() - back} ms after the charges that it missed`);
   await charge('c8');
-  await page.locator('.chart-summary', { hasText: 'after 450 steps' }).waitFor({ timeout: 20_000 });
+  await page.locator('.chart-summary', { hasText: 'after 450 steps' }).waitFor();
 
   const head = Number((await server.get('/v1/budgets/people/head')).sequence);
   const told = await page.evaluate(() => window.toldEvents);

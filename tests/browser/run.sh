@@ -16,6 +16,6 @@ chromium=${EPSLEDGER_CHROMIUM:-/usr/bin/chromium}
 [ -x "$chromium" ] || skip "there is no browser at $chromium"
 if ! [ -d node_modules/playwright-core ] || ! [ -d node_modules/axe-core ]; then
   command -v npm >/dev/null || skip "there is no npm to fetch playwright-core and axe-core"
-  npm install --no-save --no-audit --no-fund --loglevel=error
+  npm install --no-save --no-audit --no-fund --loglevel=error || skip "npm cannot fetch playwright-core and axe-core"
 fi
 EPSLEDGER_BUILD_DIR=$build EPSLEDGER_CHROMIUM=$chromium exec node all.mjs

@@ -45,7 +45,7 @@ class StoppableLedger(ServedLedger):
 
     def run(self, *command, expect=0):
         """What an operator's command prints, on either stream."""
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120,
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600,
                               env=dict(os.environ, EPSLEDGERD=self.epsledgerd))
         if done.returncode != expect:
             raise AssertionError("%s ended with %d, not %d: %s%s" % (command, done.returncode, expect, done.stdout, done.stderr))

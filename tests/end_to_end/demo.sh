@@ -34,7 +34,7 @@ istdp=$build/client/trainers/istdp/epsledger-istdp
 budget=adult
 epsilon=1
 delta=1e-5
-start_limit_seconds=30
+start_limit_seconds=120
 refused_exit_code=3    # epsledger-istdp: the ledger refused, and nothing was released after that
 
 say() { printf '\n==> %s\n' "$*"; }

@@ -1,6 +1,7 @@
 """A real epsledgerd on free ports with a scratch data directory, and epsctl beside it, for tests in Python."""
 import json
 import os
+import socket
 import subprocess
 import tempfile
 import time
@@ -8,6 +9,19 @@ import urllib.error
 import urllib.request
 
 START_SECONDS = 60
+
+
+class HeldPort:
+    """A free port of 127.0.0.1 that is nobody else's until close(), also between two starts of the server on it: bound
+    and never listening. The kernel lets a server listen beside it that sets SO_REUSEADDR, as gRPC and Boost do."""
+
+    def __init__(self):
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._socket.bind(("127.0.0.1", 0))
+        # Not before bind(), or two of us could get the same.
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.address = "127.0.0.1:%d" % self._socket.getsockname()[1]
+        self.close = self._socket.close
 
 
 class ServedLedger:
@@ -25,6 +39,7 @@ class ServedLedger:
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="epsledger-served.")
+        self._ports = [HeldPort(), HeldPort()]
         addresses = os.path.join(self._folder.name, "addresses")
         self.log = os.path.join(self._folder.name, "log")
         self.data_dir = os.path.join(self._folder.name, "data")
@@ -33,8 +48,8 @@ class ServedLedger:
             self._place = ["--data-dir", self.data_dir]
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
-                [self.epsledgerd, *self._place, "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
-                 "--address-file", addresses, *self._flags],
+                [self.epsledgerd, *self._place, "--listen", self._ports[0].address, "--http-listen",
+                 self._ports[1].address, "--address-file", addresses, *self._flags],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
             self.grpc, self.http = self._wait_for(addresses)
@@ -69,6 +84,8 @@ class ServedLedger:
 
     def __exit__(self, *_):
         self.stop()
+        for port in self._ports:
+            port.close()
         self._folder.cleanup()
 
     def ctl(self, *arguments, expect=0):

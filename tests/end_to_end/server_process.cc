@@ -32,7 +32,7 @@ void ServerProcess::Start() {
   std::vector<std::string> arguments = wrapper_;
   arguments.push_back(program);
   arguments.insert(arguments.end(), flags_.flags.begin(), flags_.flags.end());
-  arguments.insert(arguments.end(), {"--listen", listen_});
+  arguments.insert(arguments.end(), {"--listen", "127.0.0.1:" + std::to_string(port_.number())});
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -59,7 +59,6 @@ void ServerProcess::Start() {
     Wait();
     return;
   }
-  listen_ = address_;
   drain_ = std::thread([fd = stderr_fd_] {
     char rest[4096];
     while (read(fd, rest, sizeof rest) > 0) {

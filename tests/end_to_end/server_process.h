@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/end_to_end/held_port.h"
+
 namespace epsledger {
 
 // A real epsledgerd process on loopback.
@@ -56,7 +58,7 @@ class ServerProcess {
 
   const Flags flags_;
   std::vector<std::string> wrapper_;
-  std::string listen_ = "127.0.0.1:0";
+  const HeldPort port_;
   std::string address_;
   std::string output_;
   pid_t pid_ = -1;

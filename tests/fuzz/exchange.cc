@@ -14,7 +14,7 @@
 namespace epsledger::fuzz {
 namespace {
 
-constexpr int kPatienceMs = 60'000;
+constexpr int kPatienceMs = 180'000;
 
 [[noreturn]] void Fail(const char* what) {
   std::fprintf(stderr, "%s: %s\n", what, std::strerror(errno));

@@ -19,8 +19,10 @@ for folder in "$(dirname "$program")/seeds/$name" "$here/${name}_corpus"; do
 done
 if [[ -f $here/$name.dict ]]; then arguments+=("-dict=$here/$name.dict"); fi
 
+# In CI the same inputs each time.
+if [[ -n ${CI:-} ]]; then arguments+=(-seed=1); fi
 # One input that takes longer than -timeout is a finding; the outer limit is for what libFuzzer does
 # not notice.
-exec timeout --signal=KILL $(( seconds + 300 )) "$program" \
-  "-max_total_time=$seconds" -timeout=250 -rss_limit_mb=4096 -print_final_stats=1 \
+exec timeout --signal=KILL $(( seconds + 3000 )) "$program" \
+  "-max_total_time=$seconds" -timeout=1200 -rss_limit_mb=4096 -print_final_stats=1 \
   "-artifact_prefix=$program-" "$@" "${arguments[@]}"

@@ -1,13 +1,10 @@
 #include "tests/postgres/postgres_cluster.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,24 +44,6 @@ const std::vector<std::string>& BaseSettings() {
   return *settings;
 }
 
-// A free port of 127.0.0.1 that stays ours while `fd` is open: the kernel gives it to nobody else,
-// and lets a server listen on it that sets SO_REUSEADDR, as PostgreSQL does.
-absl::StatusOr<int> ReservePort(int& fd) {
-  fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const int on = 1;
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
-      // Not before bind(), or two of us could get the same.
-      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) {
-    return absl::ErrnoToStatus(errno, "a port of 127.0.0.1");
-  }
-  return ntohs(address.sin_port);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::Start(
@@ -96,24 +75,20 @@ PostgresCluster::~PostgresCluster() {
   // An immediate shutdown, which also returns the shared memory.
   if (running()) End(SIGQUIT, kNoticeMs).IgnoreError();
   RemoveSharedMemory();
-  if (port_fd_ >= 0) close(port_fd_);
 }
 
 absl::Status PostgresCluster::Prepare() {
   if (folder_.path().empty()) return absl::InternalError("no scratch folder");
   if (absl::Status status = programs_.Give(folder_.path()); !status.ok()) return status;
-  const absl::StatusOr<int> port = ReservePort(port_fd_);
-  if (!port.ok()) return port.status();
-  port_ = *port;
-  return absl::OkStatus();
+  return port() > 0 ? absl::OkStatus() : absl::InternalError("no free port of 127.0.0.1");
 }
 
 std::string PostgresCluster::ConnectionString(const std::string& database) const {
-  return absl::StrCat("host=127.0.0.1 port=", port_, " user=postgres dbname=", database);
+  return absl::StrCat("host=127.0.0.1 port=", port(), " user=postgres dbname=", database);
 }
 
 std::string PostgresCluster::SocketConnectionString(const std::string& database) const {
-  return absl::StrCat("host=", socket_folder(), " port=", port_,
+  return absl::StrCat("host=", socket_folder(), " port=", port(),
                       " user=postgres dbname=", database);
 }
 
@@ -153,7 +128,7 @@ absl::Status PostgresCluster::Restart() {
     setting.death_signal = SIGQUIT;  // an immediate shutdown
     const absl::StatusOr<pid_t> pid = programs_.Spawn(
         "postgres",
-        {"-D", data_folder(), "-h", "127.0.0.1", "-p", absl::StrCat(port_), "-k", socket_folder()},
+        {"-D", data_folder(), "-h", "127.0.0.1", "-p", absl::StrCat(port()), "-k", socket_folder()},
         setting);
     started.set_value(pid);
     // Not taken from the kernel before join(), so that the number is not another process meanwhile.

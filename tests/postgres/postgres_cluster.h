@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tests/end_to_end/held_port.h"
 #include "tests/postgres/postgres_programs.h"
 #include "tests/server/storage/scratch_folder.h"
 
@@ -103,7 +104,7 @@ class PostgresCluster {
   bool running() const { return postmaster_ > 0; }
   // The process that Kill9 kills; -1 if it is not running.
   pid_t postmaster() const { return postmaster_; }
-  int port() const { return port_; }
+  int port() const { return port_.number(); }
   // PGDATA.
   std::string data_folder() const { return folder_.path() + "/data"; }
   // Where the Unix socket is; as a `host` of libpq.
@@ -127,8 +128,7 @@ class PostgresCluster {
 
   const PostgresPrograms programs_;
   ScratchFolder folder_;
-  int port_ = 0;
-  int port_fd_ = -1;  // bound and never listening: keeps the port
+  const HeldPort port_;
   std::atomic<int> databases_ = 0;
 
   pid_t postmaster_ = -1;

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import time
 
-START_LIMIT_SECONDS = 30
+START_LIMIT_SECONDS = 120
 
 
 class Ledger:

@@ -16,6 +16,7 @@ namespace epsledger::cli {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -60,7 +61,7 @@ class ProgressTest : public ::testing::Test {
 TEST_F(ProgressTest, SaysWhatGoesOnAndWipesItAway) {
   {
     const Progress progress(terminal_, "calibrating", milliseconds(0));
-    EXPECT_THAT(written_.WaitFor(" s"), HasSubstr("calibrating 0 s"));
+    EXPECT_THAT(written_.WaitFor(" s"), ContainsRegex("calibrating [0-9]+ s"));
   }
   EXPECT_THAT(written_.text(), EndsWith("\r\033[K"));
   EXPECT_THAT(out_.str(), IsEmpty());

@@ -1,5 +1,6 @@
 #include "client/trainers/fsdp/command_line.h"
 
+#include <initializer_list>
 #include <iostream>
 #include <map>
 #include <string>
@@ -8,6 +9,9 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
@@ -236,6 +240,9 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "      --input-scale 16 --epsilon 2 --delta 1e-5 --expected-batch-size 2048 --epochs 10 \\\n"
       "      --subspace history --clip-embedding 1 --clip-residual 0.5 --learning-rate 1 \\\n"
       "      --bias-scale 0 --average 0.97\n"
+      "To go on after a crash: the same command, with --session and --checkpoint from the start, "
+      "and\n"
+      "  --resume\n"
       "An audit of a run that is made for it:\n"
       "  epsledger-fsdp --budget digits-team --data digits --epsilon 8 --delta 1e-5 \\\n"
       "      --expected-batch-size 256 --epochs 20 --canaries 1000 --canary-scores scores.csv\n"
@@ -258,6 +265,31 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
     return {.exit_code = 2};
   }
   return {.options = options};
+}
+
+std::string SettingsText(const CommandLine& options) {
+  const TrainingOptions& training = options.training;
+  const auto numbers = [](std::initializer_list<double> values) {
+    return absl::StrJoin(values, " ", [](std::string* text, double value) {
+      absl::StrAppend(text, ExactNumber(value));
+    });
+  };
+  return absl::StrCat(
+      "data ", options.data, " ", options.record_count.value_or(0), " ", options.public_held_out,
+      ", features ", options.features, " ", ExactNumber(options.input_scale), ", model ",
+      options.model, ", relation ", static_cast<int>(options.ledger.relation), ", batch ",
+      numbers({training.expected_batch_size}), ", steps ",
+      numbers(
+          {training.learning_rate, training.momentum, training.average_decay, training.bias_scale}),
+      ", clip ", static_cast<int>(training.geometry), " ",
+      numbers({training.embedding_clip, training.residual_clip, training.embedding_fraction}),
+      ", quantile ",
+      training.quantile.has_value() ? numbers({training.quantile->quantile, training.quantile->rate,
+                                               training.quantile->indicator_noise})
+                                    : "none",
+      ", subspace ", static_cast<int>(training.subspace), " ", training.rank, " ",
+      numbers({training.history_decay}), " ", training.refresh_every, ", relevance ",
+      static_cast<int>(training.relevance));
 }
 
 }  // namespace epsledger::trainers::fsdp

@@ -36,6 +36,10 @@ struct CommandLine {
   CanaryFlags canaries;
 };
 
+// Returns everything that the model depends on beside noise, seed and the number of steps, in
+// words: what must be the same for a run to go on.
+std::string SettingsText(const CommandLine& options);
+
 struct ParsedCommandLine {
   std::optional<CommandLine> options;
   int exit_code = 0;  // without options

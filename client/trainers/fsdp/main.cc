@@ -67,12 +67,18 @@ absl::StatusOr<double> SamplingProbability(const CommandLine& options,
 }
 
 // Of a run that goes on: it is charged where it was, and with the noise that it had.
-absl::Status TakeIdentity(const RunIdentity& identity, LedgerFlags& flags) {
+absl::Status TakeIdentity(const RunIdentity& identity, const std::string& settings,
+                          LedgerFlags& flags) {
   if (identity.budget != flags.budget || identity.session != flags.session) {
     return absl::InvalidArgumentError(
         absl::StrCat("--resume: the checkpoint is of --budget ", identity.budget, " --session ",
                      identity.session, ", got --budget ", flags.budget, " --session ",
                      flags.session, ": what it has released is charged there alone"));
+  }
+  if (identity.settings != settings) {
+    return absl::InvalidArgumentError(absl::StrCat("--resume: the checkpoint was made with \"",
+                                                   identity.settings, "\", got \"", settings,
+                                                   "\""));
   }
   if (flags.noise_multiplier.value_or(identity.noise_multiplier) != identity.noise_multiplier) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -177,7 +183,8 @@ int Run(CommandLine options) {
   if (options.resume) {
     absl::StatusOr<SavedRun> kept = ReadStateFile(options.checkpoint, *network);
     if (!kept.ok()) return Fail(kept.status());
-    if (absl::Status same = TakeIdentity(kept->identity, options.ledger); !same.ok()) {
+    if (absl::Status same = TakeIdentity(kept->identity, SettingsText(options), options.ledger);
+        !same.ok()) {
       return Fail(same);
     }
     state = std::move(kept->state);
@@ -201,6 +208,7 @@ int Run(CommandLine options) {
   training.noise_multiplier = run->noise_multiplier;
   const RunIdentity identity{.budget = options.ledger.budget,
                              .session = options.ledger.session,
+                             .settings = SettingsText(options),
                              .noise_multiplier = run->noise_multiplier};
   absl::StatusOr<PoissonSampler> sampler =
       PoissonSampler::Create(*probability, records->train.inputs.cols());

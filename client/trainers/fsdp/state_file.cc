@@ -3,13 +3,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/trainers/network/checkpoint.h"
+#include "client/trainers/run/durable_file.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
@@ -18,7 +18,7 @@ using network::Checkpoint;
 using network::Network;
 
 constexpr absl::string_view kMagic = "EPSLFSDP";
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 std::uint64_t Fnv1a(absl::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -137,6 +137,7 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
   Append(kVersion, &bytes);
   AppendText(identity.budget, &bytes);
   AppendText(identity.session, &bytes);
+  AppendText(identity.settings, &bytes);
   AppendNumber(identity.noise_multiplier, &bytes);
   AppendText(*checkpoint, &bytes);
   AppendNumber(state.embedding_clip, &bytes);
@@ -172,6 +173,7 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   }
   RunIdentity identity{.budget = std::string(reader.TakeText("budget")),
                        .session = std::string(reader.TakeText("session")),
+                       .settings = std::string(reader.TakeText("settings")),
                        .noise_multiplier = reader.TakeNumber("noise_multiplier")};
   const absl::string_view inner = reader.TakeText("checkpoint");
   if (!reader.status().ok()) return reader.status();
@@ -227,17 +229,7 @@ absl::Status WriteStateFile(const std::string& path, const Network<float>& netwo
                             const RunIdentity& identity, const TrainingState& state) {
   const absl::StatusOr<std::string> bytes = EncodeState(network, identity, state);
   if (!bytes.ok()) return bytes.status();
-  const std::string unfinished = path + ".unfinished";
-  {
-    std::ofstream file(unfinished, std::ios::binary);
-    file << *bytes;
-    file.close();
-    if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", unfinished));
-  }
-  if (std::rename(unfinished.c_str(), path.c_str()) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot rename ", unfinished, " to ", path));
-  }
-  return absl::OkStatus();
+  return WriteDurably(path, *bytes);
 }
 
 absl::StatusOr<SavedRun> ReadStateFile(const std::string& path, const Network<float>& network) {

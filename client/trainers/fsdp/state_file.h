@@ -16,6 +16,7 @@ namespace epsledger::trainers::fsdp {
 struct RunIdentity {
   std::string budget;
   std::string session;
+  std::string settings;  // SettingsText of its command line
   double noise_multiplier = 0;
 };
 
@@ -25,11 +26,11 @@ struct SavedRun {
 };
 
 // Returns the bytes of a state of training `network`, the same on every platform: "EPSLFSDP", the
-// format version (4 bytes, now 2), budget and session, each with its length (8), the noise
-// multiplier, the length (8) and bytes of the network's own checkpoint (network/checkpoint.h), then
-// clip norms, average, and for every layer subspace, scales and history, each with its sizes;
-// FNV-1a of all that (8). All numbers little-endian. It holds released numbers alone.
-// INVALID_ARGUMENT unless all numbers are finite.
+// format version (4 bytes, now 3), budget, session and settings, each with its length (8), the
+// noise multiplier, the length (8) and bytes of the network's own checkpoint
+// (network/checkpoint.h), then clip norms, average, and for every layer subspace, scales and
+// history, each with its sizes; FNV-1a of all that (8). All numbers little-endian. It holds
+// released numbers alone. INVALID_ARGUMENT unless all numbers are finite.
 absl::StatusOr<std::string> EncodeState(const network::Network<float>& network,
                                         const RunIdentity& identity, const TrainingState& state);
 
@@ -39,8 +40,7 @@ absl::StatusOr<std::string> EncodeState(const network::Network<float>& network,
 absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes,
                                      const network::Network<float>& network);
 
-// Writes under another name first, then renames: a file is whole or as it was before. UNAVAILABLE
-// with the path if it cannot be written.
+// As EncodeState and WriteDurably.
 absl::Status WriteStateFile(const std::string& path, const network::Network<float>& network,
                             const RunIdentity& identity, const TrainingState& state);
 // NOT_FOUND if the file cannot be read; else as DecodeState.

@@ -1,9 +1,5 @@
 #include "client/trainers/istdp/checkpoint.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -12,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "client/trainers/run/durable_file.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -23,23 +20,6 @@ constexpr const char* kProgram = "epsledger-istdp";
 
 Json ToJson(const Eigen::VectorXd& vector) {
   return Json(std::vector<double>(vector.begin(), vector.end()));
-}
-
-absl::Status CannotWrite(const std::string& path) {
-  return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be written"));
-}
-
-absl::Status WriteAndSync(const std::string& path, const std::string& text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return CannotWrite(path);
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = write(file, text.data() + written, text.size() - written);
-    if (count < 0) break;
-    written += static_cast<std::size_t>(count);
-  }
-  const bool synced = written == text.size() && fsync(file) == 0;
-  return close(file) == 0 && synced ? absl::OkStatus() : CannotWrite(path);
 }
 
 // Reads fields of one JSON object; the first that is not as wanted is the error.
@@ -114,17 +94,7 @@ absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoi
   json["previousGradient"] = ToJson(checkpoint.state.previous_gradient);
   json["averaged"] = ToJson(checkpoint.state.averaged);
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-
-  const std::string temporary = path + ".new";
-  if (absl::Status written = WriteAndSync(temporary, text); !written.ok()) return written;
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return CannotWrite(path);
-  // The rename is durable with the directory.
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int folder = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return CannotWrite(directory);
-  const bool synced = fsync(folder) == 0;
-  return close(folder) == 0 && synced ? absl::OkStatus() : CannotWrite(directory);
+  return WriteDurably(path, text);
 }
 
 absl::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path) {

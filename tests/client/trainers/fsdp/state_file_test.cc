@@ -14,7 +14,8 @@ namespace {
 
 using network::Network;
 
-const RunIdentity kRun{.budget = "digits", .session = "run-1", .noise_multiplier = 1.25};
+const RunIdentity kRun{
+    .budget = "digits", .session = "run-1", .settings = "clip 1", .noise_multiplier = 1.25};
 
 class StateFileTest : public testing::Test {
  protected:
@@ -50,6 +51,7 @@ TEST_F(StateFileTest, TrainingGoesOnFromTheFileAsItWouldHaveWithout) {
   ASSERT_TRUE(saved.ok()) << saved.status();
   EXPECT_EQ(saved->identity.budget, "digits");
   EXPECT_EQ(saved->identity.session, "run-1");
+  EXPECT_EQ(saved->identity.settings, "clip 1");
   EXPECT_EQ(saved->identity.noise_multiplier, 1.25);
   const TrainingState* const kept = &saved->state;
   EXPECT_EQ(kept->step, 4);

@@ -28,6 +28,7 @@
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
 #include "client/trainers/run/privacy_label.h"
+#include "client/trainers/run/proven_claim.h"
 #include "client/trainers/run/training_log.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
@@ -87,14 +88,6 @@ absl::Status TakeIdentity(const RunIdentity& identity, const std::string& settin
   }
   flags.noise_multiplier = identity.noise_multiplier;
   return absl::OkStatus();
-}
-
-std::optional<Claim> ProvenClaim(const LedgerFlags& flags) {
-  if (!flags.epsilon.has_value()) return std::nullopt;
-  return Claim{.status = Claim::Status::kProven,
-               .epsilon = *flags.epsilon,
-               .delta = *flags.delta,
-               .source = "client/trainers/fsdp/README.md, theorem 1"};
 }
 
 // Canaries in the range of the records: of pixels as black and white, of features with their norm.
@@ -195,15 +188,15 @@ int Run(CommandLine options) {
   if (!client.ok()) return Fail(client.status());
   const absl::StatusOr<Budget> budget = client->GetBudget(options.ledger.budget);
   if (!budget.ok()) return Fail(budget.status());
-  absl::StatusOr<OpenedRun> run =
-      OpenGaussianRun(options.ledger,
-                      {.program = "epsledger-fsdp",
-                       .display_name = absl::StrCat("FSDP on ", options.data),
-                       .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
-                       .claim = ProvenClaim(options.ledger),
-                       .sampling_probability = *probability,
-                       .resumes = options.resume},
-                      *budget, *client);
+  absl::StatusOr<OpenedRun> run = OpenGaussianRun(
+      options.ledger,
+      {.program = "epsledger-fsdp",
+       .display_name = absl::StrCat("FSDP on ", options.data),
+       .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
+       .claim = ProvenClaim(options.ledger, *budget, "client/trainers/fsdp/README.md, theorem 1"),
+       .sampling_probability = *probability,
+       .resumes = options.resume},
+      *budget, *client);
   if (!run.ok()) return Fail(run.status());
   training.noise_multiplier = run->noise_multiplier;
   const RunIdentity identity{.budget = options.ledger.budget,

@@ -26,6 +26,7 @@
 #include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
+#include "client/trainers/run/proven_claim.h"
 #include "client/trainers/run/training_log.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
@@ -84,8 +85,7 @@ std::optional<PublishedClaim> ClaimOf(const CommandLine& options) {
                         .iterations = options.ledger.max_steps + 1};
 }
 
-// What the ledger is told of the run's guarantee. A proven run claims what its cap enforces, where
-// that is an (epsilon, delta).
+// What the ledger is told of the run's guarantee.
 std::optional<Claim> LedgerClaim(const CommandLine& options, const Budget& budget,
                                  const std::optional<PublishedClaim>& published) {
   const bool proven = Describe(options.mode).proven;
@@ -96,18 +96,8 @@ std::optional<Claim> LedgerClaim(const CommandLine& options, const Budget& budge
                  .source = absl::StrCat("Yuan and Peng 2023, theorem 3.3; label: ",
                                         LabelText(Describe(options.mode)))};
   }
-  Claim claim{.status = Claim::Status::kProven,
-              .source = "client/trainers/istdp/README.md, theorem 1; label: proven"};
-  if (options.ledger.epsilon.has_value()) {
-    claim.epsilon = *options.ledger.epsilon;
-    claim.delta = *options.ledger.delta;
-    return claim;
-  }
-  const auto* cap = std::get_if<ApproximateDpCap>(&budget.cap);
-  if (cap == nullptr) return std::nullopt;
-  claim.epsilon = cap->epsilon;
-  claim.delta = cap->delta;
-  return claim;
+  return ProvenClaim(options.ledger, budget,
+                     "client/trainers/istdp/README.md, theorem 1; label: proven");
 }
 
 absl::StatusOr<TrainingOptions> MakeTrainingOptions(const CommandLine& options,

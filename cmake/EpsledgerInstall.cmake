@@ -20,6 +20,13 @@ install(CODE "
   file(INSTALL DESTINATION \"\${folder}\" TYPE FILE PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ
        FILES \"${environment_file}\")" COMPONENT server)
 
+# How to run it, and the alerts and the dashboard that it speaks of, in the folders that it names.
+set(server_documents "${CMAKE_INSTALL_DATADIR}/doc/epsledger-server")
+install(FILES docker/OPERATIONS.md docker/README.md DESTINATION "${server_documents}" COMPONENT server)
+install(FILES docker/prometheus/rules.yml DESTINATION "${server_documents}/prometheus" COMPONENT server)
+install(FILES docker/grafana/dashboards/epsledger.json DESTINATION "${server_documents}/grafana/dashboards"
+        COMPONENT server)
+
 install(TARGETS epsctl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cli)
 if(TARGET epsctl_completions)
   set(completions "${PROJECT_BINARY_DIR}/client/cli/epsctl")

@@ -19,7 +19,10 @@ from served_ledger import ServedLedger  # noqa: E402
 PACKAGES = {
     "epsledger-server": (["usr/bin/epsledgerd", "usr/bin/epsledger-backup", "usr/bin/epsledger-restore",
                           "usr/lib/systemd/system/epsledgerd.service",
-                          "usr/lib/sysusers.d/epsledgerd.conf", "etc/epsledger/epsledgerd.env"],
+                          "usr/lib/sysusers.d/epsledgerd.conf", "etc/epsledger/epsledgerd.env",
+                          "usr/share/doc/epsledger-server/OPERATIONS.md",
+                          "usr/share/doc/epsledger-server/prometheus/rules.yml",
+                          "usr/share/doc/epsledger-server/grafana/dashboards/epsledger.json"],
                          ["adduser", "libgrpc++1.51", "libsqlite3-0", "libprometheus-cpp-core1.0"]),
     "epsledger-cli": (["usr/bin/epsctl", "usr/share/bash-completion/completions/epsctl"], ["libgrpc++1.51", "libssl3"]),
     "epsledger-trainers": (["usr/bin/epsledger-istdp", "usr/bin/epsledger-fsdp", "usr/bin/epsledger-fsdp-published",
@@ -113,6 +116,16 @@ class PackagesTest(unittest.TestCase):
         in_etc = ["/" + path for mode, _, path in self.contents("epsledger-server")
                   if path.startswith("etc/") and not mode.startswith("d")]
         self.assertEqual(kept, in_etc)
+
+    def test_the_operations_document_finds_the_files_that_it_names(self):
+        folder = "usr/share/doc/epsledger-server"
+        text = self.text(folder + "/OPERATIONS.md")
+        for link in set(re.findall(r"\]\(([\w./-]+)\)", text)):
+            self.assertTrue(os.path.isfile(os.path.join(self.unpacked, folder, link)), link)
+        for named in ("prometheus/rules.yml", "grafana/dashboards/epsledger.json"):
+            self.assertIn("`%s`" % named, text)
+            with open(os.path.join(ROOT, "docker", named), encoding="utf-8") as stream:
+                self.assertEqual(self.text(os.path.join(folder, named)), stream.read())
 
     def test_no_script_deletes_a_ledger(self):
         folder = self.control("epsledger-server")

@@ -115,6 +115,25 @@ def check_balanced_name(services):
             yield violation("balanced-name", "'%s' has a ledger of its own behind the name that servers share" % name)
 
 
+def check_database_roles(services):
+    """A server logs in as a plain role: to a superuser the rights that the schema takes away mean nothing."""
+    for database in (service for service in services.values() if service.get("image", "").startswith("postgres:")):
+        environment = database.get("environment") or {}
+        superuser = environment.get("POSTGRES_USER", "postgres")
+        password = os.path.basename(environment.get("POSTGRES_PASSWORD_FILE", ""))
+        for name, service in services.items():
+            command = list(map(str, service.get("command") or []))
+            if "--postgres" not in command:
+                continue
+            place = " ".join(command[command.index("--postgres") + 1:][:1])
+            user = re.search(r"(?:^|\s)user=(\S+)|://([^:@/?]+)(?::[^@/]*)?@", place)
+            if not user or (user[1] or user[2]) == superuser:
+                yield violation("superuser", "'%s' must log in as a role that it names, and not as the database's "
+                                "superuser %s" % (name, superuser))
+            if password in service.get("secrets", []):
+                yield violation("superuser", "'%s' is given the password of the database's superuser" % name)
+
+
 def check_example(text, example):
     """.env.example names the variables of compose.yaml with the defaults that they have there."""
     used = dict(re.findall(r"\$\{(\w+):-([^}]*)\}", text))
@@ -143,6 +162,7 @@ def check_compose(text, repository):
     yield from check_secrets(services, document.get("secrets") or {})
     yield from check_profiles(services)
     yield from check_balanced_name(services)
+    yield from check_database_roles(services)
     if not any("ledger" in v for v in services.get("server", {}).get("volumes", [])):
         yield violation("volume", "the server's ledger must be on a volume")
 

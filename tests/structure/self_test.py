@@ -400,6 +400,11 @@ class Containers(unittest.TestCase):
             ("profiles", "profiles: [tls]", "labels: {}"),
             ("balanced-name", "        aliases: [epsledger]", "        aliases: [other]"),
             ("balanced-name", '["--postgres", "host', '["--data-dir", "host'),
+            ("superuser", "host=postgres user=epsledger ", "host=postgres user=postgres "),
+            ("superuser", "host=postgres user=epsledger ", "host=postgres "),
+            ("superuser", "host=postgres user=epsledger dbname=epsledger", "postgresql://postgres@postgres/epsledger"),
+            ("superuser", "POSTGRES_USER: postgres", "POSTGRES_USER: epsledger"),
+            ("superuser", "secrets: [epsledger-password]", "secrets: [epsledger-password, postgres-password]"),
         ]
         for rule, before, after in broken:
             with self.subTest(rule=rule, after=after):

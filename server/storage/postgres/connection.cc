@@ -145,6 +145,15 @@ void PostgresConnection::KeepWarning(void* self, const PGresult* notice) {
   static_cast<PostgresConnection*>(self)->warning_ = message == nullptr ? "a warning" : message;
 }
 
+bool PostgresConnection::IsEncrypted() const {
+  return PQsslInUse(connection_.get()) == 1 || PQgssEncInUse(connection_.get()) == 1;
+}
+
+std::string PostgresConnection::Address() const {
+  const char* const address = PQhostaddr(connection_.get());
+  return address == nullptr ? "" : address;
+}
+
 std::string PostgresConnection::TakeWarning() { return std::exchange(warning_, {}); }
 
 absl::Status PostgresConnection::Error() const {

@@ -96,6 +96,11 @@ class PostgresConnection {
 
   // The session is over.
   bool lost() const { return PQstatus(connection_.get()) != CONNECTION_OK; }
+  // Nobody on the way can read what passes: TLS, or the encryption of GSSAPI. Who answers was
+  // verified only if sslmode said so.
+  bool IsEncrypted() const;
+  // The IP address of the server, of several hosts the one that was taken. Empty: a Unix socket.
+  std::string Address() const;
   // What the server warned of since the last call. A commit that it warns of may be on its own disk
   // only ("canceling wait for synchronous replication").
   std::string TakeWarning();

@@ -13,7 +13,9 @@
 #include "server/core/tenant.h"
 #include "server/storage/failpoint.h"
 #include "server/storage/postgres/durability.h"
+#include "server/storage/postgres/precautions.h"
 #include "server/storage/postgres/statements.h"
+#include "spdlog/spdlog.h"
 
 namespace epsledger::storage {
 namespace {
@@ -74,8 +76,12 @@ absl::Status PostgresStore::Connect() {
   const absl::StatusOr<std::string> phase = (*connection)->ReadText(kPhase.sql);
   if (!phase.ok()) return phase.status();
   status = CheckPhase(*phase);
-  if (status.ok()) connection_ = *std::move(connection);
-  return status;
+  if (!status.ok()) return status;
+  if (!std::exchange(warned_, true)) {
+    for (const std::string& missing : MissingPrecautions(**connection)) spdlog::warn("{}", missing);
+  }
+  connection_ = *std::move(connection);
+  return absl::OkStatus();
 }
 
 absl::Status PostgresStore::ConnectIfLost() {

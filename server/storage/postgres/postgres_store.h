@@ -46,7 +46,8 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   };
 
   // Connects, checks that the database keeps what it acknowledges, and makes or migrates the
-  // tables. FAILED_PRECONDITION, with the reason, where acknowledged charges could be lost.
+  // tables. FAILED_PRECONDITION, with the reason, where acknowledged charges could be lost. Warns
+  // in the log of MissingPrecautions.
   static absl::StatusOr<std::unique_ptr<PostgresStore>> Open(const Options& options);
 
   // A session that looks only: nothing is checked or made.
@@ -128,6 +129,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   // handed out.
   std::set<std::string> damaged_;
   bool seen_more_ = false;  // something was handed out since the last commit
+  bool warned_ = false;     // of MissingPrecautions, once in its life
 
   // Of the open transaction.
   bool began_ = false;  // Begin was called

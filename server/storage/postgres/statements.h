@@ -62,6 +62,11 @@ inline constexpr PostgresStatement kTails = {
 inline constexpr PostgresStatement kInsertEntries = {
     "INSERT INTO entries (ledger_id, sequence, hash, content)"
     " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[])"};
+// Without ON CONFLICT DO NOTHING: no entry is stored without its key. A key was looked for while
+// the row of its ledger was held; one that is taken all the same is an error of class 23, which
+// becomes ABORTED: nothing of the batch is durable, and it is decided again on what is stored.
+// CockroachDB where it runs SERIALIZABLE, and YugabyteDB where READ COMMITTED is its snapshot
+// isolation, may say 40001 instead, here or when the row is locked: the same is done.
 inline constexpr PostgresStatement kInsertCharges = {
     "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
     " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])"};

@@ -58,10 +58,24 @@ function(epsledger_executable name)
 endfunction()
 
 # epsledger_precompile(NAME <header> ...)
-# What most files of NAME begin with is parsed once, with clang alone: g++ compiles every file by itself, so that none
-# of them leans on another's includes.
+# What most files of NAME begin with is parsed once.
 function(epsledger_precompile name)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_precompile_headers(${name} PRIVATE ${ARGN})
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+
+# epsledger_compile_together(NAME [EXCEPT a.cc ...])
+# Files of NAME are compiled eight at a time. Most of what a file costs is the headers of gRPC, protobuf, CLI11 and
+# GoogleTest and the templates that it takes from them. What is in the anonymous namespaces of such files must differ
+# in its names; EXCEPT names files that are compiled alone. The preset `alone` (-DEPSLEDGER_COMPILE_TOGETHER=OFF)
+# compiles every file by itself and without precompiled headers: that none leans on another's includes.
+option(EPSLEDGER_COMPILE_TOGETHER "Compile several files at a time, with precompiled headers" ON)
+function(epsledger_compile_together name)
+  cmake_parse_arguments(ARG "" "" "EXCEPT" ${ARGN})
+  if(EPSLEDGER_COMPILE_TOGETHER)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${ARG_EXCEPT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
+if(NOT EPSLEDGER_COMPILE_TOGETHER)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()

@@ -10,6 +10,7 @@
 #include "accounting/event/domain.h"
 #include "accounting/event/history.h"
 #include "accounting/event/validation.h"
+#include "accounting/gaussian/calibration.h"
 #include "accounting/gaussian/composition.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/conversion.h"
@@ -28,6 +29,8 @@ constexpr double kOrders[] = {1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 11, 16, 24, 40, 
 absl::Status Check(const std::string& path, const char* name, double x, const Interval& domain) {
   return CheckInterval(path.empty() ? name : absl::StrCat(path, ".", name), x, domain);
 }
+
+constexpr double kLargest = std::numeric_limits<double>::max();
 
 absl::Status NoRoom(const std::string& what) {
   return absl::FailedPreconditionError(absl::StrCat("the filter leaves no room: ", what));
@@ -59,6 +62,40 @@ absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
   return Filter{FilterRule::kAnyCell, std::move(cells),
                 "[FZ21] Thm 4.3 at every order, delta split evenly among the orders ; [CKS20] Prop "
                 "12 ; union bound of accounting/README.md, \"Some order of a grid\""};
+}
+
+constexpr char kResidueTheorem[] =
+    "residue filter along one reference, accounting/filter/README.md ; after arXiv 2602.15815";
+
+// What a portfolio's members may each take of delta; rounded down, so that they sum to at most 1.
+constexpr double kPortfolioUnits = 0.92;
+constexpr double kPortfolioGaussian = 0.04;
+constexpr double kPortfolioRenyi = 0.04;
+
+Filter ResidueFilter() {
+  return Filter{FilterRule::kAllCells,
+                {FilterCell{CellQuantity::kUnits, 0, 0}, FilterCell{CellQuantity::kReserve, 0, 0}},
+                kResidueTheorem};
+}
+
+Filter PortfolioFilter(double epsilon, double delta) {
+  Filter filter = ResidueFilter();
+  filter.rule = FilterRule::kAnyCell;
+  filter.theorem =
+      std::string(kResidueTheorem) +
+      " ; [ST22] Thm 1 ; [FZ21] Thm 4.3 at every order ; [CKS20] Prop 12 ; fixed shares "
+      "of delta, accounting/README.md, \"Some order of a grid\"";
+  const double mu =
+      LargestGaussianMu(epsilon, RoundDown(std::log(RoundDown(kPortfolioGaussian * delta)), 1));
+  if (const double cap = RoundDownNonNegative(mu * mu, 2); cap > 0) {
+    filter.cells.push_back(FilterCell{CellQuantity::kMuSquared, 0, cap});
+  }
+  const absl::StatusOr<Filter> renyi =
+      RenyiGridFilter(epsilon, RoundDown(std::log(RoundDown(kPortfolioRenyi * delta)), 1));
+  if (renyi.ok()) {
+    filter.cells.insert(filter.cells.end(), renyi->cells.begin(), renyi->cells.end());
+  }
+  return filter;
 }
 
 absl::StatusOr<Filter> AdvancedFilter(double epsilon, double delta) {
@@ -129,6 +166,9 @@ double CostIn(const MechanismEvent& event, const Setting& setting,
       return Sane(renyi->Divergence(cell.order));
     case CellQuantity::kPlanCount:
       return kInfinity;  // an event is no plan
+    case CellQuantity::kUnits:
+    case CellQuantity::kReserve:
+      return kInfinity;  // priced at what is left, and not here
     case CellQuantity::kNoGuarantee:
       return 0;
   }
@@ -136,6 +176,11 @@ double CostIn(const MechanismEvent& event, const Setting& setting,
 }
 
 }  // namespace
+
+double DeltaOfUnits(ApproximateDpFilter kind, double delta) {
+  if (kind == ApproximateDpFilter::kResidue) return delta;
+  return kind == ApproximateDpFilter::kPortfolio ? RoundDown(kPortfolioUnits * delta) : 0;
+}
 
 absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
   if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
@@ -173,6 +218,10 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
       if (!(rho > 0)) return NoRoom("no rho converts to so small an epsilon");
       return OneCell(CellQuantity::kRho, 0, rho, "[FZ21] Thm 4.3 at every order ; [CKS20] Prop 12");
     }
+    case ApproximateDpFilter::kResidue:
+      return ResidueFilter();
+    case ApproximateDpFilter::kPortfolio:
+      return PortfolioFilter(epsilon, delta);
   }
   return absl::InvalidArgumentError(
       absl::StrCat("filter: got ", static_cast<int>(kind), ", want a filter that is defined"));
@@ -185,7 +234,7 @@ absl::StatusOr<Filter> ZcdpFilter(double rho, const std::string& path) {
 
 absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path) {
   if (absl::Status s = Check(path, "mu", mu, kPositive); !s.ok()) return s;
-  const double cap = std::min(RoundDownNonNegative(mu * mu), std::numeric_limits<double>::max());
+  const double cap = std::min(RoundDownNonNegative(mu * mu), kLargest);
   return OneCell(CellQuantity::kMuSquared, 0, cap, "[ST22] Thm 1, plain Gaussian events only");
 }
 

@@ -26,6 +26,8 @@ enum class CellQuantity : uint8_t {
   kRenyi = 6,           // sum of D_order
   kPlanCount = 7,       // plans, each of which meets the cap whole
   kNoGuarantee = 8,     // nothing: of a budget that promises nothing
+  kUnits = 9,           // units of a reference event (residue.h); set when the reference is fixed
+  kReserve = 10,        // delta that prices in units take of Reference::reserve
 };
 
 struct FilterCell {
@@ -39,7 +41,10 @@ struct FilterCell {
 enum class FilterRule : uint8_t {
   // A charge fits if it fits in every cell.
   kAllCells = 1,
-  // A charge fits if it fits in at least one cell. Every cell counts every accepted charge.
+  // A charge fits if it fits in at least one cell. Every cell counts every accepted charge, and one
+  // that a charge did not fit into has no room ever again. A kReserve cell belongs to the kUnits
+  // cell
+  // before it: a charge fits both or neither.
   kAnyCell = 2,
 };
 
@@ -50,10 +55,10 @@ struct Filter {
   std::string theorem;
 };
 
-// How a cap in (epsilon, delta) is kept.
+// How a cap in (epsilon, delta) is kept. The numbers are stored in ledgers: never renumber.
 enum class ApproximateDpFilter : uint8_t {
   // Renyi at a fixed grid of orders, delta split evenly among them; a charge fits if one order
-  // still has room. The choice for DP-SGD.
+  // still has room.
   kRenyiOrders = 1,
   // Renyi at one order fixed in advance.
   kRenyiOneOrder = 2,
@@ -64,11 +69,20 @@ enum class ApproximateDpFilter : uint8_t {
   kAdvanced = 4,
   // rho-zCDP converted at the best order.
   kZcdp = 5,
+  // Units of one reference event: as tight as privacy loss distributions where charges are like it.
+  kResidue = 6,
+  // kResidue with .92 of delta, mu-GDP and kRenyiOrders with .04 each: a charge fits while one of
+  // them can pay. The choice for DP-SGD whose parameters may still change.
+  kPortfolio = 7,
 };
 
+// The share of a cap's delta that its units of a reference may take; 0 for filters without units.
+double DeltaOfUnits(ApproximateDpFilter kind, double delta);
+
 // Each returns a filter such that every adaptive history it lets pass satisfies the guarantee
-// named. Caps are rounded down. INVALID_ARGUMENT for a number outside the stated domain, with
-// field names "epsilon", "delta", "rho", "mu", "order", "divergence" prefixed by `path`.
+// named. Caps are rounded down. INVALID_ARGUMENT for a number outside the stated
+// domain, with field names "epsilon", "delta", "rho", "mu", "order", "divergence" prefixed by
+// `path`.
 //
 // epsilon-DP. epsilon in (0, inf).
 absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path);
@@ -76,6 +90,7 @@ absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path);
 // only, and is then in (1, inf).
 // FAILED_PRECONDITION if the filter leaves no room at all (for example kRenyiOneOrder at an
 // order where the conversion alone costs more than epsilon).
+// The cells of units and their reserve have no room until a reference is fixed (Reference::units).
 absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
                                                ApproximateDpFilter kind, double order,
                                                const std::string& path);
@@ -90,11 +105,11 @@ absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::s
 Filter NoGuaranteeFilter();
 
 // Returns c >= the true cost of one use of `event` in `cell`, for every pair of neighbors.
-// +inf where the event has no finite cost in that quantity (a Gaussian in pure epsilon, a sampled
-// Gaussian in mu, anything not proved): such a charge never fits. Never NaN, never negative.
-// 0 in kNoGuarantee, where there is no true cost because nothing is promised.
-// REQUIRES: Validate(event) is OK. Cost: as the Renyi divergence, up to a millisecond; callers
-// keep the result.
+// +inf in kUnits and kReserve, whose prices depend on what is left (ResiduePricer). +inf where the
+// event has no finite cost in that quantity (a Gaussian in pure epsilon, a sampled Gaussian in mu,
+// anything not proved): such a charge never fits. Never NaN, never negative. 0 in kNoGuarantee,
+// where there is no true cost because nothing is promised. REQUIRES: Validate(event) is OK. Cost:
+// as the Renyi divergence, up to a millisecond; callers keep the result.
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
                       const FilterCell& cell);
 

@@ -1,23 +1,22 @@
 #include "accounting/pld/fft.h"
 
 #include <cmath>
+#include <limits>
 #include <utility>
-
-#include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-using Complex = std::complex<double>;
-
-constexpr double kPi = 3.14159265358979323846;
+constexpr long double kPi = 3.141592653589793238462643383279502884L;
 
 // e^{2 pi i k / size} for all k, each within 4 unit roundoffs: only angles up to pi/4 are
 // evaluated, the rest follow by exact symmetries.
-std::vector<Complex> RootsOfUnity(size_t size) {
+template <class Real>
+std::vector<std::complex<Real>> RootsOfUnity(size_t size) {
+  using Complex = std::complex<Real>;
   std::vector<Complex> roots(size);
   const auto root_of_octant = [&](size_t k) {
-    const double angle = 2 * kPi * static_cast<double>(k) / static_cast<double>(size);
+    const Real angle = 2 * static_cast<Real>(kPi) * static_cast<Real>(k) / static_cast<Real>(size);
     return Complex(std::cos(angle), std::sin(angle));
   };
   if (size < 8) {
@@ -28,8 +27,8 @@ std::vector<Complex> RootsOfUnity(size_t size) {
   const size_t eighth = size / 8;
   for (size_t k = 0; k <= eighth; ++k) {
     const Complex w = k == 0 ? Complex(1, 0) : root_of_octant(k);
-    const double c = w.real();
-    const double s = w.imag();
+    const Real c = w.real();
+    const Real s = w.imag();
     roots[k] = {c, s};
     roots[2 * eighth - k] = {s, c};
     roots[2 * eighth + k] = {-s, c};
@@ -43,19 +42,28 @@ std::vector<Complex> RootsOfUnity(size_t size) {
 }
 
 // The textbook product: std::complex's own looks for infinities, of which there are none here.
-Complex Product(Complex a, Complex b) {
+template <class Real>
+std::complex<Real> Product(std::complex<Real> a, std::complex<Real> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-Complex TimesI(Complex a) { return {-a.imag(), a.real()}; }
+template <class Real>
+std::complex<Real> TimesI(std::complex<Real> a) {
+  return {-a.imag(), a.real()};
+}
 
 }  // namespace
 
-FourierTransform::FourierTransform(size_t size) : twiddles_(RootsOfUnity(size)) {}
+template <class Real>
+BasicFourierTransform<Real>::BasicFourierTransform(size_t size)
+    : twiddles_(RootsOfUnity<Real>(size)) {}
 
 // Decimation in frequency in Stockham's order, two radix-2 levels a pass: each pass reads x and
 // writes y in order, and what is left is `length` / 4 transforms of a quarter of the length.
-std::vector<Complex> FourierTransform::CharacteristicFunction(const std::vector<Complex>& x) const {
+template <class Real>
+std::vector<std::complex<Real>> BasicFourierTransform<Real>::CharacteristicFunction(
+    const std::vector<std::complex<Real>>& x) const {
+  using Complex = std::complex<Real>;
   std::vector<Complex> from = x;
   std::vector<Complex> to(x.size());
   size_t length = x.size();
@@ -97,10 +105,15 @@ std::vector<Complex> FourierTransform::CharacteristicFunction(const std::vector<
   return from;
 }
 
-double FourierTransform::RelativeError() const {
+template <class Real>
+double BasicFourierTransform<Real>::RelativeError() const {
   // eta = mu + gamma_4 (sqrt 2 + mu) a level with mu <= 4 u: below 10 u.
+  constexpr double kUnit = static_cast<double>(std::numeric_limits<Real>::epsilon() / 2);
   const double levels = std::log2(static_cast<double>(size()));
-  return levels * 10 * kUnitRoundoff * (1 + 1e-9);
+  return levels * 10 * kUnit * (1 + 1e-9);
 }
+
+template class BasicFourierTransform<double>;
+template class BasicFourierTransform<long double>;
 
 }  // namespace epsledger::accounting

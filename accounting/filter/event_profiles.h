@@ -1,0 +1,24 @@
+#ifndef EPSLEDGER_ACCOUNTING_FILTER_EVENT_PROFILES_H_
+#define EPSLEDGER_ACCOUNTING_FILTER_EVENT_PROFILES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/history.h"
+#include "accounting/event/mechanism_event.h"
+#include "accounting/event/neighboring_relation.h"
+#include "accounting/profile/privacy_profile.h"
+
+namespace epsledger::accounting {
+
+// The elementary uses that an event is charged as. Borrows from `event`.
+std::vector<Use> UsesOf(const MechanismEvent& event, NeighboringRelation relation);
+
+// As ProfilesOf, for one privacy unit. UNIMPLEMENTED with the reason also where a profile is not
+// proved for what a filter charges: under replace-special, sampling of a mechanism that may tell
+// whether the record was drawn.
+absl::StatusOr<DirectedProfiles> ProfilesOfUse(const Use& use, NeighboringRelation relation);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_FILTER_EVENT_PROFILES_H_

@@ -1,0 +1,306 @@
+// How many units a cap is worth.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "accounting/event/history.h"
+#include "accounting/filter/event_profiles.h"
+#include "accounting/filter/pair_spectrum.h"
+#include "accounting/filter/residue.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/pld/fft.h"
+
+namespace epsledger::accounting {
+namespace {
+
+// The shares of delta that are kept for rounding and for events with a delta of their own.
+constexpr double kSlackShare = 0.02;
+constexpr double kReserveShare = 0.005;
+
+constexpr int64_t kMaxPairPoints = int64_t{1} << 15;
+// Beyond this a finer lattice of the reference costs every price too much.
+constexpr size_t kLargestReferenceTransform = size_t{1} << 17;
+constexpr double kWorthRefining = 1.003;
+constexpr int64_t kMaxUnits = int64_t{1} << 40;
+
+// Upper bounds on H(e^epsilon) of many uses of one direction of a pair.
+class TiltedDelta {
+ public:
+  TiltedDelta(const Direction& direction, double infinity_mass, double interval, size_t size)
+      : direction_(direction),
+        infinity_mass_(infinity_mass),
+        interval_(interval),
+        extended_(size),
+        transform_(size) {}
+
+  // The tilt is aimed at this many uses; bounds hold for any other number. The saddle point is best
+  // where the tilted law has one hump; a weaker tilt where it has a second one far out.
+  void Aim(int64_t uses, double epsilon) {
+    double best = std::numeric_limits<double>::infinity();
+    double best_tilt = 0;
+    for (const double tilt : {0.0, 2.0, 5.0, SaddleOf(static_cast<double>(uses), epsilon)}) {
+      Tilt(tilt);
+      const double upper = Upper(uses, epsilon);
+      if (upper >= 0.9999 * best) continue;  // a strong tilt does not reach far
+      best = upper;
+      best_tilt = tilt;
+    }
+    if (best_tilt != tilt_) Tilt(best_tilt);
+  }
+
+  double Upper(int64_t uses, double epsilon) const {
+    const auto size = static_cast<int64_t>(transform_.size());
+    const auto half = size / 2;
+    std::vector<std::complex<double>> z(transform_.size());
+    double squares = 0;
+    double error_squares = 0;
+    for (int64_t k = 0; k <= half; ++k) {
+      const ExtendedComplex base = spectrum_.at[0][k];
+      const double magnitude = Magnitude(base);
+      const double weight = k == 0 || k == half ? 1 : 2;
+      if (static_cast<double>(uses) * std::log(magnitude + spectrum_.error) < -100) {
+        error_squares += weight * 1e-80;
+        continue;
+      }
+      const ExtendedComplex power = Power(base, uses);
+      const double error = PowerError(magnitude, spectrum_.error, uses);
+      error_squares += weight * error * error;
+      const std::complex<double> value(static_cast<double>(power.real()),
+                                       static_cast<double>(power.imag()));
+      squares += weight * std::norm(value);
+      z[k] = value;
+      if (k > 0 && k < half) z[size - k] = std::conj(value);
+    }
+    const std::vector<std::complex<double>> masses = transform_.CharacteristicFunction(z);
+    const double window = interval_ * static_cast<double>(half - 1);
+    double beyond = 0;
+    for (const auto& side : beyond_) {
+      double best = 0;
+      for (size_t i = 0; i < kTailOrders.size(); ++i) {
+        const double at = static_cast<double>(uses) * side[i] - kTailOrders[i] * window;
+        if (i == 0 || at < best) best = at;
+      }
+      beyond += std::exp(std::min(0.0, best));
+    }
+    // In units of e^{uses K - tilt loss}, largest where the sum begins.
+    const double lost = (transform_.RelativeError() * 1.1 + 0x1p-51) * std::sqrt(squares) +
+                        std::sqrt(error_squares) + beyond;
+    const auto j = static_cast<int64_t>(std::floor(epsilon / interval_));
+    const long double step = static_cast<long double>(tilt_) * interval_;
+    const long double scale = 1.0L / static_cast<long double>(size);
+    long double sum = lost;
+    for (int64_t i = j + 1; i < half; ++i) {
+      const long double mass = masses[(size - i) % size].real() * scale;
+      if (mass <= 0) continue;  // rounding, counted in `lost`
+      sum += mass * std::exp(-step * (i - j)) *
+             -std::expm1((j - i) * static_cast<long double>(interval_));
+    }
+    const long double log_start = static_cast<long double>(uses) * log_moment_ - step * j;
+    const double at_infinity = RoundUp(static_cast<double>(uses) * infinity_mass_, 2);
+    const double delta = static_cast<double>(sum * std::exp(log_start)) * (1 + 1e-11);
+    return std::isnan(delta) ? 1 : delta + at_infinity;
+  }
+
+ private:
+  double SaddleOf(double uses, double epsilon) const {
+    double low = std::log(1e-2);
+    double high = std::log(2000.0);
+    const auto exponent = [&](double log_tilt) {
+      const double tilt = std::exp(log_tilt);
+      return uses * LogMomentOf(direction_, interval_, tilt) - tilt * epsilon;
+    };
+    for (int i = 0; i < 24; ++i) {
+      const double a = low + 0.382 * (high - low);
+      const double b = low + 0.618 * (high - low);
+      if (exponent(a) < exponent(b)) {
+        high = b;
+      } else {
+        low = a;
+      }
+    }
+    return std::exp(0.5 * (low + high));
+  }
+
+  void Tilt(double tilt) {
+    tilt_ = tilt;
+    const long double step = static_cast<long double>(tilt_) * interval_;
+    long double sum = 0;
+    const long double edge =
+        step * static_cast<long double>(direction_.first +
+                                        static_cast<int64_t>(direction_.masses.size()) - 1);
+    std::array<Direction, 2> tilted;
+    tilted[0].first = direction_.first;
+    tilted[0].masses.resize(direction_.masses.size());
+    for (size_t i = 0; i < direction_.masses.size(); ++i) {
+      const long double at =
+          step * static_cast<long double>(direction_.first + static_cast<int64_t>(i));
+      tilted[0].masses[i] = direction_.masses[i] * std::exp(at - edge);
+      sum += tilted[0].masses[i];
+    }
+    for (long double& mass : tilted[0].masses) mass /= sum;
+    log_moment_ = edge + std::log(sum);
+    spectrum_ = SpectrumOf(tilted, extended_);
+    for (size_t i = 0; i < kTailOrders.size(); ++i) {
+      beyond_[0][i] = LogMomentOf(tilted[0], interval_, kTailOrders[i]);
+      beyond_[1][i] = LogMomentOf(tilted[0], interval_, -kTailOrders[i]);
+    }
+  }
+
+  const Direction& direction_;
+  const double infinity_mass_;
+  const double interval_;
+  const ExtendedFourierTransform extended_;
+  const FourierTransform transform_;
+  double tilt_ = 0;
+  long double log_moment_ = 0;
+  Spectrum spectrum_;
+  std::array<std::array<double, kTailOrders.size()>, 2> beyond_{};
+};
+
+// About how many uses of the pair are (epsilon, delta)-DP, by Chernoff's bound; at least 1.
+int64_t UsesNear(const LossPair& pair, double epsilon, double delta) {
+  constexpr int kOrders = 24;
+  const std::array<Direction, 2> directions = DirectionsOf(pair);
+  double uses = static_cast<double>(kMaxUnits);
+  for (const Direction& direction : directions) {
+    double best = 1;
+    for (int i = 0; i < kOrders; ++i) {
+      const double order = 0.5 * std::pow(1.4, i);
+      const double moment = LogMomentOf(direction, pair.interval, order);
+      if (moment > 0) best = std::max(best, (order * epsilon + std::log(delta)) / moment);
+    }
+    uses = std::min(uses, best);
+  }
+  return std::max<int64_t>(1, std::llround(uses));
+}
+
+struct Room {
+  int64_t units = 0;
+  size_t transform = 0;
+};
+
+// The most units with R_units + slack_per_unit units <= delta in both orders.
+Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slack_per_unit,
+                 int64_t near) {
+  const std::array<Direction, 2> directions = DirectionsOf(pair);
+  const std::array<double, 2> infinity = {InfinityMassOfP(pair), InfinityMassOfQ(pair)};
+  const auto size_for = [&](int64_t units) {
+    // Where a stream of so many units has all but 1e-9 delta, and the question with room beside it.
+    const TailMoments moments = TailMomentsOf(directions, pair.interval);
+    size_t size = kSmallestTransform;
+    while (size < kLargestTransform) {
+      const double window = pair.interval * static_cast<double>(size / 2 - 1);
+      const CountedMoments uses = {{&moments, static_cast<double>(units)}};
+      if (window > 1.25 * epsilon && MassBeyond(uses, 0, window) <= 1e-9 * delta &&
+          MassBeyond(uses, 1, window) <= 1e-9 * delta) {
+        break;
+      }
+      size *= 2;
+    }
+    return size;
+  };
+  // Where the search starts decides nothing: what it finds is proved by itself.
+  Room room;
+  int64_t next = near;
+  for (int round = 0; round < 30; ++round) {
+    const int64_t aimed = std::max<int64_t>(1, next);
+    room.transform = size_for(2 * aimed);
+    std::array<std::unique_ptr<TiltedDelta>, 2> orders;
+    for (size_t law = 0; law < 2; ++law) {
+      orders[law] = std::make_unique<TiltedDelta>(directions[law], infinity[law], pair.interval,
+                                                  room.transform);
+      orders[law]->Aim(aimed, epsilon);
+    }
+    next = LargestThat(kMaxUnits, aimed, [&](int64_t units) {
+      const double slack = RoundUp(static_cast<double>(units) * slack_per_unit, 1);
+      return orders[0]->Upper(units, epsilon) + slack <= delta &&
+             orders[1]->Upper(units, epsilon) + slack <= delta;
+    });
+    room.units = std::max(room.units, next);
+    if (next == 0 || (std::abs(next - aimed) <= aimed / 20 && round > 0)) break;
+  }
+  return room;
+}
+
+// A spacing of 28 bits that divides epsilon but for rounding.
+double SpacingNear(double x) {
+  int exponent = 0;
+  const double mantissa = std::frexp(x, &exponent);
+  return std::ldexp(std::floor(std::ldexp(mantissa, 28)), exponent - 28);
+}
+
+}  // namespace
+
+absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
+                                        double epsilon, double delta) {
+  if (ContainsNonPrivate(event)) {
+    return absl::InvalidArgumentError("got a nonPrivate event, want one with a finite cost");
+  }
+  const std::vector<Use> uses = UsesOf(event, relation);
+  if (uses.size() != 1 || uses[0].count != 1) {
+    return absl::InvalidArgumentError(
+        "got a sequence of events, want the one event that most charges are made of");
+  }
+  absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(uses[0], relation);
+  if (!profiles.ok()) return profiles.status();
+  const double log_tail = std::log(delta) + std::log(kTailShare);
+  const double slack = delta * kSlackShare;
+  const double reserve = delta * kReserveShare;
+  const double room_for_units = RoundDown(delta - slack - reserve, 2);
+  double interval = epsilon;
+  while (interval > 1.0 / 512 || interval > epsilon / 512) interval /= 2;
+  Reference best;
+  int64_t near = 0;
+  for (int halvings = 0; halvings < 8; ++halvings, interval /= 2) {
+    absl::StatusOr<LossPair> pair =
+        DominatingPair(*profiles, SpacingNear(interval), log_tail, kMaxPairPoints);
+    if (!pair.ok()) {
+      if (best.units > 0) break;
+      return pair.status();
+    }
+    if (near == 0) near = UsesNear(*pair, epsilon, room_for_units);
+    const Room room = UnitsWithin(*pair, epsilon, room_for_units, 0, near);
+    if (room.transform > kLargestReferenceTransform && best.units > 0) break;
+    const bool worth =
+        static_cast<double>(room.units) > kWorthRefining * static_cast<double>(best.units);
+    if (room.units > best.units) {
+      best = Reference{
+          .pair = *std::move(pair), .units = room.units, .slack = slack, .reserve = reserve};
+    }
+    near = std::max<int64_t>(1, room.units);
+    if (!worth && halvings > 0) break;
+    if (room.transform == kLargestReferenceTransform) break;
+  }
+  if (best.units == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("one use of it costs more than (%g, %g)", epsilon, delta));
+  }
+  if (best.units >= kMaxUnits) {
+    return absl::InvalidArgumentError("it costs next to nothing: more than 2^40 of them would fit");
+  }
+  return best;
+}
+
+absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta) {
+  const double reserve = delta * kReserveShare;
+  const double per_unit = RoundUp(reference.slack / static_cast<double>(reference.units), 1);
+  const Room room = UnitsWithin(reference.pair, epsilon, RoundDown(delta - reserve, 2), per_unit,
+                                reference.units);
+  if (room.units == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("one unit costs more than (%g, %g)", epsilon, delta));
+  }
+  return Reference{.pair = reference.pair,
+                   .units = room.units,
+                   .slack = RoundUp(per_unit * static_cast<double>(room.units), 1),
+                   .reserve = reserve};
+}
+
+}  // namespace epsledger::accounting

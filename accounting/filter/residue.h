@@ -1,0 +1,102 @@
+#ifndef EPSLEDGER_ACCOUNTING_FILTER_RESIDUE_H_
+#define EPSLEDGER_ACCOUNTING_FILTER_RESIDUE_H_
+
+// The residue filter: an adaptive stream of charges is kept to (epsilon, delta) in units of one
+// reference event, as tightly as privacy loss distributions prove it for the reference itself.
+// README.md of this folder has the theorem and its proof.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/mechanism_event.h"
+#include "accounting/event/neighboring_relation.h"
+#include "accounting/filter/loss_pair.h"
+
+namespace epsledger::accounting {
+
+// What a residue filter promises and counts. Fixed before the first charge.
+//
+// With R_k the profile of k independent uses of `pair`, in either order:
+//   R_units(e^epsilon) + slack + reserve <= delta.
+// A stream that stays within `units`, and within `reserve` for what its prices take of it, is
+// (epsilon, delta)-DP, whatever chose its events; its profile is at most R_units + slack + reserve
+// everywhere.
+struct Reference {
+  LossPair pair;
+  int64_t units = 0;   // N
+  double slack = 0;    // N d0: a charge of c units may exceed the chain by c slack / units
+  double reserve = 0;  // what events with a delta of their own may take in all
+};
+
+// Returns the reference of `event` for a cap of (epsilon, delta): the finest lattice that is worth
+// its points, and the most units that are proved to fit.
+//
+// INVALID_ARGUMENT for an event that releases records or costs nothing; UNIMPLEMENTED with the
+// reason where no dominating pair is proved; FAILED_PRECONDITION if not one unit fits;
+// RESOURCE_EXHAUSTED beyond the bound of work. Messages do not name a field.
+// REQUIRES: event valid; epsilon in (0, inf), delta in (0, 1). Cost: .1 to 1 s.
+absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
+                                        double epsilon, double delta);
+
+// The same pair and the same share of slack a unit, for another cap: what a successor needs, so
+// that units carry over one to one. Errors as above.
+absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta);
+
+// What `count` uses of an event, paid together before the first of them runs, cost.
+struct UnitPrice {
+  int64_t units = 0;   // in [1, level]
+  double reserve = 0;  // >= 0, of Reference::reserve
+};
+
+// Prices under one reference. Immutable but for caches; one caller at a time.
+class ResiduePricer {
+ public:
+  explicit ResiduePricer(Reference reference);
+  ~ResiduePricer();
+  ResiduePricer(ResiduePricer&&) noexcept;
+  ResiduePricer& operator=(ResiduePricer&&) noexcept;
+
+  const Reference& reference() const;
+
+  // The smallest price found with
+  //   (A x B^(level - c))(g) <= R_level(g) + c d0 + reserve   for every g >= 1 and in both orders,
+  // A being `count` independent uses of a pair that dominates the event: the condition of the
+  // theorem for a charge while `level` units are left or more. A price holds at its level and
+  // above, never below.
+  //
+  // FAILED_PRECONDITION if not even all `level` units pay for it; UNIMPLEMENTED where no dominating
+  // pair is proved; RESOURCE_EXHAUSTED beyond the bound of work. REQUIRES: event valid, count >= 1,
+  // level in [1, units]. Cost: about 50 ms; less where the event was priced before.
+  absl::StatusOr<UnitPrice> PriceOf(const MechanismEvent& event, NeighboringRelation relation,
+                                    int64_t count, int64_t level);
+
+  // True if the condition above is proved for this price: what PriceOf returns, and what a stored
+  // price is checked with.
+  absl::StatusOr<bool> IsProved(const MechanismEvent& event, NeighboringRelation relation,
+                                int64_t count, int64_t level, const UnitPrice& price);
+
+ private:
+  class Chain;
+  struct PricedPair;
+  absl::StatusOr<PricedPair*> PairOf(const MechanismEvent& event, NeighboringRelation relation);
+
+  std::unique_ptr<Chain> chain_;
+};
+
+// True if one use of `event` costs one unit of `reference` without any computation: it is the
+// reference, or a Poisson-sampled Gaussian with at most its sampling probability and at least its
+// noise (post-processing and [MTZ19] Thm 4: a smaller sample is a sample of the sample). Not under
+// replace-one.
+bool CostsOneUnit(const MechanismEvent& event, const MechanismEvent& reference,
+                  NeighboringRelation relation);
+
+// The levels at which prices are computed: units, then each 1/40 less than the one before, down
+// to 1. Returns the largest that is at most `left`. REQUIRES: 1 <= left <= units.
+int64_t LevelAtMost(int64_t units, int64_t left);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_FILTER_RESIDUE_H_

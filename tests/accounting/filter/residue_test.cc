@@ -1,0 +1,178 @@
+#include "accounting/filter/residue.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "accounting/accountant.h"
+
+namespace epsledger::accounting {
+namespace {
+
+constexpr NeighboringRelation kNeighbors = NeighboringRelation::kAddOrRemoveOne;
+
+MechanismEvent Sampled(double q, double z) {
+  return PoissonSampled{q, MechanismEvent(Gaussian{z})};
+}
+
+double EpsilonByPld(const MechanismEvent& event, int64_t count, double delta) {
+  Question question;
+  question.accountant = Accountant::kPld;
+  question.events = {{event, count}};
+  question.query = EpsilonAtDelta::FromDelta(delta);
+  return *Answer(question)->lower;
+}
+
+// Steps that PLD proves at delta 1e-5: pessimistic counts of dp_accounting 0.6, within .5 %.
+TEST(MakeReference, AdmitsWhatPrivacyLossDistributionsProve) {
+  struct Row {
+    double q, z, epsilon;
+    int64_t pld;
+  };
+  for (const Row& row : {Row{.01, 1.1, 1, 420}, Row{.01, 1.1, 3, 3712}, Row{.01, .8, 2, 287},
+                         Row{.05, 2, 2, 321}, Row{.2, 4, 3, 191}}) {
+    const absl::StatusOr<Reference> reference =
+        MakeReference(Sampled(row.q, row.z), kNeighbors, row.epsilon, 1e-5);
+    ASSERT_TRUE(reference.ok()) << reference.status();
+    EXPECT_GE(static_cast<double>(reference->units), 0.985 * static_cast<double>(row.pld));
+    // And no more than is true: a lower bound of another route, on what so many steps spend.
+    EXPECT_LE(EpsilonByPld(Sampled(row.q, row.z), reference->units, 1e-5), row.epsilon);
+    EXPECT_GT(reference->slack, 0);
+    EXPECT_TRUE(IsLossPair(reference->pair));
+  }
+}
+
+TEST(MakeReference, SaysWhyAnEventIsNone) {
+  EXPECT_EQ(MakeReference(NonPrivate{"x"}, kNeighbors, 1, 1e-5).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      MakeReference(Composed{{{MechanismEvent(Gaussian{1}), 1}, {MechanismEvent(Laplace{1}), 1}}},
+                    kNeighbors, 1, 1e-5)
+          .status()
+          .code(),
+      absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(MakeReference(Gaussian{.5}, kNeighbors, 1, 1e-5).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(MakeReference(RandomizedResponse{.5, 4}, kNeighbors, 1, 1e-5).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(WithCap, KeepsThePairAndTheSlackOfAUnit) {
+  const Reference small = *MakeReference(Sampled(.05, 2), kNeighbors, 1, 1e-5);
+  const Reference large = *WithCap(small, 2, 1e-5);
+  EXPECT_EQ(large.pair.masses, small.pair.masses);
+  EXPECT_GT(large.units, small.units);
+  EXPECT_NEAR(large.slack / static_cast<double>(large.units),
+              small.slack / static_cast<double>(small.units), 1e-12 * small.slack);
+  EXPECT_EQ(WithCap(small, 1e-4, 1e-5).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+class ResiduePricerTest : public testing::Test {
+ protected:
+  const Reference reference_ = *MakeReference(Sampled(.05, 2), kNeighbors, 2, 1e-5);
+  ResiduePricer pricer_{reference_};
+
+  int64_t Price(const MechanismEvent& event, int64_t count, int64_t level) {
+    const absl::StatusOr<UnitPrice> price = pricer_.PriceOf(event, kNeighbors, count, level);
+    EXPECT_TRUE(price.ok()) << price.status();
+    return price.ok() ? price->units : -1;
+  }
+};
+
+TEST_F(ResiduePricerTest, TheReferenceCostsOneUnitAtEveryLevel) {
+  for (const int64_t level : {reference_.units, reference_.units / 2, int64_t{2}, int64_t{1}}) {
+    EXPECT_EQ(Price(Sampled(.05, 2), 1, level), 1);
+  }
+  EXPECT_EQ(Price(Sampled(.05, 2), 20, reference_.units), 20);
+}
+
+TEST_F(ResiduePricerTest, PricesRiseAsUnitsRunOut) {
+  int64_t before = 0;
+  for (int64_t left = reference_.units; left > 20; left = left * 2 / 3) {
+    const absl::StatusOr<UnitPrice> price = pricer_.PriceOf(Sampled(.1, 2), kNeighbors, 1, left);
+    if (!price.ok()) break;
+    EXPECT_GE(price->units, before) << left;
+    before = price->units;
+  }
+  EXPECT_GT(before, 4);
+}
+
+// Every price is proved, one unit more is, and one unit less is not.
+TEST_F(ResiduePricerTest, IsTheSmallestThatIsProved) {
+  for (const MechanismEvent& event :
+       {Sampled(.1, 2), MechanismEvent(Gaussian{20}), MechanismEvent(Laplace{30}),
+        MechanismEvent(PureDp{.05}), MechanismEvent(ApproximateDp{.02, 1e-9})}) {
+    for (const int64_t count : {1, 3}) {
+      const absl::StatusOr<UnitPrice> price =
+          pricer_.PriceOf(event, kNeighbors, count, reference_.units);
+      ASSERT_TRUE(price.ok()) << Describe(event) << price.status();
+      const auto proved = [&](int64_t units) {
+        return *pricer_.IsProved(event, kNeighbors, count, reference_.units,
+                                 UnitPrice{units, price->reserve});
+      };
+      EXPECT_TRUE(proved(price->units)) << Describe(event);
+      EXPECT_TRUE(proved(price->units + 1)) << Describe(event);
+      if (price->units > 1) EXPECT_FALSE(proved(price->units - 1)) << Describe(event);
+    }
+  }
+}
+
+TEST_F(ResiduePricerTest, ABlockCostsNoMoreThanItsPartsHere) {
+  EXPECT_LT(Price(Sampled(.025, 2), 100, reference_.units), 50);
+  EXPECT_GE(Price(Sampled(.025, 2), 100, reference_.units), 20);
+}
+
+TEST_F(ResiduePricerTest, TakesLargeDeltasFromTheReserve) {
+  const absl::StatusOr<UnitPrice> price =
+      pricer_.PriceOf(ApproximateDp{.05, 2e-8}, kNeighbors, 1, reference_.units);
+  ASSERT_TRUE(price.ok()) << price.status();
+  EXPECT_GE(price->reserve, 2e-8);
+  EXPECT_LE(price->reserve, 2.1e-8);
+  EXPECT_EQ(
+      pricer_.PriceOf(ApproximateDp{.05, 1e-6}, kNeighbors, 1, reference_.units).status().code(),
+      absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(ResiduePricerTest, RefusesWhatItHasNoProofFor) {
+  EXPECT_EQ(pricer_.PriceOf(NonPrivate{"x"}, kNeighbors, 1, 10).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(pricer_.PriceOf(Gaussian{.2}, kNeighbors, 1, reference_.units).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(pricer_
+                .PriceOf(PoissonSampled{.1, MechanismEvent(PureDp{1})},
+                         NeighboringRelation::kReplaceSpecial, 1, 10)
+                .status()
+                .code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(CostsOneUnit, FollowsTheOrderOfSampledGaussians) {
+  const MechanismEvent reference = Sampled(.01, 1.1);
+  EXPECT_TRUE(CostsOneUnit(reference, reference, kNeighbors));
+  EXPECT_TRUE(CostsOneUnit(Sampled(.005, 1.1), reference, kNeighbors));
+  EXPECT_TRUE(CostsOneUnit(Sampled(.01, 1.2), reference, kNeighbors));
+  EXPECT_FALSE(CostsOneUnit(Sampled(.02, 2), reference, kNeighbors));
+  EXPECT_FALSE(CostsOneUnit(Sampled(.005, 1), reference, kNeighbors));
+  EXPECT_FALSE(CostsOneUnit(Gaussian{50}, reference, kNeighbors));
+  EXPECT_FALSE(CostsOneUnit(Sampled(.005, 1.1), reference, NeighboringRelation::kReplaceOne));
+  EXPECT_TRUE(CostsOneUnit(reference, reference, NeighboringRelation::kReplaceOne));
+}
+
+TEST(LevelAtMost, IsATableThatEndsAtOne) {
+  for (const int64_t units : {1, 2, 9, 100, 400'000}) {
+    int64_t steps = 0;
+    for (int64_t left = units; left >= 1;) {
+      const int64_t level = LevelAtMost(units, left);
+      EXPECT_LE(level, left);
+      EXPECT_GE(level, 1);
+      EXPECT_GE(static_cast<double>(level), 0.97 * static_cast<double>(left) - 1);
+      EXPECT_EQ(LevelAtMost(units, level), level);
+      left = level - 1;
+      ++steps;
+    }
+    EXPECT_LE(steps, 500);
+  }
+}
+
+}  // namespace
+}  // namespace epsledger::accounting

@@ -9,6 +9,7 @@
 #include "client/cli/answers.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
+#include "client/cli/event_flags.h"
 #include "client/cli/label_flags.h"
 #include "client/cli/live_view.h"
 #include "client/cli/resource_name.h"
@@ -21,6 +22,7 @@ struct CreateFlags {
   std::string id;
   std::string parent;
   CapFlags cap;
+  EventFlags reference;
   NeighboringRelation relation = NeighboringRelation::kUnspecified;
   std::string privacy_unit;
   std::string display_name;
@@ -48,6 +50,17 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
                     .privacy_unit = flags.privacy_unit,
                     .display_name = flags.display_name});
   v1::Budget* message = request.mutable_budget();
+  if (flags.reference.any()) {
+    const absl::StatusOr<v1::CountedEvent> reference = flags.reference.ToMessage();
+    if (!reference.ok()) return invocation.Fail(reference.status(), CallKind::kRead);
+    if (!message->cap().has_approximate_dp()) {
+      return invocation.Fail(absl::InvalidArgumentError(
+                                 "event: got one beside another currency, want it with --epsilon "
+                                 "and --delta, whose filter counts units of it"),
+                             CallKind::kRead);
+    }
+    *message->mutable_cap()->mutable_approximate_dp()->mutable_reference() = reference->event();
+  }
   if (!flags.partition.empty()) message->mutable_partition()->set_function(flags.partition);
   for (const std::string& sampler : flags.samplers) {
     message->mutable_policy()->add_allowed_samplers(SamplerNamed(sampler));
@@ -107,6 +120,8 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   create->fallthrough();
   create->add_option("budget", flags->id, "its name: [a-z0-9][a-z0-9._-]*")->required();
   flags->cap.AddTo(*create);
+  flags->reference.AddEventTo(
+      *create, "Reference (the step that most sessions repeat; the cap counts units of it)");
   AddRelationFlag(*create, flags->relation)->required();
   create
       ->add_option("--privacy-unit", flags->privacy_unit,

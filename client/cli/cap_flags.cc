@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "client/cli/event_flags.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::cli {
@@ -18,6 +19,8 @@ const std::map<std::string, ApproximateDpFilter>& Filters() {
       {"basic", ApproximateDpFilter::kBasic},
       {"advanced", ApproximateDpFilter::kAdvanced},
       {"zcdp", ApproximateDpFilter::kZcdp},
+      {"residue", ApproximateDpFilter::kResidue},
+      {"portfolio", ApproximateDpFilter::kPortfolio},
   };
   return filters;
 }
@@ -56,7 +59,7 @@ void CapFlags::AddTo(CLI::App& command) {
   };
   number("--epsilon", epsilon, "(epsilon, delta)-DP, with --delta", "EPSILON");
   number("--delta", delta, "in (0, 1), with --epsilon", "DELTA");
-  command.add_option("--filter", filter, "how (epsilon, delta) is kept; renyi-orders if not said")
+  command.add_option("--filter", filter, "how (epsilon, delta) is kept; portfolio if not said")
       ->type_name("FILTER")
       ->check(CLI::IsMember(Filters()))
       ->group(group);
@@ -133,9 +136,12 @@ std::string DescribeCap(const v1::Cap& cap) {
           "epsilon ", ExactNumber(approximate.epsilon()), " at delta ",
           ExactNumber(approximate.delta()), ", filter ",
           approximate.filter() == v1::ApproximateDpCap::FILTER_UNSPECIFIED
-              ? "RENYI_ORDERS"
+              ? "PORTFOLIO"
               : v1::ApproximateDpCap::Filter_Name(approximate.filter()),
-          approximate.has_order() ? absl::StrCat(" ", ExactNumber(approximate.order())) : "");
+          approximate.has_order() ? absl::StrCat(" ", ExactNumber(approximate.order())) : "",
+          approximate.has_reference()
+              ? absl::StrCat(", in units of ", DescribeEvent(approximate.reference()))
+              : "");
     }
     case v1::Cap::kZcdp:
       return absl::StrCat("rho ", ExactNumber(cap.zcdp().rho()));

@@ -39,7 +39,7 @@ struct CapFlags {
 // Adds --relation, which has no default either.
 CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation);
 
-// "epsilon 1 at delta 1e-05, filter RENYI_ORDERS", "rho 0.02", ...
+// "epsilon 1 at delta 1e-05, filter PORTFOLIO", "rho 0.02", ...
 std::string DescribeCap(const v1::Cap& cap);
 
 }  // namespace epsledger::cli

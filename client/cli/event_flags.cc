@@ -13,6 +13,14 @@ namespace epsledger::cli {
 
 void EventFlags::AddTo(CLI::App& command) {
   const char* group = "Event (exactly one of --gaussian, --laplace, --pure-dp, --event)";
+  AddEventTo(command, group);
+  command.add_option("--count", count, "how often, in sequence")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+}
+
+void EventFlags::AddEventTo(CLI::App& command, const std::string& group) {
   command.add_option("--gaussian", gaussian, "Gaussian noise of this noise multiplier")
       ->type_name("Z")
       ->group(group);
@@ -30,10 +38,6 @@ void EventFlags::AddTo(CLI::App& command) {
   command
       .add_option("--event", json, "any event, as the proto3 JSON of epsledger.v1.MechanismEvent")
       ->type_name("JSON")
-      ->group(group);
-  command.add_option("--count", count, "how often, in sequence")
-      ->type_name("N")
-      ->capture_default_str()
       ->group(group);
 }
 

@@ -23,6 +23,8 @@ struct EventFlags {
 
   // Adds --gaussian, --laplace, --pure-dp, --sampling-probability, --event and --count.
   void AddTo(CLI::App& command);
+  // The same without --count, under the heading `group`.
+  void AddEventTo(CLI::App& command, const std::string& group);
 
   bool any() const { return gaussian || laplace || pure_dp || !json.empty(); }
 

@@ -211,6 +211,34 @@ const std::vector<GlossaryEntry>& Glossary() {
        "",
        "Rogers, Roth, Ullman, Vadhan 2016; Feldman, Zrnic 2021, Thm 4.3; Whitehouse et al. 2023, "
        "Thm 4"},
+      {kTerm, "residue",
+       "A filter that counts units of one reference event. While k units are left, an event may "
+       "cost c "
+       "of them if it, followed by k - c uses of the reference, is no worse than k uses: nothing "
+       "that is "
+       "chosen later can then exceed what the units promise. `budget get` shows them as UNITS.",
+       "Name the step that most sessions repeat when the budget is created (`budget create "
+       "--gaussian "
+       "...`), or let the first session say what it expects.",
+       "after arXiv 2602.15815; accounting/filter/README.md has the theorem and its proof"},
+      {kTerm, "reference",
+       "The event that a cap counts units of. It is fixed before the first charge, by whoever "
+       "creates "
+       "the budget, by what the first session expects, or by the first charge.",
+       "", ""},
+      {kTerm, "unit", "One use of the reference that is still to be spent.", "", ""},
+      {kTerm, "block",
+       "Uses that are paid together before the first of them runs: `--count`. A block of cheap "
+       "steps "
+       "usually costs fewer units than its steps one by one.",
+       "", ""},
+      {kTerm, "portfolio",
+       "Several filters with fixed shares of delta: units of a reference, mu of Gaussian DP, and "
+       "Renyi "
+       "orders. A charge is accepted while one of them can pay. One that cannot pay a charge pays "
+       "none "
+       "from then on.",
+       "", "accounting/README.md, \"Some order of a grid\""},
       {kTerm, "odometer", "A running reading of what was spent. It describes, and does not decide.",
        "", "Rogers, Roth, Ullman, Vadhan 2016"},
       {kTerm, "privacy-profile", "Delta as a function of epsilon.", "",

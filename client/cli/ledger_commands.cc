@@ -289,7 +289,7 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   proof->footer(
       "Examples, ROOT being the Merkle root that `ledger head` said at entry 5:\n"
       "  epsctl ledger prove adult --sequence 2\n"
-      "  epsctl ledger prove adult --from 5 --root \"$ROOT\"");
+      "  epsctl ledger prove adult --from 7 --root \"$ROOT\"");
   proof->callback([&invocation, prove] { Prove(invocation, *prove); });
 
   auto export_budget = std::make_shared<std::string>();

@@ -18,6 +18,8 @@
 #include "client/cli/resource_name.h"
 #include "client/cli/session_chart.h"
 #include "client/cpp/budget_message.h"
+#include "client/cpp/mechanism_message.h"
+#include "epsledger/mechanism.h"
 
 namespace epsledger::cli {
 namespace {
@@ -37,6 +39,7 @@ struct CreateFlags {
   double claimed_epsilon = 0;
   double claimed_delta = 0;
   std::string claim_source;
+  std::string expects_json;
 };
 
 const std::map<std::string, v1::Claim::Status>& Claims() {
@@ -85,6 +88,11 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
       return absl::InvalidArgumentError(absl::StrCat(
           "--plan: want the proto3 JSON of epsledger.v1.Plan: ", std::string(parsed.message())));
     }
+  }
+  if (!flags.expects_json.empty()) {
+    const absl::StatusOr<Mechanism> expects = Mechanism::FromJson(flags.expects_json);
+    if (!expects.ok()) return expects.status();
+    *request.mutable_expects() = MechanismMessage::Of(*expects);
   }
   session->set_mode(session->has_plan() ? v1::Session::DECLARED : v1::Session::ADAPTIVE);
   if (session->has_plan() && !flags.plan_delta) {
@@ -208,6 +216,12 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("TEXT")
       ->needs(status)
       ->group(claim);
+  create
+      ->add_option(
+          "--expects", flags->expects_json,
+          "the event that it will charge most, as the proto3 JSON of "
+          "epsledger.v1.MechanismEvent: caps that count units of nothing yet count them of it")
+      ->type_name("JSON");
   create->footer(
       "Examples:\n"
       "  epsctl session create adult/run-1 --relation add-or-remove-one --no-own-cap\n"

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "client/cpp/mechanism_message.h"
 
 namespace epsledger {
 namespace {
@@ -22,6 +23,9 @@ struct CapWriter {
     approximate->set_delta(cap.delta);
     approximate->set_filter(static_cast<v1::ApproximateDpCap::Filter>(cap.filter));
     if (cap.order.has_value()) approximate->set_order(*cap.order);
+    if (cap.reference.has_value()) {
+      *approximate->mutable_reference() = MechanismMessage::Of(*cap.reference);
+    }
   }
   void operator()(const ZcdpCap& cap) const { message->mutable_zcdp()->set_rho(cap.rho); }
   void operator()(const GaussianDpCap& cap) const {
@@ -52,6 +56,7 @@ Cap FromMessage(const v1::Cap& cap) {
         result.filter = static_cast<ApproximateDpFilter>(message.filter());
       }
       if (message.has_order()) result.order = message.order();
+      if (message.has_reference()) result.reference = MechanismMessage::Wrap(message.reference());
       return result;
     }
     case v1::Cap::kZcdp:

@@ -52,6 +52,9 @@ v1::CreateSessionRequest CreateRequest(const SessionOptions& options) {
     claim->set_delta(create.claim->delta);
     claim->set_source(create.claim->source);
   }
+  if (create.expects.has_value()) {
+    *request.mutable_expects() = MechanismMessage::Of(*create.expects);
+  }
   return request;
 }
 

@@ -4,8 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "server/core/units.h"
+
 namespace epsledger::core {
 namespace {
+
+bool IsUnits(const Cell& cell) { return cell.quantity == accounting::CellQuantity::kUnits; }
+bool IsReserve(const Cell& cell) { return cell.quantity == accounting::CellQuantity::kReserve; }
 
 bool FitsCell(const Cell& cell, Cost spent, Cost cost) { return spent + cost <= cell.cap; }
 
@@ -37,12 +42,36 @@ CellFilter CellFilter::From(const accounting::Filter& filter) {
   return result;
 }
 
+void Balance::FixReference(std::shared_ptr<const UnitReference> reference) {
+  CellFilter filter = *filter_;
+  const size_t units = *UnitsCellOf(filter);
+  filter.cells[units].cap = CostOfUnits(reference->reference.units);
+  filter.cells[units + 1].cap = Cost::RoundDown(reference->reference.reserve);
+  filter_ = std::make_shared<const CellFilter>(std::move(filter));
+  reference_ = std::move(reference);
+}
+
+bool Balance::CanFixReference() const {
+  const std::optional<size_t> units = UnitsCellOf(*filter_);
+  return units.has_value() && reference_ == nullptr && spent_[*units].is_zero();
+}
+
+bool Balance::CanTakeReference(int64_t units) const {
+  const std::optional<size_t> cell = UnitsCellOf(*filter_);
+  return CanFixReference() || (cell.has_value() && reference_ == nullptr &&
+                               filter_->cells[*cell].cap == CostOfUnits(units));
+}
+
 bool Balance::Fits(const std::vector<Cost>& costs) const {
   const std::vector<Cell>& cells = filter_->cells;
   // Accepting while one order of several has room: union bound, accounting/README.md "Filters".
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (FitsCell(cells[i], spent_[i], costs[i]) == any) return any;
+    if (any && IsReserve(cells[i])) continue;  // of the cell before it
+    const bool fits = FitsCell(cells[i], spent_[i], costs[i]) &&
+                      !(any && i + 1 < cells.size() && IsReserve(cells[i + 1]) &&
+                        !FitsCell(cells[i + 1], spent_[i + 1], costs[i + 1]));
+    if (fits == any) return any;
   }
   return !any && !cells.empty();
 }
@@ -53,6 +82,7 @@ int64_t Balance::HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) 
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
   int64_t result = any ? 0 : limit;
   for (size_t i = 0; i < cells.size(); ++i) {
+    if (IsUnits(cells[i]) || IsReserve(cells[i])) continue;  // Gate knows
     const int64_t fit = HowManyFitCell(cells[i], spent_[i], unit_costs[i], limit);
     result = any ? std::max(result, fit) : std::min(result, fit);
   }
@@ -83,6 +113,7 @@ size_t Balance::FractionCell() const {
   size_t best = 0;
   double best_share = 0;
   for (size_t i = 0; i < spent_.size(); ++i) {
+    if (any && IsReserve(filter_->cells[i])) continue;
     const double share = SpentShare(filter_->cells[i], spent_[i], any);
     if (i > 0 && (any ? share >= best_share : share <= best_share)) continue;
     best = i;
@@ -97,6 +128,7 @@ size_t Balance::LimitingCell(const std::vector<Cost>& costs) const {
   size_t best = cells.size();
   double best_share = 0;
   for (size_t i = 0; i < cells.size(); ++i) {
+    if (any && IsReserve(cells[i])) continue;
     if (FitsCell(cells[i], spent_[i], costs[i])) continue;  // it is not this one
     const double cap = cells[i].cap.ToDoubleDown();
     const double share = cap > 0 ? (spent_[i] + costs[i]).ToDoubleUp() / cap

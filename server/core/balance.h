@@ -43,6 +43,8 @@ struct CellFilter {
   static CellFilter From(const accounting::Filter& filter);
 };
 
+struct UnitReference;
+
 // What a filter has let through.
 //
 // Invariants: spent.size() == filter.cells.size(); spent never decreases; under kAllCells no cell
@@ -57,6 +59,17 @@ class Balance {
 
   const CellFilter& filter() const { return *filter_; }
   const std::vector<Cost>& spent() const { return spent_; }
+
+  // What its cell of units counts in; nullptr before it is fixed, and of filters without one.
+  const std::shared_ptr<const UnitReference>& reference() const { return reference_; }
+  // Fixes it: the cells of units and reserve get their room. REQUIRES: the filter has such cells
+  // and CanFixReference().
+  void FixReference(std::shared_ptr<const UnitReference> reference);
+  // True while the filter has a cell of units without a reference, and nothing was charged.
+  bool CanFixReference() const;
+  // The same, or the filter is a successor's, which was given these units and counts what it
+  // carries.
+  bool CanTakeReference(int64_t units) const;
 
   // True if a charge of `costs` (one per cell, the count already in them) keeps the guarantee.
   // REQUIRES: costs.size() == filter().cells.size().
@@ -84,6 +97,7 @@ class Balance {
   size_t FractionCell() const;
 
   std::shared_ptr<const CellFilter> filter_;
+  std::shared_ptr<const UnitReference> reference_;
   std::vector<Cost> spent_;
 };
 

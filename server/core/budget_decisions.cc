@@ -1,5 +1,8 @@
 // Deciding on budgets: creating, describing, freezing, closing and superseding them.
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -8,6 +11,8 @@
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/core/plan.h"
+#include "server/core/pricing.h"
+#include "server/core/units.h"
 
 namespace epsledger::core {
 namespace {
@@ -24,6 +29,39 @@ absl::Status Ended(const BudgetState& budget) {
 
 bool HasEnded(const BudgetState& budget) {
   return budget.phase == BudgetPhase::kClosed || budget.phase == BudgetPhase::kSuperseded;
+}
+
+// What a command wants that cannot be decided without this reference.
+Ledger::Decision WantReference(const Gate& gate, accounting::NeighboringRelation relation,
+                               const accounting::MechanismEvent& event,
+                               std::shared_ptr<const UnitReference> carried) {
+  PricesWanted wanted;
+  FindReference(gate, relation, event, /*suggested=*/false, nullptr, &wanted);
+  wanted.references.back().carried = std::move(carried);
+  return Ledger::Decision{std::move(wanted), {}};
+}
+
+// The entry that fixes the reference of a budget that is made, if `pricing` has it; none if it is
+// to be computed first. What cannot be a reference is an error that names `path`.
+absl::StatusOr<std::vector<EntryBody>> FixReference(const Gate& gate,
+                                                    accounting::NeighboringRelation relation,
+                                                    const accounting::MechanismEvent& event,
+                                                    const std::string& budget_id, const char* path,
+                                                    const Pricing* pricing) {
+  PricesWanted wanted;
+  const std::shared_ptr<const UnitReference> reference =
+      FindReference(gate, relation, event, /*suggested=*/false, pricing, &wanted);
+  if (reference != nullptr) return std::vector<EntryBody>{EntryOf(*reference, budget_id, 0)};
+  if (!wanted.empty()) return std::vector<EntryBody>();
+  const absl::Status why = pricing->references.at({gate.budget_id, gate.session_id}).status();
+  // Whatever kept it from being one, it will be none at the next try either.
+  return absl::Status(
+      why.code() == absl::StatusCode::kInvalidArgument ? why.code()
+                                                       : absl::StatusCode::kFailedPrecondition,
+      absl::StrFormat(
+          "%s: got %s, want an event that can be counted in under this cap, such as the "
+          "step that most sessions repeat: %s",
+          path, accounting::Describe(event), std::string(why.message())));
 }
 
 }  // namespace
@@ -56,10 +94,18 @@ absl::Status Ledger::CheckParent(const BudgetSpec& spec) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command) const {
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
+                                                  const Pricing* pricing) const {
   const BudgetSpec& spec = command.spec;
   if (const BudgetState* existing = FindBudget(spec.id)) {
-    const std::string difference = FirstDifference(existing->spec, spec);
+    BudgetSpec asked = spec;
+    if (command.any_filter) TakeFilterOf(existing->spec.cap, &asked.cap);
+    std::string difference = FirstDifference(existing->spec, asked);
+    const std::shared_ptr<const UnitReference>& reference = existing->balance.reference();
+    if (difference.empty() && command.reference.has_value() &&
+        (reference == nullptr || reference->event != *command.reference)) {
+      difference = "cap.approximateDp.reference";
+    }
     if (difference.empty()) {
       return Decision{BudgetOutcome{.budget_id = spec.id, .created = false}, {}};
     }
@@ -78,8 +124,25 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command) c
   }
   absl::StatusOr<accounting::Filter> filter = FilterFor(spec.cap, "budget.cap");
   if (!filter.ok()) return filter.status();
-  return Decision{BudgetOutcome{.budget_id = spec.id, .created = true},
-                  {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
+  Decision decision{BudgetOutcome{.budget_id = spec.id, .created = true},
+                    {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
+  if (!command.reference.has_value()) return decision;
+  const Gate gate{.budget_id = spec.id,
+                  .session_id = "",
+                  .balance = Balance(CellFilter::From(*filter)),
+                  .cap = &spec.cap};
+  if (!gate.balance.CanFixReference()) {
+    return absl::InvalidArgumentError(
+        "budget.cap.approximateDp.reference: got an event, want none: only the filters RESIDUE and "
+        "PORTFOLIO count units of one");
+  }
+  absl::StatusOr<std::vector<EntryBody>> fixed =
+      FixReference(gate, spec.relation, *command.reference, spec.id,
+                   "budget.cap.approximateDp.reference", pricing);
+  if (!fixed.ok()) return fixed.status();
+  if (fixed->empty()) return WantReference(gate, spec.relation, *command.reference, nullptr);
+  decision.entries.push_back(std::move(fixed->front()));
+  return decision;
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const UpdateBudget& command) const {
@@ -104,12 +167,19 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChangeBudgetPhase& comma
   return decision;
 }
 
-absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command) const {
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command,
+                                                  const Pricing* pricing) const {
   const BudgetState* budget = FindBudget(command.budget_id);
   if (budget == nullptr) return NoSuchBudget(command.budget_id);
   BudgetSpec successor = budget->spec;
   successor.id = command.successor_id;
   successor.cap = command.cap;
+  if (command.any_filter && !TakeFilterOf(budget->spec.cap, &successor.cap)) {
+    // What was charged in another currency cannot be priced in units after the fact.
+    if (auto* cap = std::get_if<ApproximateDpCap>(&successor.cap)) {
+      cap->filter = accounting::ApproximateDpFilter::kRenyiOrders;
+    }
+  }
   successor.description = budget->description;
   if (const BudgetState* existing = FindBudget(command.successor_id)) {
     successor.description = existing->spec.description;
@@ -133,22 +203,62 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
         "cap: got noGuarantee, want a promise: what promised something is not replaced by nothing; "
         "close it, and create another budget");
   }
-  absl::StatusOr<accounting::Filter> filter = FilterFor(command.cap, "cap");
+  absl::StatusOr<accounting::Filter> filter = FilterFor(successor.cap, "cap");
   if (!filter.ok()) return filter.status();
   CellFilter cells = CellFilter::From(*filter);
-  std::vector<Cost> carried = SpentIn(*budget, command.cap, cells);
+  std::vector<Cost> carried = SpentIn(*budget, successor.cap, cells);
+  std::vector<EntryBody> fixed;
+  if (const std::optional<size_t> units = UnitsCellOf(cells)) {
+    // Prices hold where they were charged: units carry over one to one along the same chain, and
+    // nothing else does (accounting/filter/README.md, "Successors").
+    const std::optional<size_t> old_units = UnitsCellOf(budget->balance.filter());
+    const std::shared_ptr<const UnitReference> reference = budget->balance.reference();
+    const bool was_charged =
+        std::any_of(budget->balance.spent().begin(), budget->balance.spent().end(),
+                    [](Cost cost) { return !cost.is_zero(); });
+    if (reference != nullptr) {
+      const Gate gate{.budget_id = successor.id,
+                      .session_id = "",
+                      .balance = Balance(cells),
+                      .cap = &successor.cap};
+      absl::StatusOr<std::vector<EntryBody>> entries = FixReference(
+          gate, successor.relation, reference->event, successor.id, "cap.approximateDp", pricing);
+      if (!entries.ok()) return entries.status();
+      if (entries->empty()) {
+        return WantReference(gate, successor.relation, reference->event, reference);
+      }
+      fixed = *std::move(entries);
+      const auto& entry = std::get<ReferenceFixed>(fixed.front());
+      cells.cells[*units].cap = CostOfUnits(entry.units);
+      cells.cells[*units + 1].cap = Cost::RoundDown(entry.reserve);
+      carried[*units] = budget->balance.spent()[*old_units];
+      carried[*units + 1] = budget->balance.spent()[*old_units + 1];
+    } else if (was_charged && old_units.has_value()) {
+      carried[*units] = carried[*units + 1] = Cost::Infinite();  // dead, as it was
+    } else if (was_charged) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "cap.approximateDp.filter: got one that counts units, want the filter of budgets/%s or "
+          "another that adds up: what was charged without a price in units cannot be given one "
+          "afterwards",
+          command.budget_id));
+    } else {
+      carried[*units] = carried[*units + 1] = Cost();
+    }
+  }
   if (!Balance(cells).Fits(carried)) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "cap: what budgets/%s has spent already does not fit under %s, or has no finite cost in "
         "its currency",
-        command.budget_id, Describe(command.cap)));
+        command.budget_id, Describe(successor.cap)));
   }
-  return Decision{BudgetOutcome{.budget_id = command.successor_id, .created = true},
-                  {BudgetSuperseded{.budget_id = command.budget_id,
-                                    .reason = command.reason,
-                                    .successor = std::move(successor),
-                                    .filter = std::move(cells),
-                                    .carried = std::move(carried)}}};
+  Decision decision{BudgetOutcome{.budget_id = command.successor_id, .created = true},
+                    {BudgetSuperseded{.budget_id = command.budget_id,
+                                      .reason = command.reason,
+                                      .successor = std::move(successor),
+                                      .filter = std::move(cells),
+                                      .carried = std::move(carried)}}};
+  for (EntryBody& entry : fixed) decision.entries.push_back(std::move(entry));
+  return decision;
 }
 
 std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,

@@ -19,6 +19,10 @@ const char* Name(accounting::ApproximateDpFilter filter) {
       return "advanced composition";
     case accounting::ApproximateDpFilter::kZcdp:
       return "zCDP";
+    case accounting::ApproximateDpFilter::kResidue:
+      return "units of a reference";
+    case accounting::ApproximateDpFilter::kPortfolio:
+      return "a portfolio";
   }
   return "an unknown filter";
 }
@@ -101,6 +105,15 @@ struct Describer {
 
 absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& path) {
   return std::visit(FilterBuilder{path}, cap);
+}
+
+bool TakeFilterOf(const Cap& from, Cap* to) {
+  const auto* source = std::get_if<ApproximateDpCap>(&from);
+  auto* target = std::get_if<ApproximateDpCap>(to);
+  if (source == nullptr || target == nullptr) return false;
+  target->filter = source->filter;
+  target->order = source->order;
+  return true;
 }
 
 std::string Describe(const Cap& cap) { return std::visit(Describer{}, cap); }

@@ -100,6 +100,9 @@ using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCa
 // filter would leave no room at all.
 absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& path);
 
+// Gives `to` the filter of `from`, if both are caps in (epsilon, delta); otherwise false.
+bool TakeFilterOf(const Cap& from, Cap* to);
+
 // One line for people: "(1, 1e-05)-DP by renyi orders".
 std::string Describe(const Cap& cap);
 

@@ -53,13 +53,17 @@ Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& charged) {
 }
 
 ChargeDecider::ChargeDecider(const SessionState& session, Conditions conditions,
-                             int64_t head_sequence, int64_t time_micros)
+                             const Pricing* pricing, int64_t head_sequence, int64_t time_micros)
     : session_(session),
       conditions_(std::move(conditions)),
       gates_(std::move(conditions_.gates)),
       next_sequence_(head_sequence + 1),
       time_micros_(time_micros),
-      non_private_taken_(session.non_private_charged) {}
+      non_private_taken_(session.non_private_charged),
+      pricing_(pricing),
+      counts_units_(std::any_of(gates_.begin(), gates_.end(), [](const Gate& gate) {
+        return UnitsCellOf(gate.balance.filter()).has_value();
+      })) {}
 
 absl::Status ChargeDecider::AddReplay(const ChargeItem& item, ChargeRecord stored) {
   const auto conflict = [&](const std::string& got, const std::string& stored_value,
@@ -105,7 +109,8 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     } else if (all_or_nothing && any_refused) {
       verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     } else {
-      verdict.refusal = WhyNot(*event, item.count);
+      verdict.refusal = WhyNot(*event, item.event, item.count);
+      if (!wanted_.empty()) continue;  // the other items may want more
       if (!verdict.refusal) {
         if (absl::Status status = CheckUses(*event, item.count); !status.ok()) return status;
         Take(*event, item.count);
@@ -114,11 +119,14 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     any_refused = any_refused || verdict.refusal.has_value();
     verdicts.push_back(std::move(verdict));
   }
+  if (!wanted_.empty()) return std::vector<ChargeRecord>();
   if (all_or_nothing && any_refused) {
     for (Verdict& verdict : verdicts) {
       if (!verdict.refusal) verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     }
   }
+  EnterPrices(std::any_of(verdicts.begin(), verdicts.end(),
+                          [](const Verdict& verdict) { return !verdict.refusal.has_value(); }));
   std::vector<ChargeRecord> records;
   records.reserve(command.items.size());
   auto verdict = verdicts.begin();
@@ -138,7 +146,7 @@ absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEve
   absl::StatusOr<PricedEvent> priced = Price(event);
   if (!priced.ok()) return priced.status();
   if (conditions_.blocked) return Preview{.refusal = conditions_.blocked, .steps_that_fit = 0};
-  Preview preview{.refusal = WhyNot(*priced, count), .steps_that_fit = HowManyFit(*priced)};
+  Preview preview{.refusal = WhyNot(*priced, event, count), .steps_that_fit = HowManyFit(*priced)};
   if (!preview.refusal) {
     if (absl::Status status = CheckUses(*priced, count); !status.ok()) return status;
   }
@@ -155,6 +163,7 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
     const SessionEvent& known = session_.events[it->second];
     PricedEvent priced{.index = it->second,
                        .unit_costs = &known.unit_costs,
+                       .unit_prices = nullptr,
                        .tickets_left = 0,
                        .is_non_private = IsNonPrivate(event),
                        .samplers = known.samplers};
@@ -162,6 +171,9 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
       const auto taken = uses_taken_.find(priced.index);
       priced.tickets_left =
           session_.TicketsLeft(priced.index) - (taken == uses_taken_.end() ? 0 : taken->second);
+    }
+    if (counts_units_) {
+      priced.unit_prices = &unit_prices_.try_emplace(priced.index, known.unit_prices).first->second;
     }
     return priced;
   }
@@ -182,20 +194,121 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
                                    .event_index = index,
                                    .event = event,
                                    .unit_costs = it->second.second});
-    ++next_sequence_;
   }
-  return PricedEvent{.index = it->second.first,
+  PricedEvent priced{.index = it->second.first,
                      .unit_costs = &it->second.second,
+                     .unit_prices = nullptr,
                      .tickets_left = 0,
                      .is_non_private = IsNonPrivate(event),
                      .samplers = SamplersOf(event)};
+  if (counts_units_) {
+    priced.unit_prices =
+        &unit_prices_.try_emplace(priced.index, std::vector<UnitPrices>(gates_.size()))
+             .first->second;
+  }
+  return priced;
 }
 
 bool ChargeDecider::IsNonPrivate(const accounting::MechanismEvent& event) const {
   return IsUnproven(session_.spec.claim) && accounting::ContainsNonPrivate(event);
 }
 
-std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t count) const {
+std::vector<Cost> ChargeDecider::CostAt(size_t gate, const PricedEvent& event,
+                                        int64_t count) const {
+  const std::vector<Cost>& unit_costs = (*event.unit_costs)[gate];
+  if (event.unit_prices == nullptr) return Times(unit_costs, count);
+  return gates_[gate].CostOf(unit_costs, (*event.unit_prices)[gate], count);
+}
+
+void ChargeDecider::FixReferences(const accounting::MechanismEvent& event) {
+  for (Gate& gate : gates_) {
+    if (!gate.balance.CanFixReference()) continue;
+    const std::shared_ptr<const UnitReference> reference =
+        FindReference(gate, session_.spec.relation, event, /*suggested=*/true, pricing_, &wanted_);
+    if (reference == nullptr) continue;
+    gate.balance.FixReference(reference);
+    const bool own = !gate.session_id.empty();
+    reference_entries_.push_back(
+        EntryOf(*reference, own ? "" : gate.budget_id, own ? session_.number : 0));
+  }
+}
+
+void ChargeDecider::FindUnitPrices(const PricedEvent& event, const accounting::MechanismEvent& what,
+                                   int64_t count) {
+  FixReferences(what);
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    const Gate& gate = gates_[i];
+    if (!UnitsCellOf(gate.balance.filter()).has_value()) continue;
+    const int64_t left = gate.UnitsLeft();
+    if (left < 1) continue;
+    UnitPrices& prices = (*event.unit_prices)[i];
+    // One use of the reference is one unit, and a block of them nothing less.
+    const bool is_reference = what == gate.balance.reference()->event;
+    if (count > 1 && !is_reference && prices.all().size() < kMaxUnitPrices) {
+      FindUnitPrice(event, what, i, count, left);
+    }
+    if (prices.Of(count, left).has_value()) continue;
+    FindUnitPrice(event, what, i, 1, prices.PaySingles(count, left).left);
+  }
+}
+
+void ChargeDecider::FindUnitPrice(const PricedEvent& event, const accounting::MechanismEvent& what,
+                                  size_t gate, int64_t count, int64_t left) {
+  UnitPrices& prices = (*event.unit_prices)[gate];
+  const std::shared_ptr<const UnitReference>& reference = gates_[gate].balance.reference();
+  const int64_t units = reference->reference.units;
+  if (prices.Knows(count, units, left)) return;
+  const auto enter = [&](const UnitPrice& price) {
+    prices.Add(price);
+    unit_entries_.push_back(UnitsPriced{.session_number = session_.number,
+                                        .event_index = event.index,
+                                        .gate = static_cast<int64_t>(gate),
+                                        .count = price.count,
+                                        .level = price.level,
+                                        .units = price.units,
+                                        .reserve = price.reserve});
+  };
+  if (count == 1 && accounting::CostsOneUnit(what, reference->event, reference->relation)) {
+    return enter(UnitPrice{.count = 1, .level = 1, .units = 1, .reserve = 0});
+  }
+  const int64_t level = accounting::LevelAtMost(units, left);
+  if (pricing_ != nullptr) {
+    const auto found = pricing_->prices.find({reference.get(), EncodeEvent(what), count, level});
+    if (found != pricing_->prices.end()) {
+      if (found->second.ok()) enter(*found->second);
+      return;
+    }
+  }
+  wanted_.prices.push_back({.reference = reference, .event = what, .count = count, .level = level});
+}
+
+void ChargeDecider::TellUnits(const Gate& gate, const PricedEvent& event, size_t place,
+                              int64_t count, Refusal* refusal) const {
+  const std::optional<size_t> units = UnitsCellOf(gate.balance.filter());
+  if (!units.has_value() || gate.balance.reference() == nullptr ||
+      gate.balance.spent()[*units].is_infinite()) {
+    return;
+  }
+  // People planned in units: where units could pay until now, they are what has run out.
+  const int64_t asked = (*event.unit_prices)[place].Asked(count);
+  if (asked == 0) return;
+  refusal->reason = RefusalReason::kBudgetExhausted;
+  refusal->cell = gate.balance.filter().cells[*units];
+  refusal->spent = gate.balance.spent()[*units];
+  refusal->requested = CostOfUnits(asked);
+}
+
+void ChargeDecider::EnterPrices(bool any_accepted) {
+  if (any_accepted) {
+    entries_.insert(entries_.begin(), reference_entries_.begin(), reference_entries_.end());
+    entries_.insert(entries_.end(), unit_entries_.begin(), unit_entries_.end());
+  }
+  next_sequence_ += static_cast<int64_t>(entries_.size());
+}
+
+std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event,
+                                             const accounting::MechanismEvent& what,
+                                             int64_t count) {
   if (auto violation =
           SamplerViolation(event.samplers, session_.provenance, conditions_.policies)) {
     Refusal refusal{.reason = RefusalReason::kPolicyViolation};
@@ -214,14 +327,17 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event, int64_t c
     if (count <= event.tickets_left) return std::nullopt;
     return Refusal{.reason = RefusalReason::kNotInPlan, .steps_that_fit = event.tickets_left};
   }
+  if (counts_units_) FindUnitPrices(event, what, count);
+  if (!wanted_.empty()) return std::nullopt;
   for (size_t i = 0; i < gates_.size(); ++i) {
-    const std::vector<Cost> costs = Times((*event.unit_costs)[i], count);
+    const std::vector<Cost> costs = CostAt(i, event, count);
     if (gates_[i].Fits(costs)) continue;
     Refusal refusal = RefusalBy(gates_[i], costs);
-    if (!NeverFits(gates_[i].balance.filter(), (*event.unit_costs)[i])) {
+    if (!NeverFits(gates_[i].balance.filter(), CostAt(i, event, 1))) {
       refusal.reason = RefusalReason::kBudgetExhausted;  // `count` of them overflow, one may fit
     }
     refusal.steps_that_fit = HowManyFit(event);
+    TellUnits(gates_[i], event, i, count, &refusal);
     return refusal;
   }
   return std::nullopt;
@@ -231,7 +347,7 @@ void ChargeDecider::Take(const PricedEvent& event, int64_t count) {
   uses_taken_[event.index] += count;
   non_private_taken_ = non_private_taken_ || event.is_non_private;
   for (size_t i = 0; i < gates_.size(); ++i) {
-    gates_[i].Take(Times((*event.unit_costs)[i], count));
+    gates_[i].Take(CostAt(i, event, count));
   }
 }
 
@@ -239,7 +355,11 @@ int64_t ChargeDecider::HowManyFit(const PricedEvent& event) const {
   if (session_.spec.mode == SessionMode::kDeclared) return event.tickets_left;
   int64_t result = kMaxStepsReported - UsesOf(event);
   for (size_t i = 0; i < gates_.size(); ++i) {
-    result = std::min(result, gates_[i].HowManyFit((*event.unit_costs)[i], result));
+    const std::vector<Cost>& unit_costs = (*event.unit_costs)[i];
+    result =
+        std::min(result, event.unit_prices == nullptr
+                             ? gates_[i].HowManyFit(unit_costs, result)
+                             : gates_[i].HowManyFit(unit_costs, (*event.unit_prices)[i], result));
   }
   return result;
 }

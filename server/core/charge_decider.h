@@ -37,14 +37,16 @@ class ChargeDecider {
  public:
   // New entries are numbered from head_sequence + 1. Keeps a reference to `session` and to what
   // `conditions` points at.
-  ChargeDecider(const SessionState& session, Conditions conditions, int64_t head_sequence,
-                int64_t time_micros);
+  // `pricing` may be nullptr.
+  ChargeDecider(const SessionState& session, Conditions conditions, const Pricing* pricing,
+                int64_t head_sequence, int64_t time_micros);
 
   // The key of `item` was decided before: its outcome stands. ALREADY_EXISTS, naming the
   // difference, if the content is another.
   absl::Status AddReplay(const ChargeItem& item, ChargeRecord stored);
 
-  // Decides every item that is not a replay; answers all, in the order of the command.
+  // Decides every item that is not a replay; answers all, in the order of the command. Decides
+  // nothing, and has wanted() to tell, if a reference or price is missing.
   // FAILED_PRECONDITION if the session holds too many distinct events to name a new one, or would
   // use one more often than can be counted.
   absl::StatusOr<std::vector<ChargeRecord>> DecideRest(const Charge& command);
@@ -54,12 +56,17 @@ class ChargeDecider {
 
   std::vector<EntryBody> TakeEntries() { return std::move(entries_); }
 
+  // References and prices without which nothing was decided.
+  const PricesWanted& wanted() const { return wanted_; }
+
  private:
   // An event with what it costs at every gate and what is left of it in the plan.
   struct PricedEvent {
     int64_t index = 0;
     // One vector per gate; empty for a DECLARED session.
     const std::vector<std::vector<Cost>>* unit_costs = nullptr;
+    // One a gate; prices of this command included.
+    std::vector<UnitPrices>* unit_prices = nullptr;
     // With DECLARED: tickets left; 0 for an event outside the plan.
     int64_t tickets_left = 0;
     // As IsNonPrivate.
@@ -69,13 +76,25 @@ class ChargeDecider {
 
   // Finds the event in the session, or prices it and makes an EventPriced entry.
   absl::StatusOr<PricedEvent> Price(const accounting::MechanismEvent& event);
+  // What the charge costs at gates_[gate] now.
+  std::vector<Cost> CostAt(size_t gate, const PricedEvent& event, int64_t count) const;
+  // Fixes the references that this charge is the first to need.
+  void FixReferences(const accounting::MechanismEvent& event);
+  // Looks for the prices in units that the charge needs and the ledger does not hold: in the
+  // command's pricing, or adds to wanted_.
+  void FindUnitPrices(const PricedEvent& event, const accounting::MechanismEvent& what,
+                      int64_t count);
+  // True if the price was found, or is known not to be.
+  void FindUnitPrice(const PricedEvent& event, const accounting::MechanismEvent& what, size_t gate,
+                     int64_t count, int64_t left);
   // Puts a charge that fits into the working copies.
   void Take(const PricedEvent& event, int64_t count);
   // True if the event makes every epsilon infinite, of a session that is not proven; elsewhere
   // nobody needs to know.
   bool IsNonPrivate(const accounting::MechanismEvent& event) const;
   // Nothing if the charge fits.
-  std::optional<Refusal> WhyNot(const PricedEvent& event, int64_t count) const;
+  std::optional<Refusal> WhyNot(const PricedEvent& event, const accounting::MechanismEvent& what,
+                                int64_t count);
   int64_t HowManyFit(const PricedEvent& event) const;
   // Uses accepted so far, those of this command's items included.
   int64_t UsesOf(const PricedEvent& event) const;
@@ -83,6 +102,11 @@ class ChargeDecider {
   absl::Status CheckUses(const PricedEvent& event, int64_t more) const;
   ChargeRecord MakeRecord(const Charge& command, const ChargeItem& item, const PricedEvent& event,
                           std::optional<Refusal> refusal);
+  // Where units are what a charge is short of: says so in their numbers.
+  void TellUnits(const Gate& gate, const PricedEvent& event, size_t place, int64_t count,
+                 Refusal* refusal) const;
+  // Puts the entries that charges stand on before theirs.
+  void EnterPrices(bool any_accepted);
 
   const SessionState& session_;
   Conditions conditions_;
@@ -96,6 +120,14 @@ class ChargeDecider {
   std::map<std::string, std::pair<int64_t, std::vector<std::vector<Cost>>>> new_events_;
   // Uses taken by the items so far, by event index.
   std::map<int64_t, int64_t> uses_taken_;
+  const Pricing* const pricing_;
+  // True if a filter on the way up counts units.
+  const bool counts_units_;
+  // Prices in units by event index, those of this command included.
+  std::map<int64_t, std::vector<UnitPrices>> unit_prices_;
+  PricesWanted wanted_;
+  std::vector<EntryBody> reference_entries_;
+  std::vector<EntryBody> unit_entries_;
   std::vector<EntryBody> entries_;
 };
 

@@ -28,11 +28,11 @@ constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
 template <class E>
 constexpr uint8_t kLast = 0;
 template <>
-constexpr uint8_t kLast<accounting::CellQuantity> = 8;
+constexpr uint8_t kLast<accounting::CellQuantity> = 10;
 template <>
 constexpr uint8_t kLast<accounting::FilterRule> = 2;
 template <>
-constexpr uint8_t kLast<accounting::ApproximateDpFilter> = 5;
+constexpr uint8_t kLast<accounting::ApproximateDpFilter> = 7;
 template <>
 constexpr uint8_t kLast<accounting::NeighboringRelation> = 3;
 template <>

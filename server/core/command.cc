@@ -15,6 +15,7 @@ struct BudgetFinder {
   const std::string& operator()(const RecordAudit& c) const { return c.session.budget_id; }
   const std::string& operator()(const OpenAttempt& c) const { return c.session.budget_id; }
   const std::string& operator()(const Charge& c) const { return c.session.budget_id; }
+  const std::string& operator()(const ChargePreview& c) const { return c.session.budget_id; }
   const std::string& operator()(const SettleLease& c) const { return c.session.budget_id; }
   const std::string& operator()(const AccessCommand&) const { return none; }
   const std::string none;

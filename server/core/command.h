@@ -148,6 +148,12 @@ struct SessionName {
 
 struct CreateBudget {
   BudgetSpec spec;
+  // With a cap in units: the event that they are of. Unset: the first session says, or the first
+  // charge.
+  std::optional<accounting::MechanismEvent> reference = std::nullopt;
+  // The client named no filter for its (epsilon, delta): a budget that is there already keeps its
+  // own.
+  bool any_filter = false;
 };
 
 // Changes what is set.
@@ -174,6 +180,8 @@ struct SupersedeBudget {
   std::string successor_id;
   Cap cap;
   std::string reason;
+  // The client named no filter: that of the old budget, if it had one.
+  bool any_filter = false;
 };
 
 class PlanComposition;
@@ -182,6 +190,11 @@ struct CreateSession {
   SessionSpec spec;
   // kDeclared: spec.plan with what was composed of it beforehand, which deciding then need not do.
   std::shared_ptr<PlanComposition> composition = nullptr;
+  // What the session expects to charge most: the reference of caps on the way up that are still
+  // without one while nothing is charged.
+  std::optional<accounting::MechanismEvent> expects = std::nullopt;
+  // As in CreateBudget, of the session's own cap.
+  bool any_filter = false;
 };
 
 struct CloseSession {
@@ -220,6 +233,13 @@ struct Charge {
   std::optional<int64_t> lease_expire_time_micros;
 };
 
+// Asks what a charge would do now; changes nothing.
+struct ChargePreview {
+  SessionName session;
+  accounting::MechanismEvent event;
+  int64_t count = 0;
+};
+
 struct SettleLease {
   SessionName session;
   int64_t attempt = 0;
@@ -234,6 +254,8 @@ struct SeenHead {
   std::string hash;  // empty: not said
 };
 
+struct Pricing;
+
 struct Command {
   // Microseconds since 1970, for people.
   int64_t time_micros = 0;
@@ -241,8 +263,11 @@ struct Command {
   bool validate_only = false;
   std::optional<SeenHead> last_seen;
   std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
-               CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand>
+               CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
+               ChargePreview>
       body;
+  // What was computed for the command beforehand (pricing.h); nullptr: nothing yet.
+  std::shared_ptr<const Pricing> pricing = nullptr;
 };
 
 // The budget whose ledger decides on a command; for a new root budget the budget itself; empty for

@@ -75,6 +75,17 @@ class Describer {
     return absl::StrCat("session ", body.spec.budget_id, "/", body.spec.id,
                         " refused: ", RefusalText(body.refusal));
   }
+  std::string operator()(const ReferenceFixed& body) const {
+    return absl::StrFormat(
+        "%s counts units of %s: %d fit",
+        body.budget_id.empty() ? Session(body.session_number) : "budget " + body.budget_id,
+        accounting::Describe(*body.event), body.units);
+  }
+  std::string operator()(const UnitsPriced& body) const {
+    return absl::StrFormat(
+        "%s event %d priced: %d of them together cost %d units while %d are left",
+        Session(body.session_number), body.event_index, body.count, body.units, body.level);
+  }
   std::string operator()(const AttemptOpened& body) const {
     return absl::StrCat(Session(body.session_number), " attempt ", body.attempt, " opened",
                         body.client_description.empty() ? "" : " by ",

@@ -292,10 +292,62 @@ struct AuditRecorded {
   }
 };
 
-using EntryBody = std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened,
-                               EventPriced, ChargeDecided, BudgetUpdated, BudgetPhaseChanged,
-                               BudgetSuperseded, SessionClosed, LeaseGranted, LeaseSettled,
-                               TokenCreated, TokenRevoked, CallsDenied, AuditRecorded>;
+// What a cell of units counts in, fixed before the first charge. `budget_id` or `session_number`
+// says whose cap it is, the other is empty or 0. The pair of laws is stored number for number
+// (accounting/filter/loss_pair.h).
+struct ReferenceFixed {
+  static constexpr uint8_t kTag = 17;
+  std::string budget_id;
+  int64_t session_number = 0;
+  accounting::NestedEvent event;
+  double interval = 0;
+  int64_t first = 0;
+  std::vector<double> masses;
+  int64_t units = 0;
+  double slack = 0;
+  double reserve = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("session_number", s.session_number);
+    v("event", s.event);
+    v("interval", s.interval);
+    v("first", s.first);
+    v("masses", s.masses);
+    v("units", s.units);
+    v("slack", s.slack);
+    v("reserve", s.reserve);
+  }
+};
+
+// A proved price of a block of an event in units, at the filter `gate` of those that gate the
+// session (as in EventPriced). Charges look it up from then on (units.h).
+struct UnitsPriced {
+  static constexpr uint8_t kTag = 18;
+  int64_t session_number = 0;
+  int64_t event_index = 0;
+  int64_t gate = 0;
+  int64_t count = 0;
+  int64_t level = 0;
+  int64_t units = 0;
+  double reserve = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("event_index", s.event_index);
+    v("gate", s.gate);
+    v("count", s.count);
+    v("level", s.level);
+    v("units", s.units);
+    v("reserve", s.reserve);
+  }
+};
+
+using EntryBody =
+    std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
+                 ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
+                 LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
+                 ReferenceFixed, UnitsPriced>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

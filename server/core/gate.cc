@@ -51,6 +51,48 @@ std::vector<Cost> PartitionStep::UpdateTotals() {
   return growth;
 }
 
+int64_t Gate::UnitsLeft() const {
+  const size_t units = *UnitsCellOf(balance.filter());
+  const Cost spent = balance.spent()[units];
+  if (balance.reference() == nullptr || spent.is_infinite()) return 0;
+  int64_t left = WholeUnits(balance.filter().cells[units].cap) - WholeUnits(spent);
+  for (const PartitionStep& step : partitions) {
+    // A record that is replaced may leave one part and enter another: not proved here.
+    if (step.two_largest) return 0;
+    left += WholeUnits(step.totals[units].Total(false)) - WholeUnits(step.child_spent[units]);
+  }
+  return std::max<int64_t>(left, 0);
+}
+
+std::vector<Cost> Gate::CostOf(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
+                               int64_t count) const {
+  std::vector<Cost> costs = Times(unit_costs, count);
+  const std::optional<size_t> units = UnitsCellOf(balance.filter());
+  if (!units.has_value()) return costs;
+  const std::optional<UnitPrices::Charge> charge = prices.Of(count, UnitsLeft());
+  if (!charge.has_value()) return costs;  // infinite
+  const Cost reserve = Cost::RoundUp(charge->reserve);
+  if (balance.spent()[*units + 1] + reserve > balance.filter().cells[*units + 1].cap) return costs;
+  costs[*units] = CostOfUnits(charge->units);
+  costs[*units + 1] = reserve;
+  return costs;
+}
+
+int64_t Gate::HowManyFit(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
+                         int64_t limit) const {
+  if (!UnitsCellOf(balance.filter()).has_value()) return HowManyFit(unit_costs, limit);
+  const bool any = balance.filter().rule == accounting::FilterRule::kAnyCell;
+  int64_t result = prices.HowMany(UnitsLeft(), limit);
+  if (result > 0 && !Fits(CostOf(unit_costs, prices, result))) {
+    int64_t too_many = result;
+    for (result = 0; too_many - result > 1;) {
+      const int64_t middle = result + (too_many - result) / 2;
+      (Fits(CostOf(unit_costs, prices, middle)) ? result : too_many) = middle;
+    }
+  }
+  return any ? std::max(result, HowManyFit(unit_costs, limit)) : result;
+}
+
 bool Gate::Fits(const std::vector<Cost>& costs) const {
   return partitions.empty() ? balance.Fits(costs) : balance.Fits(Increment(costs));
 }

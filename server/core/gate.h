@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "server/core/balance.h"
+#include "server/core/cap.h"
 #include "server/core/cost.h"
+#include "server/core/units.h"
 
 namespace epsledger::core {
 
@@ -51,8 +53,22 @@ struct Gate {
   std::string budget_id;   // of a budget's cap, or
   std::string session_id;  // of a session's own
   Balance balance;
+  const Cap* cap = nullptr;  // of the ledger's state
   // The partitions between the session and the filter, from below. Most often none.
   std::vector<PartitionStep> partitions = {};
+
+  // The units that are left for the people whose charge this is: below a partition, what their own
+  // part has used. 0 where nothing can be paid in units any more, or none is known to be left.
+  // REQUIRES: balance.filter() has a cell of units.
+  int64_t UnitsLeft() const;
+  // What `count` uses cost: `unit_costs` that many times, and, in the cells of units, what `prices`
+  // say at what is left. A price that is not there, or a reserve that does not suffice, is
+  // infinite.
+  std::vector<Cost> CostOf(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
+                           int64_t count) const;
+  // As HowManyFit below, by the prices that are known: more may fit where prices are missing.
+  int64_t HowManyFit(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
+                     int64_t limit) const;
 
   // True if a charge of `costs` keeps the guarantee.
   bool Fits(const std::vector<Cost>& costs) const;

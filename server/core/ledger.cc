@@ -78,7 +78,10 @@ std::vector<const BudgetState*> Ledger::PathToRoot(const BudgetState& budget) co
 std::vector<Gate> Ledger::GatesOf(const std::vector<const BudgetState*>& path) {
   std::vector<Gate> gates;
   for (size_t level = 0; level < path.size(); ++level) {
-    Gate gate{.budget_id = path[level]->spec.id, .session_id = "", .balance = path[level]->balance};
+    Gate gate{.budget_id = path[level]->spec.id,
+              .session_id = "",
+              .balance = path[level]->balance,
+              .cap = &path[level]->spec.cap};
     for (size_t i = 1; i <= level; ++i) {
       if (!path[i]->spec.partition_function.has_value()) continue;
       gate.partitions.push_back({.child_id = path[i - 1]->spec.id,
@@ -97,7 +100,8 @@ std::vector<Gate> Ledger::GatesOf(const SessionState& session) const {
   if (session.own_balance.has_value()) {
     gates.insert(gates.begin(), Gate{.budget_id = session.spec.budget_id,
                                      .session_id = session.spec.id,
-                                     .balance = *session.own_balance});
+                                     .balance = *session.own_balance,
+                                     .cap = &*session.spec.own_cap});
   }
   return gates;
 }
@@ -144,15 +148,17 @@ absl::Status Ledger::CheckSeen(const SeenHead& seen) const {
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLookup lookup) const {
+  const Pricing* pricing = command.pricing.get();
   if (const auto* c = std::get_if<Charge>(&command.body)) {
-    return DecideOn(*c, command.time_micros, lookup);
+    return DecideOn(*c, command.time_micros, pricing, lookup);
   }
   if (const auto* c = std::get_if<SettleLease>(&command.body)) return DecideOn(*c, lookup);
-  if (const auto* c = std::get_if<CreateBudget>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<ChargePreview>(&command.body)) return DecideOn(*c, pricing);
+  if (const auto* c = std::get_if<CreateBudget>(&command.body)) return DecideOn(*c, pricing);
   if (const auto* c = std::get_if<UpdateBudget>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<ChangeBudgetPhase>(&command.body)) return DecideOn(*c);
-  if (const auto* c = std::get_if<SupersedeBudget>(&command.body)) return DecideOn(*c);
-  if (const auto* c = std::get_if<CreateSession>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<SupersedeBudget>(&command.body)) return DecideOn(*c, pricing);
+  if (const auto* c = std::get_if<CreateSession>(&command.body)) return DecideOn(*c, pricing);
   if (const auto* c = std::get_if<CloseSession>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<RecordAudit>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<OpenAttempt>(&command.body)) return DecideOn(*c);
@@ -160,6 +166,7 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLo
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t time_micros,
+                                                  const Pricing* pricing,
                                                   ChargeLookup lookup) const {
   const SessionState* session = FindSession(command.session);
   if (session == nullptr) return NoSuchSession(command.session);
@@ -169,7 +176,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
         command.session.budget_id, command.session.session_id, command.attempt,
         session->current_attempt));
   }
-  ChargeDecider decider(*session, ConditionsOf(*session), head_.sequence, time_micros);
+  ChargeDecider decider(*session, ConditionsOf(*session), pricing, head_.sequence, time_micros);
   for (const ChargeItem& item : command.items) {
     // The key first: its outcome is for ever, whatever has changed since (I5, I6). Clients mostly
     // count their charges up, and then no store need be asked.
@@ -187,6 +194,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
   }
   absl::StatusOr<std::vector<ChargeRecord>> records = decider.DecideRest(command);
   if (!records.ok()) return records.status();
+  if (!decider.wanted().empty()) return Decision{decider.wanted(), {}};
   Decision decision{ChargeOutcome{.records = *std::move(records)}, decider.TakeEntries()};
   const ChargeRecord& first = std::get<ChargeOutcome>(decision.outcome).records[0];
   const bool is_new = first.sequence > head_.sequence;
@@ -297,8 +305,24 @@ absl::StatusOr<Preview> Ledger::PreviewCharge(const SessionName& name,
                                               int64_t count) const {
   const SessionState* session = FindSession(name);
   if (session == nullptr) return NoSuchSession(name);
-  ChargeDecider decider(*session, ConditionsOf(*session), head_.sequence, 0);
-  return decider.PreviewOne(event, count);
+  const Pricing none;
+  ChargeDecider decider(*session, ConditionsOf(*session), &none, head_.sequence, 0);
+  absl::StatusOr<Preview> preview = decider.PreviewOne(event, count);
+  if (preview.ok() && !decider.wanted().empty()) {
+    preview->refusal = Refusal{.reason = RefusalReason::kBudgetExhausted};
+  }
+  return preview;
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChargePreview& command,
+                                                  const Pricing* pricing) const {
+  const SessionState* session = FindSession(command.session);
+  if (session == nullptr) return NoSuchSession(command.session);
+  ChargeDecider decider(*session, ConditionsOf(*session), pricing, head_.sequence, 0);
+  absl::StatusOr<Preview> preview = decider.PreviewOne(command.event, command.count);
+  if (!preview.ok()) return preview.status();
+  if (!decider.wanted().empty()) return Decision{decider.wanted(), {}};
+  return Decision{*std::move(preview), {}};
 }
 
 double Ledger::LeasedFraction(const BudgetState& budget) const {
@@ -309,9 +333,7 @@ double Ledger::LeasedFraction(const BudgetState& budget) const {
     const auto level =
         static_cast<size_t>(std::find(path.begin(), path.end(), &budget) - path.begin());
     const size_t gate = level + (session.own_balance.has_value() ? 1 : 0);
-    for (const OpenLease& lease : session.open_leases) {
-      AddInPlace(Times(session.events[lease.event_index].unit_costs[gate], lease.count), &leased);
-    }
+    for (const OpenLease& lease : session.open_leases) AddInPlace(lease.costs[gate], &leased);
   }
   return budget.balance.FractionOf(leased);
 }
@@ -342,6 +364,10 @@ absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup loo
                                         absl::FunctionRef<absl::Status(const Entry&)> store) {
   absl::StatusOr<Decision> decision = Decide(command, lookup);
   if (!decision.ok()) return decision.status();
+  if (auto* wanted = std::get_if<PricesWanted>(&decision->outcome)) {
+    wanted->command = std::make_shared<const Command>(command);
+    return std::move(decision->outcome);
+  }
   auto* charged = std::get_if<ChargeOutcome>(&decision->outcome);
   if (command.validate_only) {
     if (charged != nullptr) {

@@ -21,6 +21,7 @@
 #include "server/core/entry.h"
 #include "server/core/gate.h"
 #include "server/core/merkle.h"
+#include "server/core/pricing.h"
 
 namespace epsledger::core {
 
@@ -73,6 +74,8 @@ struct SessionEvent {
   accounting::MechanismEvent event;
   // As in EventPriced.
   std::vector<std::vector<Cost>> unit_costs;
+  // One a filter of unit_costs; empty at those that count no units.
+  std::vector<UnitPrices> unit_prices = {};
   // Uses charged so far.
   int64_t accepted_count = 0;
   // As SamplersOf(event).
@@ -88,6 +91,8 @@ struct OpenLease {
   int64_t expire_time_micros = 0;
   int64_t sequence = 0;  // of its charge
   Hash hash{};
+  // What the charge cost at each filter that gates the session.
+  std::vector<std::vector<Cost>> costs = {};
 };
 
 // An audit with its place in the ledger.
@@ -165,14 +170,13 @@ struct SettleOutcome {
   ChargeRecord charge;
   int64_t used_count = 0;
 };
-using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome,
-                             SettleOutcome, AccessOutcome>;
-
 // What a charge would do now.
 struct Preview {
   std::optional<Refusal> refusal;
   int64_t steps_that_fit = 0;
 };
+using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome,
+                             SettleOutcome, AccessOutcome, Preview, PricesWanted>;
 
 // The stored row of a key, or nothing. The ledger asks before it decides: the outcome of a key is
 // for ever (I5, I6).
@@ -205,6 +209,7 @@ class Ledger {
   //   INVALID_ARGUMENT     a cap or plan out of its domain
   //   other                what `lookup` failed with
   //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events
+  // PricesWanted where the command needs references or prices that `command.pricing` does not hold.
   // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.
   absl::StatusOr<Decision> Decide(const Command& command, ChargeLookup lookup) const;
 
@@ -225,7 +230,9 @@ class Ledger {
   absl::StatusOr<Outcome> Execute(const Command& command, ChargeLookup lookup,
                                   absl::FunctionRef<absl::Status(const Entry&)> store);
 
-  // Decides a charge without a key and without entries. NOT_FOUND as Decide.
+  // Decides a charge without a key and without entries. NOT_FOUND as Decide. A charge in units
+  // whose price is not in the ledger is told as one that does not fit: ChargePreview has prices
+  // computed.
   absl::StatusOr<Preview> PreviewCharge(const SessionName& session,
                                         const accounting::MechanismEvent& event,
                                         int64_t count) const;
@@ -258,16 +265,17 @@ class Ledger {
   const std::string& root_id() const { return root_id_; }
 
  private:
-  absl::StatusOr<Decision> DecideOn(const CreateBudget& command) const;
+  absl::StatusOr<Decision> DecideOn(const CreateBudget& command, const Pricing* pricing) const;
   absl::StatusOr<Decision> DecideOn(const UpdateBudget& command) const;
   absl::StatusOr<Decision> DecideOn(const ChangeBudgetPhase& command) const;
-  absl::StatusOr<Decision> DecideOn(const SupersedeBudget& command) const;
-  absl::StatusOr<Decision> DecideOn(const CreateSession& command) const;
+  absl::StatusOr<Decision> DecideOn(const SupersedeBudget& command, const Pricing* pricing) const;
+  absl::StatusOr<Decision> DecideOn(const CreateSession& command, const Pricing* pricing) const;
+  absl::StatusOr<Decision> DecideOn(const ChargePreview& command, const Pricing* pricing) const;
   absl::StatusOr<Decision> DecideOn(const CloseSession& command) const;
   absl::StatusOr<Decision> DecideOn(const RecordAudit& command) const;
   absl::StatusOr<Decision> DecideOn(const OpenAttempt& command) const;
   absl::StatusOr<Decision> DecideOn(const Charge& command, int64_t time_micros,
-                                    ChargeLookup lookup) const;
+                                    const Pricing* pricing, ChargeLookup lookup) const;
   absl::StatusOr<Decision> DecideOn(const SettleLease& command, ChargeLookup lookup) const;
 
   // OK if the two may be parent and child.
@@ -306,6 +314,8 @@ class Ledger {
   absl::Status ApplyBody(const AuditRecorded& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
+  absl::Status ApplyBody(const ReferenceFixed& body, const Entry& entry);
+  absl::Status ApplyBody(const UnitsPriced& body, const Entry& entry);
   // DATA_LOSS: entries of the ledger of access.
   absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
   absl::Status ApplyBody(const TokenRevoked& body, const Entry& entry);
@@ -324,6 +334,10 @@ class Ledger {
   // The filters that gate the charges of an ADAPTIVE session: its own first if it has one, then
   // its budgets up to the root. None for a DECLARED one: its plan was charged.
   std::vector<Gate> GatesOf(const SessionState& session) const;
+  // What `count` uses of the session's event cost at each gate, as in GatesOf(session).
+  std::vector<std::vector<Cost>> CostsOf(const SessionState& session,
+                                         const std::vector<BudgetState*>& path,
+                                         const SessionEvent& event, int64_t count) const;
   // True if `costs`, one vector a gate as in GatesOf(session), fit everywhere. `path` is the
   // session's, from below.
   bool Fits(const SessionState& session, const std::vector<BudgetState*>& path,

@@ -267,8 +267,46 @@ absl::Status Ledger::ApplyBody(const EventPriced& body, const Entry&) {
   }
   session->events.push_back({.event = *body.event,
                              .unit_costs = body.unit_costs,
+                             .unit_prices = std::vector<UnitPrices>(body.unit_costs.size()),
                              .accepted_count = 0,
                              .samplers = SamplersOf(*body.event)});
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const ReferenceFixed& body, const Entry&) {
+  Balance* balance = nullptr;
+  accounting::NeighboringRelation relation{};
+  if (const auto budget = budgets_.find(body.budget_id); budget != budgets_.end()) {
+    balance = &budget->second.balance;
+    relation = budget->second.spec.relation;
+  } else if (SessionState* session = MutableSession(body.session_number);
+             session != nullptr && session->own_balance.has_value()) {
+    balance = &*session->own_balance;
+    relation = session->spec.relation;
+  }
+  if (balance == nullptr || body.units < 1 || !balance->CanTakeReference(body.units)) {
+    return Contradiction("a reference is fixed twice, too late, or for a cap that counts no units");
+  }
+  balance->FixReference(ReferenceOf(body, relation));
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const UnitsPriced& body, const Entry&) {
+  SessionState* session = MutableSession(body.session_number);
+  if (session == nullptr || body.event_index < 0 ||
+      body.event_index >= static_cast<int64_t>(session->events.size()) || body.count < 1 ||
+      body.level < 1 || body.units < 1 || !(body.reserve >= 0)) {
+    return Contradiction("a price names a session or event that does not exist, or is none");
+  }
+  SessionEvent& event = session->events[body.event_index];
+  const std::vector<Gate> gates = GatesOf(*session);
+  if (body.gate < 0 || body.gate >= static_cast<int64_t>(gates.size()) ||
+      gates[body.gate].balance.reference() == nullptr ||
+      body.gate >= static_cast<int64_t>(event.unit_prices.size())) {
+    return Contradiction("a price in units is of a cap that counts none");
+  }
+  event.unit_prices[body.gate].Add(
+      {.count = body.count, .level = body.level, .units = body.units, .reserve = body.reserve});
   return absl::OkStatus();
 }
 
@@ -292,10 +330,7 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
         (!in_plan || body.count > session->TicketsLeft(body.event_index))) {
       return Contradiction("a DECLARED session draws a ticket that its plan does not have");
     }
-    std::vector<std::vector<Cost>> costs;
-    for (const std::vector<Cost>& unit_costs : event.unit_costs) {
-      costs.push_back(Times(unit_costs, body.count));
-    }
+    std::vector<std::vector<Cost>> costs = CostsOf(*session, path, event, body.count);
     if (!Fits(*session, path, costs)) {
       return Contradiction("a charge is accepted beyond a cap");
     }
@@ -316,7 +351,8 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
                                      .count = body.count,
                                      .expire_time_micros = 0,
                                      .sequence = entry.sequence,
-                                     .hash = entry.hash};
+                                     .hash = entry.hash,
+                                     .costs = std::move(costs)};
   }
   if (body.attempt == session->current_attempt && session->IsBeyondLastChargeId(body.charge_id)) {
     session->last_charge_id = body.charge_id;
@@ -368,6 +404,31 @@ absl::Status Ledger::ApplyBody(const LeaseSettled& body, const Entry&) {
     }
   }
   return absl::OkStatus();
+}
+
+std::vector<std::vector<Cost>> Ledger::CostsOf(const SessionState& session,
+                                               const std::vector<BudgetState*>& path,
+                                               const SessionEvent& event, int64_t count) const {
+  std::vector<std::vector<Cost>> costs;
+  costs.reserve(event.unit_costs.size());
+  const auto counts_units = [](const Balance& balance) {
+    return UnitsCellOf(balance.filter()).has_value();
+  };
+  const bool any_units = (session.own_balance.has_value() && counts_units(*session.own_balance)) ||
+                         std::any_of(path.begin(), path.end(), [&](const BudgetState* budget) {
+                           return counts_units(budget->balance);
+                         });
+  if (!any_units || event.unit_costs.empty()) {
+    for (const std::vector<Cost>& unit_costs : event.unit_costs) {
+      costs.push_back(Times(unit_costs, count));
+    }
+    return costs;
+  }
+  const std::vector<Gate> gates = GatesOf(session);
+  for (size_t i = 0; i < gates.size(); ++i) {
+    costs.push_back(gates[i].CostOf(event.unit_costs[i], event.unit_prices[i], count));
+  }
+  return costs;
 }
 
 bool Ledger::Fits(const SessionState& session, const std::vector<BudgetState*>& path,

@@ -13,6 +13,9 @@ inline constexpr int kMaxBudgetDepth = 8;
 inline constexpr int64_t kMaxDistinctEvents = 100'000;
 // Distinct events of one plan: they are composed when the session is created.
 inline constexpr int64_t kMaxPlanEvents = 10'000;
+// Prices in units of one event under one cap: some forty levels of some blocks. Beyond, blocks of
+// other sizes are charged as single uses.
+inline constexpr size_t kMaxUnitPrices = 2'048;
 // The refusals that a budget remembers: a page or two for people, 16 kB.
 inline constexpr size_t kMaxRecentRefusals = 1'000;
 // One transaction's worth.

@@ -1,16 +1,21 @@
 // Deciding on sessions and their attempts.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/validation.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
 #include "server/core/ledger.h"
 #include "server/core/plan.h"
+#include "server/core/pricing.h"
+#include "server/core/units.h"
 
 namespace epsledger::core {
 namespace {
@@ -38,9 +43,56 @@ std::string Encoding(const AuditRecord& audit) {
   return EncodeContent(0, 0, AuditRecorded{.session_number = 0, .audit = audit});
 }
 
+// The planned event with the most uses. REQUIRES: a plan that is not empty.
+const accounting::MechanismEvent& MostUsed(const std::vector<accounting::CountedEvent>& plan) {
+  return *std::max_element(plan.begin(), plan.end(),
+                           [](const accounting::CountedEvent& a,
+                              const accounting::CountedEvent& b) { return a.count < b.count; })
+              ->event;
+}
+
+// What a whole plan costs in units at the gate: as one block, which is one interactive mechanism
+// ([VW21], [Lyu22]), or one unit a use where every event costs one. Nothing if it does not fit, or
+// after adding to `wanted`.
+std::optional<UnitPrices::Charge> PlanUnits(const SessionSpec& spec, const Gate& gate,
+                                            const Pricing* pricing, PricesWanted* wanted) {
+  const std::shared_ptr<const UnitReference>& reference = gate.balance.reference();
+  if (reference == nullptr) return std::nullopt;
+  const int64_t left = gate.UnitsLeft();
+  if (left < 1) return std::nullopt;
+  int64_t single_units = 0;
+  bool one_unit_each = true;
+  for (const accounting::CountedEvent& planned : spec.plan) {
+    one_unit_each = one_unit_each &&
+                    accounting::CostsOneUnit(*planned.event, reference->event, reference->relation);
+    single_units = std::min(single_units, accounting::kMaxEventCount) + planned.count;
+  }
+  std::optional<UnitPrices::Charge> cheapest;
+  if (one_unit_each && single_units <= left) cheapest = UnitPrices::Charge{single_units, 0};
+  if (spec.plan.size() == 1 && *spec.plan[0].event == reference->event) return cheapest;
+  const bool one_event = spec.plan.size() == 1;
+  const accounting::MechanismEvent block =
+      one_event ? *spec.plan[0].event
+                : accounting::MechanismEvent(accounting::Composed{.events = spec.plan});
+  const int64_t count = one_event ? spec.plan[0].count : 1;
+  const int64_t level = accounting::LevelAtMost(reference->reference.units, left);
+  const auto key = Pricing::PriceKey{reference.get(), EncodeEvent(block), count, level};
+  if (pricing == nullptr || pricing->prices.count(key) == 0) {
+    wanted->prices.push_back(
+        {.reference = reference, .event = block, .count = count, .level = level});
+    return std::nullopt;
+  }
+  const absl::StatusOr<UnitPrice>& price = pricing->prices.at(key);
+  if (price.ok() && (!cheapest.has_value() || price->units < cheapest->units)) {
+    cheapest = UnitPrices::Charge{price->units, price->reserve};
+  }
+  return cheapest;
+}
+
 }  // namespace
 
-absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) const {
+absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
+                                                  const Pricing* pricing) const {
   const SessionSpec& spec = command.spec;
   const SessionName name{.budget_id = spec.budget_id, .session_id = spec.id};
   const BudgetState* budget = FindBudget(spec.budget_id);
@@ -49,7 +101,11 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
         absl::StrFormat("budgets/%s: there is no such budget", spec.budget_id));
   }
   if (const SessionState* existing = FindSession(name)) {
-    const std::string difference = FirstDifference(existing->spec, spec);
+    SessionSpec asked = spec;
+    if (command.any_filter && asked.own_cap.has_value() && existing->spec.own_cap.has_value()) {
+      TakeFilterOf(*existing->spec.own_cap, &*asked.own_cap);
+    }
+    const std::string difference = FirstDifference(existing->spec, asked);
     if (difference.empty()) {
       return Decision{SessionOutcome{.session = name, .created = false, .refusal = {}}, {}};
     }
@@ -90,6 +146,21 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
                          .own_filter = {},
                          .plan_charge = {}};
   Decision decision{SessionOutcome{.session = name, .created = true, .refusal = {}}, {}};
+  // Caps on the way up that count units of nothing yet, while nothing is charged.
+  PricesWanted wanted;
+  std::vector<Gate> gates = GatesOf(PathToRoot(*budget));
+  const accounting::MechanismEvent* expected = command.expects.has_value() ? &*command.expects
+                                               : declared                  ? &MostUsed(spec.plan)
+                                                                           : nullptr;
+  for (Gate& gate : gates) {
+    if (expected == nullptr || !gate.balance.CanFixReference()) continue;
+    const std::shared_ptr<const UnitReference> reference =
+        FindReference(gate, spec.relation, *expected, /*suggested=*/!command.expects.has_value(),
+                      pricing, &wanted);
+    if (reference == nullptr) continue;
+    gate.balance.FixReference(reference);
+    decision.entries.push_back(EntryOf(*reference, gate.budget_id, 0));
+  }
   if (!declared) {
     if (spec.own_cap.has_value()) {
       if (std::holds_alternative<TradeOffCurveCap>(*spec.own_cap)) {
@@ -101,7 +172,21 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
       if (!filter.ok()) return filter.status();
       created.own_filter = CellFilter::From(*filter);
     }
+    std::optional<CellFilter> own_filter = created.own_filter;
+    const int64_t number = created.session_number;
     decision.entries.push_back(std::move(created));
+    if (own_filter.has_value() && expected != nullptr) {
+      const Gate own{.budget_id = spec.budget_id,
+                     .session_id = spec.id,
+                     .balance = Balance(*std::move(own_filter)),
+                     .cap = &*spec.own_cap};
+      const std::shared_ptr<const UnitReference> reference =
+          own.balance.CanFixReference()
+              ? FindReference(own, spec.relation, *expected, /*suggested=*/false, pricing, &wanted)
+              : nullptr;
+      if (reference != nullptr) decision.entries.push_back(EntryOf(*reference, "", number));
+    }
+    if (!wanted.empty()) return Decision{std::move(wanted), {}};
     return decision;
   }
 
@@ -117,9 +202,18 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command) 
     return absl::FailedPreconditionError(
         "session.plan: no finite epsilon is proven of it: charge it in an ADAPTIVE session");
   }
-  for (const Gate& gate : GatesOf(PathToRoot(*budget))) {
+  std::vector<std::optional<UnitPrices::Charge>> in_units;
+  for (const Gate& gate : gates) in_units.push_back(PlanUnits(spec, gate, pricing, &wanted));
+  if (!wanted.empty()) return Decision{std::move(wanted), {}};
+  for (size_t i = 0; i < gates.size(); ++i) {
+    const Gate& gate = gates[i];
     std::vector<Cost> costs = PlanCosts(
         spec, plan, charge.epsilon, FindBudget(gate.budget_id)->spec.cap, gate.balance.filter());
+    if (in_units[i].has_value()) {
+      const size_t units = *UnitsCellOf(gate.balance.filter());
+      costs[units] = CostOfUnits(in_units[i]->units);
+      costs[units + 1] = Cost::RoundUp(in_units[i]->reserve);
+    }
     if (!gate.Fits(costs)) return refuse(RefusalBy(gate, costs));
     charge.costs.push_back(std::move(costs));
   }

@@ -19,7 +19,7 @@ using core::RefusalReason;
 constexpr const char* kCommands[] = {"create_budget",    "update_budget",  "change_budget_phase",
                                      "supersede_budget", "create_session", "close_session",
                                      "record_audit",     "open_attempt",   "charge",
-                                     "settle_lease",     "access"};
+                                     "settle_lease",     "access",         "charge_preview"};
 static_assert(std::size(kCommands) == std::variant_size_v<decltype(core::Command::body)>);
 
 constexpr RefusalReason kReasons[] = {

@@ -36,6 +36,10 @@ const char* Name(accounting::CellQuantity quantity) {
       return "PLAN_COUNT";
     case accounting::CellQuantity::kNoGuarantee:
       return "NO_GUARANTEE";
+    case accounting::CellQuantity::kUnits:
+      return "UNITS";
+    case accounting::CellQuantity::kReserve:
+      return "RESERVE";
   }
   return "UNKNOWN_QUANTITY";
 }

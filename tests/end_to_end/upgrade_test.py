@@ -115,7 +115,9 @@ class Upgrade(unittest.TestCase):
                 # After the version of the encoding, sequence and time: server/core/codec.h.
                 tags |= {int(content[34:36], 16) for content in contents if content}
             if version == NEWEST:
-                self.assertEqual(tags, {int(tag) for tag in kinds.values()})
+                # ReferenceFixed and UnitsPriced: no release has written them yet.
+                unreleased = {17, 18}
+                self.assertEqual(tags | unreleased, {int(tag) for tag in kinds.values()})
             else:
                 self.assertLessEqual(tags, {int(tag) for tag in kinds.values()})
 

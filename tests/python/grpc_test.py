@@ -9,6 +9,7 @@ import unittest
 from unittest import mock
 
 import epsledger
+from epsledger.event_json import is_same_event
 from certificates import make_certificates
 from killable_ledger import BUILD, wait_until
 from ledger_case import STEP, STEPS_THAT_FIT, LedgerCase
@@ -65,6 +66,14 @@ class Grpc(LedgerCase):
         for event in VALID_EVENTS:
             session.charge(event)
         self.assertEqual(self.accepted_uses(session), len(VALID_EVENTS))
+
+    def test_a_session_says_what_it_expects(self):
+        budget = self.new_budget(cap=epsledger.Cap.approximate_dp(epsilon=10, delta=1e-5))
+        self.assertIsNone(self.grpc_client.budget(budget).cap.reference)
+        self.session(budget=budget, expects=STEP)
+        found = self.grpc_client.budget(budget)
+        self.assertTrue(is_same_event(STEP.to_json(), found.cap.reference))
+        self.assertEqual([cell.quantity for cell in found.cells][:2], ["UNITS", "RESERVE"])
 
     def test_errors_are_those_of_http(self):
         for client in (self.client, self.grpc_client):

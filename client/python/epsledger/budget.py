@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Optional, Tuple
 
+from .event_json import EventLike, event_json
 from .rounded import digits_for_spent, rounded_down, rounded_up
 from .transport import Json
 
@@ -22,13 +23,25 @@ class Cap:
         return cls({"pureEpsilon": {"epsilon": epsilon}})
 
     @classmethod
-    def approximate_dp(cls, *, epsilon: float, delta: float, filter: str = "RENYI_ORDERS",
-                       order: Optional[float] = None) -> "Cap":
-        """(epsilon, delta) kept by a filter: RENYI_ORDERS, RENYI_ONE_ORDER (with `order`), BASIC, ADVANCED or ZCDP.
-        epsilon in (0, inf), delta in (0, 1), order in (1, inf)."""
-        fields: Json = {"epsilon": epsilon, "delta": delta, "filter": filter}
+    def approximate_dp(cls, *, epsilon: float, delta: float, filter: Optional[str] = None,
+                       order: Optional[float] = None, reference: Optional[EventLike] = None) -> "Cap":
+        """(epsilon, delta) kept by a filter. epsilon in (0, inf), delta in (0, 1).
+
+        filter     RESIDUE: units of one reference event, as tight as privacy loss distributions for charges like it.
+                   PORTFOLIO: RESIDUE, mu-GDP and RENYI_ORDERS side by side, with delta split among them. RENYI_ORDERS,
+                   RENYI_ONE_ORDER (with `order`), BASIC, ADVANCED or ZCDP. None: the server's choice, PORTFOLIO, or
+                   that of a budget or session which is there.
+        order      in (1, inf), of RENYI_ONE_ORDER alone.
+        reference  of a new budget with RESIDUE or PORTFOLIO: the event that units are counted in, best the step that
+                   most sessions repeat. None: what the first session says in open(expects=...), else the first charge.
+                   It is fixed once, and not for a session's own cap, whose reference is what the session expects."""
+        fields: Json = {"epsilon": epsilon, "delta": delta}
+        if filter is not None:
+            fields["filter"] = filter
         if order is not None:
             fields["order"] = order
+        if reference is not None:
+            fields["reference"] = event_json(reference, "reference")
         return cls({"approximateDp": fields})
 
     @classmethod
@@ -51,14 +64,24 @@ class Cap:
         """No cap and no promise to anybody, said in so many words. Not for a session."""
         return cls({"noGuarantee": {}})
 
+    @property
+    def reference(self) -> Optional[Json]:
+        """The JSON of the event that the cap counts units of; None before it is fixed, and where nothing counts
+        them."""
+        found: Optional[Json] = self.message.get("approximateDp", {}).get("reference")
+        return found
+
 
 @dataclasses.dataclass(frozen=True)
 class CellBalance:
     """One quantity of a cap's filter."""
 
+    #: "EPSILON", "DELTA", "EPSILON_SQUARED", "RHO", "MU_SQUARED", "RENYI_DIVERGENCE", "PLAN_COUNT", "NO_GUARANTEE",
+    #: "UNITS" of the cap's reference, or "RESERVE": delta that prices in units took, of the UNITS before it.
     quantity: str
     #: With RENYI_DIVERGENCE.
     order: float
+    #: 0 for UNITS and RESERVE before the reference is fixed.
     cap: float
     spent: float
     remaining: float

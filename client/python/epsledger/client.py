@@ -99,9 +99,9 @@ class Client:
 
     def open(self, *, session: str, budget: str, delta: Optional[float] = None,
              neighboring_relation: str = "ADD_OR_REMOVE_ONE", own_cap: Optional[Cap] = None,
-             plan: Optional[Iterable[Tuple[EventLike, int]]] = None, group: str = "", display_name: str = "",
-             labels: Optional[Mapping[str, str]] = None, provenance: Provenance = Provenance(),
-             client_description: Optional[str] = None) -> Session:
+             plan: Optional[Iterable[Tuple[EventLike, int]]] = None, expects: Optional[EventLike] = None,
+             group: str = "", display_name: str = "", labels: Optional[Mapping[str, str]] = None,
+             provenance: Provenance = Provenance(), client_description: Optional[str] = None) -> Session:
         """Opens the next attempt of a session, which fences all earlier ones, and creates the session first if it does
         not exist. A process that starts again, from a checkpoint too, opens a new attempt: it draws fresh noise, which
         is charged again.
@@ -113,12 +113,17 @@ class Client:
         own_cap               a cap of this session alone. None: the budgets on the way up are its caps.
         plan                  [(event, count), ...] makes it DECLARED: composed once, tightly, and charged to all its
                               budgets now; then charges draw from it. None: ADAPTIVE, every step is charged alone.
+        expects               the event that the session expects to charge most, exactly as it will be charged. When
+                              the session is created, own_cap and the budgets on the way up that count units of nothing
+                              yet count units of it from then on; elsewhere it changes nothing. A step that is that
+                              event costs one unit. None: the most used event of the plan; without one the first
+                              charge decides.
         group                 sessions of one hyper-parameter search share it.
         provenance            what this attempt says of its sampler, clip norm and library.
 
         BudgetExhausted if a plan does not fit. NotFound if there is no such budget. AlreadyExists if there is a
         session of that name with other content, naming the first difference; one that exists is taken as it is where
-        own_cap, plan, group, display_name and labels are not given."""
+        own_cap, plan, group, display_name and labels are not given; there `expects` changes nothing."""
         if plan is not None and delta is None:
             raise invalid("delta", None, "a delta in (0, 1) for the plan")
         wanted: Json = {"mode": "ADAPTIVE", "neighboringRelation": neighboring_relation}
@@ -132,11 +137,13 @@ class Client:
         for field, value in (("group", group), ("displayName", display_name), ("labels", dict(labels or {}))):
             if value:
                 wanted[field] = value
+        creation: Json = {"parent": budget_name(budget), "sessionId": session, "session": wanted}
+        if expects is not None:
+            creation["expects"] = event_json(expects, "expects")
         name = "%s/sessions/%s" % (budget_name(budget), session)
         as_it_is = wanted.keys() <= {"mode", "neighboringRelation", "noOwnCap"}
         if not (as_it_is and self._takes_existing(name, neighboring_relation)):
-            self._connection.call("SessionService/CreateSession", {
-                "parent": budget_name(budget), "sessionId": session, "session": wanted})
+            self._connection.call("SessionService/CreateSession", creation)
         attempt = self._open_attempt(name, provenance, client_description)
         return Session(connection=self._connection, name=name, attempt=attempt, delta=delta)
 

@@ -22,12 +22,13 @@ class HasToJson(Protocol):
 EventLike = Union[HasToJson, Mapping[str, Any]]
 
 
-def event_json(event: EventLike) -> Json:
-    """Returns a copy of the event's JSON. InvalidArgument for what is none; the server knows the domains."""
+def event_json(event: EventLike, field: str = "event") -> Json:
+    """Returns a copy of the event's JSON. InvalidArgument, naming `field`, for what is none; the server knows the
+    domains."""
     described = event if isinstance(event, Mapping) else getattr(event, "to_json", lambda: None)()
     if not isinstance(described, Mapping) or not described:
-        raise invalid("event", event, "an event of epsledger.events, or its JSON")
-    copy: Json = plain_json(described, "event")
+        raise invalid(field, event, "an event of epsledger.events, or its JSON")
+    copy: Json = plain_json(described, field)
     return copy
 
 

@@ -39,7 +39,7 @@ event = PoissonSampled(sampling_probability=PARTICIPATION, event=Gaussian(noise_
 with epsledger.connect() as client:
     client.create_budget(name="digits-users", privacy_unit="user",
                          cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-3))
-    with client.open(session="federated", budget="digits-users", delta=1e-3) as session:
+    with client.open(session="federated", budget="digits-users", delta=1e-3, expects=event) as session:
         rounds = 0
         while True:
             participants = np.flatnonzero(random.random(USERS) < PARTICIPATION)

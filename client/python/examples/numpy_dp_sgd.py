@@ -35,7 +35,7 @@ event = PoissonSampled(sampling_probability=SAMPLING_PROBABILITY, event=Gaussian
 with epsledger.connect() as client:
     client.create_budget(name="digits", privacy_unit="image",
                          cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-5))
-    with client.open(session="numpy", budget="digits", delta=1e-5) as session:
+    with client.open(session="numpy", budget="digits", delta=1e-5, expects=event) as session:
         steps = 0
         for batch in session.guard(poisson_batches(), event):  # charged before the block, ends when it is refused
             noise = random.normal(0, NOISE_MULTIPLIER * CLIP_NORM, weights.shape)

@@ -12,10 +12,13 @@ from digits import load_digits
 from torch.utils.data import DataLoader, TensorDataset
 
 import epsledger
+from epsledger.events import Gaussian, PoissonSampled
 
 EPSILON = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+NOISE_MULTIPLIER = 2.0
 data, others = (TensorDataset(torch.from_numpy(features).float(), torch.from_numpy(labels).long())
                 for features, labels in load_digits())
+loader = DataLoader(data, batch_size=135)
 network = torch.nn.Sequential(torch.nn.Linear(65, 32), torch.nn.Tanh(), torch.nn.Linear(32, 10))
 
 with epsledger.connect() as client:
@@ -23,12 +26,14 @@ with epsledger.connect() as client:
                          cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-5))
     provenance = epsledger.Provenance(sampler="POISSON", clip_norm=1.0, library="opacus",
                                       library_version=opacus.__version__)
-    with client.open(session="network", budget="digits-opacus", delta=1e-5, provenance=provenance) as session:
+    event = PoissonSampled(sampling_probability=1 / len(loader), event=Gaussian(noise_multiplier=NOISE_MULTIPLIER))
+    with client.open(session="network", budget="digits-opacus", delta=1e-5, expects=event,
+                     provenance=provenance) as session:
         engine = opacus.PrivacyEngine()
         engine.accountant = session.opacus()  # the one line that is not Opacus's own
         network, optimizer, loader = engine.make_private(
             module=network, optimizer=torch.optim.SGD(network.parameters(), lr=1.0),
-            data_loader=DataLoader(data, batch_size=135), noise_multiplier=2.0, max_grad_norm=1.0)
+            data_loader=loader, noise_multiplier=NOISE_MULTIPLIER, max_grad_norm=1.0)
         steps = 0
         try:
             while True:

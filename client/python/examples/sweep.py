@@ -53,7 +53,7 @@ with epsledger.connect() as client:
     runs = []
     for rate in LEARNING_RATES:
         with client.open(session=f"rate-{rate:g}", budget="digits-search", group="learning-rates",
-                         delta=DELTA) as session:
+                         delta=DELTA, expects=event) as session:
             weights = train(session, rate)
             # Chosen on images held out, which stand for public ones: to choose on the training images would be one
             # more look at them, and without noise.

@@ -32,6 +32,8 @@ double UnitCost(const CellBalance& cell) {
     case Quantity::kEpsilonSquared:
     case Quantity::kPlanCount:
     case Quantity::kNoGuarantee:
+    case Quantity::kUnits:
+    case Quantity::kReserve:
       break;
   }
   return 0;

@@ -37,6 +37,23 @@ Mechanism StepEvent(const RunDescription& description, double noise_multiplier) 
              : Mechanism::PoissonSampled(description.sampling_probability, gaussian);
 }
 
+// Of a cap's delta, what units of a reference may take beside the slack and reserve of their
+// filter; 0 where the filter counts none.
+double ShareOfUnits(ApproximateDpFilter filter) {
+  switch (filter) {
+    case ApproximateDpFilter::kResidue:
+      return 0.97;
+    case ApproximateDpFilter::kUnspecified:
+    case ApproximateDpFilter::kPortfolio:
+      return 0.92 * 0.97;
+    default:
+      return 0;
+  }
+}
+
+// Units are counted on a lattice, which loses a part of a hundred at most.
+int64_t WithRoomForTheLattice(int64_t steps) { return steps + steps / 100 + 1; }
+
 // The noise multiplier that meets an (epsilon, delta) by the ledger's own mathematics, or nothing
 // if there is no such target or the cells of the cap must tell.
 absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
@@ -46,7 +63,11 @@ absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
   const auto* budget_cap = std::get_if<ApproximateDpCap>(&budget.cap);
   const bool sampled = description.sampling_probability != 1;
   const bool one_plan = flags.declared && own_cap.has_value();
-  if (!one_plan && !sampled) return std::nullopt;
+  const double share = own_cap.has_value()     ? ShareOfUnits(own_cap->filter)
+                       : budget_cap != nullptr ? ShareOfUnits(budget_cap->filter)
+                                               : 0;
+  const bool in_units = !one_plan && share > 0;
+  if (!one_plan && !sampled && !in_units) return std::nullopt;
   if (!own_cap.has_value() && budget_cap == nullptr) {
     return absl::FailedPreconditionError(
         "the budget's cap is no (epsilon, delta), and sampled steps are calibrated to one: give "
@@ -54,13 +75,14 @@ absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
   }
   const ApproximateDpCap target = own_cap.has_value() ? *own_cap : *budget_cap;
   const bool tightest =
-      one_plan || (flags.declared && target.filter == ApproximateDpFilter::kBasic);
-  const absl::StatusOr<double> multiplier =
-      client.CalibrateNoiseMultiplier({.events = {{StepEvent(description, 1), flags.steps}},
-                                       .epsilon = target.epsilon * kRoundingRoom,
-                                       .delta = target.delta * kRoundingRoom,
-                                       .relation = flags.relation,
-                                       .accountant = tightest ? "BEST" : "MOMENTS"});
+      one_plan || in_units || (flags.declared && target.filter == ApproximateDpFilter::kBasic);
+  const absl::StatusOr<double> multiplier = client.CalibrateNoiseMultiplier(
+      {.events = {{StepEvent(description, 1),
+                   in_units ? WithRoomForTheLattice(flags.steps) : flags.steps}},
+       .epsilon = target.epsilon * kRoundingRoom,
+       .delta = target.delta * kRoundingRoom * (in_units ? share : 1),
+       .relation = flags.relation,
+       .accountant = tightest ? "BEST" : "MOMENTS"});
   if (!multiplier.ok()) return multiplier.status();
   return *multiplier;
 }
@@ -90,6 +112,7 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                     .display_name = description.display_name,
                     .claim = description.claim};
   if (own_cap.has_value()) create.own_cap = *own_cap;
+  if (multiplier.has_value()) create.expects = StepEvent(description, *multiplier);
   if (flags.declared) {
     create.plan = Plan{.events = {{StepEvent(description, *multiplier), flags.steps}},
                        .delta = ReportDelta(flags, budget) * kRoundingRoom};

@@ -164,7 +164,8 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes),
       open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams)),
       computations_(
-          std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)) {}
+          std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)),
+      priced_ledger_(ledger, computations_) {}
 
 Server::~Server() {
   Drain(absl::ZeroDuration());
@@ -206,9 +207,9 @@ absl::Status Server::Listen(const ServerOptions& options) {
   google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
 
-  const HandlerContext context{ledger_,       open_calls_,
-                               open_streams_, std::make_shared<WatchTurns>(kMaxWatchReads),
-                               computations_, access_};
+  const HandlerContext context{priced_ledger_, open_calls_,
+                               open_streams_,  std::make_shared<WatchTurns>(kMaxWatchReads),
+                               computations_,  access_};
   services_.push_back(MakeAccessService(context));
   services_.push_back(MakeBudgetService(context));
   services_.push_back(MakeSessionService(context));

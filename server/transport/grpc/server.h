@@ -24,6 +24,7 @@
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/pricing_ledger.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/certificate_files.h"
@@ -110,6 +111,7 @@ class Server {
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
+  PricingLedger priced_ledger_;
   // Asked at every handshake, until the server is gone.
   std::vector<std::unique_ptr<CertificateFiles>> certificates_;
   std::vector<std::unique_ptr<grpc::Service>> services_;

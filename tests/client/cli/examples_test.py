@@ -39,7 +39,7 @@ def prepare(server, folder):
     server.ctl("session", "create", "adult/run-1", *RELATION, "--no-own-cap")
     server.ctl("charge", "create", "adult/run-1", "--open-attempt", "--charge-id", "step-7", "--gaussian", "40")
     _, sequence, _, root = server.ctl("ledger", "head", "adult", "-o", "csv").splitlines()[1].split(",")
-    assert sequence == "5", "the example of `ledger prove` speaks of entry 5, not %s" % sequence
+    assert sequence == "7", "the example of `ledger prove` speaks of entry 7, not %s" % sequence
     server.ctl("lease", "acquire", "adult/run-1", "--attempt", "1", "--lease-id", "lease-1", "--gaussian", "40",
                "--count", "10")
     server.ctl("session", "create", "adult/sweep-a", *RELATION, "--no-own-cap", "--group", "sweep-1")

@@ -25,7 +25,7 @@ TEST_F(BudgetRpc, ABudgetIsReturnedAsItIs) {
   ASSERT_TRUE(reply.ok()) << reply.status.error_message();
   const v1::Budget& budget = reply.response;
   EXPECT_EQ(budget.name(), "budgets/adult");
-  EXPECT_EQ(budget.cap().approximate_dp().filter(), v1::ApproximateDpCap::RENYI_ORDERS);
+  EXPECT_EQ(budget.cap().approximate_dp().filter(), v1::ApproximateDpCap::PORTFOLIO);
   EXPECT_FALSE(budget.cap().approximate_dp().has_order());
   EXPECT_EQ(budget.display_name(), "UCI \xce\xb5");
   EXPECT_EQ(budget.state(), v1::Budget::ACTIVE);
@@ -33,9 +33,14 @@ TEST_F(BudgetRpc, ABudgetIsReturnedAsItIs) {
   EXPECT_FALSE(budget.all_cells_must_fit());
   EXPECT_EQ(budget.spent_fraction(), 0);
   EXPECT_FALSE(budget.theorem().empty());
+  // Units of nothing yet, their reserve, mu of Gaussian DP, and the Renyi orders.
+  EXPECT_EQ(budget.cells(0).quantity(), v1::CellBalance::UNITS);
+  EXPECT_EQ(budget.cells(0).cap(), 0);
+  EXPECT_EQ(budget.cells(1).quantity(), v1::CellBalance::RESERVE);
+  EXPECT_EQ(budget.cells(2).quantity(), v1::CellBalance::MU_SQUARED);
+  EXPECT_EQ(budget.cells(3).quantity(), v1::CellBalance::RENYI_DIVERGENCE);
   for (const v1::CellBalance& cell : budget.cells()) {
-    EXPECT_EQ(cell.quantity(), v1::CellBalance::RENYI_DIVERGENCE);
-    EXPECT_GT(cell.order(), 1);
+    EXPECT_EQ(cell.order() > 1, cell.quantity() == v1::CellBalance::RENYI_DIVERGENCE);
     EXPECT_EQ(cell.spent(), 0);
     EXPECT_EQ(cell.remaining(), cell.cap());
   }
@@ -51,7 +56,10 @@ TEST_F(BudgetRpc, EveryCapComesBackAsItWas) {
         "approximate_dp { epsilon: 3 delta: 1e-6 filter: ZCDP }",
         "approximate_dp { epsilon: 3 delta: 1e-6 filter: RENYI_ORDERS }",
         "approximate_dp { epsilon: 3 delta: 1e-6 filter: RENYI_ONE_ORDER order: 8.5 }",
-        "zcdp { rho: 0.5 }", "gaussian_dp { mu: 0.25 }", "renyi { order: 4 divergence: 1 }"}) {
+        "approximate_dp { epsilon: 3 delta: 1e-6 filter: RESIDUE reference { gaussian { "
+        "noise_multiplier: 20 } } }",
+        "approximate_dp { epsilon: 3 delta: 1e-6 filter: PORTFOLIO }", "zcdp { rho: 0.5 }",
+        "gaussian_dp { mu: 0.25 }", "renyi { order: 4 divergence: 1 }"}) {
     const auto reply = client().CreateBudget("b" + std::to_string(i++), cap);
     ASSERT_TRUE(reply.ok()) << cap << ": " << reply.status.error_message();
     EXPECT_EQ(reply.response.cap().SerializeAsString(), Parse<v1::Cap>(cap).SerializeAsString());

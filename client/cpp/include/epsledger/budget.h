@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "epsledger/mechanism.h"
+
 namespace epsledger {
 
 // Which data sets count as neighbors. kUnspecified is refused everywhere.
@@ -19,11 +21,14 @@ enum class NeighboringRelation {
 
 // How an (epsilon, delta) cap is kept; the words of epsledger.v1.ApproximateDpCap.Filter.
 enum class ApproximateDpFilter {
+  kUnspecified = 0,  // the server's choice: kPortfolio, or what a budget that is there has
   kRenyiOrders = 1,
   kRenyiOneOrder = 2,
   kBasic = 3,
   kAdvanced = 4,
   kZcdp = 5,
+  kResidue = 6,
+  kPortfolio = 7,
 };
 
 // The currencies. Every number is finite and > 0; there is no "unlimited": a budget that promises
@@ -34,8 +39,11 @@ struct PureEpsilonCap {
 struct ApproximateDpCap {
   double epsilon = 0;
   double delta = 0;  // in (0, 1)
-  ApproximateDpFilter filter = ApproximateDpFilter::kRenyiOrders;
+  ApproximateDpFilter filter = ApproximateDpFilter::kUnspecified;
   std::optional<double> order;  // in (1, inf), with kRenyiOneOrder
+  // With kResidue and kPortfolio: the event that units are counted in, best the step that most
+  // sessions repeat. Unset: the first session says what it expects, or the first charge decides.
+  std::optional<Mechanism> reference = std::nullopt;
 };
 struct ZcdpCap {
   double rho = 0;
@@ -76,6 +84,8 @@ enum class Quantity {
   kRenyiDivergence = 6,
   kPlanCount = 7,
   kNoGuarantee = 8,
+  kUnits = 9,     // of the cap's reference event; cap 0 until it is fixed
+  kReserve = 10,  // delta that prices in units took; it belongs to the kUnits before it
 };
 
 // cap and remaining are rounded down, spent is rounded up.

@@ -73,6 +73,9 @@ struct NewSession {
   std::string group;
   std::map<std::string, std::string> labels;
   std::optional<Claim> claim;
+  // The event that it will charge most: caps on the way up that count units of nothing yet count
+  // them of it from then on.
+  std::optional<Mechanism> expects = std::nullopt;
 };
 
 struct SessionOptions {

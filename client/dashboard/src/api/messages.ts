@@ -81,6 +81,8 @@ export type Quantity =
   | 'RENYI_DIVERGENCE'
   | 'PLAN_COUNT'
   | 'NO_GUARANTEE'
+  | 'UNITS'
+  | 'RESERVE'
   | 'QUANTITY_UNSPECIFIED';
 
 export interface CellBalance {
@@ -93,7 +95,13 @@ export interface CellBalance {
 
 export interface Cap {
   pureEpsilon?: { epsilon?: Double };
-  approximateDp?: { epsilon?: Double; delta?: Double; filter?: string; order?: Double };
+  approximateDp?: {
+    epsilon?: Double;
+    delta?: Double;
+    filter?: string;
+    order?: Double;
+    reference?: MechanismEvent;
+  };
   zcdp?: { rho?: Double };
   gaussianDp?: { mu?: Double };
   renyi?: { order?: Double; divergence?: Double };

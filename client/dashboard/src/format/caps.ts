@@ -15,6 +15,8 @@ const FILTERS: Record<string, string> = {
   BASIC: 'basic composition',
   ADVANCED: 'advanced composition',
   ZCDP: 'zCDP',
+  RESIDUE: 'units of a reference',
+  PORTFOLIO: 'units of a reference, mu-GDP and Rényi orders side by side',
 };
 
 export function shortCapWords(cap: Cap | undefined): string {

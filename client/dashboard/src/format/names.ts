@@ -41,6 +41,8 @@ const QUANTITIES: Partial<Record<Quantity, string>> = {
   RENYI_DIVERGENCE: 'Rényi divergence',
   PLAN_COUNT: 'plans that meet the curve',
   NO_GUARANTEE: 'nothing is counted',
+  UNITS: 'units of the reference',
+  RESERVE: 'reserve of delta',
 };
 
 /** "Rényi divergence at order 6". */

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "proto/convert/enum_convert.h"
+#include "proto/convert/mechanism_convert.h"
 #include "server/core/limits.h"
+#include "server/core/units.h"
 #include "server/transport/grpc/converters/output_only.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/status/shown_text.h"
@@ -22,6 +24,7 @@ absl::StatusOr<core::Cap> ReadApproximateDp(const v1::ApproximateDpCap& message,
   core::ApproximateDpCap cap;
   cap.epsilon = message.epsilon();
   cap.delta = message.delta();
+  cap.filter = accounting::ApproximateDpFilter::kPortfolio;
   if (message.filter() != v1::ApproximateDpCap::FILTER_UNSPECIFIED) {
     absl::Status status = convert::CheckEnum(
         message.filter(), v1::ApproximateDpCap::Filter_descriptor(), path + ".filter");
@@ -168,6 +171,33 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
 
 void ToProto(const core::Cap& cap, v1::Cap* message) { std::visit(CapWriter{message}, cap); }
 
+bool NamesNoFilter(const v1::Cap& cap) {
+  return cap.has_approximate_dp() &&
+         cap.approximate_dp().filter() == v1::ApproximateDpCap::FILTER_UNSPECIFIED;
+}
+
+absl::Status CheckNoReference(const v1::Cap& cap, const std::string& path) {
+  if (!cap.has_approximate_dp() || !cap.approximate_dp().has_reference()) return absl::OkStatus();
+  return accounting::OutOfDomain(path + ".approximateDp.reference", "an event",
+                                 "unset: a successor keeps the one of the budget before it, and a "
+                                 "session says what it expects");
+}
+
+absl::StatusOr<core::CreateBudget> ReadCreateBudget(const v1::CreateBudgetRequest& request) {
+  absl::StatusOr<core::BudgetSpec> spec = FromProto(request);
+  if (!spec.ok()) return spec.status();
+  const v1::Cap& cap = request.budget().cap();
+  core::CreateBudget command{.spec = *std::move(spec)};
+  command.any_filter = NamesNoFilter(cap);
+  if (cap.has_approximate_dp() && cap.approximate_dp().has_reference()) {
+    absl::StatusOr<accounting::MechanismEvent> event =
+        convert::FromProto(cap.approximate_dp().reference(), "budget.cap.approximateDp.reference");
+    if (!event.ok()) return event.status();
+    command.reference = *std::move(event);
+  }
+  return command;
+}
+
 absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& request) {
   absl::Status status = CheckResourceId("budgetId", request.budget_id());
   if (!status.ok()) return status;
@@ -254,10 +284,12 @@ absl::StatusOr<core::SupersedeBudget> FromProto(const v1::SupersedeBudgetRequest
   if (!status.ok()) return status;
   absl::StatusOr<core::Cap> cap = FromProto(request.cap(), "cap");
   if (!cap.ok()) return cap.status();
+  if (status = CheckNoReference(request.cap(), "cap"); !status.ok()) return status;
   return core::SupersedeBudget{.budget_id = *std::move(id),
                                .successor_id = request.successor_id(),
                                .cap = *std::move(cap),
-                               .reason = request.reason()};
+                               .reason = request.reason(),
+                               .any_filter = NamesNoFilter(request.cap())};
 }
 
 absl::StatusOr<core::BudgetDescription> ReadDescription(const v1::Budget& budget) {
@@ -327,6 +359,10 @@ void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Bud
   core::BudgetSpec now = state.spec;
   now.description = state.description;
   ToProto(now, message);
+  if (const auto& reference = state.balance.reference(); reference != nullptr) {
+    convert::ToProto(reference->event,
+                     message->mutable_cap()->mutable_approximate_dp()->mutable_reference());
+  }
   message->set_state(static_cast<v1::Budget::State>(state.phase));  // the same numbers
   message->set_state_reason(state.phase_reason);
   if (!state.superseded_by.empty()) {

@@ -26,6 +26,12 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
 void ToProto(const core::Cap& cap, v1::Cap* message);
 
 // What to create. INVALID_ARGUMENT names the field.
+// True for (epsilon, delta) without a filter.
+bool NamesNoFilter(const v1::Cap& cap);
+// INVALID_ARGUMENT if the cap names a reference, below `path`.
+absl::Status CheckNoReference(const v1::Cap& cap, const std::string& path);
+
+absl::StatusOr<core::CreateBudget> ReadCreateBudget(const v1::CreateBudgetRequest& request);
 absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& request);
 absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request);
 absl::StatusOr<core::SupersedeBudget> FromProto(const v1::SupersedeBudgetRequest& request);

@@ -129,6 +129,23 @@ void ToProto(const core::Provenance& provenance, v1::Provenance* message) {
   message->set_library_version(provenance.library_version);
 }
 
+absl::StatusOr<core::CreateSession> ReadCreateSession(const v1::CreateSessionRequest& request) {
+  absl::StatusOr<core::SessionSpec> spec = FromProto(request);
+  if (!spec.ok()) return spec.status();
+  core::CreateSession command{.spec = *std::move(spec)};
+  const v1::Cap& own_cap = request.session().own_cap();
+  if (absl::Status status = CheckNoReference(own_cap, "session.ownCap"); !status.ok())
+    return status;
+  command.any_filter = NamesNoFilter(own_cap);
+  if (request.has_expects()) {
+    absl::StatusOr<accounting::MechanismEvent> event =
+        convert::FromProto(request.expects(), "expects");
+    if (!event.ok()) return event.status();
+    command.expects = *std::move(event);
+  }
+  return command;
+}
+
 absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request) {
   core::SessionSpec spec;
   absl::StatusOr<std::string> budget_id = ParseBudgetName("parent", request.parent());
@@ -211,6 +228,10 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
   message->set_state_reason(state.close_reason);
   if (state.current_attempt > 0) ToProto(state.provenance, message->mutable_provenance());
   const core::SessionName name{state.spec.budget_id, state.spec.id};
+  if (state.own_balance.has_value() && state.own_balance->reference() != nullptr) {
+    convert::ToProto(state.own_balance->reference()->event,
+                     message->mutable_own_cap()->mutable_approximate_dp()->mutable_reference());
+  }
   for (const core::OpenLease& lease : state.open_leases) {
     ToProto(name, lease, state.events[lease.event_index].event, message->add_open_leases());
   }

@@ -14,6 +14,7 @@ namespace epsledger::transport {
 // What to create. INVALID_ARGUMENT names the field. ADAPTIVE: exactly one of own_cap and
 // no_own_cap, no plan. DECLARED: a plan and its delta, own_cap only as approximate_dp or
 // trade_off_curve.
+absl::StatusOr<core::CreateSession> ReadCreateSession(const v1::CreateSessionRequest& request);
 absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request);
 
 // What an attempt says of itself. INVALID_ARGUMENT names the field.

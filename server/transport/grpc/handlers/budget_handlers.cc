@@ -122,13 +122,12 @@ class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>>
     return Handle<v1::CreateBudgetRequest>(
         context_.open_calls, context, bytes, response,
         [this](const v1::CreateBudgetRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::BudgetSpec> spec = FromProto(request);
-          if (!spec.ok()) return spec.status();
+          absl::StatusOr<core::CreateBudget> command = ReadCreateBudget(request);
+          if (!command.ok()) return command.status();
           v1::Budget preview;
-          if (request.validate_only()) ToProto(*spec, &preview);
+          if (request.validate_only()) ToProto(command->spec, &preview);
           SubmitNow<core::BudgetOutcome>(
-              context_.ledger, core::CreateBudget{*std::move(spec)}, {request.validate_only()},
-              call,
+              context_.ledger, *std::move(command), {request.validate_only()}, call,
               [&ledger = context_.ledger, call, validate_only = request.validate_only(),
                preview = std::move(preview)](const core::BudgetOutcome& outcome) {
                 if (validate_only && outcome.created) {

@@ -86,19 +86,12 @@ absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& nam
   return absl::OkStatus();
 }
 
-absl::Status AnswerPreview(core::LedgerReader& reader, const core::SessionName& name,
-                           const accounting::MechanismEvent& event, int64_t count,
-                           const Call& call) {
-  const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
-  if (ledger == nullptr) return NoSuchSession(name);
-  const absl::StatusOr<core::Preview> preview = ledger->PreviewCharge(name, event, count);
-  if (!preview.ok()) return preview.status();
+void AnswerPreview(const core::Preview& preview, const Call& call) {
   v1::PreviewChargeResponse response;
-  response.set_decision(preview->refusal ? v1::Charge::REFUSED : v1::Charge::ACCEPTED);
-  if (preview->refusal) ToProto(*preview->refusal, response.mutable_refusal());
-  response.set_steps_that_fit(preview->steps_that_fit);
+  response.set_decision(preview.refusal ? v1::Charge::REFUSED : v1::Charge::ACCEPTED);
+  if (preview.refusal) ToProto(*preview.refusal, response.mutable_refusal());
+  response.set_steps_that_fit(preview.steps_that_fit);
   call->Succeed(response);
-  return absl::OkStatus();
 }
 
 template <class Request>
@@ -207,11 +200,13 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
           absl::Status status =
               accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount);
           if (!status.ok()) return status;
-          ReadState(context_.ledger, call,
-                    [call, name = *std::move(name), event = *std::move(event),
-                     count = request.count()](core::LedgerReader& reader) {
-                      return AnswerPreview(reader, name, event, count, call);
-                    });
+          SubmitNow<core::Preview>(
+              context_.ledger,
+              core::ChargePreview{.session = *std::move(name),
+                                  .event = *std::move(event),
+                                  .count = request.count()},
+              {.validate_only = true}, call,
+              [call](const core::Preview& preview) { AnswerPreview(preview, call); });
           return absl::OkStatus();
         });
   }

@@ -160,13 +160,12 @@ class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>
     return Handle<v1::CreateSessionRequest>(
         context_.open_calls, context, bytes, response,
         [this](const v1::CreateSessionRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SessionSpec> spec = FromProto(request);
-          if (!spec.ok()) return spec.status();
-          core::CreateSession command{*std::move(spec)};
-          if (command.spec.mode == core::SessionMode::kDeclared) {
-            ComposeAndSubmit(context_, std::move(command), request.validate_only(), call);
+          absl::StatusOr<core::CreateSession> command = ReadCreateSession(request);
+          if (!command.ok()) return command.status();
+          if (command->spec.mode == core::SessionMode::kDeclared) {
+            ComposeAndSubmit(context_, *std::move(command), request.validate_only(), call);
           } else {
-            Submit(context_.ledger, std::move(command), request.validate_only(), call);
+            Submit(context_.ledger, *std::move(command), request.validate_only(), call);
           }
           return absl::OkStatus();
         });

@@ -120,6 +120,10 @@ std::string QuantityInWords(const v1::CellBalance& cell) {
       return "plans that meet its trade-off curve";
     case v1::CellBalance::NO_GUARANTEE:
       return "nothing";
+    case v1::CellBalance::UNITS:
+      return "units of its reference";
+    case v1::CellBalance::RESERVE:
+      return "delta kept for events with one of their own";
     default:
       return "an unknown quantity";
   }

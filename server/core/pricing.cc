@@ -1,0 +1,134 @@
+#include "server/core/pricing.h"
+
+#include <utility>
+
+#include "accounting/event/history.h"
+#include "server/core/codec.h"
+
+namespace epsledger::core {
+namespace {
+
+using accounting::Gaussian;
+using accounting::MechanismEvent;
+using accounting::PoissonSampled;
+
+// What is counted in where the first charge says little of those to come: a common setting of
+// DP-SGD.
+MechanismEvent CatalogueEvent() { return PoissonSampled{0.01, MechanismEvent(Gaussian{1.0})}; }
+
+absl::StatusOr<accounting::Reference> Compute(const ReferenceWanted& wanted,
+                                              const MechanismEvent& event) {
+  if (wanted.carried != nullptr) {
+    return accounting::WithCap(wanted.carried->reference, wanted.epsilon, wanted.delta);
+  }
+  return accounting::MakeReference(event, wanted.relation, wanted.epsilon, wanted.delta);
+}
+
+}  // namespace
+
+std::shared_ptr<const UnitReference> FindReference(const Gate& gate,
+                                                   accounting::NeighboringRelation relation,
+                                                   const MechanismEvent& event, bool suggested,
+                                                   const Pricing* pricing, PricesWanted* wanted) {
+  const Pricing::FilterKey key{gate.budget_id, gate.session_id};
+  if (pricing != nullptr) {
+    if (const auto found = pricing->references.find(key); found != pricing->references.end()) {
+      return found->second.ok() ? *found->second : nullptr;
+    }
+  }
+  const auto& cap = std::get<ApproximateDpCap>(*gate.cap);
+  wanted->references.push_back({.budget_id = gate.budget_id,
+                                .session_id = gate.session_id,
+                                .relation = relation,
+                                .epsilon = cap.epsilon,
+                                .delta = accounting::DeltaOfUnits(cap.filter, cap.delta),
+                                .event = event,
+                                .suggested = suggested});
+  return nullptr;
+}
+
+ReferenceFixed EntryOf(const UnitReference& reference, const std::string& budget_id,
+                       int64_t session_number) {
+  const accounting::Reference& r = reference.reference;
+  return ReferenceFixed{.budget_id = budget_id,
+                        .session_number = session_number,
+                        .event = reference.event,
+                        .interval = r.pair.interval,
+                        .first = r.pair.first,
+                        .masses = r.pair.masses,
+                        .units = r.units,
+                        .slack = r.slack,
+                        .reserve = r.reserve};
+}
+
+std::shared_ptr<const UnitReference> ReferenceOf(const ReferenceFixed& entry,
+                                                 accounting::NeighboringRelation relation) {
+  return std::make_shared<const UnitReference>(UnitReference{
+      .event = *entry.event,
+      .relation = relation,
+      .reference = {
+          .pair = {.interval = entry.interval, .first = entry.first, .masses = entry.masses},
+          .units = entry.units,
+          .slack = entry.slack,
+          .reserve = entry.reserve}});
+}
+
+MechanismEvent ReferenceSuggestedBy(const MechanismEvent& event) {
+  const MechanismEvent* inner = &event;
+  std::vector<accounting::Use> uses;
+  if (event.As<accounting::Composed>() != nullptr ||
+      event.As<accounting::SelfComposed>() != nullptr) {
+    uses = accounting::Flatten(event);
+    if (uses.size() == 1) inner = uses[0].event;
+  }
+  return inner->As<PoissonSampled>() != nullptr ? *inner : CatalogueEvent();
+}
+
+absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
+    const ReferenceWanted& wanted) {
+  std::vector<MechanismEvent> candidates = {wanted.event};
+  if (wanted.suggested) candidates = {ReferenceSuggestedBy(wanted.event), CatalogueEvent()};
+  absl::Status first_error;
+  for (const MechanismEvent& event : candidates) {
+    absl::StatusOr<accounting::Reference> reference = Compute(wanted, event);
+    if (reference.ok()) {
+      return std::make_shared<const UnitReference>(
+          UnitReference{.event = wanted.carried != nullptr ? wanted.carried->event : event,
+                        .relation = wanted.relation,
+                        .reference = *std::move(reference)});
+    }
+    if (first_error.ok()) first_error = reference.status();
+  }
+  return first_error;
+}
+
+absl::StatusOr<UnitPrice> AnswerTo(const UnitPriceWanted& wanted,
+                                   const absl::StatusOr<accounting::UnitPrice>& computed) {
+  if (!computed.ok()) return computed.status();
+  return UnitPrice{.count = wanted.count,
+                   .level = wanted.level,
+                   .units = computed->units,
+                   .reserve = computed->reserve};
+}
+
+std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted, const Pricing* before) {
+  auto pricing =
+      before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
+  for (const ReferenceWanted& reference : wanted.references) {
+    pricing->references.insert_or_assign({reference.budget_id, reference.session_id},
+                                         ComputeReference(reference));
+  }
+  std::map<const UnitReference*, accounting::ResiduePricer> pricers;
+  for (const UnitPriceWanted& price : wanted.prices) {
+    const UnitReference& under = *price.reference;
+    const auto pricer = pricers.try_emplace(&under, under.reference).first;
+    const absl::StatusOr<accounting::UnitPrice> computed =
+        pricer->second.PriceOf(price.event, under.relation, price.count, price.level);
+    pricing->prices.insert_or_assign({&under, EncodeEvent(price.event), price.count, price.level},
+                                     AnswerTo(price, computed));
+    pricing->kept.push_back(price.reference);
+  }
+  return pricing;
+}
+
+}  // namespace epsledger::core

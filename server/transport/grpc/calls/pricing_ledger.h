@@ -1,0 +1,38 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_PRICING_LEDGER_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_PRICING_LEDGER_H_
+
+#include <memory>
+
+#include "server/core/durable_ledger.h"
+#include "server/transport/grpc/calls/computation_pool.h"
+
+namespace epsledger::transport {
+
+// A ledger that has the references and prices computed that a command wants, on the computation
+// pool, and submits it again; otherwise it does as the one below. No outcome that comes out of it
+// is PricesWanted. What was computed is remembered: most commands after the first want what another
+// wanted before. Thread-safe.
+class PricingLedger : public core::DurableLedger {
+ public:
+  // REQUIRES: `ledger` outlives this and every reply.
+  PricingLedger(core::DurableLedger& ledger, std::shared_ptr<ComputationPool> computations);
+
+  void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
+  void Read(core::Tenant tenant, ReadFunction read) override;
+  std::shared_ptr<const core::TokenTable> Tokens() const override;
+  absl::Status Health() const override;
+
+ private:
+  class Memory;
+  static void SubmitPriced(core::DurableLedger& ledger, std::weak_ptr<ComputationPool> computations,
+                           std::shared_ptr<Memory> memory, core::Tenant tenant,
+                           core::Command command, int round, Reply reply);
+
+  core::DurableLedger& ledger_;
+  const std::shared_ptr<ComputationPool> computations_;
+  const std::shared_ptr<Memory> memory_;
+};
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_PRICING_LEDGER_H_

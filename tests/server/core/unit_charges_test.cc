@@ -1,0 +1,419 @@
+// Caps in units of a reference, through the ledger: what is charged, stored, replayed and refused.
+
+#include <cmath>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "accounting/accountant.h"
+#include "accounting/filter/residue.h"
+#include "server/core/codec.h"
+#include "server/core/pricing.h"
+#include "tests/server/core/ledger_harness.h"
+
+namespace epsledger::core {
+namespace {
+
+using accounting::ApproximateDpFilter;
+using accounting::Gaussian;
+using accounting::Laplace;
+using accounting::MechanismEvent;
+using accounting::PoissonSampled;
+
+constexpr double kEpsilon = 2;
+constexpr double kDelta = 1e-5;
+
+MechanismEvent Sampled(double q, double z) {
+  return PoissonSampled{q, MechanismEvent(Gaussian{z})};
+}
+const MechanismEvent& Step() {
+  static const auto& step = *new MechanismEvent(Sampled(.05, 2));
+  return step;
+}
+
+// A harness that has computed what a command wants, as a server does.
+class UnitHarness : public LedgerHarness {
+ public:
+  template <class Body>
+  absl::StatusOr<Outcome> Priced(Body body) {
+    Command command{.time_micros = 1, .body = std::move(body)};
+    for (int round = 0; round < 20; ++round) {
+      absl::StatusOr<Outcome> outcome = Run(command);
+      if (!outcome.ok() || !std::holds_alternative<PricesWanted>(*outcome)) return outcome;
+      command.pricing = ComputePricing(std::get<PricesWanted>(*outcome), command.pricing.get());
+      ++rounds;
+    }
+    return absl::InternalError("prices are wanted without end");
+  }
+
+  void Budget(
+      const std::string& id, ApproximateDpFilter filter, std::optional<MechanismEvent> reference,
+      const std::string& parent = "", std::optional<std::string> partition = std::nullopt,
+      accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne,
+      double epsilon = kEpsilon) {
+    CreateBudget create{.spec = {.id = id,
+                                 .parent_id = parent,
+                                 .cap = ApproximateDpCap{epsilon, kDelta, filter, 0},
+                                 .relation = relation,
+                                 .privacy_unit = "person",
+                                 .partition_function = std::move(partition)}};
+    create.reference = std::move(reference);
+    const absl::StatusOr<Outcome> outcome = Priced(std::move(create));
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+  }
+
+  SessionName Session(const std::string& budget, const std::string& id = "s") {
+    SessionSpec spec = AdaptiveSession(budget, id);
+    spec.relation = ledger.FindBudget(budget)->spec.relation;
+    EXPECT_TRUE(Priced(CreateSession{.spec = std::move(spec)}).ok());
+    EXPECT_TRUE(Priced(OpenAttempt{.session = {budget, id}}).ok());
+    return {budget, id};
+  }
+
+  ChargeRecord ChargeOf(const SessionName& session, const MechanismEvent& event,
+                        int64_t count = 1) {
+    const absl::StatusOr<Outcome> outcome =
+        Priced(Charge{.session = session,
+                      .attempt = 1,
+                      .items = {{"c" + std::to_string(++charges_), event, count}}});
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    return std::get<ChargeOutcome>(*outcome).records.at(0);
+  }
+  bool Charges(const SessionName& session, const MechanismEvent& event, int64_t count = 1) {
+    return ChargeOf(session, event, count).row.decision == ChargeDecision::kAccepted;
+  }
+
+  const Balance& BalanceOf(const std::string& budget) { return ledger.FindBudget(budget)->balance; }
+  int64_t UnitsOf(const std::string& budget) { return WholeUnits(BalanceOf(budget).spent()[0]); }
+  int64_t CapOf(const std::string& budget) {
+    return WholeUnits(BalanceOf(budget).filter().cells[0].cap);
+  }
+
+  // I18: the entries from empty give the same ledger.
+  void ExpectReplays() {
+    LedgerHarness again;
+    for (const Entry& entry : entries) {
+      const absl::StatusOr<Entry> decoded = DecodeEntry(entry.content, entry.hash);
+      ASSERT_TRUE(decoded.ok()) << decoded.status();
+      ASSERT_TRUE(again.Restore(*decoded)) << "entry " << entry.sequence;
+    }
+    EXPECT_EQ(again.ledger.head(), ledger.head());
+    for (const auto& [id, budget] : ledger.budgets()) {
+      EXPECT_EQ(again.ledger.FindBudget(id)->balance.spent(), budget.balance.spent()) << id;
+    }
+  }
+
+  int rounds = 0;
+
+ private:
+  int64_t charges_ = 0;
+};
+
+class UnitCharges : public testing::Test {
+ protected:
+  UnitHarness harness_;
+};
+
+double EpsilonOf(const std::vector<accounting::CountedEvent>& events) {
+  accounting::Question question;
+  question.accountant = accounting::Accountant::kPld;
+  question.events = events;
+  question.query = accounting::EpsilonAtDelta::FromDelta(kDelta);
+  return *accounting::Answer(question)->lower;
+}
+
+TEST_F(UnitCharges, TheReferenceCostsOneUnitUntilTheCapIsFull) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  const SessionName session = harness_.Session("b");
+  int64_t steps = 0;
+  while (harness_.Charges(session, Step())) {
+    ++steps;
+    EXPECT_EQ(harness_.UnitsOf("b"), steps);
+  }
+  EXPECT_EQ(steps, harness_.CapOf("b"));
+  EXPECT_GE(steps, 316);  // PLD proves 321
+  EXPECT_LE(EpsilonOf({{Step(), steps}}), kEpsilon);
+  const ChargeRecord refused = harness_.ChargeOf(session, Step());
+  EXPECT_EQ(refused.row.refusal->reason, RefusalReason::kBudgetExhausted);
+  EXPECT_EQ(refused.row.refusal->cell.quantity, accounting::CellQuantity::kUnits);
+  EXPECT_EQ(refused.row.refusal->requested, CostOfUnits(1));
+  EXPECT_EQ(harness_.UnitsOf("b"), steps) << "a refusal costs nothing";
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, ABlockIsTheReferenceAsOftenAsItSays) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  const SessionName session = harness_.Session("b");
+  EXPECT_TRUE(harness_.Charges(session, Step(), 100));
+  EXPECT_EQ(harness_.UnitsOf("b"), 100);
+  EXPECT_FALSE(harness_.Charges(session, Step(), harness_.CapOf("b")));
+  EXPECT_TRUE(harness_.Charges(session, Step(), harness_.CapOf("b") - 100));
+  EXPECT_EQ(harness_.UnitsOf("b"), harness_.CapOf("b"));
+}
+
+TEST_F(UnitCharges, OtherEventsAreChargedAtTheLevelOfTheMoment) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  const SessionName session = harness_.Session("b");
+  const MechanismEvent dear = Sampled(.1, 2);
+  int64_t first = 0;
+  int64_t last = 0;
+  while (harness_.Charges(session, dear)) {
+    const int64_t spent = harness_.UnitsOf("b");
+    if (first == 0) first = spent;
+    EXPECT_GE(spent - last, 1);
+    last = spent;
+    // Every price in the ledger is proved again by the pricer that it names.
+  }
+  EXPECT_GT(first, 1);
+  accounting::ResiduePricer pricer(harness_.BalanceOf("b").reference()->reference);
+  int64_t prices = 0;
+  int64_t before = 0;
+  for (const Entry& entry : harness_.entries) {
+    const auto* price = std::get_if<UnitsPriced>(&entry.body);
+    if (price == nullptr) continue;
+    ++prices;
+    EXPECT_TRUE(*pricer.IsProved(dear, accounting::NeighboringRelation::kAddOrRemoveOne,
+                                 price->count, price->level, {price->units, price->reserve}));
+    EXPECT_GE(price->units, before) << "prices rise as units run out";
+    before = price->units;
+  }
+  EXPECT_GT(prices, 5);
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, PricesAreAskedForOnceALevelAndThenLookedUp) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  const SessionName session = harness_.Session("b");
+  // Two units each, and a level of the table is some eight units long.
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(harness_.Charges(session, Sampled(.06, 2)));
+  EXPECT_LE(harness_.rounds, 25);
+  EXPECT_GE(harness_.rounds, 2);
+}
+
+TEST_F(UnitCharges, WithoutAReferenceTheFirstChargeDecides) {
+  harness_.Budget("b", ApproximateDpFilter::kPortfolio, std::nullopt);
+  EXPECT_EQ(harness_.CapOf("b"), 0);
+  const SessionName session = harness_.Session("b");
+  EXPECT_TRUE(harness_.Charges(session, Step()));
+  EXPECT_EQ(harness_.BalanceOf("b").reference()->event, Step());
+  EXPECT_TRUE(harness_.Charges(session, Sampled(.01, 1)));
+  EXPECT_EQ(harness_.BalanceOf("b").reference()->event, Step()) << "and nobody after it";
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, ASessionThatExpectsAnEventFixesTheReferenceWhileNothingIsCharged) {
+  harness_.Budget("b", ApproximateDpFilter::kPortfolio, std::nullopt);
+  CreateSession create{.spec = AdaptiveSession("b", "first")};
+  create.expects = Step();
+  ASSERT_TRUE(harness_.Priced(std::move(create)).ok());
+  EXPECT_EQ(harness_.BalanceOf("b").reference()->event, Step());
+  CreateSession second{.spec = AdaptiveSession("b", "second")};
+  second.expects = Gaussian{30};
+  ASSERT_TRUE(harness_.Priced(std::move(second)).ok());
+  EXPECT_EQ(harness_.BalanceOf("b").reference()->event, Step());
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, AMemberThatCannotPayIsDeadForGood) {
+  harness_.Budget("b", ApproximateDpFilter::kPortfolio, Step());
+  const SessionName session = harness_.Session("b");
+  // Only the Renyi orders know a repeated selection; units and mu cannot pay for it.
+  const MechanismEvent unknown = accounting::Zcdp{1e-4, 0};
+  EXPECT_TRUE(harness_.Charges(session, unknown));
+  EXPECT_TRUE(harness_.BalanceOf("b").spent()[2].is_infinite()) << "mu of Gaussian DP";
+  const Cost mu_before = harness_.BalanceOf("b").spent()[2];
+  EXPECT_TRUE(harness_.Charges(session, Gaussian{200}));
+  EXPECT_EQ(harness_.BalanceOf("b").spent()[2], mu_before);
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, NothingIsStoredOfAChargeThatIsRefusedButTheRefusal) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, std::nullopt);
+  const SessionName session = harness_.Session("b");
+  EXPECT_FALSE(harness_.Charges(session, accounting::NonPrivate{"x"}));
+  EXPECT_EQ(harness_.BalanceOf("b").reference(), nullptr);
+  for (const Entry& entry : harness_.entries) {
+    EXPECT_FALSE(std::holds_alternative<UnitsPriced>(entry.body));
+    EXPECT_FALSE(std::holds_alternative<ReferenceFixed>(entry.body));
+  }
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, ABudgetBelowAnotherIsChargedInBoth) {
+  harness_.Budget("root", ApproximateDpFilter::kResidue, Sampled(.02, 1.5));
+  harness_.Budget("leaf", ApproximateDpFilter::kResidue, Step(), "root");
+  const SessionName session = harness_.Session("leaf");
+  EXPECT_TRUE(harness_.Charges(session, Step()));
+  EXPECT_EQ(harness_.UnitsOf("leaf"), 1);
+  EXPECT_GE(harness_.UnitsOf("root"), 1);
+  int64_t steps = 1;
+  while (harness_.Charges(session, Step())) ++steps;
+  EXPECT_LE(harness_.UnitsOf("root"), harness_.CapOf("root"));
+  EXPECT_LE(EpsilonOf({{Step(), steps}}), kEpsilon);
+  harness_.ExpectReplays();
+}
+
+// The children of a partition meet different people: each is priced at its own level, and the
+// parent holds the largest.
+TEST_F(UnitCharges, PartsArePricedAtTheirOwnLevel) {
+  harness_.Budget("root", ApproximateDpFilter::kResidue, Step(), "", "hash(id) mod 2");
+  harness_.Budget("even", ApproximateDpFilter::kResidue, Step(), "root");
+  harness_.Budget("odd", ApproximateDpFilter::kResidue, Step(), "root");
+  const SessionName even = harness_.Session("even");
+  const SessionName odd = harness_.Session("odd");
+  const int64_t cap = harness_.CapOf("root");
+  EXPECT_TRUE(harness_.Charges(even, Step(), cap - 10));
+  EXPECT_EQ(harness_.UnitsOf("root"), cap - 10);
+  const MechanismEvent dear = Sampled(.1, 2);
+  EXPECT_TRUE(harness_.Charges(odd, dear));
+  const int64_t in_odd = harness_.UnitsOf("odd");
+  EXPECT_LT(in_odd, 10) << "at the level of a part that has used nothing";
+  EXPECT_EQ(harness_.UnitsOf("root"), cap - 10) << "the largest part";
+  EXPECT_TRUE(harness_.Charges(odd, Step(), cap - 10 - in_odd));
+  EXPECT_EQ(harness_.UnitsOf("root"), cap - 10);
+  EXPECT_TRUE(harness_.Charges(even, Step(), 10));
+  EXPECT_FALSE(harness_.Charges(even, Step()));
+  EXPECT_TRUE(harness_.Charges(odd, Step(), 10));
+  EXPECT_FALSE(harness_.Charges(odd, Step()));
+  EXPECT_EQ(harness_.UnitsOf("root"), cap);
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, NothingIsPaidInUnitsWhereARecordMayMoveBetweenParts) {
+  constexpr auto kReplaceOne = accounting::NeighboringRelation::kReplaceOne;
+  harness_.Budget("root", ApproximateDpFilter::kResidue, Gaussian{40}, "", "region", kReplaceOne);
+  harness_.Budget("part", ApproximateDpFilter::kResidue, Gaussian{40}, "root", {}, kReplaceOne);
+  EXPECT_FALSE(harness_.Charges(harness_.Session("part"), Gaussian{40}));
+  EXPECT_TRUE(harness_.Charges(harness_.Session("root", "own"), Gaussian{40}));
+}
+
+TEST_F(UnitCharges, APlanIsOneBlockAndItsTicketsAreDrawn) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  SessionSpec spec = DeclaredSession("b", "plan", {{Step(), 100}, {Sampled(.1, 2), 5}});
+  const absl::StatusOr<Outcome> outcome = harness_.Priced(CreateSession{.spec = spec});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  ASSERT_FALSE(std::get<SessionOutcome>(*outcome).refusal.has_value());
+  const int64_t units = harness_.UnitsOf("b");
+  EXPECT_GE(units, 105);
+  EXPECT_LE(units, 140);
+  ASSERT_TRUE(harness_.Priced(OpenAttempt{.session = {"b", "plan"}}).ok());
+  EXPECT_TRUE(harness_.Charges({"b", "plan"}, Step(), 100));
+  EXPECT_FALSE(harness_.Charges({"b", "plan"}, Step()));
+  EXPECT_EQ(harness_.UnitsOf("b"), units);
+  // One that does not fit makes no session.
+  SessionSpec large = DeclaredSession("b", "large", {{Step(), 1000}});
+  EXPECT_TRUE(
+      std::get<SessionOutcome>(*harness_.Priced(CreateSession{.spec = large})).refusal.has_value());
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, ASuccessorKeepsTheReferenceAndTakesOverTheUnits) {
+  harness_.Budget("b", ApproximateDpFilter::kPortfolio, Step());
+  const SessionName session = harness_.Session("b");
+  EXPECT_TRUE(harness_.Charges(session, Step(), 50));
+  const int64_t before = harness_.CapOf("b");
+  const absl::StatusOr<Outcome> outcome =
+      harness_.Priced(SupersedeBudget{.budget_id = "b",
+                                      .successor_id = "c",
+                                      .cap = ApproximateDpCap{2 * kEpsilon, kDelta},
+                                      .reason = "more",
+                                      .any_filter = true});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_GT(harness_.CapOf("c"), before);
+  EXPECT_EQ(harness_.UnitsOf("c"), 50);
+  EXPECT_EQ(harness_.BalanceOf("c").reference()->reference.pair.masses,
+            harness_.BalanceOf("b").reference()->reference.pair.masses);
+  const SessionName next = harness_.Session("c");
+  EXPECT_TRUE(harness_.Charges(next, Step(), harness_.CapOf("c") - 50));
+  EXPECT_FALSE(harness_.Charges(next, Step()));
+  harness_.ExpectReplays();
+}
+
+TEST_F(UnitCharges, WhatWasChargedOtherwiseIsNotPricedInUnitsAfterwards) {
+  ASSERT_TRUE(harness_
+                  .Priced(CreateBudget{.spec = {.id = "b",
+                                                .cap = ApproximateDpCap{kEpsilon, kDelta},
+                                                .privacy_unit = "person"}})
+                  .ok());
+  EXPECT_TRUE(harness_.Charges(harness_.Session("b"), Step()));
+  EXPECT_EQ(harness_
+                .Priced(SupersedeBudget{
+                    .budget_id = "b",
+                    .successor_id = "c",
+                    .cap = ApproximateDpCap{3, kDelta, ApproximateDpFilter::kResidue, 0},
+                    .reason = "more"})
+                .status()
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(UnitCharges, ABudgetIsTheSameOnlyWithTheSameReference) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  CreateBudget again{.spec = harness_.ledger.FindBudget("b")->spec};
+  EXPECT_FALSE(std::get<BudgetOutcome>(*harness_.Priced(again)).created);
+  again.reference = Step();
+  EXPECT_FALSE(std::get<BudgetOutcome>(*harness_.Priced(again)).created);
+  again.reference = Gaussian{30};
+  EXPECT_EQ(harness_.Priced(again).status().code(), absl::StatusCode::kAlreadyExists);
+  CreateBudget any{.spec = harness_.ledger.FindBudget("b")->spec};
+  std::get<ApproximateDpCap>(any.spec.cap).filter = ApproximateDpFilter::kPortfolio;
+  EXPECT_EQ(harness_.Priced(any).status().code(), absl::StatusCode::kAlreadyExists);
+  any.any_filter = true;
+  EXPECT_FALSE(std::get<BudgetOutcome>(*harness_.Priced(any)).created);
+}
+
+TEST_F(UnitCharges, AReferenceThatIsNoneIsAnErrorThatSaysWhatWouldDo) {
+  const auto status = [&](const MechanismEvent& reference, ApproximateDpFilter filter) {
+    CreateBudget create{.spec = {.id = "x",
+                                 .cap = ApproximateDpCap{kEpsilon, kDelta, filter, 0},
+                                 .privacy_unit = "person"}};
+    create.reference = reference;
+    return harness_.Priced(std::move(create)).status();
+  };
+  for (const MechanismEvent& reference :
+       {MechanismEvent(accounting::NonPrivate{"x"}), MechanismEvent(Gaussian{.1}),
+        MechanismEvent(accounting::RandomizedResponse{.5, 4})}) {
+    const absl::Status refused = status(reference, ApproximateDpFilter::kResidue);
+    EXPECT_FALSE(refused.ok());
+    EXPECT_NE(std::string(refused.message()).find("budget.cap.approximateDp.reference: got "),
+              std::string::npos)
+        << refused;
+  }
+  EXPECT_EQ(status(Step(), ApproximateDpFilter::kRenyiOrders).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(harness_.entries.empty());
+}
+
+// Random histories: at any time and in any order, no cell of units is beyond its cap, what is spent
+// is what the entries say, and a restart gives the same ledger.
+TEST_F(UnitCharges, RandomHistoriesReplay) {
+  std::mt19937 random(7);
+  const std::vector<MechanismEvent> events = {Step(), Sampled(.025, 2), Sampled(.1, 2),
+                                              MechanismEvent(Gaussian{30}),
+                                              MechanismEvent(Laplace{40})};
+  for (const ApproximateDpFilter filter :
+       {ApproximateDpFilter::kResidue, ApproximateDpFilter::kPortfolio}) {
+    UnitHarness harness;
+    harness.Budget("root", filter, Step(), "", "part");
+    harness.Budget("one", filter, Step(), "root");
+    harness.Budget("two", filter, Sampled(.1, 3), "root");
+    const std::vector<SessionName> sessions = {harness.Session("root"), harness.Session("one"),
+                                               harness.Session("two")};
+    for (int i = 0; i < 60; ++i) {
+      const size_t session = random() % sessions.size();
+      const size_t event = random() % events.size();
+      harness.Charges(sessions[session], events[event], random() % 2 == 0 ? 1 : 5);
+      for (const auto& [id, budget] : harness.ledger.budgets()) {
+        const Cost spent = budget.balance.spent()[0];
+        if (!spent.is_infinite()) EXPECT_LE(spent, budget.balance.filter().cells[0].cap) << id;
+      }
+    }
+    harness.ExpectReplays();
+  }
+}
+
+}  // namespace
+}  // namespace epsledger::core

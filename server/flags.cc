@@ -161,6 +161,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
           "the first entry that is wrong",
           Verb::kVerify);
   verify->add_option("file", flags.file, "An export file");
+  verify->add_flag("--prices", flags.prices,
+                   "Proves the prices in units again, too: up to a tenth of a second each");
   AddPlace(*verify, flags.place, "Of a server that is stopped", Variables::kIgnored);
 
   CLI::App* import =

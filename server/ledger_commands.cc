@@ -37,6 +37,9 @@ absl::Status Print(const std::vector<LedgerReport>& reports) {
       line = absl::StrCat(name, ": verified, ", report.head.sequence, " entries, head ",
                           storage::ToHex(report.head.hash), ", Merkle root ",
                           storage::ToHex(report.merkle_root));
+      if (report.proved_prices > 0) {
+        absl::StrAppend(&line, ", ", report.proved_prices, " references and prices proved again");
+      }
     } else if (report.fault->sequence > 0) {
       line = absl::StrCat(name, ": BAD at entry ", report.fault->sequence, ": ",
                           report.fault->problem);
@@ -72,15 +75,17 @@ absl::Status Verify(const LedgerCommand& command) {
   if (command.file.empty() == (place.data_dir.empty() && place.postgres.empty())) {
     return absl::InvalidArgumentError("want one of an export file, --data-dir and --postgres");
   }
+  const core::PriceCheck prices =
+      command.prices ? core::PriceCheck::kProved : core::PriceCheck::kStored;
   if (!command.file.empty()) {
     absl::StatusOr<std::ifstream> file = OpenExport(command.file);
     if (!file.ok()) return file.status();
     return Print(storage::ReadExport(
-        *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }));
+        *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }, prices));
   }
   const auto reports = place.postgres.empty()
-                           ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir))
-                           : storage::VerifyPostgres(PostgresOf(place));
+                           ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices)
+                           : storage::VerifyPostgres(PostgresOf(place), prices);
   return reports.ok() ? Print(*reports) : reports.status();
 }
 

@@ -14,10 +14,11 @@ namespace epsledger {
 struct LedgerCommand {
   enum class Verb { kNone, kVerify, kImport, kExport, kMigrate };
   Verb verb = Verb::kNone;
-  std::string file;    // an export file
-  StorePlace place;    // with kVerify, or this; with kMigrate, both places
-  std::string budget;  // with kExport: the root, "adult" or "budgets/adult"
-  std::string to;      // with kMigrate: "postgres" or "sqlite"
+  std::string file;     // an export file
+  bool prices = false;  // with kVerify: proves prices in units again
+  StorePlace place;     // with kVerify, or this; with kMigrate, both places
+  std::string budget;   // with kExport: the root, "adult" or "budgets/adult"
+  std::string to;       // with kMigrate: "postgres" or "sqlite"
 };
 
 // Runs it and prints what it found, one line a ledger. DATA_LOSS if something does not verify.

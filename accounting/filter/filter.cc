@@ -36,8 +36,9 @@ absl::Status NoRoom(const std::string& what) {
   return absl::FailedPreconditionError(absl::StrCat("the filter leaves no room: ", what));
 }
 
-Filter OneCell(CellQuantity quantity, double order, double cap, std::string theorem) {
-  return Filter{FilterRule::kAllCells, {FilterCell{quantity, order, cap}}, std::move(theorem)};
+Filter OneCell(FilterRule rule, CellQuantity quantity, double order, double cap,
+               std::string theorem) {
+  return Filter{rule, {FilterCell{quantity, order, cap}}, std::move(theorem)};
 }
 
 absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
@@ -63,6 +64,9 @@ absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
                 "[FZ21] Thm 4.3 at every order, delta split evenly among the orders ; [CKS20] Prop "
                 "12 ; union bound of accounting/README.md, \"Some order of a grid\""};
 }
+
+// What kAllCellsWithTolerance adds to every theorem.
+constexpr char kTolerance[] = " ; up to 2^-32 of the cap beyond it";
 
 constexpr char kResidueTheorem[] =
     "residue filter along one reference, accounting/filter/README.md ; after arXiv 2602.15815";
@@ -186,9 +190,9 @@ absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
   if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
   // The second cell, with no room, refuses every event that has a delta.
   return Filter{
-      FilterRule::kAllCells,
+      FilterRule::kAllCellsWithTolerance,
       {FilterCell{CellQuantity::kEpsilon, 0, epsilon}, FilterCell{CellQuantity::kDelta, 0, 0}},
-      "[RRUV16] Sec 3: epsilons add up adaptively"};
+      absl::StrCat("[RRUV16] Sec 3: epsilons add up adaptively", kTolerance)};
 }
 
 absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
@@ -204,19 +208,22 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
       if (absl::Status s = Check(path, "order", order, kRenyiOrder); !s.ok()) return s;
       const double cap = LargestDivergence(order, epsilon, log_delta);
       if (!(cap > 0)) return NoRoom("the conversion at this order alone costs more than epsilon");
-      return OneCell(CellQuantity::kRenyi, order, cap, "[FZ21] Thm 4.3 ; [CKS20] Prop 12");
+      return OneCell(FilterRule::kAllCells, CellQuantity::kRenyi, order, cap,
+                     "[FZ21] Thm 4.3 ; [CKS20] Prop 12");
     }
     case ApproximateDpFilter::kBasic:
-      return Filter{FilterRule::kAllCells,
-                    {FilterCell{CellQuantity::kEpsilon, 0, epsilon},
-                     FilterCell{CellQuantity::kDelta, 0, delta}},
-                    "[RRUV16] Sec 3: epsilons and deltas add up adaptively"};
+      return Filter{
+          FilterRule::kAllCellsWithTolerance,
+          {FilterCell{CellQuantity::kEpsilon, 0, epsilon},
+           FilterCell{CellQuantity::kDelta, 0, delta}},
+          absl::StrCat("[RRUV16] Sec 3: epsilons and deltas add up adaptively", kTolerance)};
     case ApproximateDpFilter::kAdvanced:
       return AdvancedFilter(epsilon, delta);
     case ApproximateDpFilter::kZcdp: {
       const double rho = LargestRho(epsilon, log_delta);
       if (!(rho > 0)) return NoRoom("no rho converts to so small an epsilon");
-      return OneCell(CellQuantity::kRho, 0, rho, "[FZ21] Thm 4.3 at every order ; [CKS20] Prop 12");
+      return OneCell(FilterRule::kAllCells, CellQuantity::kRho, 0, rho,
+                     "[FZ21] Thm 4.3 at every order ; [CKS20] Prop 12");
     }
     case ApproximateDpFilter::kResidue:
       return ResidueFilter();
@@ -229,23 +236,26 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
 
 absl::StatusOr<Filter> ZcdpFilter(double rho, const std::string& path) {
   if (absl::Status s = Check(path, "rho", rho, kPositive); !s.ok()) return s;
-  return OneCell(CellQuantity::kRho, 0, rho, "[FZ21] Thm 4.3 at every order");
+  return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kRho, 0, rho,
+                 absl::StrCat("[FZ21] Thm 4.3 at every order", kTolerance));
 }
 
 absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path) {
   if (absl::Status s = Check(path, "mu", mu, kPositive); !s.ok()) return s;
   const double cap = std::min(RoundDownNonNegative(mu * mu), kLargest);
-  return OneCell(CellQuantity::kMuSquared, 0, cap, "[ST22] Thm 1, plain Gaussian events only");
+  return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kMuSquared, 0, cap,
+                 absl::StrCat("[ST22] Thm 1, plain Gaussian events only", kTolerance));
 }
 
 absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path) {
   if (absl::Status s = Check(path, "order", order, kRenyiOrder); !s.ok()) return s;
   if (absl::Status s = Check(path, "divergence", divergence, kPositive); !s.ok()) return s;
-  return OneCell(CellQuantity::kRenyi, order, divergence, "[FZ21] Thm 4.3");
+  return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kRenyi, order, divergence,
+                 "[FZ21] Thm 4.3");
 }
 
 Filter NoGuaranteeFilter() {
-  return OneCell(CellQuantity::kNoGuarantee, 0, 0,
+  return OneCell(FilterRule::kAllCells, CellQuantity::kNoGuarantee, 0, 0,
                  "no theorem: this budget promises nothing to anybody");
 }
 

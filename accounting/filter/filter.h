@@ -43,9 +43,12 @@ enum class FilterRule : uint8_t {
   kAllCells = 1,
   // A charge fits if it fits in at least one cell. Every cell counts every accepted charge, and one
   // that a charge did not fit into has no room ever again. A kReserve cell belongs to the kUnits
-  // cell
-  // before it: a charge fits both or neither.
+  // cell before it: a charge fits both or neither.
   kAnyCell = 2,
+  // As kAllCells, and a cell takes 2^-32 of its cap beyond it (2^-64 at least), so that decimals
+  // that add up to the cap on paper fit. The guarantee is that of a cap with so much more. A cap of
+  // 0 stays 0.
+  kAllCellsWithTolerance = 3,
 };
 
 struct Filter {

@@ -181,6 +181,50 @@ int64_t UsesNear(const LossPair& pair, double epsilon, double delta) {
   return std::max<int64_t>(1, std::llround(uses));
 }
 
+// Upper bounds on what a number of units spends, in both orders.
+class SpendOfUnits {
+ public:
+  // Bounds are best near `aimed` units, and hold for any number.
+  SpendOfUnits(const LossPair& pair, double epsilon, double delta, int64_t aimed)
+      : directions_(DirectionsOf(pair)),
+        transform_(SizeFor(pair.interval, epsilon, delta, 2 * aimed)),
+        orders_{TiltedDelta(directions_[0], InfinityMassOfP(pair), pair.interval, transform_),
+                TiltedDelta(directions_[1], InfinityMassOfQ(pair), pair.interval, transform_)},
+        epsilon_(epsilon) {
+    for (TiltedDelta& order : orders_) order.Aim(aimed, epsilon);
+  }
+  SpendOfUnits(const SpendOfUnits&) = delete;
+  SpendOfUnits& operator=(const SpendOfUnits&) = delete;
+
+  // R_units(e^epsilon) <= delta.
+  bool IsWithin(int64_t units, double delta) const {
+    return orders_[0].Upper(units, epsilon_) <= delta && orders_[1].Upper(units, epsilon_) <= delta;
+  }
+  size_t transform() const { return transform_; }
+
+ private:
+  // Where a stream of so many units has all but 1e-9 delta, and the question with room beside it.
+  size_t SizeFor(double interval, double epsilon, double delta, int64_t units) const {
+    const TailMoments moments = TailMomentsOf(directions_, interval);
+    const CountedMoments uses = {{&moments, static_cast<double>(units)}};
+    size_t size = kSmallestTransform;
+    while (size < kLargestTransform) {
+      const double window = interval * static_cast<double>(size / 2 - 1);
+      if (window > 1.25 * epsilon && MassBeyond(uses, 0, window) <= 1e-9 * delta &&
+          MassBeyond(uses, 1, window) <= 1e-9 * delta) {
+        break;
+      }
+      size *= 2;
+    }
+    return size;
+  }
+
+  const std::array<Direction, 2> directions_;
+  const size_t transform_;
+  std::array<TiltedDelta, 2> orders_;
+  const double epsilon_;
+};
+
 struct Room {
   int64_t units = 0;
   size_t transform = 0;
@@ -189,39 +233,16 @@ struct Room {
 // The most units with R_units + slack_per_unit units <= delta in both orders.
 Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slack_per_unit,
                  int64_t near) {
-  const std::array<Direction, 2> directions = DirectionsOf(pair);
-  const std::array<double, 2> infinity = {InfinityMassOfP(pair), InfinityMassOfQ(pair)};
-  const auto size_for = [&](int64_t units) {
-    // Where a stream of so many units has all but 1e-9 delta, and the question with room beside it.
-    const TailMoments moments = TailMomentsOf(directions, pair.interval);
-    size_t size = kSmallestTransform;
-    while (size < kLargestTransform) {
-      const double window = pair.interval * static_cast<double>(size / 2 - 1);
-      const CountedMoments uses = {{&moments, static_cast<double>(units)}};
-      if (window > 1.25 * epsilon && MassBeyond(uses, 0, window) <= 1e-9 * delta &&
-          MassBeyond(uses, 1, window) <= 1e-9 * delta) {
-        break;
-      }
-      size *= 2;
-    }
-    return size;
-  };
   // Where the search starts decides nothing: what it finds is proved by itself.
   Room room;
   int64_t next = near;
   for (int round = 0; round < 30; ++round) {
     const int64_t aimed = std::max<int64_t>(1, next);
-    room.transform = size_for(2 * aimed);
-    std::array<std::unique_ptr<TiltedDelta>, 2> orders;
-    for (size_t law = 0; law < 2; ++law) {
-      orders[law] = std::make_unique<TiltedDelta>(directions[law], infinity[law], pair.interval,
-                                                  room.transform);
-      orders[law]->Aim(aimed, epsilon);
-    }
+    const SpendOfUnits spend(pair, epsilon, delta, aimed);
+    room.transform = spend.transform();
     next = LargestThat(kMaxUnits, aimed, [&](int64_t units) {
       const double slack = RoundUp(static_cast<double>(units) * slack_per_unit, 1);
-      return orders[0]->Upper(units, epsilon) + slack <= delta &&
-             orders[1]->Upper(units, epsilon) + slack <= delta;
+      return slack <= delta && spend.IsWithin(units, RoundDown(delta - slack));
     });
     room.units = std::max(room.units, next);
     if (next == 0 || (std::abs(next - aimed) <= aimed / 20 && round > 0)) break;
@@ -301,6 +322,21 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
                    .units = room.units,
                    .slack = RoundUp(per_unit * static_cast<double>(room.units), 1),
                    .reserve = reserve};
+}
+
+bool FitsCap(const Reference& reference, double epsilon, double delta) {
+  const double room = RoundDown(RoundDown(delta - reference.slack) - reference.reserve);
+  if (!IsLossPair(reference.pair) || reference.units < 1 || reference.units > kMaxUnits ||
+      !(reference.slack > 0) || !(reference.reserve >= 0) || !(room > 0)) {
+    return false;
+  }
+  // A bound depends a little on where it is aimed; any of them is a proof.
+  for (const double share : {1.0, 0.97, 1.03}) {
+    const auto aimed = static_cast<int64_t>(share * static_cast<double>(reference.units));
+    const SpendOfUnits spend(reference.pair, epsilon, delta, std::max<int64_t>(1, aimed));
+    if (spend.IsWithin(reference.units, room)) return true;
+  }
+  return false;
 }
 
 }  // namespace epsledger::accounting

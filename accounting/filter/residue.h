@@ -45,6 +45,12 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
 // that units carry over one to one. Errors as above.
 absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta);
 
+// True if the inequality above Reference is proved: what MakeReference and WithCap promise, and
+// what a stored reference is checked with. False for a pair that is none. That the pair is above
+// its event is ResiduePricer's to say: one use of the event at level 1 for one unit. Cost: as
+// MakeReference.
+bool FitsCap(const Reference& reference, double epsilon, double delta);
+
 // What `count` uses of an event, paid together before the first of them runs, cost.
 struct UnitPrice {
   int64_t units = 0;   // in [1, level]

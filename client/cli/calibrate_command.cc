@@ -7,9 +7,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "client/cli/cap_calibration.h"
 #include "client/cli/commands.h"
 #include "client/cli/history_flags.h"
 #include "client/cli/progress.h"
+#include "client/cli/resource_name.h"
 #include "proto/convert/compute.h"
 
 namespace epsledger::cli {
@@ -30,7 +32,23 @@ struct CalibrateFlags {
   std::optional<double> mu;
   std::optional<double> fpr;
   std::optional<double> tpr;
+  // In place of a target: the caps above one of these, as a server says.
+  std::string budget;
+  std::string session;
 };
+
+absl::StatusOr<Sought> SoughtBy(const CalibrateFlags& flags) {
+  const int sought =
+      int{flags.noise_multiplier} + int{flags.count} + int{flags.sampling_probability};
+  if (sought != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("calibrate: got ", sought,
+                     " parameters to find, want one: --noise-multiplier, or --count or "
+                     "--sampling-probability without a value"));
+  }
+  if (flags.noise_multiplier) return Sought::kNoiseMultiplier;
+  return flags.count ? Sought::kCount : Sought::kSamplingProbability;
+}
 
 // Lets an option of EventFlags stand without its value: that is what is sought. The search does not
 // look at `placeholder`.
@@ -53,14 +71,8 @@ void MakeSought(CLI::App& command, const std::string& option, const std::string&
 }
 
 absl::StatusOr<v1::CalibrateQuery> ToQuery(const CalibrateFlags& flags) {
-  const int sought =
-      int{flags.noise_multiplier} + int{flags.count} + int{flags.sampling_probability};
-  if (sought != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("calibrate: got ", sought,
-                     " parameters to find, want one: --noise-multiplier, or --count or "
-                     "--sampling-probability without a value"));
-  }
+  const absl::StatusOr<Sought> sought = SoughtBy(flags);
+  if (!sought.ok()) return sought.status();
   const bool spends = flags.epsilon.has_value() || flags.delta.has_value();
   const bool rates = flags.fpr.has_value() || flags.tpr.has_value();
   if (int{spends} + int{flags.mu.has_value()} + int{rates} != 1) {
@@ -76,9 +88,9 @@ absl::StatusOr<v1::CalibrateQuery> ToQuery(const CalibrateFlags& flags) {
     return absl::InvalidArgumentError("calibrate: got one of --fpr and --tpr, want both");
   }
   v1::CalibrateQuery query;
-  query.set_variable(flags.noise_multiplier ? Variable::NOISE_MULTIPLIER
-                     : flags.count          ? Variable::COUNT
-                                            : Variable::SAMPLING_PROBABILITY);
+  query.set_variable(*sought == Sought::kNoiseMultiplier ? Variable::NOISE_MULTIPLIER
+                     : *sought == Sought::kCount         ? Variable::COUNT
+                                                         : Variable::SAMPLING_PROBABILITY);
   if (spends) {
     query.set_epsilon(*flags.epsilon);
     query.set_delta(*flags.delta);
@@ -113,7 +125,38 @@ Table CalibrationTable(const v1::CalibrateQuery& query, const v1::ComputeRespons
   return table;
 }
 
+void CalibrateByServer(Invocation& invocation, const CalibrateFlags& flags) {
+  const absl::StatusOr<Sought> sought = SoughtBy(flags);
+  if (!sought.ok()) return invocation.FailOffline(sought.status());
+  if (flags.epsilon || flags.delta || flags.mu || flags.fpr || flags.tpr ||
+      !flags.history.events_file.empty()) {
+    return invocation.FailOffline(
+        absl::InvalidArgumentError("calibrate: --budget and --session are the target: want no "
+                                   "--epsilon, --delta, --mu, --fpr, "
+                                   "--tpr and --events beside them"));
+  }
+  if (!flags.budget.empty() && !flags.session.empty()) {
+    return invocation.FailOffline(
+        absl::InvalidArgumentError("calibrate: got --budget and --session, want one of them"));
+  }
+  std::string budget;
+  std::string session;
+  if (!flags.budget.empty()) {
+    absl::StatusOr<std::string> name = BudgetName(flags.budget);
+    if (!name.ok()) return invocation.FailOffline(name.status());
+    budget = *std::move(name);
+  } else {
+    absl::StatusOr<std::string> name = SessionName(flags.session);
+    if (!name.ok()) return invocation.FailOffline(name.status());
+    session = *std::move(name);
+  }
+  EventFlags event = flags.history.event;
+  if (flags.noise_multiplier && !event.any()) event.gaussian = 1;
+  CalibrateAgainstCap(invocation, budget, session, event, *sought);
+}
+
 void Calibrate(Invocation& invocation, CalibrateFlags flags) {
+  if (!flags.budget.empty() || !flags.session.empty()) return CalibrateByServer(invocation, flags);
   const absl::StatusOr<v1::CalibrateQuery> query = ToQuery(flags);
   if (!query.ok()) return invocation.FailOffline(query.status());
   EventFlags& event = flags.history.event;
@@ -143,7 +186,7 @@ void Calibrate(Invocation& invocation, CalibrateFlags flags) {
 void AddCalibrateCommand(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<CalibrateFlags>();
   CLI::App* calibrate = app.add_subcommand(
-      "calibrate", "The noise, the count or the sampling that meets a target; no server");
+      "calibrate", "The noise, the count or the sampling that meets a target, or that a cap takes");
   calibrate->fallthrough();
   flags->history.AddTo(*calibrate);
   calibrate
@@ -170,6 +213,17 @@ void AddCalibrateCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("RATE")
       ->group(group);
   calibrate->add_option("--tpr", flags->tpr, "with --fpr")->type_name("RATE")->group(group);
+  calibrate
+      ->add_option("--budget", flags->budget,
+                   "fit under the caps of this budget and those above it, as what is left of them\n"
+                   "takes a new session that expects the event; asks the server")
+      ->type_name("BUDGET")
+      ->group(group);
+  calibrate
+      ->add_option("--session", flags->session,
+                   "fit under the caps of this session; asks the server")
+      ->type_name("BUDGET/SESSION")
+      ->group(group);
   AddAccountantFlag(*calibrate, flags->accountant);
   calibrate->footer(
       "Finds the smallest noise multiplier, or the largest count or sampling probability, of the\n"
@@ -181,7 +235,9 @@ void AddCalibrateCommand(CLI::App& app, Invocation& invocation) {
       "      --epsilon 3 --delta 1e-5\n"
       "  epsctl calibrate --count --gaussian 40 --epsilon 1 --delta 1e-6\n"
       "  epsctl calibrate --noise-multiplier --laplace --count 10 --epsilon 1 --delta 0\n"
-      "  epsctl calibrate --noise-multiplier --count 100 --fpr 0.01 --tpr 0.05");
+      "  epsctl calibrate --noise-multiplier --count 100 --fpr 0.01 --tpr 0.05\n"
+      "  epsctl calibrate --noise-multiplier --sampling-probability 0.01 --count 1000 \\\n"
+      "      --budget adult");
   calibrate->callback([&invocation, flags] { Calibrate(invocation, *flags); });
 }
 

@@ -12,11 +12,9 @@ namespace {
 bool IsUnits(const Cell& cell) { return cell.quantity == accounting::CellQuantity::kUnits; }
 bool IsReserve(const Cell& cell) { return cell.quantity == accounting::CellQuantity::kReserve; }
 
-bool FitsCell(const Cell& cell, Cost spent, Cost cost) { return spent + cost <= cell.cap; }
-
-int64_t HowManyFitCell(const Cell& cell, Cost spent, Cost unit_cost, int64_t limit) {
-  if (spent > cell.cap) return 0;
-  return cell.cap.MinusOrZero(spent).HowMany(unit_cost, limit);
+int64_t HowManyFitCell(Cost room, Cost spent, Cost unit_cost, int64_t limit) {
+  if (spent > room) return 0;
+  return room.MinusOrZero(spent).HowMany(unit_cost, limit);
 }
 
 // spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
@@ -42,6 +40,13 @@ CellFilter CellFilter::From(const accounting::Filter& filter) {
   return result;
 }
 
+Cost RoomOf(const CellFilter& filter, size_t cell) {
+  const Cost cap = filter.cells[cell].cap;
+  if (filter.rule != accounting::FilterRule::kAllCellsWithTolerance || cap.is_zero()) return cap;
+  const Cost room = cap + Cost::FromUnits(std::max<Cost::Units>(1, cap.units() >> 32));
+  return room.is_infinite() ? cap : room;
+}
+
 void Balance::FixReference(std::shared_ptr<const UnitReference> reference) {
   CellFilter filter = *filter_;
   const size_t units = *UnitsCellOf(filter);
@@ -62,15 +67,19 @@ bool Balance::CanTakeReference(int64_t units) const {
                                filter_->cells[*cell].cap == CostOfUnits(units));
 }
 
+bool Balance::FitsCell(size_t cell, Cost cost) const {
+  return spent_[cell] + cost <= RoomOf(*filter_, cell);
+}
+
 bool Balance::Fits(const std::vector<Cost>& costs) const {
   const std::vector<Cell>& cells = filter_->cells;
   // Accepting while one order of several has room: union bound, accounting/README.md "Filters".
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (any && IsReserve(cells[i])) continue;  // of the cell before it
-    const bool fits = FitsCell(cells[i], spent_[i], costs[i]) &&
-                      !(any && i + 1 < cells.size() && IsReserve(cells[i + 1]) &&
-                        !FitsCell(cells[i + 1], spent_[i + 1], costs[i + 1]));
+    const bool fits =
+        FitsCell(i, costs[i]) &&
+        !(any && i + 1 < cells.size() && IsReserve(cells[i + 1]) && !FitsCell(i + 1, costs[i + 1]));
     if (fits == any) return any;
   }
   return !any && !cells.empty();
@@ -83,7 +92,7 @@ int64_t Balance::HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) 
   int64_t result = any ? 0 : limit;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (IsUnits(cells[i]) || IsReserve(cells[i])) continue;  // Gate knows
-    const int64_t fit = HowManyFitCell(cells[i], spent_[i], unit_costs[i], limit);
+    const int64_t fit = HowManyFitCell(RoomOf(*filter_, i), spent_[i], unit_costs[i], limit);
     result = any ? std::max(result, fit) : std::min(result, fit);
   }
   return result;
@@ -129,7 +138,7 @@ size_t Balance::LimitingCell(const std::vector<Cost>& costs) const {
   double best_share = 0;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (any && IsReserve(cells[i])) continue;
-    if (FitsCell(cells[i], spent_[i], costs[i])) continue;  // it is not this one
+    if (FitsCell(i, costs[i])) continue;  // it is not this one
     const double cap = cells[i].cap.ToDoubleDown();
     const double share = cap > 0 ? (spent_[i] + costs[i]).ToDoubleUp() / cap
                                  : std::numeric_limits<double>::infinity();

@@ -45,10 +45,15 @@ struct CellFilter {
 
 struct UnitReference;
 
+// The most that a filter lets into a cell: the cell's cap, with a tolerance of max(cap 2^-32,
+// 2^-64) more where the rule has one and the cap is not 0.
+Cost RoomOf(const CellFilter& filter, size_t cell);
+
 // What a filter has let through.
 //
 // Invariants: spent.size() == filter.cells.size(); spent never decreases; under kAllCells no cell
-// is above its cap, under kAnyCell at least one is not.
+// is above its cap, under kAllCellsWithTolerance none by more than the tolerance, under kAnyCell at
+// least one is not.
 //
 // Copies are cheap: the filter is shared.
 class Balance {
@@ -82,17 +87,18 @@ class Balance {
   // ledger counts what was accepted then.
   void Add(const std::vector<Cost>& costs);
 
-  // Share of the cap that is spent, rounded up, in [0, 1]: of the fullest cell under kAllCells, of
-  // the emptiest under kAnyCell.
+  // Share of the cap that is spent, rounded up, in [0, 1]: of the fullest cell where all must fit,
+  // of the emptiest under kAnyCell.
   double SpentFraction() const;
   // The share, of the same cell, that `part` of what is spent makes; rounded up, in [0, 1].
   double FractionOf(const std::vector<Cost>& part) const;
 
-  // The cell to show for a charge that does not fit: under kAllCells the one that it would
+  // The cell to show for a charge that does not fit: where all must fit the one that it would
   // overfill most, under kAnyCell the one that it would overfill least, as a share of the cap.
   size_t LimitingCell(const std::vector<Cost>& costs) const;
 
  private:
+  bool FitsCell(size_t cell, Cost cost) const;
   // The cell of SpentFraction. REQUIRES: there is one.
   size_t FractionCell() const;
 

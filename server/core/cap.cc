@@ -1,7 +1,11 @@
 #include "server/core/cap.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "absl/strings/str_format.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/rounding.h"
 #include "server/core/limits.h"
 
 namespace epsledger::core {
@@ -101,7 +105,45 @@ struct Describer {
   std::string operator()(const NoGuaranteeCap&) const { return "no guarantee"; }
 };
 
+// x with the tolerance of kAllCellsWithTolerance, rounded up.
+double Widened(double x) {
+  if (!(x > 0)) return x;
+  return accounting::RoundUp(accounting::RoundUp(x * (1 + 0x1p-32)) + 0x1p-64);
+}
+
+struct Widener {
+  Cap operator()(PureEpsilonCap cap) const {
+    cap.epsilon = Widened(cap.epsilon);
+    return cap;
+  }
+  Cap operator()(ApproximateDpCap cap) const {
+    cap.epsilon = Widened(cap.epsilon);
+    cap.delta = std::min(Widened(cap.delta), std::nextafter(1.0, 0.0));
+    return cap;
+  }
+  Cap operator()(ZcdpCap cap) const {
+    cap.rho = Widened(cap.rho);
+    return cap;
+  }
+  // mu^2 is what has the tolerance.
+  Cap operator()(GaussianDpCap cap) const {
+    cap.mu = accounting::RoundUp(std::sqrt(Widened(accounting::RoundUp(cap.mu * cap.mu))));
+    return cap;
+  }
+  Cap operator()(RenyiCap cap) const {
+    cap.divergence = Widened(cap.divergence);
+    return cap;
+  }
+  Cap operator()(TradeOffCurveCap cap) const { return cap; }
+  Cap operator()(NoGuaranteeCap cap) const { return cap; }
+};
+
 }  // namespace
+
+Cap KeptCap(const Cap& cap, accounting::FilterRule rule) {
+  if (rule != accounting::FilterRule::kAllCellsWithTolerance) return cap;
+  return std::visit(Widener{}, cap);
+}
 
 absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& path) {
   return std::visit(FilterBuilder{path}, cap);

@@ -100,6 +100,10 @@ using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCa
 // filter would leave no room at all.
 absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& path);
 
+// The cap that a filter of `rule` keeps: `cap` itself, or one that is larger by the tolerance,
+// rounded up.
+Cap KeptCap(const Cap& cap, accounting::FilterRule rule);
+
 // Gives `to` the filter of `from`, if both are caps in (epsilon, delta); otherwise false.
 bool TakeFilterOf(const Cap& from, Cap* to);
 

@@ -146,7 +146,9 @@ absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEve
   absl::StatusOr<PricedEvent> priced = Price(event);
   if (!priced.ok()) return priced.status();
   if (conditions_.blocked) return Preview{.refusal = conditions_.blocked, .steps_that_fit = 0};
-  Preview preview{.refusal = WhyNot(*priced, event, count), .steps_that_fit = HowManyFit(*priced)};
+  Preview preview{.refusal = WhyNot(*priced, event, count), .steps_that_fit = 0};
+  if (counts_units_ && wanted_.empty()) FindPricesBelow(*priced, event, count);
+  preview.steps_that_fit = HowManyFit(*priced);
   if (!preview.refusal) {
     if (absl::Status status = CheckUses(*priced, count); !status.ok()) return status;
   }
@@ -224,7 +226,8 @@ void ChargeDecider::FixReferences(const accounting::MechanismEvent& event) {
   for (Gate& gate : gates_) {
     if (!gate.balance.CanFixReference()) continue;
     const std::shared_ptr<const UnitReference> reference =
-        FindReference(gate, session_.spec.relation, event, /*suggested=*/true, pricing_, &wanted_);
+        FindReference(gate, session_.spec.relation, event,
+                      /*suggested=*/!conditions_.expects_event, pricing_, &wanted_);
     if (reference == nullptr) continue;
     gate.balance.FixReference(reference);
     const bool own = !gate.session_id.empty();
@@ -280,6 +283,26 @@ void ChargeDecider::FindUnitPrice(const PricedEvent& event, const accounting::Me
     }
   }
   wanted_.prices.push_back({.reference = reference, .event = what, .count = count, .level = level});
+}
+
+void ChargeDecider::FindPricesBelow(const PricedEvent& event,
+                                    const accounting::MechanismEvent& what, int64_t count) {
+  constexpr size_t kMostPrices = 12;
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    if (!UnitsCellOf(gates_[i].balance.filter()).has_value()) continue;
+    const int64_t units = gates_[i].UnitsLeft();
+    if (units < 1) continue;
+    const UnitPrices& prices = (*event.unit_prices)[i];
+    for (size_t known = kMostPrices + 1; wanted_.empty() && prices.all().size() != known;) {
+      known = prices.all().size();
+      const UnitPrices::Singles singles = prices.PaySingles(count, units);
+      if (singles.count == count || singles.left < 1 || known >= kMostPrices) break;
+      // The price of now first, then one for the next quarter of the units.
+      FindUnitPrice(event, what, i, 1,
+                    singles.count == 0 ? singles.left
+                                       : std::max<int64_t>(1, singles.left - singles.left / 4));
+    }
+  }
 }
 
 void ChargeDecider::TellUnits(const Gate& gate, const PricedEvent& event, size_t place,

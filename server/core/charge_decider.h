@@ -29,6 +29,8 @@ struct Conditions {
   std::vector<Gate> gates;         // as Ledger::GatesOf(session)
   std::optional<Refusal> blocked;  // the session or a budget takes no charges
   std::vector<const Policy*> policies;
+  // The event is what a new session expects, and not only what it charges first.
+  bool expects_event = false;
 };
 
 // Decides the items of one command on copies of the balances: items see what the ones before them
@@ -87,6 +89,10 @@ class ChargeDecider {
   // True if the price was found, or is known not to be.
   void FindUnitPrice(const PricedEvent& event, const accounting::MechanismEvent& what, size_t gate,
                      int64_t count, int64_t left);
+  // Looks for prices of single uses below the level of now, until they pay for `count`: a few, far
+  // apart.
+  void FindPricesBelow(const PricedEvent& event, const accounting::MechanismEvent& what,
+                       int64_t count);
   // Puts a charge that fits into the working copies.
   void Take(const PricedEvent& event, int64_t count);
   // True if the event makes every epsilon infinite, of a session that is not proven; elsewhere

@@ -30,7 +30,7 @@ constexpr uint8_t kLast = 0;
 template <>
 constexpr uint8_t kLast<accounting::CellQuantity> = 10;
 template <>
-constexpr uint8_t kLast<accounting::FilterRule> = 2;
+constexpr uint8_t kLast<accounting::FilterRule> = 3;
 template <>
 constexpr uint8_t kLast<accounting::ApproximateDpFilter> = 7;
 template <>

@@ -235,7 +235,10 @@ struct Charge {
 
 // Asks what a charge would do now; changes nothing.
 struct ChargePreview {
+  // Without a session id: a new ADAPTIVE session without a cap of its own. Its caps that count
+  // units of nothing yet take `event` for their reference if the session `expects_event`.
   SessionName session;
+  bool expects_event = false;
   accounting::MechanismEvent event;
   int64_t count = 0;
 };

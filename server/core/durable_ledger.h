@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
@@ -99,6 +100,28 @@ class DurableLedger {
 
   // OK while commands are accepted; otherwise why not. For health checks.
   virtual absl::Status Health() const = 0;
+};
+
+// A ledger in front of another one: what is not overridden is the other's.
+class ForwardingLedger : public DurableLedger {
+ public:
+  // REQUIRES: `ledger` outlives this and every reply.
+  explicit ForwardingLedger(DurableLedger& ledger) : ledger_(ledger) {}
+
+  void Submit(Tenant tenant, Command command, Reply reply) override {
+    ledger_.Submit(std::move(tenant), std::move(command), std::move(reply));
+  }
+  void Read(Tenant tenant, ReadFunction read) override {
+    ledger_.Read(std::move(tenant), std::move(read));
+  }
+  std::shared_ptr<const TokenTable> Tokens() const override { return ledger_.Tokens(); }
+  absl::Status Health() const override { return ledger_.Health(); }
+
+ protected:
+  DurableLedger& ledger() const { return ledger_; }
+
+ private:
+  DurableLedger& ledger_;
 };
 
 }  // namespace epsledger::core

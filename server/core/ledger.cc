@@ -316,13 +316,31 @@ absl::StatusOr<Preview> Ledger::PreviewCharge(const SessionName& name,
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChargePreview& command,
                                                   const Pricing* pricing) const {
-  const SessionState* session = FindSession(command.session);
-  if (session == nullptr) return NoSuchSession(command.session);
-  ChargeDecider decider(*session, ConditionsOf(*session), pricing, head_.sequence, 0);
-  absl::StatusOr<Preview> preview = decider.PreviewOne(command.event, command.count);
-  if (!preview.ok()) return preview.status();
-  if (!decider.wanted().empty()) return Decision{decider.wanted(), {}};
-  return Decision{*std::move(preview), {}};
+  const auto decide = [&](const SessionState& session,
+                          Conditions conditions) -> absl::StatusOr<Decision> {
+    ChargeDecider decider(session, std::move(conditions), pricing, head_.sequence, 0);
+    absl::StatusOr<Preview> preview = decider.PreviewOne(command.event, command.count);
+    if (!preview.ok()) return preview.status();
+    if (!decider.wanted().empty()) return Decision{decider.wanted(), {}};
+    return Decision{*std::move(preview), {}};
+  };
+  if (!command.session.session_id.empty()) {
+    const SessionState* session = FindSession(command.session);
+    if (session == nullptr) return NoSuchSession(command.session);
+    return decide(*session, ConditionsOf(*session));
+  }
+  const BudgetState* budget = FindBudget(command.session.budget_id);
+  if (budget == nullptr) {
+    return absl::NotFoundError(
+        absl::StrFormat("budgets/%s: there is no such budget", command.session.budget_id));
+  }
+  SessionState session;
+  session.spec.budget_id = budget->spec.id;
+  session.spec.relation = budget->spec.relation;
+  return decide(session, {.gates = GatesOf(*budget),
+                          .blocked = BlockedBy(*budget),
+                          .policies = {},
+                          .expects_event = command.expects_event});
 }
 
 double Ledger::LeasedFraction(const BudgetState& budget) const {

@@ -258,6 +258,11 @@ class Ledger {
   std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
                                               int64_t limit) const;
   const LedgerHead& head() const { return head_; }
+  // The filters that gate the charges of an ADAPTIVE session: its own first if it has one, then
+  // its budgets up to the root. None for a DECLARED one: its plan was charged.
+  std::vector<Gate> GatesOf(const SessionState& session) const;
+  // The filters that gate what is created below `budget`: its own first, then those up to the root.
+  std::vector<Gate> GatesOf(const BudgetState& budget) const { return GatesOf(PathToRoot(budget)); }
   // Over the contents of all entries; merkle().size() is the head's sequence number.
   const MerkleFrontier& merkle() const { return merkle_; }
   int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
@@ -331,9 +336,6 @@ class Ledger {
                    const std::vector<Cost>& costs);
   // The filters of the budgets from `path[0]` up to the root.
   static std::vector<Gate> GatesOf(const std::vector<const BudgetState*>& path);
-  // The filters that gate the charges of an ADAPTIVE session: its own first if it has one, then
-  // its budgets up to the root. None for a DECLARED one: its plan was charged.
-  std::vector<Gate> GatesOf(const SessionState& session) const;
   // What `count` uses of the session's event cost at each gate, as in GatesOf(session).
   std::vector<std::vector<Cost>> CostsOf(const SessionState& session,
                                          const std::vector<BudgetState*>& path,

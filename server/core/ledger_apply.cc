@@ -287,7 +287,12 @@ absl::Status Ledger::ApplyBody(const ReferenceFixed& body, const Entry&) {
   if (balance == nullptr || body.units < 1 || !balance->CanTakeReference(body.units)) {
     return Contradiction("a reference is fixed twice, too late, or for a cap that counts no units");
   }
-  balance->FixReference(ReferenceOf(body, relation));
+  std::shared_ptr<const UnitReference> reference = ReferenceOf(body, relation);
+  if (!accounting::IsLossPair(reference->reference.pair) || !(body.slack > 0 && body.slack < 1) ||
+      !(body.reserve >= 0 && body.reserve < 1)) {
+    return Contradiction("a reference holds no pair of laws");
+  }
+  balance->FixReference(std::move(reference));
   return absl::OkStatus();
 }
 

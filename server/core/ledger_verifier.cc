@@ -43,6 +43,11 @@ std::optional<LedgerFault> LedgerVerifier::Check(const Entry& entry) {
     return LedgerFault{
         want, absl::StrCat("entry ", entry.sequence, " stands again in the place of entry ", want)};
   }
+  if (prover_.has_value() && !IsAccess()) {
+    if (std::optional<std::string> problem = prover_->Check(ledger_, entry)) {
+      return LedgerFault{want, *std::move(problem)};
+    }
+  }
   const absl::Status status = IsAccess() ? access_.Apply(entry) : ledger_.Apply(entry);
   if (!status.ok()) return LedgerFault{want, std::string(status.message())};
   tree_.Append(MerkleLeaf(entry.content));

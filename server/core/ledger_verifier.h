@@ -12,6 +12,7 @@
 #include "server/core/entry.h"
 #include "server/core/ledger.h"
 #include "server/core/merkle.h"
+#include "server/core/price_prover.h"
 #include "server/core/tenant.h"
 
 namespace epsledger::core {
@@ -21,6 +22,9 @@ struct LedgerFault {
   int64_t sequence = 0;
   std::string problem;
 };
+
+// Whether prices in units are taken as they stand, or proved again: 50 ms each.
+enum class PriceCheck { kStored, kProved };
 
 // Replays a ledger from empty, as if nothing of it were known: that every entry decodes, follows
 // the one before without a gap, has the hash that follows, keeps every cap, and takes no charge key
@@ -34,7 +38,10 @@ class LedgerVerifier {
  public:
   LedgerVerifier() = default;
   // For what is stored under this name: a tenant's ledger, or that of access (tenant.h).
-  explicit LedgerVerifier(std::string stored_id) : stored_id_(std::move(stored_id)) {}
+  explicit LedgerVerifier(std::string stored_id, PriceCheck prices = PriceCheck::kStored)
+      : stored_id_(std::move(stored_id)) {
+    if (prices == PriceCheck::kProved) prover_.emplace();
+  }
 
   // Checks the next stored row. Nothing if it is right. REQUIRES: no fault was found before.
   std::optional<LedgerFault> Check(std::string content, const Hash& hash);
@@ -44,6 +51,8 @@ class LedgerVerifier {
   int64_t next_sequence() const { return head().sequence + 1; }
   const LedgerHead& head() const { return IsAccess() ? access_.head() : ledger_.head(); }
   Hash merkle_root() const { return tree_.Root(); }
+  // References and prices that were proved again.
+  int64_t proved_prices() const { return prover_.has_value() ? prover_->proved() : 0; }
   // Empty for the ledger of access.
   const Ledger& ledger() const { return ledger_; }
   // Whether the entries so far are of the ledger that the stored name says.
@@ -55,6 +64,7 @@ class LedgerVerifier {
   const std::string stored_id_;
   Ledger ledger_;
   AccessLedger access_;
+  std::optional<PriceProver> prover_;
   MerkleFrontier tree_;
   // The first 16 bytes of SHA-256 of every key: two that collide would be a false alarm.
   absl::flat_hash_set<absl::uint128> keys_;

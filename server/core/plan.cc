@@ -108,4 +108,9 @@ std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, doub
   return costs;
 }
 
+PlanBlock BlockOf(const std::vector<accounting::CountedEvent>& plan) {
+  if (plan.size() == 1) return {.event = *plan[0].event, .count = plan[0].count};
+  return {.event = accounting::MechanismEvent(accounting::Composed{.events = plan}), .count = 1};
+}
+
 }  // namespace epsledger::core

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_CORE_PLAN_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -50,6 +51,14 @@ absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan);
 // meets every point; in every other quantity it is the sum over its events.
 std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
                             const Cap& cap, const CellFilter& filter);
+
+// A plan as uses of one event that are paid together: a plan of several events is one use of their
+// composition. REQUIRES: plan not empty.
+struct PlanBlock {
+  accounting::MechanismEvent event;
+  int64_t count = 0;
+};
+PlanBlock BlockOf(const std::vector<accounting::CountedEvent>& plan);
 
 }  // namespace epsledger::core
 

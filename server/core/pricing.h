@@ -2,9 +2,9 @@
 #define EPSLEDGER_SERVER_CORE_PRICING_H_
 
 // References and prices in units are computed outside the ledger, before it decides. A ledger that
-// misses one answers PricesWanted in place of an outcome; whoever asked has them computed
-// (PriceMaker) and submits the command again with a Pricing. Nothing was decided in between, and a
-// price that is still missing then is asked for again, never guessed.
+// misses one answers PricesWanted in place of an outcome; whoever asked has them computed and
+// submits the command again with a Pricing. Nothing was decided in between, and a price that is
+// still missing then is asked for again, never guessed.
 
 #include <cstdint>
 #include <map>
@@ -84,10 +84,6 @@ ReferenceFixed EntryOf(const UnitReference& reference, const std::string& budget
 // The reference that an entry fixes.
 std::shared_ptr<const UnitReference> ReferenceOf(const ReferenceFixed& entry,
                                                  accounting::NeighboringRelation relation);
-
-// Computes what is wanted, on the caller's thread: 50 ms a price, up to a second a reference. Adds
-// to `before`, if given. For tests and tools; servers have PriceMaker, which remembers.
-std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted, const Pricing* before);
 
 // The reference for a filter, in a few words of its error if there is none.
 absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(

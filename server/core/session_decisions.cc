@@ -70,11 +70,7 @@ std::optional<UnitPrices::Charge> PlanUnits(const SessionSpec& spec, const Gate&
   std::optional<UnitPrices::Charge> cheapest;
   if (one_unit_each && single_units <= left) cheapest = UnitPrices::Charge{single_units, 0};
   if (spec.plan.size() == 1 && *spec.plan[0].event == reference->event) return cheapest;
-  const bool one_event = spec.plan.size() == 1;
-  const accounting::MechanismEvent block =
-      one_event ? *spec.plan[0].event
-                : accounting::MechanismEvent(accounting::Composed{.events = spec.plan});
-  const int64_t count = one_event ? spec.plan[0].count : 1;
+  const auto [block, count] = BlockOf(spec.plan);
   const int64_t level = accounting::LevelAtMost(reference->reference.units, left);
   const auto key = Pricing::PriceKey{reference.get(), EncodeEvent(block), count, level};
   if (pricing == nullptr || pricing->prices.count(key) == 0) {

@@ -105,13 +105,13 @@ struct ObservedLedger::Instruments {
 
 ObservedLedger::ObservedLedger(core::DurableLedger& ledger,
                                std::shared_ptr<prometheus::Registry> registry)
-    : ledger_(ledger), instruments_(std::make_shared<Instruments>(std::move(registry))) {}
+    : ForwardingLedger(ledger), instruments_(std::make_shared<Instruments>(std::move(registry))) {}
 
 void ObservedLedger::Submit(core::Tenant tenant, core::Command command, Reply reply) {
   const size_t kind = command.body.index();
   const auto start = std::chrono::steady_clock::now();
   instruments_->in_flight->Increment();
-  ledger_.Submit(
+  ledger().Submit(
       std::move(tenant), std::move(command),
       [instruments = instruments_, kind, start,
        reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
@@ -126,13 +126,5 @@ void ObservedLedger::Submit(core::Tenant tenant, core::Command command, Reply re
         std::move(reply)(std::move(outcome));
       });
 }
-
-void ObservedLedger::Read(core::Tenant tenant, ReadFunction read) {
-  ledger_.Read(std::move(tenant), std::move(read));
-}
-
-std::shared_ptr<const core::TokenTable> ObservedLedger::Tokens() const { return ledger_.Tokens(); }
-
-absl::Status ObservedLedger::Health() const { return ledger_.Health(); }
 
 }  // namespace epsledger::metrics

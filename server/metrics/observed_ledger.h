@@ -11,19 +11,15 @@ namespace epsledger::metrics {
 // A ledger that counts what goes through it, and otherwise does as the one below. Labels are kinds,
 // decisions, reasons and codes: never a name that a client chose, so that nobody can fill the
 // monitoring with theirs. Thread-safe.
-class ObservedLedger : public core::DurableLedger {
+class ObservedLedger : public core::ForwardingLedger {
  public:
-  // REQUIRES: `ledger` outlives this. Replies may come after this has gone.
+  // Replies may come after this has gone.
   ObservedLedger(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry);
 
   void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
-  void Read(core::Tenant tenant, ReadFunction read) override;
-  std::shared_ptr<const core::TokenTable> Tokens() const override;
-  absl::Status Health() const override;
 
  private:
   struct Instruments;
-  core::DurableLedger& ledger_;
   const std::shared_ptr<Instruments> instruments_;
 };
 

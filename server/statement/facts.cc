@@ -49,7 +49,7 @@ CapAccount AccountOf(std::string name, const core::Cap& cap, const core::Balance
   CapAccount account{.name = std::move(name),
                      .cap = core::Describe(cap),
                      .theorem = filter.theorem,
-                     .all_cells_must_fit = filter.rule == accounting::FilterRule::kAllCells};
+                     .all_cells_must_fit = filter.rule != accounting::FilterRule::kAnyCell};
   for (size_t i = 0; i < filter.cells.size(); ++i) {
     account.cells.push_back({.quantity = Name(filter.cells[i].quantity),
                              .order = filter.cells[i].order,
@@ -109,6 +109,18 @@ void AddBudgetsFrom(const core::Ledger& ledger, const core::BudgetState* budget,
   }
 }
 
+Facts::Scope ScopeOf(const core::Ledger& ledger, const core::BudgetState& budget) {
+  const core::BudgetState* child = &budget;
+  bool all_parts = true;
+  for (const core::BudgetState* parent; (parent = ledger.FindBudget(child->spec.parent_id));
+       child = parent) {
+    all_parts = all_parts && parent->spec.partition_function.has_value() &&
+                parent->spec.relation != accounting::NeighboringRelation::kReplaceOne;
+  }
+  if (child == &budget) return Facts::Scope::kRoot;
+  return all_parts ? Facts::Scope::kPart : Facts::Scope::kBelow;
+}
+
 void ReadBudget(const core::Ledger& ledger, const core::BudgetState& budget, double delta,
                 Facts* facts) {
   facts->kind = Facts::Kind::kBudget;
@@ -118,11 +130,15 @@ void ReadBudget(const core::Ledger& ledger, const core::BudgetState& budget, dou
   facts->state_reason = budget.phase_reason;
   facts->accepted_charge_count = budget.accepted_charge_count;
   facts->refused_charge_count = budget.refused_charge_count;
-  const MechanismEvent cap = std::visit(CapAsEvent{delta}, budget.spec.cap);
+  const core::Cap kept_cap = core::KeptCap(budget.spec.cap, budget.balance.filter().rule);
+  const MechanismEvent cap = std::visit(CapAsEvent{delta}, kept_cap);
   facts->events = {CountedEvent{cap, 1}};
   if (const auto* kept = cap.As<accounting::ApproximateDp>()) facts->kept_by_filter = *kept;
   if (const auto* pure = cap.As<accounting::PureDp>()) {
     facts->kept_by_filter = accounting::ApproximateDp{.epsilon = pure->epsilon};
+  }
+  if (const auto* stated = std::get_if<core::ApproximateDpCap>(&budget.spec.cap)) {
+    facts->delta_of_cap = stated->delta;
   }
   AddBudgetsFrom(ledger, &budget, facts);
 }
@@ -170,7 +186,9 @@ absl::StatusOr<Facts> ReadFacts(const core::Ledger& ledger, const std::string& b
   if (budget == nullptr) {
     return absl::NotFoundError(BudgetName(budget_id) + ": there is no such budget");
   }
-  Facts facts{.privacy_unit = budget->spec.privacy_unit, .relation = budget->spec.relation};
+  Facts facts{.scope = ScopeOf(ledger, *budget),
+              .privacy_unit = budget->spec.privacy_unit,
+              .relation = budget->spec.relation};
   if (session_id.empty()) {
     ReadBudget(ledger, *budget, delta, &facts);
   } else {

@@ -48,19 +48,26 @@ double UpperOf(const Reading& reading) {
   return known ? *reading.guarantee->upper : accounting::kInfinity;
 }
 
-// `value` with six digits, `up` or down.
-std::string Shown(double value, bool up) {
-  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
-  const auto format = [](double number) {
+// `value` with `digits` digits, `up` or down.
+std::string Shown(double value, int digits, bool up) {
+  const auto format = [digits](double number) {
     char text[32];
-    std::snprintf(text, sizeof(text), "%.6g", number);
+    std::snprintf(text, sizeof(text), "%.*g", digits, number);
     return std::string(text);
   };
   std::string text = format(value);
   const double shown = std::strtod(text.c_str(), nullptr);
   if (up ? shown >= value : shown <= value) return text;
-  const double unit = std::pow(10, std::floor(std::log10(std::fabs(value))) - 5);
+  const double unit = std::pow(10, std::floor(std::log10(std::fabs(value))) - (digits - 1));
   return format(up ? value + unit : value - unit);
+}
+
+std::string Shown(double value, bool up) {
+  if (std::isinf(value)) return value > 0 ? "infinity" : "-infinity";
+  // 1 + 2^-32 is 1.0000000003 and not 1.00001.
+  const double nearest = std::strtod(Shown(value, 6, !up).c_str(), nullptr);
+  const bool is_near = std::fabs(value - nearest) <= 0x1p-30 * std::fabs(value);
+  return Shown(value, is_near && value != nearest ? 11 : 6, up);
 }
 
 // Every audit beside the proven epsilon at its own delta, which is asked for once.
@@ -85,6 +92,9 @@ std::vector<AuditedLine> Audited(const Facts& facts, accounting::Question& quest
 
 absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
                                   std::string server_version, absl::FunctionRef<bool()> abandoned) {
+  if (facts.kept_by_filter.has_value() && facts.delta_of_cap <= delta) {
+    delta = std::max(delta, facts.kept_by_filter->delta);
+  }
   accounting::Question question;
   question.relation = facts.relation;
   question.events = facts.events;
@@ -109,22 +119,50 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
   return statement;
 }
 
-std::string Coverage(Facts::Kind kind) {
-  switch (kind) {
+std::string Coverage(const Facts& facts) {
+  std::string text;
+  switch (facts.kind) {
     case Facts::Kind::kBudget:
-      return "Everything that is ever charged to this budget together, whatever each step was made "
-             "to "
-             "depend on: the filter stops before its cap is exceeded.";
+      text =
+          "Everything that is ever charged to this budget together: the filter stops before its "
+          "cap is exceeded. ";
+      break;
     case Facts::Kind::kDeclaredSession:
-      return "The whole plan that the session committed to before it started, also if it stops "
-             "early: its parameters were fixed in advance.";
+      text =
+          "The whole plan that the session committed to before it started, also if it stops early: "
+          "its parameters were fixed in advance. ";
+      break;
     case Facts::Kind::kAdaptiveSession:
-      return "What the session was charged up to the ledger head below, if the parameters of its "
-             "steps did not depend on their outputs. If they did, what holds are the caps below, "
-             "by "
-             "the theorems of their filters.";
+      text =
+          "What the session was charged up to the ledger head below, if the parameters of its "
+          "steps did not depend on their outputs. If they did, the caps below hold, by the "
+          "theorems of their filters. ";
+      break;
   }
-  return "";
+  // accounting/filter/README.md, "Scope".
+  if (facts.kind != Facts::Kind::kBudget) {
+    return text +
+           "The number is about this session alone: what else was released about the same people "
+           "is not in it. The statement of the root budget covers everything together.";
+  }
+  switch (facts.scope) {
+    case Facts::Scope::kRoot:
+      return text +
+             "Each step may depend on everything that was released before it under this budget.";
+    case Facts::Scope::kPart:
+      return text +
+             "The people of this part are in no other part, whose releases change nothing here. "
+             "Each step may depend on everything that was released before it under this budget, "
+             "and on other parts, but not on what sessions of the budgets above released about the "
+             "same people. The statement of the root budget covers everything together.";
+    case Facts::Scope::kBelow:
+      return text +
+             "Each step may depend on everything that was released before it under this budget, "
+             "but on nothing else that was released about the same people. What the budgets above "
+             "have left, and what they refuse, counts as released. The statement of the root "
+             "budget covers everything together, without this condition.";
+  }
+  return text;
 }
 
 std::string SamplingCaveat() {

@@ -41,6 +41,10 @@ struct CapAccount {
 struct Facts {
   enum class Kind { kBudget, kDeclaredSession, kAdaptiveSession };
   Kind kind = Kind::kBudget;
+  // Where the budget stands, or that of the session: what else is released about the same people.
+  // kPart: every budget above it is a partition under a relation that moves one unit in one part.
+  enum class Scope { kRoot, kPart, kBelow };
+  Scope scope = Scope::kRoot;
   std::string name;
   std::string display_name;
   std::string group;
@@ -53,7 +57,10 @@ struct Facts {
   std::vector<accounting::CountedEvent> events;
   // Of a budget whose cap is in (epsilon, delta) or pure epsilon: what its filter keeps, as it is.
   // The accountants round delta before they look at it, and see nothing at the cap's own.
+  // With the filter's tolerance in it.
   std::optional<accounting::ApproximateDp> kept_by_filter;
+  // The delta of the cap as it was written, with kept_by_filter.
+  double delta_of_cap = 0;
   // What was charged so far, one line each; of a session.
   std::vector<std::string> history;
   // The resource's own cap first, then of every budget above.
@@ -93,6 +100,8 @@ struct AuditedLine {
 
 struct Statement {
   Facts facts;
+  // The one that was asked for; at a cap's own, the one that its filter keeps, which may be larger
+  // by the tolerance.
   double delta = 0;
   // The smallest proven upper bound; +inf if there is none.
   Reading best;
@@ -109,7 +118,7 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
 // Sentences that all forms share.
 
 // What the epsilon covers, and under which condition.
-std::string Coverage(Facts::Kind kind);
+std::string Coverage(const Facts& facts);
 // What no ledger can know.
 std::string SamplingCaveat();
 std::vector<std::string> NotCovered();
@@ -123,7 +132,8 @@ bool HasFiniteEpsilon(const Statement& statement);
 // with the most room, and how many have any.
 std::vector<std::string> SpentLines(const CapAccount& cap);
 
-// "3.00001": at most six digits, never below `value`; "infinity".
+// "3.00001": at most six digits, eleven where six would hide that `value` is a little above a round
+// number; never below `value`; "infinity".
 std::string ShownRoundedUp(double value);
 std::string ShownRoundedDown(double value);
 

@@ -125,7 +125,7 @@ std::string Headline(const Statement& statement) {
                       Fact("State", facts.state_reason.empty()
                                         ? facts.state
                                         : absl::StrCat(facts.state, ": ", facts.state_reason)),
-                      Fact("What it covers", Coverage(facts.kind)), "</table>\n");
+                      Fact("What it covers", Coverage(facts)), "</table>\n");
 }
 
 std::string AccountantRow(const Reading& reading) {

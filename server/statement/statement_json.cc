@@ -202,7 +202,7 @@ std::string ToJson(const Statement& statement) {
   WriteResource(facts, json);
   json.Key("delta").Number(statement.delta).Key("epsilon");
   Write(statement.best, json);
-  json.Key("covers").Text(Coverage(facts.kind)).Key("warnings").Texts(Warnings(statement));
+  json.Key("covers").Text(Coverage(facts)).Key("warnings").Texts(Warnings(statement));
   json.Key("accountants").Begin('[');
   for (const Reading& reading : statement.readings) Write(reading, json);
   json.End(']').Key("caps").Begin('[');

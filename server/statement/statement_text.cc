@@ -107,7 +107,7 @@ std::string ToText(const Statement& statement) {
   }
   absl::StrAppend(&text, Line("privacy unit", OneLine(facts.privacy_unit)),
                   Line("neighboring relation", std::string(accounting::Name(facts.relation))),
-                  Line("state", facts.state), "\n", Coverage(facts.kind), "\n\n");
+                  Line("state", facts.state), "\n", Coverage(facts), "\n\n");
   if (facts.claim.has_value()) {
     absl::StrAppend(&text, "The authors claim epsilon ",
                     accounting::FormatDouble(facts.claim->epsilon), " at delta ",

@@ -78,7 +78,8 @@ absl::Status ExportWriter::Finish(const core::LedgerHead& head, const core::Hash
 
 absl::StatusOr<LedgerReport> ReadExport(
     std::istream& in,
-    absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)> visit) {
+    absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)> visit,
+    core::PriceCheck prices) {
   LedgerReport report;
   Lines lines(in);
   std::string line;
@@ -90,10 +91,11 @@ absl::StatusOr<LedgerReport> ReadExport(
     return report;
   }
   report.root_id = header->root_id;
-  core::LedgerVerifier verifier(header->root_id);
+  core::LedgerVerifier verifier(header->root_id, prices);
   const auto finish = [&](std::optional<core::LedgerFault> fault) {
     report.head = verifier.head();
     report.merkle_root = verifier.merkle_root();
+    report.proved_prices = verifier.proved_prices();
     report.fault = std::move(fault);
     return std::move(report);
   };

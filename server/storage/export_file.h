@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_EXPORT_FILE_H_
 #define EPSLEDGER_SERVER_STORAGE_EXPORT_FILE_H_
 
+#include <cstdint>
 #include <istream>
 #include <optional>
 #include <ostream>
@@ -20,6 +21,8 @@ struct LedgerReport {
   // Of the entries before the fault, if there is one.
   core::LedgerHead head;
   core::Hash merkle_root{};
+  // References and prices in units that were proved again, as far as that was asked for.
+  int64_t proved_prices = 0;
   // Sequence 0: what is wrong is no single entry.
   std::optional<core::LedgerFault> fault;
 };
@@ -42,7 +45,8 @@ class ExportWriter {
 // its last line has a fault. Memory: the ledger's and one line.
 absl::StatusOr<LedgerReport> ReadExport(
     std::istream& in,
-    absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)> visit);
+    absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)> visit,
+    core::PriceCheck prices = core::PriceCheck::kStored);
 
 }  // namespace epsledger::storage
 

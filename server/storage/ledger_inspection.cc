@@ -90,9 +90,10 @@ bool SameBudgets(const std::string& root_id, const core::Ledger& ledger, RowCurs
 }  // namespace
 
 absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, const StoredRows& rows,
-                                           absl::FunctionRef<void(const core::Entry&)> visit) {
+                                           absl::FunctionRef<void(const core::Entry&)> visit,
+                                           core::PriceCheck prices) {
   LedgerReport report{.root_id = root_id};
-  core::LedgerVerifier verifier(root_id);
+  core::LedgerVerifier verifier(root_id, prices);
   ChargeCheck charges(rows.charges);
   while (!report.fault.has_value() && rows.entries.Next()) {
     report.fault = CheckEntry(rows.entries, verifier, charges, visit);
@@ -106,6 +107,7 @@ absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, const Sto
   }
   report.head = verifier.head();
   report.merkle_root = verifier.merkle_root();
+  report.proved_prices = verifier.proved_prices();
   if (report.fault.has_value()) return report;
   const bool same = SameBudgets(root_id, verifier.ledger(), rows.budgets);
   if (!rows.budgets.status().ok()) return rows.budgets.status();

@@ -35,7 +35,8 @@ struct StoredRows {
 // Replays a ledger from empty: its entries, and that the rows of charges and budgets hold exactly
 // what the entries say. `visit` gets every entry that is right, until the first fault.
 absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, const StoredRows& rows,
-                                           absl::FunctionRef<void(const core::Entry&)> visit);
+                                           absl::FunctionRef<void(const core::Entry&)> visit,
+                                           core::PriceCheck prices = core::PriceCheck::kStored);
 
 }  // namespace epsledger::storage
 

@@ -15,6 +15,7 @@
 #include "accounting/accountant.h"
 #include "server/core/ledger.h"
 #include "server/core/pricing.h"
+#include "tests/server/core/compute_pricing.h"
 
 namespace epsledger::core {
 namespace {

@@ -129,9 +129,10 @@ absl::StatusOr<Snapshot> TakeSnapshot(const PostgresStore::Options& options) {
 }
 
 absl::StatusOr<LedgerReport> Inspect(const Snapshot& snapshot, const ListedLedger& ledger,
-                                     absl::FunctionRef<void(const core::Entry&)> visit) {
+                                     absl::FunctionRef<void(const core::Entry&)> visit,
+                                     core::PriceCheck prices = core::PriceCheck::kStored) {
   LedgerRows rows(*snapshot.connection, ledger.id);
-  absl::StatusOr<LedgerReport> report = InspectLedger(ledger.root_id, rows.stored(), visit);
+  absl::StatusOr<LedgerReport> report = InspectLedger(ledger.root_id, rows.stored(), visit, prices);
   if (!report.ok() || report->fault.has_value()) return report;
   if (report->head.sequence != ledger.sequence || ledger.hash.size() != report->head.hash.size() ||
       std::memcmp(ledger.hash.data(), report->head.hash.data(), ledger.hash.size()) != 0) {
@@ -142,12 +143,14 @@ absl::StatusOr<LedgerReport> Inspect(const Snapshot& snapshot, const ListedLedge
 
 }  // namespace
 
-absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options) {
+absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options,
+                                                         core::PriceCheck prices) {
   const absl::StatusOr<Snapshot> snapshot = TakeSnapshot(options);
   if (!snapshot.ok()) return snapshot.status();
   std::vector<LedgerReport> reports;
   for (const ListedLedger& ledger : snapshot->ledgers) {
-    absl::StatusOr<LedgerReport> report = Inspect(*snapshot, ledger, [](const core::Entry&) {});
+    absl::StatusOr<LedgerReport> report = Inspect(
+        *snapshot, ledger, [](const core::Entry&) {}, prices);
     if (!report.ok()) return report.status();
     reports.push_back(*std::move(report));
   }

@@ -12,7 +12,8 @@
 namespace epsledger::storage {
 
 // As VerifySqlite and ExportSqlite, of the ledgers at one moment: servers may go on meanwhile.
-absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options);
+absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(
+    const PostgresStore::Options& options, core::PriceCheck prices = core::PriceCheck::kStored);
 absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,
                                             const std::string& root_id, std::ostream& out);
 

@@ -149,7 +149,8 @@ absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database
 
 }  // namespace
 
-absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path) {
+absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
+                                                       core::PriceCheck prices) {
   const absl::StatusOr<Database> database = OpenReadOnly(path);
   if (!database.ok()) return database.status();
   std::vector<LedgerReport> reports;
@@ -157,8 +158,8 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path) 
                  "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
     LedgerRows rows(database->get(), path, ledgers.Int(0));
-    absl::StatusOr<LedgerReport> report =
-        InspectLedger(ledgers.Bytes(1), rows.stored(), [](const core::Entry&) {});
+    absl::StatusOr<LedgerReport> report = InspectLedger(
+        ledgers.Bytes(1), rows.stored(), [](const core::Entry&) {}, prices);
     if (!report.ok()) return report.status();
     reports.push_back(*std::move(report));
   }

@@ -15,7 +15,8 @@ namespace epsledger::storage {
 // a ledger, in order of creation; one more, without a root, for rows that belong to none.
 // NOT_FOUND if there is no such file, FAILED_PRECONDITION if a server holds it or it is not ours,
 // DATA_LOSS if SQLite itself cannot read it.
-absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path);
+absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(
+    const std::string& path, core::PriceCheck prices = core::PriceCheck::kStored);
 
 // Writes the export file of one ledger, verifying it on the way; a ledger with a fault is not
 // exported: the report then says what is wrong. NOT_FOUND also for a ledger that is not there.

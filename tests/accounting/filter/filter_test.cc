@@ -37,7 +37,7 @@ class Ledger {
       all = all && fits;
       any = any || fits;
     }
-    if (!(filter_.rule == FilterRule::kAllCells ? all : any)) return false;
+    if (!(filter_.rule == FilterRule::kAnyCell ? any : all)) return false;
     for (size_t i = 0; i < spent_.size(); ++i) spent_[i] += costs[i];
     return true;
   }

@@ -17,7 +17,7 @@ import unittest
 
 from command_tree import ServedLedger, walk
 
-NO_SERVER = {"compute", "compare", "calibrate", "curve", "explain", "completion", "version"}
+NO_SERVER = {"compute", "compare", "curve", "explain", "completion", "version"}
 RELATION = ("--relation", "add-or-remove-one")
 
 

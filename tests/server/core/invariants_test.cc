@@ -147,7 +147,13 @@ bool WithinCap(const Balance& balance) {
   const bool any = balance.filter().rule == accounting::FilterRule::kAnyCell;
   bool result = !any;
   for (size_t i = 0; i < balance.spent().size(); ++i) {
-    const bool fits = balance.spent()[i] <= balance.filter().cells[i].cap;
+    // The number that is stated: the cap, or 2^-32 of it more (at least 2^-64) where a person wrote
+    // it.
+    Cost::Units kept = balance.filter().cells[i].cap.units();
+    if (balance.filter().rule == accounting::FilterRule::kAllCellsWithTolerance && kept > 0) {
+      kept += std::max<Cost::Units>(1, kept >> 32);
+    }
+    const bool fits = balance.spent()[i].units() <= kept;
     result = any ? result || fits : result && fits;
   }
   return result;

@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "accounting/accountant.h"
 #include "accounting/filter/residue.h"
 #include "server/core/codec.h"
+#include "server/core/ledger_verifier.h"
 #include "server/core/pricing.h"
+#include "tests/server/core/compute_pricing.h"
 #include "tests/server/core/ledger_harness.h"
 
 namespace epsledger::core {
@@ -101,6 +104,12 @@ class UnitHarness : public LedgerHarness {
       ASSERT_TRUE(again.Restore(*decoded)) << "entry " << entry.sequence;
     }
     EXPECT_EQ(again.ledger.head(), ledger.head());
+    // And every reference and price holds when it is proved anew.
+    LedgerVerifier verifier(ledger.root_id(), PriceCheck::kProved);
+    for (const Entry& entry : entries) {
+      const std::optional<LedgerFault> fault = verifier.Check(entry);
+      ASSERT_FALSE(fault.has_value()) << "entry " << fault->sequence << ": " << fault->problem;
+    }
     for (const auto& [id, budget] : ledger.budgets()) {
       EXPECT_EQ(again.ledger.FindBudget(id)->balance.spent(), budget.balance.spent()) << id;
     }
@@ -385,6 +394,91 @@ TEST_F(UnitCharges, AReferenceThatIsNoneIsAnErrorThatSaysWhatWouldDo) {
   EXPECT_EQ(status(Step(), ApproximateDpFilter::kRenyiOrders).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(harness_.entries.empty());
+}
+
+// The same entries with one body changed, sealed anew: what somebody writes who holds the file.
+template <class Change>
+std::vector<Entry> Forged(const std::vector<Entry>& entries, Change change) {
+  Ledger ledger;
+  std::vector<Entry> forged;
+  for (const Entry& entry : entries) {
+    EntryBody body = entry.body;
+    change(body);
+    forged.push_back(ledger.Seal(std::move(body), entry.time_micros));
+    EXPECT_TRUE(ledger.Apply(forged.back()).ok());
+  }
+  return forged;
+}
+
+std::string ProblemOf(const std::vector<Entry>& entries, PriceCheck prices) {
+  LedgerVerifier verifier("b", prices);
+  for (const Entry& entry : entries) {
+    if (const std::optional<LedgerFault> fault = verifier.Check(entry)) return fault->problem;
+  }
+  return "";
+}
+
+TEST_F(UnitCharges, AVerifierThatProvesPricesFindsOneThatIsTooLow) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  const SessionName session = harness_.Session("b");
+  ASSERT_TRUE(harness_.Charges(session, Sampled(.1, 2), 3));
+  ASSERT_EQ(ProblemOf(harness_.entries, PriceCheck::kProved), "");
+
+  const std::vector<Entry> cheaper = Forged(harness_.entries, [](EntryBody& body) {
+    if (auto* price = std::get_if<UnitsPriced>(&body)) --price->units;
+  });
+  EXPECT_EQ(ProblemOf(cheaper, PriceCheck::kStored), "");
+  EXPECT_THAT(ProblemOf(cheaper, PriceCheck::kProved), testing::HasSubstr("is not proved"));
+
+  const std::vector<Entry> roomier = Forged(harness_.entries, [](EntryBody& body) {
+    if (auto* reference = std::get_if<ReferenceFixed>(&body)) reference->units += 2;
+  });
+  EXPECT_EQ(ProblemOf(roomier, PriceCheck::kStored), "");
+  EXPECT_THAT(ProblemOf(roomier, PriceCheck::kProved),
+              testing::HasSubstr("are not proved to fit the cap"));
+
+  // A pair that is below its event: what the units are of costs more than a unit.
+  const std::vector<Entry> flatter = Forged(harness_.entries, [](EntryBody& body) {
+    if (auto* reference = std::get_if<ReferenceFixed>(&body)) {
+      reference->event = accounting::NestedEvent(Sampled(.06, 2));
+    }
+  });
+  EXPECT_THAT(ProblemOf(flatter, PriceCheck::kProved), testing::HasSubstr("is not proved"));
+}
+
+TEST_F(UnitCharges, APlanThatIsChargedTooLittleIsFoundToo) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  SessionSpec spec = DeclaredSession("b", "plan", {{Sampled(.1, 2), 10}, {MechanismEvent(Gaussian{30}), 2}});
+  ASSERT_TRUE(harness_.Priced(CreateSession{.spec = std::move(spec)}).ok());
+  ASSERT_EQ(ProblemOf(harness_.entries, PriceCheck::kProved), "");
+  const std::vector<Entry> cheaper = Forged(harness_.entries, [](EntryBody& body) {
+    auto* session = std::get_if<SessionCreated>(&body);
+    if (session == nullptr || !session->plan_charge.has_value()) return;
+    Cost& units = session->plan_charge->costs[0][0];
+    units = CostOfUnits(WholeUnits(units) - 1);
+  });
+  EXPECT_EQ(ProblemOf(cheaper, PriceCheck::kStored), "");
+  EXPECT_THAT(ProblemOf(cheaper, PriceCheck::kProved), testing::HasSubstr("is not proved"));
+}
+
+// An entry from a file that holds no laws is no reference.
+TEST_F(UnitCharges, AReferenceThatHoldsNoPairOfLawsIsRefused) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
+  for (const int what : {0, 1, 2, 3}) {
+    Ledger ledger;
+    bool refused = false;
+    for (const Entry& entry : harness_.entries) {
+      EntryBody body = entry.body;
+      if (auto* reference = std::get_if<ReferenceFixed>(&body)) {
+        if (what == 0) reference->masses[0] = -0.5;
+        if (what == 1) reference->interval = 0;
+        if (what == 2) reference->slack = std::nan("");
+        if (what == 3) reference->reserve = 2;
+      }
+      refused = refused || !ledger.Apply(ledger.Seal(std::move(body), 1)).ok();
+    }
+    EXPECT_TRUE(refused) << what;
+  }
 }
 
 // Random histories: at any time and in any order, no cell of units is beyond its cap, what is spent

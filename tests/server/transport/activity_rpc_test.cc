@@ -19,7 +19,10 @@ constexpr char kGaussian[] = "gaussian { noise_multiplier: 20 }";
 class ActivityRpc : public ::testing::Test {
  protected:
   ActivityRpc() {
-    EXPECT_TRUE(client().CreateBudget("b", "approximate_dp { epsilon: 8 delta: 1e-5 }").ok());
+    EXPECT_TRUE(
+        client()
+            .CreateBudget("b", "approximate_dp { epsilon: 8 delta: 1e-5 filter: RENYI_ORDERS }")
+            .ok());
     EXPECT_TRUE(client().CreateSession("b", "s", "mode: ADAPTIVE no_own_cap: true").ok());
     EXPECT_TRUE(client().OpenAttempt(kSession).ok());
   }
@@ -95,6 +98,7 @@ TEST_F(ActivityRpc, ASeriesGoesThroughEveryCompositionFromNothingToAllThatWasCha
   EXPECT_EQ(got.attempts(1).sequence(), got.points(36).sequence());
 }
 
+// Of a cap without units: there a block costs what its steps cost one by one.
 TEST_F(ActivityRpc, WhatIsAheadEndsWhereTheLedgerRefuses) {
   ASSERT_TRUE(client().Charge(kAttempt, "a", kGaussian, 10).ok());
   const v1::GetSessionSeriesResponse got = Series(30).response;

@@ -160,12 +160,12 @@ class PricingLedger::Memory {
 
 PricingLedger::PricingLedger(core::DurableLedger& ledger,
                              std::shared_ptr<ComputationPool> computations)
-    : ledger_(ledger),
+    : ForwardingLedger(ledger),
       computations_(std::move(computations)),
       memory_(std::make_shared<Memory>()) {}
 
 void PricingLedger::Submit(core::Tenant tenant, core::Command command, Reply reply) {
-  SubmitPriced(ledger_, computations_, memory_, std::move(tenant), std::move(command), 0,
+  SubmitPriced(ledger(), computations_, memory_, std::move(tenant), std::move(command), 0,
                std::move(reply));
 }
 
@@ -213,13 +213,5 @@ void PricingLedger::SubmitPriced(core::DurableLedger& ledger,
         if (!accepted.ok()) one_reply->Take()(accepted);
       });
 }
-
-void PricingLedger::Read(core::Tenant tenant, ReadFunction read) {
-  ledger_.Read(std::move(tenant), std::move(read));
-}
-
-std::shared_ptr<const core::TokenTable> PricingLedger::Tokens() const { return ledger_.Tokens(); }
-
-absl::Status PricingLedger::Health() const { return ledger_.Health(); }
 
 }  // namespace epsledger::transport

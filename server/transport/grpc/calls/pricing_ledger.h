@@ -12,15 +12,11 @@ namespace epsledger::transport {
 // pool, and submits it again; otherwise it does as the one below. No outcome that comes out of it
 // is PricesWanted. What was computed is remembered: most commands after the first want what another
 // wanted before. Thread-safe.
-class PricingLedger : public core::DurableLedger {
+class PricingLedger : public core::ForwardingLedger {
  public:
-  // REQUIRES: `ledger` outlives this and every reply.
   PricingLedger(core::DurableLedger& ledger, std::shared_ptr<ComputationPool> computations);
 
   void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
-  void Read(core::Tenant tenant, ReadFunction read) override;
-  std::shared_ptr<const core::TokenTable> Tokens() const override;
-  absl::Status Health() const override;
 
  private:
   class Memory;
@@ -28,7 +24,6 @@ class PricingLedger : public core::DurableLedger {
                            std::shared_ptr<Memory> memory, core::Tenant tenant,
                            core::Command command, int round, Reply reply);
 
-  core::DurableLedger& ledger_;
   const std::shared_ptr<ComputationPool> computations_;
   const std::shared_ptr<Memory> memory_;
 };

@@ -373,7 +373,7 @@ void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Bud
   for (size_t i = 0; i < filter.cells.size(); ++i) {
     ToProto(filter.cells[i], state.balance.spent()[i], message->add_cells());
   }
-  message->set_all_cells_must_fit(filter.rule == accounting::FilterRule::kAllCells);
+  message->set_all_cells_must_fit(filter.rule != accounting::FilterRule::kAnyCell);
   message->set_spent_fraction(state.balance.SpentFraction());
   message->set_leased_fraction(ledger.LeasedFraction(state));
   message->set_theorem(filter.theorem);

@@ -248,7 +248,7 @@ void ToProto(const core::SessionState& state, v1::Session* message) {
     for (size_t i = 0; i < filter.cells.size(); ++i) {
       ToProto(filter.cells[i], state.own_balance->spent()[i], message->add_cells());
     }
-    message->set_all_cells_must_fit(filter.rule == accounting::FilterRule::kAllCells);
+    message->set_all_cells_must_fit(filter.rule != accounting::FilterRule::kAnyCell);
   }
   if (state.plan_charge) {
     v1::Guarantee* guarantee = message->mutable_plan_guarantee();

@@ -86,6 +86,24 @@ absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& nam
   return absl::OkStatus();
 }
 
+// The session of a preview, or a budget without one.
+absl::StatusOr<core::SessionName> PreviewedName(const v1::PreviewChargeRequest& request) {
+  if (request.budget().empty()) {
+    if (request.expects_event()) {
+      return absl::InvalidArgumentError(
+          "expectsEvent: got true, want it with `budget`: a session that is there has said what it "
+          "expects");
+    }
+    return ParseSessionName("session", request.session());
+  }
+  if (!request.session().empty()) {
+    return absl::InvalidArgumentError("budget: got it beside `session`, want one of the two");
+  }
+  absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+  if (!id.ok()) return id.status();
+  return core::SessionName{.budget_id = *std::move(id), .session_id = ""};
+}
+
 void AnswerPreview(const core::Preview& preview, const Call& call) {
   v1::PreviewChargeResponse response;
   response.set_decision(preview.refusal ? v1::Charge::REFUSED : v1::Charge::ACCEPTED);
@@ -192,7 +210,7 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
     return Handle<v1::PreviewChargeRequest>(
         context_.open_calls, context, bytes, response,
         [this](const v1::PreviewChargeRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SessionName> name = ParseSessionName("session", request.session());
+          absl::StatusOr<core::SessionName> name = PreviewedName(request);
           if (!name.ok()) return name.status();
           absl::StatusOr<accounting::MechanismEvent> event =
               convert::FromProto(request.event(), "event");
@@ -203,6 +221,7 @@ class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
           SubmitNow<core::Preview>(
               context_.ledger,
               core::ChargePreview{.session = *std::move(name),
+                                  .expects_event = request.expects_event(),
                                   .event = *std::move(event),
                                   .count = request.count()},
               {.validate_only = true}, call,

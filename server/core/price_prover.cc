@@ -1,0 +1,140 @@
+#include "server/core/price_prover.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "accounting/event/history.h"
+#include "accounting/event/validation.h"
+#include "server/core/cap.h"
+#include "server/core/plan.h"
+#include "server/core/pricing.h"
+
+namespace epsledger::core {
+namespace {
+
+// A few references are used at a time.
+constexpr size_t kMostPricers = 8;
+
+bool IsOneUnitAUse(const std::vector<accounting::CountedEvent>& plan,
+                   const UnitReference& reference) {
+  return std::all_of(plan.begin(), plan.end(), [&](const accounting::CountedEvent& planned) {
+    return accounting::CostsOneUnit(*planned.event, reference.event, reference.relation);
+  });
+}
+
+int64_t UsesOf(const std::vector<accounting::CountedEvent>& plan) {
+  int64_t uses = 0;
+  for (const accounting::CountedEvent& planned : plan) {
+    uses = std::min(uses, accounting::kMaxEventCount) + planned.count;
+  }
+  return uses;
+}
+
+}  // namespace
+
+std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Entry& entry) {
+  if (const auto* body = std::get_if<ReferenceFixed>(&entry.body)) return Check(ledger, *body);
+  if (const auto* body = std::get_if<UnitsPriced>(&entry.body)) return Check(ledger, *body);
+  if (const auto* body = std::get_if<SessionCreated>(&entry.body)) return Check(ledger, *body);
+  return std::nullopt;
+}
+
+std::optional<std::string> PriceProver::Check(const Ledger& ledger, const ReferenceFixed& body) {
+  const Cap* cap = nullptr;
+  accounting::NeighboringRelation relation{};
+  if (const BudgetState* budget = ledger.FindBudget(body.budget_id)) {
+    cap = &budget->spec.cap;
+    relation = budget->spec.relation;
+  } else if (const SessionState* session = ledger.FindSession(body.session_number);
+             session != nullptr && session->spec.own_cap.has_value()) {
+    cap = &*session->spec.own_cap;
+    relation = session->spec.relation;
+  }
+  const auto* approximate = cap == nullptr ? nullptr : std::get_if<ApproximateDpCap>(cap);
+  if (approximate == nullptr) return "a reference is of a cap that counts no units";
+  const std::shared_ptr<const UnitReference> reference = ReferenceOf(body, relation);
+  if (!accounting::FitsCap(reference->reference, approximate->epsilon,
+                           accounting::DeltaOfUnits(approximate->filter, approximate->delta))) {
+    return absl::StrCat(body.units, " units of ", accounting::Describe(reference->event),
+                        " are not proved to fit the cap");
+  }
+  ++proved_;
+  // One use of the event is one unit.
+  return CheckPrice(reference, reference->event, 1, 1, {.units = 1, .reserve = 0});
+}
+
+std::optional<std::string> PriceProver::Check(const Ledger& ledger, const UnitsPriced& body) {
+  const SessionState* session = ledger.FindSession(body.session_number);
+  if (session == nullptr || body.event_index < 0 ||
+      body.event_index >= static_cast<int64_t>(session->events.size())) {
+    return "a price names a session or event that does not exist";
+  }
+  const std::vector<Gate> gates = ledger.GatesOf(*session);
+  if (body.gate < 0 || body.gate >= static_cast<int64_t>(gates.size()) ||
+      gates[body.gate].balance.reference() == nullptr) {
+    return "a price in units is of a cap that counts none";
+  }
+  return CheckPrice(gates[body.gate].balance.reference(), session->events[body.event_index].event,
+                    body.count, body.level, {.units = body.units, .reserve = body.reserve});
+}
+
+std::optional<std::string> PriceProver::Check(const Ledger& ledger, const SessionCreated& body) {
+  if (!body.plan_charge.has_value()) return std::nullopt;
+  const BudgetState* budget = ledger.FindBudget(body.spec.budget_id);
+  if (budget == nullptr) return std::nullopt;  // Apply says so
+  const std::vector<Gate> gates = ledger.GatesOf(*budget);
+  for (size_t i = 0; i < gates.size() && i < body.plan_charge->costs.size(); ++i) {
+    const Gate& gate = gates[i];
+    const std::shared_ptr<const UnitReference>& reference = gate.balance.reference();
+    const std::vector<Cost>& costs = body.plan_charge->costs[i];
+    const std::optional<size_t> place = UnitsCellOf(gate.balance.filter());
+    if (reference == nullptr || !place.has_value() || *place + 1 >= costs.size() ||
+        costs[*place].is_infinite()) {
+      continue;
+    }
+    const int64_t left = gate.UnitsLeft();
+    if (left < 1) return "a plan is paid in units of which none is left";
+    const accounting::UnitPrice paid{.units = WholeUnits(costs[*place]),
+                                     .reserve = costs[*place + 1].ToDoubleDown()};
+    std::optional<std::string> problem;
+    if (IsOneUnitAUse(body.spec.plan, *reference) && paid.units == UsesOf(body.spec.plan)) {
+      for (const accounting::CountedEvent& planned : body.spec.plan) {
+        problem = CheckPrice(reference, *planned.event, 1, 1, {.units = 1, .reserve = 0});
+        if (problem.has_value()) return problem;
+      }
+      continue;
+    }
+    const PlanBlock block = BlockOf(body.spec.plan);
+    problem = CheckPrice(reference, block.event, block.count,
+                         accounting::LevelAtMost(reference->reference.units, left), paid);
+    if (problem.has_value()) return problem;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> PriceProver::CheckPrice(
+    const std::shared_ptr<const UnitReference>& reference, const accounting::MechanismEvent& event,
+    int64_t count, int64_t level, const accounting::UnitPrice& price) {
+  auto proof = proofs_.find(reference.get());
+  if (proof == proofs_.end()) {
+    if (proofs_.size() >= kMostPricers) proofs_.clear();
+    proof = proofs_
+                .emplace(reference.get(),
+                         Proof{reference, accounting::ResiduePricer(reference->reference)})
+                .first;
+  }
+  const absl::StatusOr<bool> is_proved =
+      proof->second.pricer.IsProved(event, reference->relation, count, level, price);
+  if (is_proved.ok() && *is_proved) {
+    ++proved_;
+    return std::nullopt;
+  }
+  return absl::StrCat("the price of ", count, " x ", accounting::Describe(event), ", ", price.units,
+                      " units while ", level, " are left, is not proved",
+                      is_proved.ok() ? "" : ": ",
+                      is_proved.ok() ? "" : is_proved.status().message());
+}
+
+}  // namespace epsledger::core

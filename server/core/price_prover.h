@@ -1,0 +1,50 @@
+#ifndef EPSLEDGER_SERVER_CORE_PRICE_PROVER_H_
+#define EPSLEDGER_SERVER_CORE_PRICE_PROVER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "accounting/filter/residue.h"
+#include "server/core/entry.h"
+#include "server/core/gate.h"
+#include "server/core/ledger.h"
+#include "server/core/units.h"
+
+namespace epsledger::core {
+
+// Proves again what charges in units of a ledger stand on: that the units of every reference fit
+// its cap, that the reference's pair is above its event, and that every price holds at its level.
+// A replay (Ledger::Apply) checks the rest: that a price is used only while its level or more is
+// left, and the sums.
+class PriceProver {
+ public:
+  // What is not proved of the next entry of `ledger`, in words; nothing if all is, or if the entry
+  // holds no price. REQUIRES: `entry` was not applied yet, and Apply will take it. Cost: up to two
+  // seconds for a reference, 50 ms for a price.
+  std::optional<std::string> Check(const Ledger& ledger, const Entry& entry);
+
+  // References and prices that were proved so far.
+  int64_t proved() const { return proved_; }
+
+ private:
+  std::optional<std::string> Check(const Ledger& ledger, const ReferenceFixed& body);
+  std::optional<std::string> Check(const Ledger& ledger, const UnitsPriced& body);
+  std::optional<std::string> Check(const Ledger& ledger, const SessionCreated& body);
+  std::optional<std::string> CheckPrice(const std::shared_ptr<const UnitReference>& reference,
+                                        const accounting::MechanismEvent& event, int64_t count,
+                                        int64_t level, const accounting::UnitPrice& price);
+
+  struct Proof {
+    std::shared_ptr<const UnitReference> reference;  // keeps the key alive
+    accounting::ResiduePricer pricer;
+  };
+  std::map<const UnitReference*, Proof> proofs_;
+  int64_t proved_ = 0;
+};
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_SERVER_CORE_PRICE_PROVER_H_

@@ -1,0 +1,37 @@
+#ifndef EPSLEDGER_TESTS_SERVER_CORE_COMPUTE_PRICING_H_
+#define EPSLEDGER_TESTS_SERVER_CORE_COMPUTE_PRICING_H_
+
+#include <map>
+#include <memory>
+
+#include "server/core/codec.h"
+#include "server/core/pricing.h"
+
+namespace epsledger::core {
+
+// Computes what is wanted, on the caller's thread, in addition to `before`, if given: what a server
+// does on its computation pool.
+inline std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted,
+                                                     const Pricing* before) {
+  auto pricing =
+      before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
+  for (const ReferenceWanted& reference : wanted.references) {
+    pricing->references.insert_or_assign({reference.budget_id, reference.session_id},
+                                         ComputeReference(reference));
+  }
+  std::map<const UnitReference*, accounting::ResiduePricer> pricers;
+  for (const UnitPriceWanted& price : wanted.prices) {
+    const UnitReference& under = *price.reference;
+    const auto pricer = pricers.try_emplace(&under, under.reference).first;
+    const absl::StatusOr<accounting::UnitPrice> computed =
+        pricer->second.PriceOf(price.event, under.relation, price.count, price.level);
+    pricing->prices.insert_or_assign({&under, EncodeEvent(price.event), price.count, price.level},
+                                     AnswerTo(price, computed));
+    pricing->kept.push_back(price.reference);
+  }
+  return pricing;
+}
+
+}  // namespace epsledger::core
+
+#endif  // EPSLEDGER_TESTS_SERVER_CORE_COMPUTE_PRICING_H_

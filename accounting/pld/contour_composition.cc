@@ -24,6 +24,9 @@ constexpr double kShare = 0.03;
 // What a line may cost, with nothing cut and then with a cut: nodes times quadrature points, about
 // a nanosecond each.
 constexpr double kUncutWork = 3e7;
+// The same for a few pairs, for which a lattice is quick.
+constexpr double kQuickUncutWork = 4e6;
+constexpr size_t kFewPairs = 4;
 constexpr double kCutWork = 4e8;
 constexpr int kLargestNodeCount = 1 << 17;
 constexpr int kLargestPointCount = 1 << 18;
@@ -430,18 +433,27 @@ Bounds ContourComposition::ReadEpsilon(double log_delta, double near) const {
 }
 
 Bounds ContourComposition::Epsilon(double log_delta, const Precision& precision) {
-  work_limit_ = kUncutWork;
-  Bounds best = EpsilonAsCut(log_delta, precision);
-  if (NarrowEnough(best, precision)) return best;
+  work_limit_ = pairs_.size() > kFewPairs ? kUncutWork : kQuickUncutWork;
+  return EpsilonAsCut(log_delta, precision);
+}
+
+Bounds ContourComposition::EpsilonWithCut(double log_delta, const Precision& precision,
+                                          Bounds known) {
+  if (pairs_.size() <= kFewPairs) {
+    work_limit_ = kUncutWork;
+    const Bounds whole = EpsilonAsCut(log_delta, precision);
+    known = Bounds{std::max(known.lower, whole.lower), std::min(known.upper, whole.upper)};
+    if (NarrowEnough(known, precision)) return known;
+  }
   work_limit_ = kCutWork;
-  const double tilt = std::max(1.0, saddle_ * (std::isfinite(best.upper) ? best.upper : 1));
+  const double tilt = std::max(1.0, saddle_ * (std::isfinite(known.upper) ? known.upper : 1));
   Cut(log_delta + std::log(0.1 * kShare * std::min(0.1, precision.relative_width * tilt)));
   Bounds cut = EpsilonAsCut(log_delta, precision);
   Cut(-kInf);
   // Nine digits cancel here, and the analysis of rounding is of first order: a fifth of the width
   // that was asked for goes to the safe side.
   cut.upper *= 1 + 0.2 * precision.relative_width;
-  return Bounds{std::max(best.lower, cut.lower), std::min(best.upper, cut.upper)};
+  return Bounds{std::max(known.lower, cut.lower), std::min(known.upper, cut.upper)};
 }
 
 Bounds ContourComposition::EpsilonAsCut(double log_delta, const Precision& precision) {
@@ -499,9 +511,19 @@ double ContourComposition::SaddlePointLogDelta(double epsilon) const {
 }
 
 Bounds ContourComposition::LogDelta(double epsilon, const Precision& precision) {
-  work_limit_ = kUncutWork;
-  Bounds best = LogDeltaAsCut(epsilon, precision);
-  if (NarrowEnoughDelta(best, precision)) return best;
+  work_limit_ = pairs_.size() > kFewPairs ? kUncutWork : kQuickUncutWork;
+  return LogDeltaAsCut(epsilon, precision);
+}
+
+Bounds ContourComposition::LogDeltaWithCut(double epsilon, const Precision& precision,
+                                           Bounds known) {
+  Bounds best = known;
+  if (pairs_.size() <= kFewPairs) {
+    work_limit_ = kUncutWork;
+    const Bounds whole = LogDeltaAsCut(epsilon, precision);
+    best = Bounds{std::max(best.lower, whole.lower), std::min(best.upper, whole.upper)};
+    if (NarrowEnoughDelta(best, precision)) return best;
+  }
   work_limit_ = kCutWork;
   const auto guess_below = [&](double last) {
     return best.lower > -kInf ? best.lower : std::min(best.upper, last) - 12;

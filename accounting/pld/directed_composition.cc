@@ -23,6 +23,9 @@ constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
+constexpr size_t kRoughPieces = 2048;
+// What a lattice may take, as Precision::max_work counts it, before a contour with a cut is tried.
+constexpr double kQuickWork = 0x1p17;
 // A contour that did not pay for so many deltas in a row is not asked for another one.
 constexpr int kContourTries = 3;
 
@@ -44,6 +47,12 @@ struct DirectedComposition::Level {
   double log_infinity_above = -kInf;
   double log_infinity_below = -kInf;
   double largest_index = 0;  // no finite loss lies above
+  // The measures in a few thousand pieces, for choosing where to look.
+  struct Piece {
+    double log_mass;
+    double loss;
+  };
+  std::vector<std::vector<Piece>> rough;
 };
 
 // Where to look: the order at which the bound of Chernoff is tightest, and what it says there.
@@ -86,7 +95,22 @@ void DirectedComposition::BuildLevel(double interval, double log_tail) {
   for (const CountedProfile& p : profiles_) {
     const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
     level->measures.push_back(Discretize(*p.profile, CoveringLattice(*p.profile, range, interval)));
-    work_ += p.profile->Cost() * static_cast<double>(level->measures.back().above.masses.size());
+    const LossMeasure& above = level->measures.back().above;
+    work_ += p.profile->Cost() * static_cast<double>(above.masses.size());
+    std::vector<Level::Piece>& rough = level->rough.emplace_back();
+    const size_t width = above.masses.size() / kRoughPieces + 1;
+    for (size_t start = 0; start < above.masses.size(); start += width) {
+      double mass = 0;
+      double loss = 0;
+      for (size_t k = start; k < std::min(start + width, above.masses.size()); ++k) {
+        mass += above.masses[k];
+        loss += above.masses[k] * static_cast<double>(k - start);
+      }
+      if (!(mass > 0)) continue;
+      rough.push_back({.log_mass = std::log(mass),
+                       .loss = interval * (static_cast<double>(above.first) +
+                                           static_cast<double>(start) + loss / mass)});
+    }
   }
   if (level_ != nullptr) level->transform = std::move(level_->transform);
   level_ = std::move(level);
@@ -124,10 +148,20 @@ void DirectedComposition::Recompose() {
   level_->log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInf;
 }
 
+// About the moment: where to look, not a bound.
 double DirectedComposition::LogMomentAt(double order) const {
   double sum = 0;
   for (size_t i = 0; i < profiles_.size(); ++i) {
-    sum += profiles_[i].count * LogMoment(level_->measures[i].above, level_->interval, order);
+    double largest = -kInf;
+    for (const Level::Piece& piece : level_->rough[i]) {
+      largest = std::max(largest, piece.log_mass + order * piece.loss);
+    }
+    double moment = 0;
+    for (const Level::Piece& piece : level_->rough[i]) {
+      const double exponent = piece.log_mass + order * piece.loss - largest;
+      if (exponent > -60) moment += std::exp(exponent);
+    }
+    sum += profiles_[i].count * (largest + std::log(moment));
   }
   return sum;
 }
@@ -463,30 +497,39 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     if (narrow_enough()) return best;
   }
   const Extent extent = ExtentOf(log_tail);
-  const double allowed = work_ + Allowed(precision);
-  double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
-  for (int round = 0; round < kRounds; ++round) {
-    const double smallest = SmallestInterval(extent, precision, allowed - work_);
-    interval = std::max(interval, smallest);
-    if (round > 0 && interval >= level_->interval) break;
-    if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
-      BuildLevel(interval, log_tail);
+  const auto refine = [&](double allowed) {
+    double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
+    for (int round = 0; round < kRounds; ++round) {
+      const double smallest = SmallestInterval(extent, precision, allowed - work_);
+      interval = std::max(interval, smallest);
+      if (round > 0 && interval >= level_->interval) break;
+      if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
+        BuildLevel(interval, log_tail);
+      }
+      const Aim aim = AimAtDelta(log_delta);
+      const bool limited = BuildSpectrum(aim, precision);
+      const double width_before = best.upper - best.lower;
+      read(aim.epsilon);
+      last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
+      if (narrow_enough() || limited || interval == smallest) break;
+      // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
+      if (level_->log_infinity_above >= log_delta) break;
+      const double width = best.upper - best.lower;
+      if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding rules now
+      const double wanted =
+          std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
+      interval =
+          NextInterval(std::isfinite(width) ? width / wanted : kInf, best.lower > 0.5 * best.upper);
     }
-    const Aim aim = AimAtDelta(log_delta);
-    const bool limited = BuildSpectrum(aim, precision);
-    const double width_before = best.upper - best.lower;
-    read(aim.epsilon);
-    last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
-    if (narrow_enough() || limited || interval == smallest) break;
-    // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
-    if (level_->log_infinity_above >= log_delta) break;
-    const double width = best.upper - best.lower;
-    if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding rules now
-    const double wanted =
-        std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
-    interval =
-        NextInterval(std::isfinite(width) ? width / wanted : kInf, best.lower > 0.5 * best.upper);
+  };
+  // With few uses the whole contour is long, the cut one longer, and the lattice short.
+  if (contour_.has_value()) {
+    refine(work_ + kQuickWork);
+    if (narrow_enough()) return best;
+    best = contour_->EpsilonWithCut(log_delta, precision, best);
+    if (narrow_enough()) return best;
   }
+  refine(work_ + Allowed(precision));
   return best;
 }
 
@@ -511,6 +554,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   };
   if (contour_.has_value() && contour_failures_ < kContourTries) {
     best = contour_->LogDelta(epsilon, precision);
+    if (!narrow_enough()) best = contour_->LogDeltaWithCut(epsilon, precision, best);
     contour_failures_ = narrow_enough() ? 0 : contour_failures_ + 1;
     if (narrow_enough()) return best;
   }

@@ -179,8 +179,19 @@ double RoughLogMoment(const SampledGaussianPair& pair, double order) {
   constexpr double kFar = 60;
   const bool far = last_hump > kFar;
   if (far && r.cut != kInf) return kInf;
-  const double low = r.FirstHump(power) - 6;
-  const double high = far ? 20 : std::max(6.0, last_hump + 6);
+  double low = r.FirstHump(power) - 6;
+  double high = far ? 20 : std::max(6.0, last_hump + 6);
+  if (power < 0) {
+    // The integrand is log-concave, and no wider than the normal density around its one hump.
+    double left = low;
+    double right = 0;
+    for (int i = 0; i < 60 && right - left > 0.25; ++i) {
+      const double middle = 0.5 * (left + right);
+      (middle < power * r.At(r.W(middle)).slope / r.s ? left : right) = middle;
+    }
+    low = left - 6.5;
+    high = right + 6.5;
+  }
   const double step = r.cut == kInf ? std::clamp(0.5 * r.s, 0.1, 0.5) : 0.1;
   const int count = static_cast<int>((high - low) / step) + 1;
   std::vector<double> logs(static_cast<size_t>(count));

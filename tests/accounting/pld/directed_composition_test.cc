@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -139,7 +140,8 @@ TEST(ContourCompositionTest, HoldsItsDigitsAtTinyDeltas) {
     ContourComposition composition({{{row.q, row.z, Adjacency::kRemove}, row.count}}, {0, 0});
     Precision precision;
     precision.relative_width = 1e-6;
-    const Bounds epsilon = composition.Epsilon(std::log(row.delta), precision);
+    const Bounds epsilon = composition.EpsilonWithCut(std::log(row.delta), precision,
+                                                      {0, std::numeric_limits<double>::infinity()});
     EXPECT_NEAR(epsilon.lower, row.epsilon, row.tolerance) << row.delta;
     EXPECT_NEAR(epsilon.upper, row.epsilon, row.tolerance) << row.delta;
     EXPECT_LE(epsilon.lower, epsilon.upper);

@@ -10,6 +10,7 @@ from unittest import mock
 
 import epsledger
 from epsledger.event_json import is_same_event
+from epsledger.events import Gaussian
 from certificates import make_certificates
 from killable_ledger import BUILD, wait_until
 from ledger_case import STEP, STEPS_THAT_FIT, LedgerCase
@@ -74,6 +75,14 @@ class Grpc(LedgerCase):
         found = self.grpc_client.budget(budget)
         self.assertTrue(is_same_event(STEP.to_json(), found.cap.reference))
         self.assertEqual([cell.quantity for cell in found.cells][:2], ["UNITS", "RESERVE"])
+
+    def test_noise_is_calibrated_as_over_http(self):
+        budget = self.new_budget()
+        event = lambda noise: Gaussian(noise_multiplier=noise)
+        ours, theirs = (client.calibrate(budget=budget, event=event, count=STEPS_THAT_FIT)
+                        for client in (self.grpc_client, self.client))
+        self.assertEqual(ours, theirs)
+        self.assertEqual(self.session(budget=budget).calibrate(event=event, count=STEPS_THAT_FIT), ours)
 
     def test_errors_are_those_of_http(self):
         for client in (self.client, self.grpc_client):

@@ -33,9 +33,10 @@ from .event_json import EventLike
 from .guarantees import Guarantees, Reading, Spent, Statement
 from .lease import Lease
 from .permit import Permit
+from .preview import Preview
 from .refusal import Refusal
 from .retry import Retry
-from .session import Preview, Session
+from .session import Session
 
 __all__ = [
     "AlreadyExists", "AttemptFenced", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance", "Client",

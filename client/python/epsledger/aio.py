@@ -22,13 +22,15 @@ from typing import (Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Coro
 
 from . import client as blocking
 from .budget import Budget, Cap
+from .calibration import NoisyEvent
 from .errors import BudgetExhausted
 from .event_json import EventLike
 from .guarantees import Guarantees, Spent, Statement
 from .lease import Lease
 from .permit import Permit
+from .preview import Preview
 from .process import SurvivesFork
-from .session import Preview, Session
+from .session import Session
 from .transport import Json
 
 Answer = TypeVar("Answer")
@@ -186,6 +188,10 @@ class AsyncSession:
     async def preview(self, event: EventLike, *, count: int = 1) -> Preview:
         return await self._threads.run(self._session.preview, event, count=count)
 
+    async def calibrate(self, *, event: NoisyEvent, count: int) -> float:
+        """As Session.calibrate; `event` is called on a thread."""
+        return await self._threads.run(self._session.calibrate, event=event, count=count)
+
     async def guarantees(self, *, delta: Optional[float] = None) -> Guarantees:
         return await self._threads.run(self._session.guarantees, delta=delta)
 
@@ -232,6 +238,13 @@ class AsyncClient:
 
     async def budget(self, name: str) -> Budget:
         return await self._threads.run(self._client.budget, name)
+
+    async def preview(self, *, budget: str, event: EventLike, count: int = 1, expects: bool = True) -> Preview:
+        return await self._threads.run(self._client.preview, budget=budget, event=event, count=count, expects=expects)
+
+    async def calibrate(self, *, budget: str, event: NoisyEvent, count: int) -> float:
+        """As Client.calibrate; `event` is called on a thread."""
+        return await self._threads.run(self._client.calibrate, budget=budget, event=event, count=count)
 
     async def call(self, method: str, request: Json) -> Json:
         return await self._threads.run(self._client.call, method, request)

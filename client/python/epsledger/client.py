@@ -10,10 +10,12 @@ from typing import Iterable, Mapping, Optional, Tuple, Type
 
 from .address import Address, Tls, flag_of, token_of
 from .budget import Budget, Cap, budget_name
+from .calibration import NoisyEvent, smallest_noise
 from .connection import Connection
 from .errors import NotFound, call_failed, invalid
 from .event_json import EventLike, count_json, event_json
 from .http_transport import HttpTransport
+from .preview import Preview
 from .retry import Retry
 from .session import Session
 from .transport import Json, Transport
@@ -161,6 +163,29 @@ class Client:
     def budget(self, name: str) -> Budget:
         """The budget as it is now. NotFound if there is none."""
         return Budget.from_json(self.call("BudgetService/GetBudget", {"name": budget_name(name)}))
+
+    def preview(self, *, budget: str, event: EventLike, count: int = 1, expects: bool = True) -> Preview:
+        """What the first charge of a new session under `budget` would do, and how many steps would fit: a session
+        without a cap of its own or a plan, opened with `expects=event`, or without where `expects` is False. Charges
+        nothing, creates nothing. A policy on samplers is not asked: only an attempt says how it samples. NotFound if
+        there is no such budget."""
+        return Preview.from_json(self.call("ChargeService/PreviewCharge", {
+            "budget": budget_name(budget), "event": event_json(event), "count": count_json(count),
+            "expectsEvent": expects}))
+
+    def calibrate(self, *, budget: str, event: NoisyEvent, count: int) -> float:
+        """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z) charged one by
+        one fit now, under `budget` and every one above it, in a session opened with `expects=event(z)`: by the server's
+        own word, and in whatever is left of the caps. Charges nothing, and keeps nothing: others may charge in between.
+
+            step = lambda z: PoissonSampled(sampling_probability=0.01, event=Gaussian(noise_multiplier=z))
+            z = client.calibrate(budget="people", event=step, count=1000)
+            session = client.open(session="first-run", budget="people", delta=1e-5, expects=step(z))
+
+        Where a budget counts units of nothing yet, the session then makes it count units of that step. z in
+        [2^-10, 2^20]. About ten previews, each of which may take the server a second. Errors as Session.calibrate;
+        NotFound if there is no such budget."""
+        return smallest_noise(lambda described: self.preview(budget=budget, event=described, count=count), event, count)
 
     def call(self, method: str, request: Json) -> Json:
         """Any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), asked again until its

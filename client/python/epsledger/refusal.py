@@ -27,7 +27,7 @@ class Refusal:
     requested: float = 0
     #: How many single uses of the event would still have fitted everywhere.
     steps_that_fit: int = 0
-    #: With POLICY_VIOLATION: what the policy wants.
+    #: With POLICY_VIOLATION: what the policy wants. Of a calibration: what else to ask for.
     remedy: str = ""
 
     @classmethod
@@ -52,12 +52,12 @@ class Refusal:
         return "%s: %s." % (text, self._what_to_do())
 
     def _what_to_do(self) -> str:
+        if self.remedy:
+            return self.remedy
         if self.reason == "BUDGET_EXHAUSTED" and self.steps_that_fit > 0:
             return "ask for at most %d of it, or for more noise" % self.steps_that_fit
         if self.reason == "NOT_IN_PLAN" and self.steps_that_fit > 0:
             return "ask for at most %d of it" % self.steps_that_fit
-        if self.reason == "POLICY_VIOLATION" and self.remedy:
-            return self.remedy
         return _WHAT_TO_DO.get(self.reason, "this version does not know the reason; a newer one may")
 
 

@@ -1,13 +1,13 @@
 """Charging: one attempt of one training run asks the ledger before each noisy step."""
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Type, TypeVar, cast
 
+from .calibration import NoisyEvent, smallest_noise
 from .charging import charge_until_definite, lease_until_definite
 from .connection import Connection
 from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
@@ -15,8 +15,8 @@ from .event_json import EventLike, count_json, event_json
 from .guarantees import Guarantees, Spent, Statement
 from .lease import Lease
 from .permit import Permit
+from .preview import Preview
 from .process import OwnedByProcess
-from .refusal import Refusal
 from .transport import Json
 
 if TYPE_CHECKING:
@@ -24,27 +24,6 @@ if TYPE_CHECKING:
 
 Batch = TypeVar("Batch")
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-@dataclasses.dataclass(frozen=True)
-class Preview:
-    """What a charge would do now. No promise: others may charge in between."""
-
-    accepted: bool
-    #: Why not, where it would not be.
-    refusal: Optional[Refusal]
-    #: How many single uses of the event fit now, up to 2^53.
-    steps_that_fit: int
-
-    def __bool__(self) -> bool:
-        return self.accepted
-
-    def __str__(self) -> str:
-        would = "it would be accepted" if self.refusal is None else "it would be %s" % str(self.refusal).rstrip(".")
-        return "%s; %d single steps fit now" % (would, self.steps_that_fit)
-
-    def __repr__(self) -> str:
-        return "<%s>" % self
 
 
 class Session(OwnedByProcess):
@@ -187,11 +166,25 @@ class Session(OwnedByProcess):
 
     def preview(self, event: EventLike, *, count: int = 1) -> Preview:
         """What charge(event, count=count) would do, and how many steps would fit. Charges nothing."""
-        answer = self._connection.call("ChargeService/PreviewCharge", {
-            "session": self.name, "event": event_json(event), "count": count_json(count)})
-        accepted = answer.get("decision") == "ACCEPTED"
-        return Preview(accepted, None if accepted else Refusal.from_json(answer.get("refusal") or {}),
-                       int(answer.get("stepsThatFit", 0)))
+        return Preview.from_json(self._connection.call("ChargeService/PreviewCharge", {
+            "session": self.name, "event": event_json(event), "count": count_json(count)}))
+
+    def calibrate(self, *, event: NoisyEvent, count: int) -> float:
+        """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z) charged one by
+        one fit now under every cap on the way up, by the server's own word: what is left of the caps is what counts,
+        in whatever they count. Charges nothing, and keeps nothing: others may charge in between.
+
+            z = session.calibrate(event=lambda z: PoissonSampled(sampling_probability=0.01,
+                                                                 event=Gaussian(noise_multiplier=z)), count=1000)
+
+        Caps that count units of nothing yet are asked as if that were the first charge; for a session that is not there
+        yet, Client.calibrate is asked first, and the session opened with `expects=event(z)`. z in [2^-10, 2^20]. About
+        ten previews, more where an event has a price of several units.
+
+        BudgetExhausted, with how many fit, if no noise is enough: where units are counted, a step that is charged alone
+        costs at least one, whatever its noise. The Refused of whatever else the ledger would refuse. InvalidArgument
+        for a count outside [1, 2^53], and for an `event` that does not return the event of its noise multiplier."""
+        return smallest_noise(lambda described: self.preview(described, count=count), event, count)
 
     def guarantees(self, *, delta: Optional[float] = None) -> Guarantees:
         """Epsilon at `delta`, in (0, 1), of what was charged so far in all attempts, under every accountant."""

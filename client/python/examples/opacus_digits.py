@@ -12,7 +12,7 @@ from digits import load_digits
 from torch.utils.data import DataLoader, TensorDataset
 
 import epsledger
-from epsledger.events import Gaussian, PoissonSampled
+from epsledger.adapters.opacus import step_event
 
 EPSILON = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
 NOISE_MULTIPLIER = 2.0
@@ -26,24 +26,22 @@ with epsledger.connect() as client:
                          cap=epsledger.Cap.approximate_dp(epsilon=EPSILON, delta=1e-5))
     provenance = epsledger.Provenance(sampler="POISSON", clip_norm=1.0, library="opacus",
                                       library_version=opacus.__version__)
-    event = PoissonSampled(sampling_probability=1 / len(loader), event=Gaussian(noise_multiplier=NOISE_MULTIPLIER))
-    with client.open(session="network", budget="digits-opacus", delta=1e-5, expects=event,
-                     provenance=provenance) as session:
+    with client.open(session="network", budget="digits-opacus", delta=1e-5, provenance=provenance,
+                     expects=step_event(loader, noise_multiplier=NOISE_MULTIPLIER)) as session:
         engine = opacus.PrivacyEngine()
         engine.accountant = session.opacus()  # the one line that is not Opacus's own
         network, optimizer, loader = engine.make_private(
             module=network, optimizer=torch.optim.SGD(network.parameters(), lr=1.0),
             data_loader=loader, noise_multiplier=NOISE_MULTIPLIER, max_grad_norm=1.0)
         steps = 0
-        try:
+        with engine.accountant.until_exhausted():
             while True:
                 for x, y in loader:
                     optimizer.zero_grad()
                     torch.nn.functional.cross_entropy(network(x), y).backward()
                     optimizer.step()  # charges, then updates
                     steps += 1
-        except epsledger.BudgetExhausted as refusal:
-            print(f"{steps} steps, then {refusal}")
+        print(f"{steps} steps, then {session.exhausted}")
         print(f"{session.spent()}; Opacus says {engine.get_epsilon(1e-5):.4f}")
         with torch.no_grad():
             accuracy = (network(others.tensors[0]).argmax(1) == others.tensors[1]).float().mean()

@@ -1,6 +1,10 @@
 """The ledger under a real Opacus PrivacyEngine. Needs torch and opacus; skipped by name without."""
+import contextlib
 import hashlib
+import io
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,7 +14,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import epsledger
+from calibration_test import LEAST_SHARE, OPACUS_NOISE, SAMPLE_RATE as RECIPE_RATE, STEPS
 from epsledger import events as e
+from epsledger.event_json import is_same_event
 from killable_ledger import BUILD, KillableLedger, wait_until
 
 try:
@@ -21,7 +27,7 @@ try:
     from opacus.utils.batch_memory_manager import BatchMemoryManager
 
     import opacus_trainer
-    from epsledger.adapters.opacus import LedgerAccountant
+    from epsledger.adapters.opacus import LedgerAccountant, step_event
     from epsledger.history import charged_history
     from opacus_trainer import BATCH, NOISE_MULTIPLIER, RECORDS, private_run, step
 
@@ -33,6 +39,7 @@ else:
 
 DELTA = 1e-5
 TRAINER = os.path.join(HERE, "opacus_trainer.py")
+README = os.path.join(HERE, "..", "..", "..", "client", "python", "epsledger", "adapters", "README.md")
 
 
 def trainer(*arguments):
@@ -235,6 +242,149 @@ class Opacus(unittest.TestCase):
         self.assertEqual(self.charged(session), [(self.event, len(loader))])
 
 
+    def test_a_step_is_charged_as_step_event_says_for_any_number_of_batches(self):
+        session = self.open(divergence=100)
+        for batches, made in ((4, 4), (93, 92)):
+            given = torch.utils.data.DataLoader(
+                torch.utils.data.TensorDataset(torch.randn(batches, 5), torch.zeros(batches, dtype=torch.long)))
+            engine, model = opacus.PrivacyEngine(), torch.nn.Linear(5, 2)
+            engine.accountant = session.opacus()
+            model, optimizer, loader = engine.make_private(
+                module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1), data_loader=given,
+                noise_multiplier=1.5, max_grad_norm=1.0)
+            step(model, optimizer, (torch.randn(2, 5), torch.zeros(2, dtype=torch.long)))
+            event = e.PoissonSampled(sampling_probability=1 / made, event=e.Gaussian(noise_multiplier=1.5))
+            self.assertEqual(self.charged(session)[-1], (event, 1))
+            for data_loader in (given, loader):
+                self.assertEqual(step_event(data_loader, noise_multiplier=1.5), event)
+
+    def test_until_exhausted_ends_with_its_own_refusal_alone(self):
+        session = self.open()
+        accountant = session.opacus()
+        with self.assertRaisesRegex(ZeroDivisionError, ""), accountant.until_exhausted():
+            1 / 0
+        with self.assertRaises(epsledger.BudgetExhausted), accountant.until_exhausted():
+            session.charge(self.event, count=10**6)  # not by this accountant
+        self.assertIsNone(accountant.exhausted)
+
+    def test_calibration_wants_steps_or_epochs(self):
+        accountant = self.open().opacus()
+        for wrong, message in (({}, "got neither, want one of the two"),
+                               ({"steps": 3, "epochs": 3}, "got both, want one of the two"),
+                               ({"epochs": 0}, r"epochs: got 0, want in \(0, inf\)"),
+                               ({"epochs": float("nan")}, "epochs: got nan"),
+                               ({"steps": 0}, "count: got 0"),
+                               ({"steps": 3, "sample_rate": 1.5}, "sampling_probability: got 1.5"),
+                               ({"epochs": 3, "sample_rate": 1.5}, "sampling_probability: got 1.5")):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(ValueError, message):
+                accountant.calibrate(**{"sample_rate": SAMPLE_RATE, **wrong})
+        for batches in (1, 49, 93, 100):
+            self.assertEqual(accountant.calibrate(sample_rate=1 / batches, epochs=10),
+                             accountant.calibrate(sample_rate=1 / batches, steps=10 * batches))
+        with self.assertRaisesRegex(ValueError, "session: got None"):
+            LedgerAccountant(None).calibrate(sample_rate=0.1, steps=1)
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Recipe(unittest.TestCase):
+    """Opacus's usual recipe, for (2, 1e-5) and 5 epochs, under a budget of (2, 1e-5)."""
+
+    EPOCHS, BATCHES = 5, 100
+
+    @classmethod
+    def setUpClass(cls):
+        torch.set_num_threads(1)
+        cls.server = cls.enterClassContext(KillableLedger())
+        cls.client = cls.enterClassContext(epsledger.connect(address=cls.server.address))
+
+    def setUp(self):
+        self.assertEqual((RECIPE_RATE, STEPS), (1 / self.BATCHES, self.EPOCHS * self.BATCHES))
+        torch.manual_seed(0)
+        records = 8 * self.BATCHES
+        data = torch.utils.data.TensorDataset(torch.randn(records, 5), torch.randint(0, 2, (records,)))
+        self.loader = torch.utils.data.DataLoader(data, batch_size=8)
+        self.budget = "people" if "readme" in self.id() else self.id().rsplit(".")[-1].replace("_", "-")[:60]
+        self.client.create_budget(name=self.budget, cap=epsledger.Cap.approximate_dp(epsilon=2, delta=DELTA),
+                                  privacy_unit="person")
+
+    def open(self, **options):
+        return self.client.open(session="run", budget=self.budget, delta=DELTA, **options)
+
+    def engine(self, session):
+        engine = opacus.PrivacyEngine()
+        engine.accountant = session.opacus()
+        return engine
+
+    def trained(self, engine, make_private, passes=EPOCHS, **options):
+        """(optimizer, the updates that were made) of a whole training, as the adapter's documentation has it."""
+        model = torch.nn.Linear(5, 2)
+        model, optimizer, loader = make_private(
+            module=model, optimizer=torch.optim.SGD(model.parameters(), lr=0.1), data_loader=self.loader,
+            max_grad_norm=1.0, **options)
+        made = 0
+        with engine.accountant.until_exhausted():
+            for _ in range(passes):
+                for batch in loader:
+                    step(model, optimizer, batch)
+                    made += 1
+        return optimizer, made
+
+    def assert_charged(self, session, event, count):
+        """Charged as one unit each, of which the budget counts."""
+        self.assertEqual([(counted.event, counted.count) for counted in charged_history(session)],
+                         [(event, count)])
+        budget = self.client.budget(self.budget)
+        self.assertTrue(is_same_event(event.to_json(), budget.cap.reference), budget.cap.reference)
+        self.assertEqual([cell.spent for cell in budget.cells if cell.quantity == "UNITS"], [count])
+
+    def test_all_steps_run_with_the_noise_that_the_cap_takes(self):
+        noise = self.client.calibrate(
+            budget=self.budget, event=lambda z: step_event(self.loader, noise_multiplier=z), count=STEPS)
+        event = step_event(self.loader, noise_multiplier=noise)
+        session = self.open(expects=event)
+        engine = self.engine(session)
+        _, made = self.trained(engine, engine.make_private, noise_multiplier=noise)
+        self.assertEqual((made, engine.accountant.exhausted), (STEPS, None))
+        self.assert_charged(session, event, STEPS)
+        self.assertLess(noise, 1.02 * OPACUS_NOISE)
+
+    def test_the_readme_of_the_adapters_is_true(self):
+        with open(README, encoding="utf-8") as stream:
+            (block,) = re.findall(r"^```python\n(.*?)^```$", stream.read(), re.MULTILINE | re.DOTALL)
+        model = torch.nn.Linear(5, 2)
+        names = {"client": self.client, "opacus": opacus, "loader": self.loader, "model": model,
+                 "optimizer": torch.optim.SGD(model.parameters(), lr=0.1), "loss": torch.nn.functional.cross_entropy}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(block, "README.md", "exec"), names)
+        self.assertRegex(printed.getvalue(), r"^all steps were made epsilon 1\.[\d]+ at delta 1e-05 was spent")
+        self.assert_charged(names["session"], names["step"](names["noise"]), STEPS)
+
+    def test_all_steps_run_with_the_noise_that_the_accountant_of_an_open_session_says(self):
+        session = self.open()
+        engine = self.engine(session)
+        noise = engine.accountant.calibrate(sample_rate=1 / len(self.loader), epochs=self.EPOCHS)
+        _, made = self.trained(engine, engine.make_private, noise_multiplier=noise)
+        self.assertEqual((made, engine.accountant.exhausted), (STEPS, None))
+        self.assert_charged(session, step_event(self.loader, noise_multiplier=noise), STEPS)
+
+    def test_the_noise_that_opacus_chooses_runs_nearly_as_far_as_privacy_loss_says_and_ends_well(self):
+        session = self.open()
+        engine = self.engine(session)
+        optimizer, made = self.trained(
+            engine, engine.make_private_with_epsilon, passes=2 * self.EPOCHS,  # as far as the budget goes
+            target_epsilon=2, target_delta=DELTA, epochs=self.EPOCHS)
+        self.assertAlmostEqual(optimizer.noise_multiplier, OPACUS_NOISE, delta=0.02)
+        admitted = json.loads(self.server.ctl(
+            "calibrate", "--count", "--gaussian", repr(optimizer.noise_multiplier), "--sampling-probability",
+            repr(RECIPE_RATE), "--epsilon", "2", "--delta", repr(DELTA), "-o", "json"))["value"]
+        self.assertGreaterEqual(made, LEAST_SHARE * admitted)
+        self.assertLessEqual(made, admitted)
+        self.assertIs(engine.accountant.exhausted, session.exhausted)
+        self.assertEqual(session.exhausted.steps_that_fit, 0)
+        self.assert_charged(session, step_event(self.loader, noise_multiplier=optimizer.noise_multiplier), made)
+        self.assertLessEqual(session.spent(delta=DELTA).epsilon, 2)
+
+
 @unittest.skipIf(MISSING, MISSING)
 class Processes(unittest.TestCase):
     """Trainers as processes of their own. One budget "people" each."""
@@ -291,7 +441,8 @@ class Processes(unittest.TestCase):
         file, rendezvous = os.path.join(self.folder, "lines"), os.path.join(self.folder, "rendezvous")
         self.run_to_its_end([trainer(self.server.address, "run", file, rank, 2, rendezvous) for rank in (0, 1)])
         first, second = (lines_of("%s.%d" % (file, rank)) for rank in (0, 1))
-        self.assertEqual(first[:-1], ["step"] * fit)
+        self.assertRegex(first[0], r"^noise [\d.]+$")
+        self.assertEqual(first[1:-1], ["step"] * fit)
         self.assertEqual(first, second)  # the last line has the weights
         self.assertTrue(first[-1].startswith("exhausted 0 "), first[-1])
         self.assertEqual(self.charged(self.client.open(session="run", budget="people", delta=DELTA)), fit)

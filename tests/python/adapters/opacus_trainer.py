@@ -2,7 +2,8 @@
 
     opacus_trainer.py ADDRESS SESSION FILE [RANK WORLD_SIZE RENDEZVOUS]
 
-Appends one line to FILE (FILE.RANK) for each update that was made, and a last one with what ended it."""
+Appends one line to FILE (FILE.RANK) for each update that was made, and a last one with what ended it; of several ranks
+a first one too, with the noise that the cap takes."""
 import hashlib
 import sys
 import warnings
@@ -52,18 +53,22 @@ def main(address, session, file, rank="0", world_size="1", rendezvous=None):
     opened = None
     if rank == 0:
         opened = epsledger.connect(address=address).open(session=session, budget="people", delta=1e-5)
-    _, model, optimizer, loader = private_run(LedgerAccountant(opened), world_size=world_size)
+    accountant = LedgerAccountant(opened)
+    _, model, optimizer, loader = private_run(accountant, world_size=world_size)
     with open(file if world_size == 1 else "%s.%d" % (file, rank), "a", encoding="utf-8") as lines:
         def say(*words):
             print(*words, file=lines, flush=True)
-        try:
+        if world_size > 1:
+            say("noise", accountant.calibrate(sample_rate=BATCH / RECORDS, epochs=2))
+        with accountant.until_exhausted():
             while True:
                 for batch in loader:
                     step(model, optimizer, batch)
                     say("step")
-        except epsledger.BudgetExhausted as refusal:
-            weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
-            say("exhausted", refusal.steps_that_fit, hashlib.sha256(weights).hexdigest())
+        weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
+        say("exhausted", accountant.exhausted.steps_that_fit, hashlib.sha256(weights).hexdigest())
+    if rendezvous:
+        torch.distributed.destroy_process_group()  # its threads may abort a process that ends with them
 
 
 if __name__ == "__main__":

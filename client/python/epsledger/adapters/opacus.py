@@ -1,8 +1,13 @@
 """Opacus: the ledger as the accountant of a PrivacyEngine.
 
+    step = lambda z: step_event(loader, noise_multiplier=z)
+    z = client.calibrate(budget="people", event=step, count=500)        # the least noise that the cap takes
+    session = client.open(session="run", budget="people", delta=1e-5, expects=step(z))
     engine = opacus.PrivacyEngine()
     engine.accountant = session.opacus()      # before make_private; LedgerAccountant(None) on ranks other than 0
-    model, optimizer, loader = engine.make_private(...)
+    model, optimizer, loader = engine.make_private(data_loader=loader, noise_multiplier=z, ...)
+    with engine.accountant.until_exhausted():
+        ...                                   # the training loop: ends where a step no longer fits
 
 Tested against Opacus 1.3 on PyTorch 1.13 and Opacus 1.6 on PyTorch 2.15.
 
@@ -25,10 +30,15 @@ for shuffled batches. Say how batches are drawn in open(provenance=...), for a p
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+import contextlib
+import math
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from opacus.accountants import PRVAccountant
+from opacus.data_loader import DPDataLoader
 
+from ..domain import refuse
+from ..errors import BudgetExhausted
 from ..events import Gaussian, MechanismEvent, PoissonSampled
 from ..history import charged_history
 from ..session import Session
@@ -44,14 +54,16 @@ class LedgerAccountant(PRVAccountant):
     3. `history` is the ledger's, not a checkpoint's: a resumed run opens the session again, which is a new
        attempt, and what was charged before stays charged.
 
-    Calibration (make_private_with_epsilon) and get_epsilon are Opacus's PRV accountant's, computed here;
-    session.spent() is the certified bound."""
+    calibrate() is what the caps take; what make_private_with_epsilon chooses and get_epsilon says is of Opacus's PRV
+    accountant, computed here. session.spent() is the certified bound."""
 
     history: List[Tuple[float, float, int]]  # noise multiplier, sample rate, steps
 
     def __init__(self, session: Optional[Session]) -> None:
         super().__init__()
         self._session = session
+        #: The newest refusal of a cap without room, on every rank; None if there was none.
+        self.exhausted: Optional[BudgetExhausted] = None
         # What was charged that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
         if session is not None:
@@ -62,6 +74,42 @@ class LedgerAccountant(PRVAccountant):
         """Charges one step. noise_multiplier in (0, inf), sample_rate in (0, 1]."""
         self._charge(_sampled(noise_multiplier, sample_rate))
 
+    def calibrate(self, *, sample_rate: float, steps: Optional[int] = None, epochs: Optional[float] = None) -> float:
+        """Returns the smallest noise multiplier, to 5e-4 of it, with which so many steps fit now under every cap on the
+        way up, by the ledger's own word: for make_private(noise_multiplier=...), and in the place of what
+        make_private_with_epsilon computes from numbers that may not be the cap's. Charges nothing; others may charge in
+        between.
+
+        sample_rate    as the steps will be charged: 1 / the number of batches of the loader that make_private returns.
+        steps, epochs  one of the two; an epoch is 1 / sample_rate steps, and a part of a step counts as one.
+
+        A session that was opened without `expects` is asked what its first charge would cost. Under torch.distributed
+        every rank calls it, and gets what rank 0 was told. Errors are those of Session.calibrate."""
+        count = _steps_of(sample_rate, steps, epochs)
+        return on_rank_0(lambda: self._the_session().calibrate(
+            event=lambda noise_multiplier: _sampled(noise_multiplier, sample_rate), count=count))
+
+    @contextlib.contextmanager
+    def until_exhausted(self) -> Iterator[None]:
+        """For a block around the training loops, of all epochs: ends it without an error at the step that no longer
+        fits, as `session.guard` does.
+
+            with engine.accountant.until_exhausted():
+                for epoch in range(5):
+                    for batch in loader:
+                        ...
+                        optimizer.step()
+            print(engine.accountant.exhausted or "all steps were made")
+
+        Running out of budget is how a private training run ends, and what is after the loop, such as saving the model,
+        should run. The refused step made no update. Every other error is raised, and so is a refusal of another
+        session's charge."""
+        try:
+            yield
+        except BudgetExhausted as refusal:
+            if refusal is not self.exhausted:
+                raise
+
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
         """What Opacus calls before each update. sample_rate: of one Poisson batch, in (0, 1]."""
 
@@ -71,7 +119,9 @@ class LedgerAccountant(PRVAccountant):
                     self.history = on_rank_0(lambda: self._charge_and_tell(optimizer, sample_rate))
                 else:
                     self._charge(_event_of(optimizer, sample_rate))
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, BudgetExhausted):
+                    self.exhausted = error
                 for parameter in optimizer.params:
                     parameter.grad = parameter.summed_grad = parameter.grad_sample = None
                 raise
@@ -106,10 +156,13 @@ class LedgerAccountant(PRVAccountant):
                        self._session.name))
 
     def _charge(self, event: MechanismEvent) -> None:
+        self._the_session().charge(event)
+        self._remember(event, 1)
+
+    def _the_session(self) -> Session:
         if self._session is None:
             raise ValueError("session: got None, want the session, on rank 0 and wherever there are no ranks")
-        self._session.charge(event)
-        self._remember(event, 1)
+        return self._session
 
     def _charge_and_tell(self, optimizer: Any, sample_rate: float) -> List[Tuple[float, float, int]]:
         self._charge(_event_of(optimizer, sample_rate))
@@ -124,6 +177,15 @@ class LedgerAccountant(PRVAccountant):
         if self.history and self.history[-1][:2] == row:
             steps += self.history.pop()[2]
         self.history.append((*row, steps))
+
+
+def step_event(data_loader: Any, *, noise_multiplier: float) -> PoissonSampled:
+    """The event that each step after make_private(data_loader=..., noise_multiplier=...) is charged as, exactly: for
+    `expects`, and for Client.calibrate. noise_multiplier in (0, inf).
+
+    `data_loader` is the one that make_private is given, or the one that it returned: for a few numbers of batches, 93
+    for one, that is one batch shorter, and samples more. Not for make_private(poisson_sampling=False)."""
+    return _sampled(noise_multiplier, 1 / len(DPDataLoader.from_data_loader(data_loader)))
 
 
 def _event_of(optimizer: Any, sample_rate: float) -> MechanismEvent:
@@ -144,6 +206,18 @@ def _event_of(optimizer: Any, sample_rate: float) -> MechanismEvent:
 
 def _sampled(noise_multiplier: float, sample_rate: float) -> PoissonSampled:
     return PoissonSampled(sampling_probability=sample_rate, event=Gaussian(noise_multiplier=noise_multiplier))
+
+
+def _steps_of(sample_rate: float, steps: Optional[int], epochs: Optional[float]) -> int:
+    """The number of steps, which is said in one of two ways."""
+    if (steps is None) == (epochs is None):
+        refuse("steps, epochs", "neither" if steps is None else "both", "one of the two")
+    if steps is not None:
+        return steps
+    if not (epochs is not None and epochs > 0 and math.isfinite(epochs)):
+        refuse("epochs", epochs, "in (0, inf)")
+    batches = 1 / _sampled(1.0, sample_rate).sampling_probability
+    return math.ceil(epochs * batches * (1 - 1e-12))  # 10 epochs of 1 / 49 are not 491 steps
 
 
 def _steps(history: List[Tuple[float, float, int]]) -> Dict[Tuple[float, float], int]:

@@ -28,7 +28,9 @@ class ChargedSteps:
     def has_room(self, count: int = 1) -> bool:
         """Whether `count` further steps fit. Asks the server only where what it said last is used up."""
         if self._fit < count:
-            self._fit = self._the_session().preview(self._event).steps_that_fit
+            # Beyond the count that is asked for fewer may be said than fit, and together more may fit than one by one.
+            preview = self._the_session().preview(self._event, count=count)
+            self._fit = max(preview.steps_that_fit, count if preview else 0)
         return self._fit >= count
 
     def _the_session(self) -> Session:

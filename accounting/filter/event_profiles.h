@@ -14,9 +14,7 @@ namespace epsledger::accounting {
 // The elementary uses that an event is charged as. Borrows from `event`.
 std::vector<Use> UsesOf(const MechanismEvent& event, NeighboringRelation relation);
 
-// As ProfilesOf, for one privacy unit. UNIMPLEMENTED with the reason also where a profile is not
-// proved for what a filter charges: under replace-special, sampling of a mechanism that may tell
-// whether the record was drawn.
+// As ProfilesOf, for one privacy unit.
 absl::StatusOr<DirectedProfiles> ProfilesOfUse(const Use& use, NeighboringRelation relation);
 
 }  // namespace epsledger::accounting

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "accounting/classical/composition.h"
+#include "accounting/event/added_noise.h"
 #include "accounting/gaussian/composition.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/approximate_dp_profile.h"
@@ -22,6 +23,7 @@
 #include "accounting/profile/randomized_response_profile.h"
 #include "accounting/profile/renyi_bounded_profile.h"
 #include "accounting/profile/replace_sampled_profile.h"
+#include "accounting/profile/revealed_sample_profile.h"
 #include "accounting/profile/trade_off_curve_profile.h"
 #include "accounting/renyi/closed_form.h"
 #include "accounting/renyi/tabulated_curve.h"
@@ -136,6 +138,9 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     if (!alone.ok()) return alone;
     return Symmetric(std::make_shared<ReplaceSampledProfile>(alone->remove, replace->remove, q));
   }
+  const bool may_tell = setting.relation == NeighboringRelation::kReplaceSpecial &&
+                        !std::all_of(inner.begin(), inner.end(),
+                                     [](const Use& use) { return IsAddedNoise(*use.event); });
   if (group_size != 1) {
     if (!AllGaussian(inner) || group_size > kMaxSampledGroup || !(mu->lower > 0) ||
         !(mu->upper < 1e6)) {
@@ -147,6 +152,10 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
   }
   absl::StatusOr<DirectedProfiles> profiles = inside(setting);
   if (!profiles.ok()) return profiles;
+  if (may_tell) {
+    return DirectedProfiles{std::make_shared<RevealedSampleProfile>(profiles->remove, q),
+                            std::make_shared<RevealedSampleProfile>(profiles->add, q)};
+  }
   return PoissonSampledProfiles(*profiles, q);
 }
 

@@ -1,12 +1,16 @@
 #include "client/cli/answers.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <google/protobuf/util/time_util.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/chart.h"
 #include "client/cli/event_flags.h"
@@ -83,6 +87,23 @@ std::string BudgetChart(const v1::Budget& budget, const Invocation& invocation) 
                     " % in open leases (", invocation.terminal().unicode ? "▓" : "=", ")");
   }
   return chart;
+}
+
+// What a cap in units holds, in a sentence; empty for other caps.
+std::string UnitsSummary(const v1::Budget& budget) {
+  const auto units = std::find_if(
+      budget.cells().begin(), budget.cells().end(),
+      [](const v1::CellBalance& cell) { return cell.quantity() == v1::CellBalance::UNITS; });
+  if (units == budget.cells().end()) return "";
+  const v1::ApproximateDpCap& cap = budget.cap().approximate_dp();
+  if (!cap.has_reference()) {
+    return "It will count units of the event that its first session expects (session create\n"
+           "--expects), or else that its first charge suggests.";
+  }
+  return absl::StrCat("It counts units of ", DescribeEvent(cap.reference()),
+                      ": a step that is exactly this costs one.\n",
+                      static_cast<std::int64_t>(units->cap()), " such steps fit in all, ",
+                      static_cast<std::int64_t>(units->remaining()), " are left.");
 }
 
 std::string DescribeHistory(const v1::Session& session) {
@@ -163,10 +184,12 @@ Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells
 
 void PrintBudget(Invocation& invocation, const v1::Budget& budget) {
   const Table cells = CellTable(budget.cells(), invocation);
+  std::vector<std::string> lines = {BudgetChart(budget, invocation), UnitsSummary(budget)};
+  std::erase(lines, "");
   invocation.Print({.messages = {&budget},
                     .table = BudgetTable({&budget}),
                     .below = &cells,
-                    .summary = BudgetChart(budget, invocation)});
+                    .summary = absl::StrJoin(lines, "\n")});
 }
 
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets) {

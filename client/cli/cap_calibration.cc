@@ -108,9 +108,14 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
   };
   const auto none_fits = [&] {
     invocation.set_exit_code(ExitCode::kRefused);
-    invocation.terminal().err << "epsctl: " << flags.count
-                              << " steps do not fit, however little each of them spends: "
-                              << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
+    std::string text = absl::StrCat(flags.count, " steps do not fit, however little each spends: ",
+                                    preview->steps_that_fit(), " do.");
+    if (preview->has_refusal()) {
+      absl::StrAppend(&text, " ", RefusalText(FromMessage(preview->refusal(), "")));
+    } else {
+      absl::StrAppend(&text, " A step that is charged alone costs a unit at least.");
+    }
+    invocation.terminal().err << "epsctl: " << text << "\n";
   };
   EventFlags event = flags;
   std::optional<double> answer;

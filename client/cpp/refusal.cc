@@ -15,9 +15,13 @@ namespace {
 std::string WhatToDo(const RefusalDetails& refusal) {
   switch (refusal.reason) {
     case RefusalReason::kBudgetExhausted:
-      return refusal.steps_that_fit > 0
-                 ? absl::StrCat("ask for at most ", refusal.steps_that_fit,
-                                " of it, or for more noise")
+      if (refusal.steps_that_fit > 0) {
+        return absl::StrCat("ask for at most ", refusal.steps_that_fit,
+                            " of it, or for more noise");
+      }
+      return refusal.requested > refusal.cap && refusal.cap > 0
+                 ? "it is larger than the whole cap, and no step of it fits: ask for more noise, "
+                   "or for a larger budget"
                  : "no step of this size fits any more: ask for more noise, or stop";
     case RefusalReason::kBudgetFrozen:
       return "wait until it is thawed";

@@ -206,7 +206,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   absl::StatusOr<accounting::Filter> filter = FilterFor(successor.cap, "cap");
   if (!filter.ok()) return filter.status();
   CellFilter cells = CellFilter::From(*filter);
-  std::vector<Cost> carried = SpentIn(*budget, successor.cap, cells);
+  std::vector<Cost> carried = SpentIn(*budget, successor.cap, cells, /*is_crossed=*/false);
   std::vector<EntryBody> fixed;
   if (const std::optional<size_t> units = UnitsCellOf(cells)) {
     // Prices hold where they were charged: units carry over one to one along the same chain, and
@@ -262,30 +262,35 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
 }
 
 std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
-                                  const CellFilter& filter) const {
+                                  const CellFilter& filter, bool is_crossed) const {
   std::vector<Cost> spent(filter.cells.size());
   if (!budget.supersedes.empty()) {
-    AddInPlace(SpentIn(*FindBudget(budget.supersedes), cap, filter), &spent);
+    AddInPlace(SpentIn(*FindBudget(budget.supersedes), cap, filter, is_crossed), &spent);
   }
   for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
     if (session->plan_charge.has_value()) {
       PlanComposition plan(session->spec);
-      AddInPlace(PlanCosts(session->spec, plan, session->plan_charge->epsilon, cap, filter),
-                 &spent);
+      AddInPlace(
+          PlanCosts(session->spec, plan, session->plan_charge->epsilon, cap, filter, is_crossed),
+          &spent);
       continue;
     }
     for (const SessionEvent& event : session->events) {
       if (event.accepted_count == 0) continue;
-      AddInPlace(
-          Times(UnitCosts(event.event, session->spec.relation, filter), event.accepted_count),
-          &spent);
+      AddInPlace(Times(UnitCosts(event.event, session->spec.relation, filter, is_crossed),
+                       event.accepted_count),
+                 &spent);
     }
   }
   // The children of a partition count in full: what it saves may be lost here, never the reverse.
   for (const std::string& child_id : budget.child_ids) {
     const BudgetState& child = *FindBudget(child_id);
     // A superseded child is in its successor.
-    if (child.superseded_by.empty()) AddInPlace(SpentIn(child, cap, filter), &spent);
+    if (child.superseded_by.empty()) {
+      const bool child_is_crossed = is_crossed || (budget.spec.partition_function.has_value() &&
+                                                   TwoPartsChange(budget.spec.relation));
+      AddInPlace(SpentIn(child, cap, filter, child_is_crossed), &spent);
+    }
   }
   return spent;
 }

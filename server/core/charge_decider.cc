@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/added_noise.h"
 #include "accounting/event/history.h"
 #include "accounting/event/validation.h"
 #include "accounting/filter/filter.h"
@@ -24,7 +25,19 @@ bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
 }  // namespace
 
 std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
-                            accounting::NeighboringRelation relation, const CellFilter& filter) {
+                            accounting::NeighboringRelation relation, const CellFilter& filter,
+                            bool is_crossed) {
+  if (is_crossed) {
+    std::vector<Cost> costs = UnitCosts(event, relation, filter, false);
+    const bool is_known = accounting::IsMadeOfAddedNoise(event);
+    const std::vector<Cost> crossing =
+        UnitCosts(event, accounting::NeighboringRelation::kAddOrRemoveOne, filter, false);
+    for (size_t i = 0; i < costs.size(); ++i) {
+      if (filter.cells[i].quantity == accounting::CellQuantity::kNoGuarantee) continue;
+      costs[i] = is_known ? std::max(costs[i], crossing[i]) : Cost::Infinite();
+    }
+    return costs;
+  }
   std::vector<accounting::FilterCell> cells;
   cells.reserve(filter.cells.size());
   for (const Cell& cell : filter.cells) {
@@ -190,7 +203,8 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
           session_.spec.budget_id, session_.spec.id, kMaxDistinctEvents));
     }
     for (const Gate& gate : gates_) {
-      it->second.second.push_back(UnitCosts(event, session_.spec.relation, gate.balance.filter()));
+      it->second.second.push_back(
+          UnitCosts(event, session_.spec.relation, gate.balance.filter(), gate.IsCrossed()));
     }
     entries_.push_back(EventPriced{.session_number = session_.number,
                                    .event_index = index,

@@ -17,9 +17,13 @@
 
 namespace epsledger::core {
 
-// What one use of an event costs in each cell of a filter, rounded up.
+// What one use of an event costs in each cell of a filter, rounded up. Where the filter
+// `is_crossed` (Gate::IsCrossed) a replaced record may be one that is removed from a part, or one
+// that is added to it: the cost is the largest of the three, and infinite for an event that is
+// known under replacing alone.
 std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
-                            accounting::NeighboringRelation relation, const CellFilter& filter);
+                            accounting::NeighboringRelation relation, const CellFilter& filter,
+                            bool is_crossed);
 
 // Why a charge of `costs` does not fit through `gate`. steps_that_fit is left 0.
 Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs);

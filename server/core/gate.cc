@@ -51,6 +51,11 @@ std::vector<Cost> PartitionStep::UpdateTotals() {
   return growth;
 }
 
+bool Gate::IsCrossed() const {
+  return std::any_of(partitions.begin(), partitions.end(),
+                     [](const PartitionStep& step) { return step.two_largest; });
+}
+
 int64_t Gate::UnitsLeft() const {
   const size_t units = *UnitsCellOf(balance.filter());
   const Cost spent = balance.spent()[units];

@@ -57,6 +57,9 @@ struct Gate {
   // The partitions between the session and the filter, from below. Most often none.
   std::vector<PartitionStep> partitions = {};
 
+  // Whether a record that is replaced may leave one part below this filter and enter another: what
+  // a charge costs then is more than its cost within a part.
+  bool IsCrossed() const;
   // The units that are left for the people whose charge this is: below a partition, what their own
   // part has used. 0 where nothing can be paid in units any more, or none is known to be left.
   // REQUIRES: balance.filter() has a cell of units.

@@ -299,9 +299,9 @@ class Ledger {
   absl::Status CheckSameKind(const Charge& command, const ChargeItem& item,
                              const ChargeRecord& stored, ChargeLookup lookup) const;
   // What a budget's sessions and descendants have spent, in other cells: unit costs are priced
-  // anew.
-  std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap,
-                            const CellFilter& filter) const;
+  // anew. `is_crossed`: below a partition of replaced records.
+  std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap, const CellFilter& filter,
+                            bool is_crossed) const;
 
   // Apply without looking at the hash, which Seal has just made.
   absl::Status ApplySealed(const Entry& entry);

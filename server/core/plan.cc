@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_format.h"
 #include "accounting/filter/filter.h"
+#include "server/core/charge_decider.h"
+#include "server/core/gate.h"
 
 namespace epsledger::core {
 namespace {
@@ -79,7 +81,15 @@ absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan) {
 }
 
 std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
-                            const Cap& cap, const CellFilter& filter) {
+                            const Cap& cap, const CellFilter& filter, bool is_crossed) {
+  if (is_crossed) {
+    // A plan is composed for a record that is replaced within one part: each event by itself.
+    std::vector<Cost> costs(filter.cells.size());
+    for (const accounting::CountedEvent& item : spec.plan) {
+      AddInPlace(Times(UnitCosts(*item.event, spec.relation, filter, true), item.count), &costs);
+    }
+    return costs;
+  }
   if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) {
     return {MeetsCurve(plan, *curve).ok() ? Cost::RoundUp(1) : Cost::Infinite()};
   }

@@ -48,9 +48,10 @@ absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan);
 // What a plan costs in each cell of the filter of `cap`, never less than its true cost there. Where
 // the filter has room for delta, the plan enters as one interactive (epsilon, plan_delta)-DP
 // mechanism (Vadhan and Wang 2021; Lyu 2022); under a trade-off curve it is one plan, if it
-// meets every point; in every other quantity it is the sum over its events.
+// meets every point; in every other quantity it is the sum over its events. Where the filter
+// `is_crossed` (as in UnitCosts), what composes under replacing alone costs infinitely much.
 std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
-                            const Cap& cap, const CellFilter& filter);
+                            const Cap& cap, const CellFilter& filter, bool is_crossed);
 
 // A plan as uses of one event that are paid together: a plan of several events is one use of their
 // composition. REQUIRES: plan not empty.

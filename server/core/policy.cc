@@ -25,14 +25,32 @@ std::optional<Sampler> SamplerOf(const accounting::MechanismEvent& event) {
   return std::nullopt;
 }
 
+// The event that `event` is a sampling or a selection of, or nullptr.
+const accounting::MechanismEvent* InnerOf(const accounting::MechanismEvent& event) {
+  if (const auto* e = event.As<accounting::PoissonSampled>()) return &*e->event;
+  if (const auto* e = event.As<accounting::TruncatedPoissonSampled>()) return &*e->event;
+  if (const auto* e = event.As<accounting::SampledWithoutReplacement>()) return &*e->event;
+  if (const auto* e = event.As<accounting::SampledWithReplacement>()) return &*e->event;
+  if (const auto* e = event.As<accounting::RandomAllocation>()) return &*e->event;
+  if (const auto* e = event.As<accounting::RepeatAndSelect>()) return &*e->event;
+  return nullptr;
+}
+
+void AddSamplers(const accounting::MechanismEvent& event, std::vector<Sampler>* samplers) {
+  for (const accounting::Use& use : accounting::Flatten(event)) {
+    const std::optional<Sampler> sampler = SamplerOf(*use.event);
+    if (sampler.has_value() && !Contains(*samplers, *sampler)) samplers->push_back(*sampler);
+    if (const accounting::MechanismEvent* inner = InnerOf(*use.event)) {
+      AddSamplers(*inner, samplers);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Sampler> SamplersOf(const accounting::MechanismEvent& event) {
   std::vector<Sampler> samplers;
-  for (const accounting::Use& use : accounting::Flatten(event)) {
-    const std::optional<Sampler> sampler = SamplerOf(*use.event);
-    if (sampler.has_value() && !Contains(samplers, *sampler)) samplers.push_back(*sampler);
-  }
+  AddSamplers(event, &samplers);
   return samplers;
 }
 

@@ -203,8 +203,9 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
   if (!wanted.empty()) return Decision{std::move(wanted), {}};
   for (size_t i = 0; i < gates.size(); ++i) {
     const Gate& gate = gates[i];
-    std::vector<Cost> costs = PlanCosts(
-        spec, plan, charge.epsilon, FindBudget(gate.budget_id)->spec.cap, gate.balance.filter());
+    std::vector<Cost> costs =
+        PlanCosts(spec, plan, charge.epsilon, FindBudget(gate.budget_id)->spec.cap,
+                  gate.balance.filter(), gate.IsCrossed());
     if (in_units[i].has_value()) {
       const size_t units = *UnitsCellOf(gate.balance.filter());
       costs[units] = CostOfUnits(in_units[i]->units);

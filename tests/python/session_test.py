@@ -30,6 +30,13 @@ class Charging(LedgerCase):
             ("attempts/1/charges/step-%d" % number, 1, "ACCEPTED" if number <= STEPS_THAT_FIT else "REFUSED")
             for number in range(1, STEPS_THAT_FIT + 2)])
 
+    def test_a_step_that_is_larger_than_the_cap_is_told_apart_from_a_cap_that_is_spent(self):
+        session = self.new_session()
+        with self.assertRaises(epsledger.BudgetExhausted) as refused:
+            session.charge(events.Gaussian(noise_multiplier=0.5))  # rho 2
+        self.assertIn("it is larger than the whole cap", str(refused.exception))
+        self.assertEqual(self.accepted_uses(session), 0)
+
     def test_a_charge_is_made_at_the_call_and_stays_when_the_block_fails(self):
         session = self.new_session()
         session.step(STEP)

@@ -1,10 +1,17 @@
 #include "accounting/filter/residue.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "accounting/accountant.h"
+#include "accounting/profile/profiles_of.h"
+#include "tests/accounting/filter/residue_game.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -117,6 +124,94 @@ TEST_F(ResiduePricerTest, IsTheSmallestThatIsProved) {
   }
 }
 
+// The laws of `uses` of one order of a pair, by direct sums in extended precision.
+struct Law {
+  int64_t first = 0;
+  std::vector<long double> masses = {1};
+  long double infinite = 0;
+};
+Law UsesOfOrder(const residue_game::Order& order, int64_t uses) {
+  Law law;
+  for (int64_t k = 0; k < uses; ++k) {
+    std::vector<long double> masses(law.masses.size() + order.masses.size() - 1);
+    for (size_t a = 0; a < law.masses.size(); ++a) {
+      for (size_t b = 0; b < order.masses.size(); ++b) {
+        masses[a + b] += law.masses[a] * order.masses[b];
+      }
+    }
+    law.masses = std::move(masses);
+    law.first += order.first;
+    law.infinite += (1 - law.infinite) * order.infinite;
+  }
+  return law;
+}
+
+// The largest of (h x B^(level - units))(g) - R_level(g) over g = e^0, e^{interval / 2}, ...: h is
+// the event's own profile, without a lattice, a transform or a pricer.
+double LargestExcessBySums(const Reference& reference, const PrivacyProfile& profile, bool reversed,
+                           int64_t level, int64_t units) {
+  const residue_game::Order order = residue_game::OrderOf(reference.pair, reversed);
+  const Law rest = UsesOfOrder(order, level - units);
+  const Law chain = UsesOfOrder(order, level);
+  const double half = reference.pair.interval / 2;
+  double largest = -1;
+  const int64_t last = 2 * (chain.first + static_cast<int64_t>(chain.masses.size()));
+  for (int64_t j = 0; j <= last; ++j) {
+    long double excess = rest.infinite - chain.infinite;
+    for (size_t i = 0; i < rest.masses.size(); ++i) {
+      const int64_t at = j - 2 * (rest.first + static_cast<int64_t>(i));
+      excess += rest.masses[i] * profile.At(static_cast<double>(at) * half).delta.upper;
+    }
+    for (size_t i = 0; i < chain.masses.size(); ++i) {
+      const int64_t at = j - 2 * (chain.first + static_cast<int64_t>(i));
+      if (at < 0) excess += chain.masses[i] * std::expm1(static_cast<long double>(at) * half);
+    }
+    largest = std::max(largest, static_cast<double>(excess));
+  }
+  return largest;
+}
+
+// The condition of the theorem, by another route than the one that made the price.
+TEST(ResiduePricer, PricesHoldByDirectSums) {
+  std::mt19937 random(15);
+  int checked = 0;
+  int one_less = 0;
+  int one_less_fails = 0;
+  for (int i = 0; i < residue_game::FamilyCount(10); ++i) {
+    const residue_game::Game game = residue_game::RandomGame(random, 3, 12);
+    const Reference& reference = game.reference;
+    ResiduePricer pricer(reference);
+    for (const MechanismEvent& event : game.events) {
+      const absl::StatusOr<DirectedProfiles> profiles =
+          ProfilesOf(event, Setting{kNeighbors, {}, {}}, 1, Accountant::kPld);
+      ASSERT_TRUE(profiles.ok());
+      for (const int64_t level : {reference.units, (reference.units + 1) / 2}) {
+        const absl::StatusOr<UnitPrice> price = pricer.PriceOf(event, kNeighbors, 1, level);
+        if (!price.ok()) continue;
+        const auto excess = [&](int64_t units) {
+          return std::max(LargestExcessBySums(reference, *profiles->remove, false, level, units),
+                          LargestExcessBySums(reference, *profiles->add, true, level, units));
+        };
+        const auto allowed = [&](int64_t units) {
+          return static_cast<double>(units) * reference.slack /
+                     static_cast<double>(reference.units) +
+                 price->reserve + 1e-13;
+        };
+        EXPECT_LE(excess(price->units), allowed(price->units))
+            << Describe(event) << " under " << Describe(game.reference_event) << " at " << level;
+        ++checked;
+        if (price->units == 1) continue;
+        ++one_less;
+        one_less_fails += excess(price->units - 1) > allowed(price->units - 1) ? 1 : 0;
+      }
+    }
+  }
+  std::printf("%d prices hold; one unit less fails for %d of %d\n", checked, one_less_fails,
+              one_less);
+  EXPECT_GT(checked, 20);
+  EXPECT_GT(one_less_fails, one_less / 2) << "these sums would not notice a price that is too low";
+}
+
 TEST_F(ResiduePricerTest, ABlockCostsNoMoreThanItsPartsHere) {
   EXPECT_LT(Price(Sampled(.025, 2), 100, reference_.units), 50);
   EXPECT_GE(Price(Sampled(.025, 2), 100, reference_.units), 20);
@@ -138,12 +233,17 @@ TEST_F(ResiduePricerTest, RefusesWhatItHasNoProofFor) {
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(pricer_.PriceOf(Gaussian{.2}, kNeighbors, 1, reference_.units).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(pricer_
-                .PriceOf(PoissonSampled{.1, MechanismEvent(PureDp{1})},
-                         NeighboringRelation::kReplaceSpecial, 1, 10)
-                .status()
-                .code(),
-            absl::StatusCode::kUnimplemented);
+}
+
+// Under replace-special a sampled black box keeps its epsilon: it may tell what it drew.
+TEST_F(ResiduePricerTest, DoesNotAmplifyABlackBoxUnderReplaceSpecial) {
+  const PoissonSampled box{.01, MechanismEvent(PureDp{.4})};
+  const auto price = [&](NeighboringRelation relation) {
+    const absl::StatusOr<UnitPrice> found = pricer_.PriceOf(box, relation, 1, reference_.units);
+    EXPECT_TRUE(found.ok()) << found.status();
+    return found.ok() ? found->units : -1;
+  };
+  EXPECT_GT(price(NeighboringRelation::kReplaceSpecial), 5 * price(kNeighbors));
 }
 
 TEST(CostsOneUnit, FollowsTheOrderOfSampledGaussians) {

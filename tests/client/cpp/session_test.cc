@@ -256,6 +256,22 @@ TEST_F(SessionTest, RefusalSaysWhichCapAndHowManyStepsFit) {
   EXPECT_EQ(ledger_.spent(), 7);
 }
 
+TEST(RefusalText, SaysTooLargeApartFromSpent) {
+  RefusalDetails refusal{.reason = RefusalReason::kBudgetExhausted,
+                         .limiting_resource = "budgets/adult",
+                         .quantity = "EPSILON",
+                         .cap = 1,
+                         .spent = 0,
+                         .requested = 2};
+  EXPECT_THAT(RefusalText(refusal), HasSubstr("larger than the whole cap"));
+  refusal.spent = 0.9;
+  refusal.requested = 0.5;
+  EXPECT_THAT(RefusalText(refusal), HasSubstr("no step of this size fits any more"));
+  refusal.steps_that_fit = 3;
+  refusal.requested = 4;
+  EXPECT_THAT(RefusalText(refusal), HasSubstr("ask for at most 3 of it"));
+}
+
 TEST_F(SessionTest, RefusalIsNotRetried) {
   Session session = Open();
   ledger_.set_capacity(0);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/policy.h"
 #include "tests/server/core/ledger_harness.h"
 
 namespace epsledger::core {
@@ -160,16 +161,55 @@ TEST_F(BudgetLifeTest, DisjointPartsCostTheLargest) {
   EXPECT_EQ(ChargeEpsilon(Session("data"), 0.25), RefusalReason::kBudgetExhausted);
 }
 
+// Noise that is epsilon-DP under replace-one. Above a partition nothing else is known of a record
+// that leaves one part and enters another.
+MechanismEvent Noise(double epsilon) { return accounting::Laplace{2 / epsilon}; }
+
 TEST_F(BudgetLifeTest, ReplacingARecordTouchesTheTwoLargestParts) {
   const auto relation = NeighboringRelation::kReplaceOne;
   Partition("data", 4, relation);
   for (const char* part : {"p0", "p1", "p2"}) Part(part, 5, relation, "data");
-  ASSERT_EQ(ChargeEpsilon(Session("p0", {}, relation), 1), std::nullopt);
-  EXPECT_EQ(SpentOf("data"), 1);
-  ASSERT_EQ(ChargeEpsilon(Session("p1", {}, relation), 2), std::nullopt);
-  EXPECT_EQ(SpentOf("data"), 3);
-  ASSERT_EQ(ChargeEpsilon(Session("p2", {}, relation), 1.5), std::nullopt);
-  EXPECT_EQ(SpentOf("data"), 3.5);
+  const auto charge = [&](const char* part, double epsilon) {
+    return harness_.Decide(Session(part, {}, relation), 1, "step", Noise(epsilon)).row.refusal;
+  };
+  ASSERT_EQ(charge("p0", 1), std::nullopt);
+  EXPECT_NEAR(SpentOf("data"), 1, 1e-12);
+  ASSERT_EQ(charge("p1", 2), std::nullopt);
+  EXPECT_NEAR(SpentOf("data"), 3, 1e-12);
+  ASSERT_EQ(charge("p2", 0.5), std::nullopt);
+  EXPECT_NEAR(SpentOf("data"), 3, 1e-12);
+}
+
+// pureDp{0} under replace-one: the exact size of a part. Two of them tell where a record went.
+TEST_F(BudgetLifeTest, WhatIsKnownUnderReplacingAloneIsRefusedAboveAPartition) {
+  const auto relation = NeighboringRelation::kReplaceOne;
+  Part("organisation", 10, relation, "");
+  Partition("data", 4, relation, "organisation");
+  Part("p0", 5, relation, "data");
+  const SessionName session = Session("p0", {}, relation);
+  int number = 0;
+  for (const MechanismEvent& event :
+       {MechanismEvent(PureDp{0}), MechanismEvent(PureDp{0.1}),
+        MechanismEvent(accounting::ExponentialMechanism{0.1}),
+        MechanismEvent(accounting::Composed{{{Noise(0.1), 1}, {MechanismEvent(PureDp{0}), 1}}})}) {
+    const ChargeRecord record =
+        harness_.Decide(session, 1, "box-" + std::to_string(++number), event);
+    ASSERT_TRUE(record.row.refusal.has_value()) << accounting::Describe(event);
+    EXPECT_EQ(record.row.refusal->reason, RefusalReason::kEventNotChargeable);
+    EXPECT_EQ(record.row.refusal->limiting_budget_id, "data");
+  }
+  SessionSpec plan = DeclaredSession("p0", "plan", {{MechanismEvent(PureDp{0}), 1}});
+  plan.relation = relation;
+  EXPECT_TRUE(
+      std::get<SessionOutcome>(*harness_.Run(CreateSession{.spec = plan})).refusal.has_value());
+  EXPECT_NEAR(SpentOf("data"), 0, 1e-12);
+  // The data set's own sessions see every part: no record crosses there.
+  EXPECT_EQ(ChargeEpsilon(Session("data", {}, relation), 0.5), std::nullopt);
+  plan.plan = {{Noise(0.5), 2}};
+  plan.id = "noise";
+  EXPECT_FALSE(
+      std::get<SessionOutcome>(*harness_.Run(CreateSession{.spec = plan})).refusal.has_value());
+  EXPECT_NEAR(SpentOf("data"), 1.5, 1e-12);
 }
 
 TEST_F(BudgetLifeTest, ASupersededPartIsOnePartWithItsSuccessor) {
@@ -177,12 +217,15 @@ TEST_F(BudgetLifeTest, ASupersededPartIsOnePartWithItsSuccessor) {
   Partition("data", 10, relation);
   Part("p0", 1, relation, "data");
   Part("p1", 5, relation, "data");
-  ASSERT_EQ(ChargeEpsilon(Session("p0", {}, relation), 1), std::nullopt);
+  const auto charge = [&](const char* part, double epsilon) {
+    return harness_.Decide(Session(part, {}, relation), 1, "step", Noise(epsilon)).row.refusal;
+  };
+  ASSERT_EQ(charge("p0", 1), std::nullopt);
   ASSERT_TRUE(harness_.Run(SupersedeBudget{"p0", "p0b", PureEpsilonCap{5}, "more"}).ok());
-  ASSERT_EQ(ChargeEpsilon(Session("p0b", {}, relation), 2), std::nullopt);
-  EXPECT_EQ(SpentOf("data"), 3);
-  ASSERT_EQ(ChargeEpsilon(Session("p1", {}, relation), 0.5), std::nullopt);
-  EXPECT_EQ(SpentOf("data"), 3.5);
+  ASSERT_EQ(charge("p0b", 2), std::nullopt);
+  EXPECT_NEAR(SpentOf("data"), 3, 1e-12);
+  ASSERT_EQ(charge("p1", 0.5), std::nullopt);
+  EXPECT_NEAR(SpentOf("data"), 3.5, 1e-12);
 }
 
 TEST_F(BudgetLifeTest, APolicyHoldsClaimsToItsSamplers) {
@@ -210,6 +253,30 @@ TEST_F(BudgetLifeTest, APolicyHoldsClaimsToItsSamplers) {
   provenance.sampler = Sampler::kPoisson;
   ASSERT_TRUE(harness_.Run(OpenAttempt{session, "", provenance}).ok());
   EXPECT_FALSE(harness_.Decide(session, 2, "step", sampled).row.refusal.has_value());
+}
+
+// At any depth: whoever shuffles cannot hide the amplification inside of something else.
+TEST_F(BudgetLifeTest, ASamplerIsFoundInsideOfOtherEvents) {
+  Budget("b", 1);
+  const SessionName session = Session("b", Provenance{.sampler = Sampler::kShuffled});
+  const MechanismEvent sampled = PoissonSampled{0.01, MechanismEvent(PureDp{0.1})};
+  const std::vector<MechanismEvent> hidden = {
+      accounting::RepeatAndSelect{.event = sampled, .mean = 1, .shape = 1},
+      accounting::Composed{{{sampled, 2}}}, accounting::SelfComposed{sampled, 3},
+      accounting::RandomAllocation{.rounds = 10, .selected = 1, .event = sampled},
+      accounting::RepeatAndSelect{
+          .event = MechanismEvent(accounting::Composed{{{sampled, 1}}}), .mean = 1, .shape = 1}};
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    const ChargeRecord record =
+        harness_.Decide(session, 1, "hidden-" + std::to_string(i), hidden[i]);
+    ASSERT_TRUE(record.row.refusal.has_value()) << i;
+    EXPECT_EQ(record.row.refusal->reason, RefusalReason::kPolicyViolation) << i;
+  }
+  EXPECT_EQ(
+      SamplersOf(PoissonSampled{
+          0.5, MechanismEvent(accounting::SampledWithReplacement{
+                   .dataset_size = 10, .sample_size = 2, .event = MechanismEvent(Gaussian{1})})}),
+      (std::vector<Sampler>{Sampler::kPoisson, Sampler::kWithReplacement}));
 }
 
 TEST_F(BudgetLifeTest, AClaimThatContradictsItsEventIsRefusedWithoutAPolicy) {

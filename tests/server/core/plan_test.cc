@@ -57,7 +57,8 @@ Cost CostUnder(const GaussianPlan& plan, const Cap& cap, size_t cell) {
   PlanComposition composition(plan.spec);
   const absl::StatusOr<accounting::Guarantee> composed = composition.At(plan.spec.plan_delta);
   RC_ASSERT(composed.ok());
-  return PlanCosts(plan.spec, composition, *composed->upper, cap, filter).at(cell);
+  return PlanCosts(plan.spec, composition, *composed->upper, cap, filter, /*is_crossed=*/false)
+      .at(cell);
 }
 
 // A long double amount in units of 2^-64, rounded down: a floor under what must be charged.
@@ -106,7 +107,8 @@ TEST(PlanCostsTest, AreInfiniteWhereTheCurrencyDoesNotKnowTheEvent) {
   for (const Cap& cap : {Cap(GaussianDpCap{1}), Cap(PureEpsilonCap{1})}) {
     PlanComposition composition(spec);
     const CellFilter filter = CellFilter::From(*FilterFor(cap, "cap"));
-    EXPECT_TRUE(PlanCosts(spec, composition, 1, cap, filter)[0].is_infinite());
+    EXPECT_TRUE(
+        PlanCosts(spec, composition, 1, cap, filter, /*is_crossed=*/false)[0].is_infinite());
   }
 }
 

@@ -64,7 +64,13 @@ class RandomHistory {
   accounting::MechanismEvent Event() {
     const double noise = 20.0 + 10.0 * static_cast<double>(Below(3));
     const bool pure = currency_ == 5;
-    if (pure != OneIn(6)) return accounting::PureDp{.epsilon = 1.0 / 64};
+    if (pure != OneIn(6)) {
+      // Above a partition, what is known under replacing alone has no cost.
+      if (relation_ == accounting::NeighboringRelation::kReplaceOne && !OneIn(8)) {
+        return accounting::Laplace{.noise_multiplier = 128};
+      }
+      return accounting::PureDp{.epsilon = 1.0 / 64};
+    }
     if (currency_ != 3 && OneIn(3)) {
       return accounting::PoissonSampled{
           .sampling_probability = 0.25,

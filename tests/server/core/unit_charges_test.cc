@@ -448,7 +448,8 @@ TEST_F(UnitCharges, AVerifierThatProvesPricesFindsOneThatIsTooLow) {
 
 TEST_F(UnitCharges, APlanThatIsChargedTooLittleIsFoundToo) {
   harness_.Budget("b", ApproximateDpFilter::kResidue, Step());
-  SessionSpec spec = DeclaredSession("b", "plan", {{Sampled(.1, 2), 10}, {MechanismEvent(Gaussian{30}), 2}});
+  SessionSpec spec =
+      DeclaredSession("b", "plan", {{Sampled(.1, 2), 10}, {MechanismEvent(Gaussian{30}), 2}});
   ASSERT_TRUE(harness_.Priced(CreateSession{.spec = std::move(spec)}).ok());
   ASSERT_EQ(ProblemOf(harness_.entries, PriceCheck::kProved), "");
   const std::vector<Entry> cheaper = Forged(harness_.entries, [](EntryBody& body) {

@@ -1,6 +1,8 @@
 // A cap in words, with the numbers as they were given: they are exact.
 
-import type { Cap, Double } from '../api/messages';
+import { numberOf, type Budget, type Cap, type Double } from '../api/messages';
+import { eventWords } from './events';
+import { count } from './numbers';
 
 /** With how an (epsilon, delta) cap is kept: "epsilon 3 at delta 1e-5, by Renyi orders". */
 export function capWords(cap: Cap | undefined): string {
@@ -36,6 +38,28 @@ export function shortCapWords(cap: Cap | undefined): string {
   }
   if (cap?.noGuarantee !== undefined) return 'none: promises nothing';
   return 'unknown cap';
+}
+
+/** What a cap in units holds and what is left of it; empty for other caps. */
+export function unitsWords(budget: Budget): string {
+  const units = (budget.cells ?? []).find((cell) => cell.quantity === 'UNITS');
+  if (units === undefined) return '';
+  const reference = budget.cap?.approximateDp?.reference;
+  if (reference === undefined) {
+    return 'It will count units of the event that its first session expects, or else that its first charge suggests.';
+  }
+  const all = count(Math.floor(numberOf(units.cap) ?? 0));
+  const left = count(Math.floor(numberOf(units.remaining) ?? 0));
+  return `It counts units of ${eventWords(reference)}: a step that is exactly this costs one. ${all} such steps fit in all, ${left} are left.`;
+}
+
+/** How far the cap's guarantee goes: accounting/filter/README.md, "Scope". */
+export function scopeWords(budget: Budget): string {
+  if (budget.cap?.noGuarantee !== undefined) return '';
+  if ((budget.parent ?? '') === '') {
+    return 'The cap holds for everything below this budget together; each step may depend on everything that was released before it under this budget.';
+  }
+  return 'The cap holds for everything charged below this budget together, as far as nothing else that was released about the same people was used to choose it. What the budgets above refuse or have left counts as released. The cap of the root budget holds for everything together.';
 }
 
 /** 0.00001 as "1e-5": a delta as it was given. */

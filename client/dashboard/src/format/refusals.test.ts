@@ -26,6 +26,17 @@ test('SaysTheCauseRoundedToTheSafeSide', () => {
   );
 });
 
+test('SaysTooLargeApartFromSpent', () => {
+  const refusal = {
+    reason: 'BUDGET_EXHAUSTED',
+    cell: { quantity: 'EPSILON' as const, cap: 1, spent: 0, remaining: 1 },
+    requested: 2,
+    stepsThatFit: '0',
+  };
+  assert.match(remedyWords(refusal), /larger than the whole cap/);
+  assert.match(remedyWords({ ...refusal, requested: 0.5 }), /fits any more/);
+});
+
 test('EveryReasonHasWordsAndARemedy', () => {
   const reasons = [
     'BUDGET_EXHAUSTED',

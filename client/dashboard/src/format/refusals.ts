@@ -55,8 +55,9 @@ export function remedyWords(refusal: Refusal): string {
   const fit = countOf(refusal.stepsThatFit);
   switch (refusal.reason) {
     case 'BUDGET_EXHAUSTED':
-      return fit > 0
-        ? `Ask for at most ${count(fit)} of it, or for more noise.`
+      if (fit > 0) return `Ask for at most ${count(fit)} of it, or for more noise.`;
+      return isLargerThanTheCap(refusal)
+        ? 'It is larger than the whole cap, and no step of it fits: ask for more noise, or for a larger budget.'
         : 'No step of this size fits any more: ask for more noise, or stop.';
     case 'BUDGET_FROZEN':
       return 'Wait until the budget is thawed.';
@@ -79,6 +80,11 @@ export function remedyWords(refusal: Refusal): string {
     default:
       return 'A newer version of this page may know what to do.';
   }
+}
+
+function isLargerThanTheCap(refusal: Refusal): boolean {
+  const cap = numberOf(refusal.cell?.cap) ?? 0;
+  return cap > 0 && (numberOf(refusal.requested) ?? 0) > cap;
 }
 
 function asSentence(text: string): string {

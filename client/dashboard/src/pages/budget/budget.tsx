@@ -11,7 +11,7 @@ import { Facts, Figure } from '../../design/facts';
 import { PageHead } from '../../design/page_head';
 import { At, Ago } from '../../design/time';
 import { deltaText } from '../../delta';
-import { capWords } from '../../format/caps';
+import { capWords, scopeWords, unitsWords } from '../../format/caps';
 import { relationName } from '../../format/names';
 import { count, counted, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
@@ -57,6 +57,8 @@ function BudgetBody({ budget }: { budget: Budget }) {
       <Card title="Cap" aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
         <CellsTable cells={budget.cells ?? []} allMustFit={budget.allCellsMustFit === true} />
+        {unitsWords(budget) !== '' && <p>{unitsWords(budget)}</p>}
+        <p class="small muted">{scopeWords(budget)}</p>
         <p class="small muted breakable">
           Why stopping at the cap gives the guarantee: {budget.theorem}
         </p>

@@ -22,8 +22,8 @@ struct CanaryScores {
 absl::Status Validate(const CanaryScores& scores, size_t smallest_arm);
 
 // Puts 0, ..., count - 1 into an order that depends on `count` and `salt` alone: what is drawn by
-// it from data in any order is a simple random sample of them, so that neither sorted nor tied
-// scores tell who was a member. The generator is std::mt19937_64, the shuffle our own: the same
+// it from data in any order is a simple random sample of them, so that sorted scores do
+// not tell who was a member. The generator is std::mt19937_64, the shuffle our own: the same
 // everywhere.
 std::vector<size_t> FixedShuffle(size_t count, uint64_t salt);
 

@@ -12,7 +12,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr uint64_t kTieSalt = 3;
 // Beyond, 1 / (1 + e^epsilon) is too close to the smallest double.
 constexpr double kLargestEpsilon = 700;
 
@@ -77,25 +76,43 @@ absl::StatusOr<double> OneRunEpsilonLowerBound(const OneRunCounts& counts,
 absl::StatusOr<OneRunCounts> CountGuesses(const CanaryScores& scores, int64_t guesses) {
   absl::Status status = Validate(scores, 0);
   if (!status.ok()) return status;
-  const size_t members = scores.members.size();
-  const size_t total = members + scores.non_members.size();
+  const size_t total = scores.members.size() + scores.non_members.size();
   status = CheckRange("canaries", static_cast<int64_t>(total), 1, kMaxOneRunCanaries);
   if (!status.ok()) return status;
   status = CheckRange("guesses", guesses, 1, static_cast<int64_t>(total));
   if (!status.ok()) return status;
-  const auto score = [&](size_t canary) {
-    return canary < members ? scores.members[canary] : scores.non_members[canary - members];
+  struct Canary {
+    double score;
+    bool is_member;
   };
-  std::vector<size_t> order = FixedShuffle(total, kTieSalt);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return score(a) > score(b); });
+  std::vector<Canary> ranked;
+  ranked.reserve(total);
+  for (const double score : scores.members) ranked.push_back({score, true});
+  for (const double score : scores.non_members) ranked.push_back({score, false});
+  std::sort(ranked.begin(), ranked.end(),
+            [](const Canary& a, const Canary& b) { return a.score > b.score; });
+  const auto splits_a_tie = [&](size_t place) {
+    return place > 0 && place < total && ranked[place - 1].score == ranked[place].score;
+  };
+  const auto wanted = static_cast<size_t>(guesses);
+  // Half of the guesses from each end, by whole ties.
+  size_t in_end = (wanted + 1) / 2;
+  while (splits_a_tie(in_end)) --in_end;
+  size_t out_begin = total - wanted / 2;
+  while (splits_a_tie(out_begin)) ++out_begin;
+  // What is left may be enough for the next ties.
+  const auto left = [&] { return wanted - in_end - (total - out_begin); };
+  size_t next = std::min(in_end + 1, out_begin);
+  while (next < out_begin && splits_a_tie(next)) ++next;
+  if (next - in_end <= left()) in_end = next;
+  next = std::max(in_end, out_begin == 0 ? 0 : out_begin - 1);
+  while (next > in_end && splits_a_tie(next)) --next;
+  if (out_begin - next <= left()) out_begin = next;
   OneRunCounts counts;
   counts.canaries = static_cast<int64_t>(total);
   counts.guesses = guesses;
-  const auto guessed_in = static_cast<size_t>((guesses + 1) / 2);
-  const auto guessed_out = static_cast<size_t>(guesses / 2);
-  for (size_t i = 0; i < guessed_in; ++i) counts.correct += order[i] < members ? 1 : 0;
-  for (size_t i = total - guessed_out; i < total; ++i) counts.correct += order[i] < members ? 0 : 1;
+  for (size_t i = 0; i < in_end; ++i) counts.correct += ranked[i].is_member ? 1 : 0;
+  for (size_t i = out_begin; i < total; ++i) counts.correct += ranked[i].is_member ? 0 : 1;
   return counts;
 }
 

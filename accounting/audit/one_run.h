@@ -47,8 +47,11 @@ absl::StatusOr<double> OneRunEpsilonLowerBound(const OneRunCounts& counts,
                                                const AuditTarget& target);
 
 // Of `guesses` guesses, half say "in" of the highest scores and half say "out" of the lowest; one
-// more "in" if the number is odd. Tied scores are ordered by FixedShuffle, which does not know who
-// was a member. Validates the scores, and guesses in [1, number of scores].
+// more "in" if the number is odd. Canaries with one score are guessed alike or not at all: a half
+// that would end among them ends before them, and takes them all if that leaves no more than
+// `guesses`. What is not guessed counts as wrong: a guesser that orders ties by a coin has as many
+// right, so the theorem holds of these counts, and no order of ties decides what is proved.
+// Validates the scores, and guesses in [1, number of scores].
 absl::StatusOr<OneRunCounts> CountGuesses(const CanaryScores& scores, int64_t guesses);
 
 // How many guesses to try where nobody said before the run: all canaries, a quarter, a sixteenth

@@ -250,6 +250,16 @@ Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slac
   return room;
 }
 
+absl::Status CheckEpsilon(double epsilon) {
+  if (epsilon <= kLargestEpsilonOfUnits) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("the cap's epsilon is %g, and units count up to an epsilon of %g", epsilon,
+                      kLargestEpsilonOfUnits));
+}
+
+// Losses with less delta than this are not told apart from infinite ones.
+double LogTailOf(double delta) { return std::log(delta) + std::log(kTailShare); }
+
 // A spacing of 28 bits that divides epsilon but for rounding.
 double SpacingNear(double x) {
   int exponent = 0;
@@ -261,6 +271,7 @@ double SpacingNear(double x) {
 
 absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
                                         double epsilon, double delta) {
+  if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
   if (ContainsNonPrivate(event)) {
     return absl::InvalidArgumentError("got a nonPrivate event, want one with a finite cost");
   }
@@ -271,7 +282,7 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
   }
   absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(uses[0], relation);
   if (!profiles.ok()) return profiles.status();
-  const double log_tail = std::log(delta) + std::log(kTailShare);
+  const double log_tail = LogTailOf(delta);
   const double slack = delta * kSlackShare;
   const double reserve = delta * kReserveShare;
   const double room_for_units = RoundDown(delta - slack - reserve, 2);
@@ -301,15 +312,20 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
   }
   if (best.units == 0) {
     return absl::FailedPreconditionError(
-        absl::StrFormat("one use of it costs more than (%g, %g)", epsilon, delta));
+        absl::StrFormat("not one use of it is proved to fit (%g, %g)", epsilon, delta));
   }
   if (best.units >= kMaxUnits) {
     return absl::InvalidArgumentError("it costs next to nothing: more than 2^40 of them would fit");
+  }
+  // What is stored can be proved again by itself.
+  while (best.units > 1 && !FitsCap(best, epsilon, delta)) {
+    best.units -= std::max<int64_t>(1, best.units / 256);
   }
   return best;
 }
 
 absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta) {
+  if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
   const double reserve = delta * kReserveShare;
   const double per_unit = RoundUp(reference.slack / static_cast<double>(reference.units), 1);
   const Room room = UnitsWithin(reference.pair, epsilon, RoundDown(delta - reserve, 2), per_unit,
@@ -318,10 +334,25 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
     return absl::FailedPreconditionError(
         absl::StrFormat("one unit costs more than (%g, %g)", epsilon, delta));
   }
-  return Reference{.pair = reference.pair,
-                   .units = room.units,
-                   .slack = RoundUp(per_unit * static_cast<double>(room.units), 1),
-                   .reserve = reserve};
+  Reference next{.pair = reference.pair, .units = room.units, .slack = 0, .reserve = reserve};
+  const auto set_slack = [&] {
+    next.slack = RoundUp(per_unit * static_cast<double>(next.units), 1);
+  };
+  for (set_slack(); next.units > 1 && !FitsCap(next, epsilon, delta); set_slack()) {
+    next.units -= std::max<int64_t>(1, next.units / 256);
+  }
+  return next;
+}
+
+bool IsPairOf(const Reference& reference, const MechanismEvent& event, NeighboringRelation relation,
+              double delta) {
+  const std::vector<Use> uses = UsesOf(event, relation);
+  if (uses.size() != 1 || uses[0].count != 1 || !IsLossPair(reference.pair)) return false;
+  const absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(uses[0], relation);
+  if (!profiles.ok()) return false;
+  const absl::StatusOr<LossPair> pair =
+      DominatingPair(*profiles, reference.pair.interval, LogTailOf(delta), kMaxPairPoints);
+  return pair.ok() && pair->first == reference.pair.first && pair->masses == reference.pair.masses;
 }
 
 bool FitsCap(const Reference& reference, double epsilon, double delta) {
@@ -330,8 +361,9 @@ bool FitsCap(const Reference& reference, double epsilon, double delta) {
       !(reference.slack > 0) || !(reference.reserve >= 0) || !(room > 0)) {
     return false;
   }
+  if (!CheckEpsilon(epsilon).ok()) return false;
   // A bound depends a little on where it is aimed; any of them is a proof.
-  for (const double share : {1.0, 0.97, 1.03}) {
+  for (const double share : {1.0, 0.97, 1.03, 0.9, 1.1, 0.7, 1.5}) {
     const auto aimed = static_cast<int64_t>(share * static_cast<double>(reference.units));
     const SpendOfUnits spend(reference.pair, epsilon, delta, std::max<int64_t>(1, aimed));
     if (spend.IsWithin(reference.units, room)) return true;

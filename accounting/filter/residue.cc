@@ -278,7 +278,7 @@ const Reference& ResiduePricer::reference() const { return chain_->reference(); 
 absl::StatusOr<ResiduePricer::PricedPair*> ResiduePricer::PairOf(const MechanismEvent& event,
                                                                  NeighboringRelation relation) {
   if (ContainsNonPrivate(event)) {
-    return absl::FailedPreconditionError("a release without privacy has no finite price");
+    return absl::UnimplementedError("a release without privacy has no finite price");
   }
   return chain_->PairOf(event, relation);
 }

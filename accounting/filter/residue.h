@@ -31,12 +31,15 @@ struct Reference {
   double reserve = 0;  // what events with a delta of their own may take in all
 };
 
+inline constexpr double kLargestEpsilonOfUnits = 100;
+
 // Returns the reference of `event` for a cap of (epsilon, delta): the finest lattice that is worth
 // its points, and the most units that are proved to fit.
 //
-// INVALID_ARGUMENT for an event that releases records or costs nothing; UNIMPLEMENTED with the
-// reason where no dominating pair is proved; FAILED_PRECONDITION if not one unit fits;
-// RESOURCE_EXHAUSTED beyond the bound of work. Messages do not name a field.
+// FAILED_PRECONDITION also for an epsilon above kLargestEpsilonOfUnits, where nothing is promised
+// that would be worth the work. INVALID_ARGUMENT for an event that releases records or costs
+// nothing; UNIMPLEMENTED with the reason where no dominating pair is proved; FAILED_PRECONDITION if
+// not one unit fits; RESOURCE_EXHAUSTED beyond the bound of work. Messages do not name a field.
 // REQUIRES: event valid; epsilon in (0, inf), delta in (0, 1). Cost: .1 to 1 s.
 absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
                                         double epsilon, double delta);
@@ -50,6 +53,11 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
 // its event is ResiduePricer's to say: one use of the event at level 1 for one unit. Cost: as
 // MakeReference.
 bool FitsCap(const Reference& reference, double epsilon, double delta);
+
+// True if the reference's pair is the one that MakeReference makes of the event for a cap of this
+// delta: it is then above the event in both orders, which is proved where the pair is made.
+bool IsPairOf(const Reference& reference, const MechanismEvent& event, NeighboringRelation relation,
+              double delta);
 
 // What `count` uses of an event, paid together before the first of them runs, cost.
 struct UnitPrice {

@@ -104,7 +104,18 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
         invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::PreviewCharge,
                         request, CallKind::kRead);
     if (preview == nullptr) return std::nullopt;
-    return preview->steps_that_fit();
+    switch (preview->refusal().reason()) {
+      case v1::Refusal::BUDGET_FROZEN:
+      case v1::Refusal::CLOSED:
+      case v1::Refusal::POLICY_VIOLATION:
+      case v1::Refusal::BUDGET_SUPERSEDED:
+        invocation.set_exit_code(ExitCode::kRefused);
+        invocation.terminal().err << "epsctl: would be "
+                                  << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
+        return std::nullopt;
+      default:
+        return preview->steps_that_fit();
+    }
   };
   const auto none_fits = [&] {
     invocation.set_exit_code(ExitCode::kRefused);

@@ -102,6 +102,7 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     PricedEvent event;
     std::optional<Refusal> refusal;
   };
+  looks_ahead_ = command.items.size() > 1 || command.items[0].count > 1;
   const bool fenced = command.attempt < session_.current_attempt;
   const bool all_or_nothing = command.mode == BatchMode::kAllOrNothing;
   bool any_refused = std::any_of(replays_.begin(), replays_.end(), [](const auto& replay) {
@@ -162,6 +163,9 @@ absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEve
   Preview preview{.refusal = WhyNot(*priced, event, count), .steps_that_fit = 0};
   if (counts_units_ && wanted_.empty()) FindPricesBelow(*priced, event, count);
   preview.steps_that_fit = HowManyFit(*priced);
+  if (preview.refusal && preview.refusal->reason == RefusalReason::kBudgetExhausted) {
+    preview.refusal->steps_that_fit = preview.steps_that_fit;
+  }
   if (!preview.refusal) {
     if (absl::Status status = CheckUses(*priced, count); !status.ok()) return status;
   }
@@ -292,22 +296,47 @@ void ChargeDecider::FindUnitPrice(const PricedEvent& event, const accounting::Me
   if (pricing_ != nullptr) {
     const auto found = pricing_->prices.find({reference.get(), EncodeEvent(what), count, level});
     if (found != pricing_->prices.end()) {
-      if (found->second.ok()) enter(*found->second);
+      if (found->second.ok()) {
+        enter(*found->second);
+      } else if (found->second.status().code() != absl::StatusCode::kFailedPrecondition) {
+        without_price_.insert({event.index, gate});
+      }
       return;
     }
   }
-  wanted_.prices.push_back({.reference = reference, .event = what, .count = count, .level = level});
+  const auto want = [&](int64_t at) {
+    wanted_.prices.push_back({.reference = reference, .event = what, .count = count, .level = at});
+  };
+  want(level);
+  if (!looks_ahead_ || count > 1) return;
+  // The next uses may come to the levels below. What is computed once more than needed costs less
+  // than to come back for each.
+  constexpr int kLevelsAhead = 7;
+  int64_t below = level;
+  for (int i = 0; i < kLevelsAhead && below > 1; ++i) {
+    below = accounting::LevelAtMost(units, below - 1);
+    want(below);
+  }
+}
+
+bool ChargeDecider::HasPriceInUnits(size_t gate, const PricedEvent& event,
+                                    const accounting::MechanismEvent& what) const {
+  const Gate& at = gates_[gate];
+  return UnitsCellOf(at.balance.filter()).has_value() && at.balance.reference() != nullptr &&
+         !at.IsCrossed() && without_price_.count({event.index, gate}) == 0 &&
+         !accounting::ContainsNonPrivate(what);
 }
 
 void ChargeDecider::FindPricesBelow(const PricedEvent& event,
                                     const accounting::MechanismEvent& what, int64_t count) {
-  constexpr size_t kMostPrices = 12;
+  constexpr size_t kMostPrices = 9;
   for (size_t i = 0; i < gates_.size(); ++i) {
     if (!UnitsCellOf(gates_[i].balance.filter()).has_value()) continue;
     const int64_t units = gates_[i].UnitsLeft();
     if (units < 1) continue;
     const UnitPrices& prices = (*event.unit_prices)[i];
-    for (size_t known = kMostPrices + 1; wanted_.empty() && prices.all().size() != known;) {
+    // Each round of asking finds one price a gate.
+    for (size_t known = kMostPrices + 1; prices.all().size() != known;) {
       known = prices.all().size();
       const UnitPrices::Singles singles = prices.PaySingles(count, units);
       if (singles.count == count || singles.left < 1 || known >= kMostPrices) break;
@@ -319,20 +348,28 @@ void ChargeDecider::FindPricesBelow(const PricedEvent& event,
   }
 }
 
-void ChargeDecider::TellUnits(const Gate& gate, const PricedEvent& event, size_t place,
-                              int64_t count, Refusal* refusal) const {
+void ChargeDecider::TellUnits(const PricedEvent& event, const accounting::MechanismEvent& what,
+                              size_t place, int64_t count, Refusal* refusal) const {
+  const Gate& gate = gates_[place];
   const std::optional<size_t> units = UnitsCellOf(gate.balance.filter());
   if (!units.has_value() || gate.balance.reference() == nullptr ||
       gate.balance.spent()[*units].is_infinite()) {
     return;
   }
-  // People planned in units: where units could pay until now, they are what has run out.
-  const int64_t asked = (*event.unit_prices)[place].Asked(count);
-  if (asked == 0) return;
+  // People planned in units: where units could pay until now, they are what has run out, or the
+  // delta that is kept for events which have one.
+  const UnitPrices& prices = (*event.unit_prices)[place];
+  int64_t asked = prices.Asked(count);
+  const std::optional<UnitPrices::Charge> charge = prices.Of(count, gate.UnitsLeft());
+  if (asked == 0) {
+    if (!HasPriceInUnits(place, event, what)) return;
+    asked = gate.UnitsLeft() + 1;  // no price was found among what is left
+  }
+  const size_t cell = *units + (charge.has_value() && charge->reserve > 0 ? 1 : 0);
   refusal->reason = RefusalReason::kBudgetExhausted;
-  refusal->cell = gate.balance.filter().cells[*units];
-  refusal->spent = gate.balance.spent()[*units];
-  refusal->requested = CostOfUnits(asked);
+  refusal->cell = gate.balance.filter().cells[cell];
+  refusal->spent = gate.balance.spent()[cell];
+  refusal->requested = cell == *units ? CostOfUnits(asked) : Cost::RoundUp(charge->reserve);
 }
 
 void ChargeDecider::EnterPrices(bool any_accepted) {
@@ -370,11 +407,13 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event,
     const std::vector<Cost> costs = CostAt(i, event, count);
     if (gates_[i].Fits(costs)) continue;
     Refusal refusal = RefusalBy(gates_[i], costs);
-    if (!NeverFits(gates_[i].balance.filter(), CostAt(i, event, 1))) {
-      refusal.reason = RefusalReason::kBudgetExhausted;  // `count` of them overflow, one may fit
+    // `count` of them overflow, one may fit; or it has a price in units, and fewer are left.
+    if (!NeverFits(gates_[i].balance.filter(), CostAt(i, event, 1)) ||
+        HasPriceInUnits(i, event, what)) {
+      refusal.reason = RefusalReason::kBudgetExhausted;
     }
     refusal.steps_that_fit = HowManyFit(event);
-    TellUnits(gates_[i], event, i, count, &refusal);
+    TellUnits(event, what, i, count, &refusal);
     return refusal;
   }
   return std::nullopt;

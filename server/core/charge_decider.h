@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -97,6 +99,9 @@ class ChargeDecider {
   // apart.
   void FindPricesBelow(const PricedEvent& event, const accounting::MechanismEvent& what,
                        int64_t count);
+  // True if the event has a price in the gate's units, whether or not enough of them are left.
+  bool HasPriceInUnits(size_t gate, const PricedEvent& event,
+                       const accounting::MechanismEvent& what) const;
   // Puts a charge that fits into the working copies.
   void Take(const PricedEvent& event, int64_t count);
   // True if the event makes every epsilon infinite, of a session that is not proven; elsewhere
@@ -113,8 +118,8 @@ class ChargeDecider {
   ChargeRecord MakeRecord(const Charge& command, const ChargeItem& item, const PricedEvent& event,
                           std::optional<Refusal> refusal);
   // Where units are what a charge is short of: says so in their numbers.
-  void TellUnits(const Gate& gate, const PricedEvent& event, size_t place, int64_t count,
-                 Refusal* refusal) const;
+  void TellUnits(const PricedEvent& event, const accounting::MechanismEvent& what, size_t place,
+                 int64_t count, Refusal* refusal) const;
   // Puts the entries that charges stand on before theirs.
   void EnterPrices(bool any_accepted);
 
@@ -136,6 +141,10 @@ class ChargeDecider {
   // Prices in units by event index, those of this command included.
   std::map<int64_t, std::vector<UnitPrices>> unit_prices_;
   PricesWanted wanted_;
+  // The command uses events more than once.
+  bool looks_ahead_ = false;
+  // Where it was computed that an event of this command has no price.
+  std::set<std::pair<int64_t, size_t>> without_price_;  // event index, gate
   std::vector<EntryBody> reference_entries_;
   std::vector<EntryBody> unit_entries_;
   std::vector<EntryBody> entries_;

@@ -8,6 +8,7 @@
 #include "accounting/event/history.h"
 #include "accounting/event/validation.h"
 #include "server/core/cap.h"
+#include "server/core/codec.h"
 #include "server/core/plan.h"
 #include "server/core/pricing.h"
 
@@ -61,8 +62,22 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
                         " are not proved to fit the cap");
   }
   ++proved_;
-  // One use of the event is one unit.
-  return CheckPrice(reference, reference->event, 1, 1, {.units = 1, .reserve = 0});
+  // One use of the event is one unit: the pair is above it. A successor's is its predecessor's.
+  const double delta = accounting::DeltaOfUnits(approximate->filter, approximate->delta);
+  const std::string pair = EncodeContent(0, 0,
+                                         ReferenceFixed{.event = body.event,
+                                                        .interval = body.interval,
+                                                        .first = body.first,
+                                                        .masses = body.masses});
+  if (pairs_.count(pair) > 0 ||
+      accounting::IsPairOf(reference->reference, reference->event, relation, delta)) {
+    ++proved_;
+  } else if (std::optional<std::string> problem =
+                 Prove(reference, reference->event, 1, 1, {.units = 1, .reserve = 0})) {
+    return problem;
+  }
+  pairs_.insert(pair);
+  return std::nullopt;
 }
 
 std::optional<std::string> PriceProver::Check(const Ledger& ledger, const UnitsPriced& body) {
@@ -117,6 +132,19 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Sessio
 std::optional<std::string> PriceProver::CheckPrice(
     const std::shared_ptr<const UnitReference>& reference, const accounting::MechanismEvent& event,
     int64_t count, int64_t level, const accounting::UnitPrice& price) {
+  // The reference itself, by the pair that was proved to be above it, and others in its order.
+  if (price.reserve >= 0 && price.units >= count &&
+      accounting::CostsOneUnit(event, reference->event, reference->relation)) {
+    ++proved_;
+    return std::nullopt;
+  }
+  return Prove(reference, event, count, level, price);
+}
+
+std::optional<std::string> PriceProver::Prove(const std::shared_ptr<const UnitReference>& reference,
+                                              const accounting::MechanismEvent& event,
+                                              int64_t count, int64_t level,
+                                              const accounting::UnitPrice& price) {
   auto proof = proofs_.find(reference.get());
   if (proof == proofs_.end()) {
     if (proofs_.size() >= kMostPricers) proofs_.clear();

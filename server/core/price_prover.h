@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "accounting/filter/residue.h"
@@ -36,12 +37,17 @@ class PriceProver {
   std::optional<std::string> CheckPrice(const std::shared_ptr<const UnitReference>& reference,
                                         const accounting::MechanismEvent& event, int64_t count,
                                         int64_t level, const accounting::UnitPrice& price);
+  // The same by computation alone.
+  std::optional<std::string> Prove(const std::shared_ptr<const UnitReference>& reference,
+                                   const accounting::MechanismEvent& event, int64_t count,
+                                   int64_t level, const accounting::UnitPrice& price);
 
   struct Proof {
     std::shared_ptr<const UnitReference> reference;  // keeps the key alive
     accounting::ResiduePricer pricer;
   };
   std::map<const UnitReference*, Proof> proofs_;
+  std::set<std::string> pairs_;  // with their events, that are proved
   int64_t proved_ = 0;
 };
 

@@ -222,14 +222,27 @@ std::vector<std::string> SpentLines(const CapAccount& cap) {
     for (const CapAccount::Cell& cell : cap.cells) lines.push_back(line(cell));
     return lines;
   }
-  const auto widest = std::min_element(
-      cap.cells.begin(), cap.cells.end(),
-      [](const auto& a, const auto& b) { return a.spent * b.cap < b.spent * a.cap; });
-  if (widest == cap.cells.end()) return lines;
-  const auto with_room = std::count_if(cap.cells.begin(), cap.cells.end(),
-                                       [](const auto& cell) { return cell.spent <= cell.cap; });
-  lines.push_back(line(*widest));
-  lines.push_back(absl::StrCat("one of ", cap.cells.size(), " must hold, ", with_room, " do"));
+  // The reserve is a part of the units before it, and no way by itself.
+  std::vector<CapAccount::Cell> ways;
+  for (const CapAccount::Cell& cell : cap.cells) {
+    if (cell.quantity != "RESERVE") ways.push_back(cell);
+  }
+  if (ways.empty()) return lines;
+  const auto has_room = [](const CapAccount::Cell& cell) {
+    return cell.cap > 0 && cell.spent <= cell.cap;
+  };
+  // Units say what was planned: they come first while they pay.
+  auto shown = std::find_if(ways.begin(), ways.end(), [&](const CapAccount::Cell& cell) {
+    return cell.quantity == "UNITS" && has_room(cell);
+  });
+  if (shown == ways.end()) {
+    shown = std::min_element(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+      return a.spent * b.cap < b.spent * a.cap;
+    });
+  }
+  lines.push_back(line(*shown));
+  lines.push_back(absl::StrCat("one of ", ways.size(), " must hold, ",
+                               std::count_if(ways.begin(), ways.end(), has_room), " do"));
   return lines;
 }
 

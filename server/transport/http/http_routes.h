@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "grpcpp/channel.h"
 #include "prometheus/registry.h"
 #include "server/core/durable_ledger.h"
@@ -42,6 +43,9 @@ class HttpRoutes {
 
   // REQUIRES: this outlives the HttpServer.
   HttpHandler handler();
+
+  // As RpcGateway::Drain, before the server that answers stops.
+  void Drain(absl::Duration patience) { gateway_.Drain(patience); }
 
  private:
   void Answer(const HttpRequest& request, HttpReply reply);

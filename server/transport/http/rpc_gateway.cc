@@ -154,11 +154,54 @@ class OpenStream final : public RpcGateway::Stream {
   const std::shared_ptr<StreamReactor> reactor_;
 };
 
+const grpc::Status& Stopping() {
+  static const auto& status = *new grpc::Status(
+      grpc::StatusCode::UNAVAILABLE, "the server is stopping: nothing was done, try again");
+  return status;
+}
+
+class RefusedStream final : public RpcGateway::Stream {
+ public:
+  void Read(Message message) override { std::move(message)(nullptr); }
+  grpc::Status status() const override { return Stopping(); }
+};
+
 }  // namespace
+
+// Who may still use the channel.
+class RpcGateway::Doorkeeper {
+ public:
+  // False once the gateway drains. REQUIRES: one Leave for each true.
+  bool Enter() ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    if (draining_) return false;
+    ++inside_;
+    return true;
+  }
+  void Leave() ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    --inside_;
+  }
+  void Drain(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    draining_ = true;
+    mutex_.AwaitWithTimeout(absl::Condition(
+                                +[](int64_t* inside) { return *inside == 0; }, &inside_),
+                            patience);
+  }
+
+ private:
+  absl::Mutex mutex_;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t inside_ ABSL_GUARDED_BY(mutex_) = 0;
+};
 
 RpcGateway::RpcGateway(std::shared_ptr<grpc::Channel> channel, std::string in_process_pass)
     : stub_(std::make_shared<grpc::GenericStub>(std::move(channel))),
-      in_process_pass_(std::move(in_process_pass)) {}
+      in_process_pass_(std::move(in_process_pass)),
+      doorkeeper_(std::make_shared<Doorkeeper>()) {}
+
+void RpcGateway::Drain(absl::Duration patience) { doorkeeper_->Drain(patience); }
 
 void RpcGateway::Introduce(const HttpCaller& caller, grpc::ClientContext* context) const {
   if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
@@ -201,6 +244,7 @@ std::unique_ptr<Message> RpcGateway::NewRequest(const MethodDescriptor& method) 
 
 void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
                       const HttpCaller& caller, absl::Duration timeout, Done done) {
+  if (!doorkeeper_->Enter()) return std::move(done)(Stopping(), nullptr);
   struct Pending {
     grpc::ClientContext context;
     grpc::ByteBuffer request;
@@ -216,23 +260,27 @@ void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
   pending->done = std::move(done);
   stub_->UnaryCall(
       &pending->context, PathOf(method), grpc::StubOptions(), &pending->request, &pending->answer,
-      [pending, &method](const grpc::Status& status) {
+      [pending, &method, doorkeeper = doorkeeper_](const grpc::Status& status) {
         std::unique_ptr<Message> message;
         if (status.ok()) message = FromBytes(method, &pending->answer);
         Done answered = *std::exchange(pending->done, std::nullopt);
         if (status.ok() && message == nullptr) {
-          return std::move(answered)({grpc::StatusCode::INTERNAL, "unreadable answer"}, nullptr);
+          std::move(answered)({grpc::StatusCode::INTERNAL, "unreadable answer"}, nullptr);
+        } else {
+          std::move(answered)(status, std::move(message));
         }
-        std::move(answered)(status, std::move(message));
+        doorkeeper->Leave();
       });
 }
 
 std::unique_ptr<RpcGateway::Stream> RpcGateway::Open(const MethodDescriptor& method,
                                                      const Message& request,
                                                      const HttpCaller& caller) {
+  if (!doorkeeper_->Enter()) return std::make_unique<RefusedStream>();
   auto reactor = std::make_shared<StreamReactor>(method, request);
   Introduce(caller, reactor->context());
   reactor->Start(*stub_, reactor);
+  doorkeeper_->Leave();
   return std::make_unique<OpenStream>(std::move(reactor));
 }
 

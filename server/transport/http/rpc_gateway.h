@@ -44,7 +44,13 @@ class RpcGateway {
   using Done =
       absl::AnyInvocable<void(const grpc::Status&, std::unique_ptr<google::protobuf::Message>) &&>;
 
-  // Calls `done` once, from a thread of gRPC's. REQUIRES: a unary method; `request` is its own.
+  // Answers every call that comes from now on with UNAVAILABLE, and returns once those that are
+  // open are answered, or after `patience`. Streams that are open go on. Before the server behind
+  // the channel stops: a call on its channel after that finds nobody.
+  void Drain(absl::Duration patience);
+
+  // Calls `done` once, from a thread of gRPC's or at once. REQUIRES: a unary method; `request` is
+  // its own.
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const HttpCaller& caller,
             absl::Duration timeout, Done done);
@@ -67,10 +73,12 @@ class RpcGateway {
                                const google::protobuf::Message& request, const HttpCaller& caller);
 
  private:
+  class Doorkeeper;
   void Introduce(const HttpCaller& caller, grpc::ClientContext* context) const;
 
   const std::shared_ptr<grpc::GenericStub> stub_;
   const std::string in_process_pass_;
+  const std::shared_ptr<Doorkeeper> doorkeeper_;
 };
 
 }  // namespace epsledger::transport

@@ -115,16 +115,74 @@ TEST(CountGuesses, GuessesTheHighestInAndTheLowestOut) {
             "memberScores[0]: got NaN, want a number");
 }
 
-// Members come first in the lists; an order of ties that kept them there would be always right.
-TEST(CountGuesses, DoesNotSeeMembersInTies) {
-  CanaryScores scores;
-  scores.members.assign(5000, 1);
-  scores.non_members.assign(5000, 1);
-  const int64_t correct = CountGuesses(scores, 10000)->correct;
-  EXPECT_NEAR(static_cast<double>(correct), 5000, 4 * 50);
-  EXPECT_EQ(*OneRunEpsilonLowerBound(*CountGuesses(scores, 10000),
-                                     {.delta = 1e-5, .confidence = 1 - 1e-6}),
-            0);
+// Members come first in the lists; an order of ties that knew that, or any other that is fixed,
+// would show something: 362 equal scores "proved" an epsilon of .102.
+TEST(CountGuesses, ShowsNothingOfEqualScores) {
+  for (int64_t members = 1; members <= 400; ++members) {
+    CanaryScores scores;
+    scores.members.assign(static_cast<size_t>(members), 1);
+    scores.non_members.assign(static_cast<size_t>(members), 1);
+    for (const int64_t guesses : DefaultGuesses(2 * members)) {
+      const OneRunCounts counts = *CountGuesses(scores, guesses);
+      EXPECT_EQ(counts.guesses, guesses);
+      // All of them are guessed "in", or none.
+      EXPECT_EQ(counts.correct, guesses == 2 * members ? members : 0);
+      EXPECT_EQ(*OneRunEpsilonLowerBound(counts, {.delta = 0, .confidence = 0.9}), 0);
+    }
+  }
+}
+
+TEST(CountGuesses, GuessesTiesTogether) {
+  const CanaryScores scores{{5, 4, 4, 0}, {4, 0, -1, -1}};
+  const auto correct = [](const CanaryScores& of, int64_t guesses) {
+    const OneRunCounts counts = *CountGuesses(of, guesses);
+    EXPECT_EQ(counts.guesses, guesses);
+    return counts.correct;
+  };
+  EXPECT_EQ(correct(scores, 1), 1);
+  // The first half would end among the fours: 5 in, -1 and -1 out.
+  EXPECT_EQ(correct(scores, 4), 3);
+  EXPECT_EQ(correct(scores, 8), 3 + 3);
+  const CanaryScores binary{{1, 1, 1, 0}, {1, 0, 0, 0}};
+  EXPECT_EQ(correct(binary, 2), 0);
+  EXPECT_EQ(correct(binary, 4), 3);  // all ones, which are as many as the guesses
+  EXPECT_EQ(correct(binary, 8), 3 + 3);
+  // More ones than half of the guesses.
+  EXPECT_EQ(correct({{1, 1, 1, 1}, {1, 0}}, 6), 4 + 1);
+}
+
+// Attacks that answer yes or no, of mechanisms whose epsilon is known: a membership is told as it
+// is with probability p, so that epsilon = log(p / (1 - p)).
+TEST(CountGuesses, OfYesAndNoIsAboveTheTruthAsSeldomAsItSays) {
+  constexpr int kRuns = 400;
+  for (const double truth : {0.0, 0.5, 2.0}) {
+    const double p = 1 / (1 + std::exp(-truth));
+    std::mt19937_64 random(12);
+    std::bernoulli_distribution is_member(0.5);
+    std::bernoulli_distribution is_told(p);
+    int above = 0;
+    double mean = 0;
+    for (int run = 0; run < kRuns; ++run) {
+      CanaryScores scores;
+      for (int i = 0; i < 500; ++i) {
+        const bool member = is_member(random);
+        const double score = is_told(random) == member ? 1 : 0;
+        (member ? scores.members : scores.non_members).push_back(score);
+      }
+      double best = 0;
+      const std::vector<int64_t> all = DefaultGuesses(500);
+      for (const int64_t guesses : all) {
+        best = std::max(
+            best, *OneRunEpsilonLowerBound(*CountGuesses(scores, guesses),
+                                           {.delta = 0, .confidence = 1 - 0.05 / all.size()}));
+      }
+      above += best > truth ? 1 : 0;
+      mean += best / kRuns;
+    }
+    // 5 % of 400 and four deviations.
+    EXPECT_LE(above, 20 + 4 * 4.4) << truth;
+    if (truth > 0) EXPECT_GT(mean, 0.25 * truth) << truth;
+  }
 }
 
 double Audited(const CanaryScores& scores, const AuditTarget& target) {

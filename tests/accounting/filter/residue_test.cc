@@ -230,7 +230,7 @@ TEST_F(ResiduePricerTest, TakesLargeDeltasFromTheReserve) {
 
 TEST_F(ResiduePricerTest, RefusesWhatItHasNoProofFor) {
   EXPECT_EQ(pricer_.PriceOf(NonPrivate{"x"}, kNeighbors, 1, 10).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+            absl::StatusCode::kUnimplemented);
   EXPECT_EQ(pricer_.PriceOf(Gaussian{.2}, kNeighbors, 1, reference_.units).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }

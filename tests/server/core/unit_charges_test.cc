@@ -462,6 +462,27 @@ TEST_F(UnitCharges, APlanThatIsChargedTooLittleIsFoundToo) {
   EXPECT_THAT(ProblemOf(cheaper, PriceCheck::kProved), testing::HasSubstr("is not proved"));
 }
 
+// What the ledger itself made is proved again, also where a unit is so small that its rounding is
+// not.
+TEST_F(UnitCharges, AVerifierProvesEveryReferenceThatWasMade) {
+  struct Row {
+    double epsilon, delta, q, z;
+  };
+  int number = 0;
+  for (const Row& row : {Row{8, 1e-9, .01, 1.1}, Row{8, 1e-6, .0004675, 4.649},
+                         Row{3, 1e-6, .0002108, 1.149}, Row{2, 1e-6, .001133, 2.844}}) {
+    UnitHarness harness;
+    CreateBudget create{
+        .spec = {.id = "b",
+                 .cap = ApproximateDpCap{row.epsilon, row.delta, ApproximateDpFilter::kResidue, 0},
+                 .privacy_unit = "person"}};
+    create.reference = Sampled(row.q, row.z);
+    ASSERT_TRUE(harness.Priced(std::move(create)).ok()) << number;
+    EXPECT_EQ(ProblemOf(harness.entries, PriceCheck::kProved), "") << number;
+    ++number;
+  }
+}
+
 // An entry from a file that holds no laws is no reference.
 TEST_F(UnitCharges, AReferenceThatHoldsNoPairOfLawsIsRefused) {
   harness_.Budget("b", ApproximateDpFilter::kResidue, Step());

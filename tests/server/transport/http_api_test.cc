@@ -2,16 +2,20 @@
 // reads, log-in, and the document that describes them.
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/util/json_util.h"
@@ -52,6 +56,57 @@ HttpAnswer Split(const std::string& answer) {
   return {.status = std::stoi(answer.substr(9, 3)),
           .head = answer.substr(0, end),
           .body = answer.substr(end + 4)};
+}
+
+// Whoever stops the server has HTTP drained first: what calls the channel of a server that has
+// stopped crashes in gRPC.
+TEST(RpcGateway, DrainsWhileItsCallersGoOn) {
+  TestServer server;
+  ASSERT_TRUE(server.client.CreateBudget("b", "pure_epsilon { epsilon: 1 }").ok());
+  RpcGateway gateway(server.server->InProcessChannel(), server.server->in_process_pass());
+  const auto* method = RpcGateway::FindUnaryMethod("epsledger.v1.BudgetService.GetBudget");
+  ASSERT_NE(method, nullptr);
+  v1::GetBudgetRequest request;
+  request.set_name("budgets/b");
+  std::atomic<int> answered = 0;
+  std::atomic<int> after_drain = 0;
+  std::atomic<bool> drained = false;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      // Until refused, and then a few times more.
+      for (int refused = 0; refused < 50;) {
+        absl::Notification done;
+        gateway.Call(*method, request, {}, absl::Seconds(30),
+                     [&](const grpc::Status& status, std::unique_ptr<google::protobuf::Message>) {
+                       if (status.ok()) {
+                         ++answered;
+                         EXPECT_FALSE(drained);
+                       } else {
+                         EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+                         ++refused;
+                         after_drain += drained ? 1 : 0;
+                       }
+                       done.Notify();
+                     });
+        done.WaitForNotification();
+      }
+    });
+  }
+  while (answered < 100) std::this_thread::yield();
+  gateway.Drain(absl::Seconds(30));
+  drained = true;
+  server.server->Drain(absl::Seconds(30));
+  EXPECT_EQ(gateway
+                .Open(*v1::GetBudgetRequest::descriptor()
+                           ->file()
+                           ->FindServiceByName("BudgetService")
+                           ->FindMethodByName("WatchBudget"),
+                      request, {})
+                ->status()
+                .error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+  for (std::thread& caller : callers) caller.join();
 }
 
 class HttpApi : public testing::Test {

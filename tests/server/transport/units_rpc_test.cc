@@ -66,7 +66,8 @@ TEST_F(UnitsRpc, ConcurrentFirstChargesMakeOneReference) {
   request.set_budget("budgets/b");
   const auto stream = client().audit->ExportLedger(&context, request);
   v1::AuditEntry entry;
-  while (stream->Read(&entry)) fixed += entry.description().find("counts units of") != std::string::npos;
+  while (stream->Read(&entry))
+    fixed += entry.description().find("counts units of") != std::string::npos;
   EXPECT_TRUE(stream->Finish().ok());
   EXPECT_EQ(fixed, 1);
 }
@@ -112,6 +113,95 @@ TEST_F(UnitsRpc, ThePreviewedNumberOfSingleStepsFits) {
   while (client().Charge(kAttempt, "o" + std::to_string(charged), kOther, 1).ok()) ++charged;
   EXPECT_GE(charged, fits);
   EXPECT_LE(charged, fits + fits / 5 + 2) << "the preview says much too little";
+}
+
+// An own cap in units below a cap in units: each round of asking finds a price at both.
+TEST_F(UnitsRpc, ManyStepsArePreviewedBelowTwoCapsInUnits) {
+  ASSERT_TRUE(client().CreateBudget("b", kCap).ok());
+  v1::CreateSessionRequest create = Parse<v1::CreateSessionRequest>(
+      "parent: 'budgets/b' session_id: 's' session { neighboring_relation: ADD_OR_REMOVE_ONE mode: "
+      "ADAPTIVE own_cap { approximate_dp { epsilon: 1 delta: 1e-5 filter: RESIDUE } } } expects "
+      "{ " +
+      std::string(kStep) + " }");
+  ASSERT_TRUE(TestClient::Call<v1::Session>(*client().sessions,
+                                            &v1::SessionService::Stub::CreateSession, create)
+                  .ok());
+  for (const char* event : {"pure_dp { epsilon: .005 }", "gaussian { noise_multiplier: 100 }",
+                            "laplace { noise_multiplier: 100 }"}) {
+    const auto preview = Preview("session: 'budgets/b/sessions/s'", event, 5000);
+    EXPECT_TRUE(preview.ok()) << event << ": " << preview.status.error_message();
+    EXPECT_GT(preview.response.steps_that_fit(), 10) << event;
+  }
+}
+
+// A batch goes down many levels of prices at once, alone with the ledger.
+TEST_F(UnitsRpc, ABatchThatGoesDownManyLevelsIsDecided) {
+  client().MakeSession(kCap);
+  ASSERT_TRUE(client().Charge(kAttempt, "first", kStep, 1).ok());
+  v1::BatchChargeRequest batch;
+  batch.set_attempt(kAttempt);
+  batch.set_mode(v1::BatchChargeRequest::PER_ITEM);
+  for (int i = 0; i < 100; ++i) {
+    *batch.add_items() =
+        Parse<v1::BatchChargeItem>("charge_id: 'b" + std::to_string(i) +
+                                   "' event { poisson_sampled { sampling_probability: .1 event { "
+                                   "gaussian { noise_multiplier: 2 "
+                                   "} } } } count: 1");
+  }
+  const auto decided = TestClient::Call<v1::BatchChargeResponse>(
+      *client().charges, &v1::ChargeService::Stub::BatchCharge, batch);
+  ASSERT_TRUE(decided.ok()) << decided.status.error_message();
+  int accepted = 0;
+  for (const v1::ChargeResult& result : decided.response.results())
+    accepted += result.has_accepted();
+  EXPECT_GT(accepted, 40);
+  EXPECT_LT(accepted, 100);
+  EXPECT_LE(SpentUnits(), CapUnits());
+}
+
+// What has a price and no room is spent, and not an event that cannot be counted.
+TEST_F(UnitsRpc, AFullCapIsSpentWhateverIsAsked) {
+  client().MakeSession(kCap);
+  ASSERT_TRUE(client().Charge(kAttempt, "first", kStep, 1).ok());
+  const auto large =
+      Preview("session: 'budgets/b/sessions/s'", "gaussian { noise_multiplier: 1 }", 10);
+  EXPECT_EQ(large.response.refusal().reason(), v1::Refusal::BUDGET_EXHAUSTED);
+  const auto units = static_cast<int64_t>(CapUnits());
+  ASSERT_TRUE(client().Charge(kAttempt, "rest", kStep, units - 1).ok());
+  for (const char* event : {"gaussian { noise_multiplier: 50 }", "pure_dp { epsilon: 1 }", kStep}) {
+    const auto full = Preview("session: 'budgets/b/sessions/s'", event, 1);
+    EXPECT_EQ(full.response.refusal().reason(), v1::Refusal::BUDGET_EXHAUSTED) << event;
+    EXPECT_EQ(full.response.refusal().cell().quantity(), v1::CellBalance::UNITS) << event;
+    EXPECT_EQ(full.response.refusal().requested(), 1) << event;
+  }
+  EXPECT_EQ(Preview("session: 'budgets/b/sessions/s'", "non_private { reason: 'x' }", 1)
+                .response.refusal()
+                .reason(),
+            v1::Refusal::EVENT_NOT_CHARGEABLE);
+}
+
+TEST_F(UnitsRpc, ARefusalForWantOfReserveSaysSo) {
+  client().MakeSession(kCap);
+  ASSERT_TRUE(client().Charge(kAttempt, "first", kStep, 1).ok());
+  ASSERT_TRUE(
+      client().Charge(kAttempt, "some", "approximate_dp { epsilon: 0 delta: 1e-8 }", 1).ok());
+  const auto refused =
+      Preview("session: 'budgets/b/sessions/s'", "approximate_dp { epsilon: 0 delta: 4.5e-8 }", 1);
+  EXPECT_EQ(refused.response.refusal().reason(), v1::Refusal::BUDGET_EXHAUSTED);
+  EXPECT_EQ(refused.response.refusal().cell().quantity(), v1::CellBalance::RESERVE);
+  EXPECT_GE(refused.response.refusal().requested(), 4.5e-8);
+}
+
+// A reference for an epsilon that promises nothing would be hours of work.
+TEST_F(UnitsRpc, AnEpsilonBeyondAllReasonHasNoUnits) {
+  const auto refused = client().CreateBudget(
+      "b", std::string("approximate_dp { epsilon: 1e300 delta: 1e-5 filter: RESIDUE reference { ") +
+               kStep + " } }");
+  EXPECT_EQ(refused.code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(refused.status.error_message(), HasSubstr("units count up to an epsilon of 100"));
+  client().MakeSession("approximate_dp { epsilon: 1e6 delta: 1e-5 }");
+  const auto charge = client().Charge(kAttempt, "by-others", kStep, 1);
+  EXPECT_TRUE(charge.ok()) << charge.status.error_message();
 }
 
 // The series of a session draws no step ahead that would be refused.

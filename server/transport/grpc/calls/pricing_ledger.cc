@@ -24,8 +24,9 @@ using core::UnitPriceWanted;
 using core::UnitReference;
 
 // A charge that needs a reference, then a block, then what the block left over, at every cap on the
-// way up at once, is done after four; each may come too late for its level once or twice.
-constexpr int kMaxRounds = 16;
+// way up at once, is done after four; each may come too late for its level once or twice. A batch
+// goes down eight levels a round.
+constexpr int kMaxRounds = 32;
 // Chains that prices were made on lately: a few MB each.
 constexpr size_t kMaxChains = 8;
 constexpr size_t kMaxReferences = 32;

@@ -23,7 +23,6 @@ constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
-constexpr size_t kRoughPieces = 2048;
 // What a lattice may take, as Precision::max_work counts it, before a contour with a cut is tried.
 constexpr double kQuickWork = 0x1p17;
 // A contour that did not pay for so many deltas in a row is not asked for another one.
@@ -46,13 +45,8 @@ struct DirectedComposition::Level {
   ComposedSums sums;
   double log_infinity_above = -kInf;
   double log_infinity_below = -kInf;
-  double largest_index = 0;  // no finite loss lies above
-  // The measures in a few thousand pieces, for choosing where to look.
-  struct Piece {
-    double log_mass;
-    double loss;
-  };
-  std::vector<std::vector<Piece>> rough;
+  double largest_index = 0;                    // no finite loss lies above
+  std::vector<std::vector<LossPiece>> pieces;  // of the measures above, for choosing where to look
 };
 
 // Where to look: the order at which the bound of Chernoff is tightest, and what it says there.
@@ -97,20 +91,7 @@ void DirectedComposition::BuildLevel(double interval, double log_tail) {
     level->measures.push_back(Discretize(*p.profile, CoveringLattice(*p.profile, range, interval)));
     const LossMeasure& above = level->measures.back().above;
     work_ += p.profile->Cost() * static_cast<double>(above.masses.size());
-    std::vector<Level::Piece>& rough = level->rough.emplace_back();
-    const size_t width = above.masses.size() / kRoughPieces + 1;
-    for (size_t start = 0; start < above.masses.size(); start += width) {
-      double mass = 0;
-      double loss = 0;
-      for (size_t k = start; k < std::min(start + width, above.masses.size()); ++k) {
-        mass += above.masses[k];
-        loss += above.masses[k] * static_cast<double>(k - start);
-      }
-      if (!(mass > 0)) continue;
-      rough.push_back({.log_mass = std::log(mass),
-                       .loss = interval * (static_cast<double>(above.first) +
-                                           static_cast<double>(start) + loss / mass)});
-    }
+    level->pieces.push_back(PiecesOf(above, interval));
   }
   if (level_ != nullptr) level->transform = std::move(level_->transform);
   level_ = std::move(level);
@@ -152,16 +133,7 @@ void DirectedComposition::Recompose() {
 double DirectedComposition::LogMomentAt(double order) const {
   double sum = 0;
   for (size_t i = 0; i < profiles_.size(); ++i) {
-    double largest = -kInf;
-    for (const Level::Piece& piece : level_->rough[i]) {
-      largest = std::max(largest, piece.log_mass + order * piece.loss);
-    }
-    double moment = 0;
-    for (const Level::Piece& piece : level_->rough[i]) {
-      const double exponent = piece.log_mass + order * piece.loss - largest;
-      if (exponent > -60) moment += std::exp(exponent);
-    }
-    sum += profiles_[i].count * (largest + std::log(moment));
+    sum += profiles_[i].count * RoughLogMoment(level_->pieces[i], order);
   }
   return sum;
 }

@@ -223,4 +223,36 @@ double LogMoment(const LossMeasure& measure, double interval, double order) {
   return RoundUp(std::log(sum) + scale + relative, 4);
 }
 
+std::vector<LossPiece> PiecesOf(const LossMeasure& measure, double interval) {
+  constexpr size_t kMostPieces = 2048;
+  std::vector<LossPiece> pieces;
+  const size_t width = measure.masses.size() / kMostPieces + 1;
+  for (size_t start = 0; start < measure.masses.size(); start += width) {
+    double mass = 0;
+    double distance = 0;
+    for (size_t k = start; k < std::min(start + width, measure.masses.size()); ++k) {
+      mass += measure.masses[k];
+      distance += measure.masses[k] * static_cast<double>(k - start);
+    }
+    if (!(mass > 0)) continue;
+    const double index =
+        static_cast<double>(measure.first) + static_cast<double>(start) + distance / mass;
+    pieces.push_back({.log_mass = std::log(mass), .loss = interval * index});
+  }
+  return pieces;
+}
+
+double RoughLogMoment(const std::vector<LossPiece>& pieces, double order) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const LossPiece& piece : pieces) {
+    largest = std::max(largest, piece.log_mass + order * piece.loss);
+  }
+  double sum = 0;
+  for (const LossPiece& piece : pieces) {
+    const double exponent = piece.log_mass + order * piece.loss - largest;
+    if (exponent > -60) sum += std::exp(exponent);
+  }
+  return largest + std::log(sum);
+}
+
 }  // namespace epsledger::accounting

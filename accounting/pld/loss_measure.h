@@ -46,6 +46,15 @@ MeasurePair Discretize(const PrivacyProfile& profile, const Lattice& lattice);
 // Within a few ulp of the exponents. order > 0. Cost: one exponential a point.
 double LogMoment(const LossMeasure& measure, double interval, double order);
 
+// A measure in two thousand pieces at most, each at its mean loss.
+struct LossPiece {
+  double log_mass = 0;
+  double loss = 0;
+};
+std::vector<LossPiece> PiecesOf(const LossMeasure& measure, double interval);
+// About LogMoment of the measure: no bound.
+double RoughLogMoment(const std::vector<LossPiece>& pieces, double order);
+
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_PLD_LOSS_MEASURE_H_

@@ -82,6 +82,20 @@ class ServedLedger:
             self._process.kill()
             self._process.wait()
 
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+    def start_again(self):
+        """On the same addresses and the same place."""
+        addresses = os.path.join(self._folder.name, "addresses")
+        os.unlink(addresses)
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                [self.epsledgerd, *self._place, "--listen", self.grpc, "--http-listen", self.http, "--address-file",
+                 addresses], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self._wait_for(addresses)
+
     def __exit__(self, *_):
         self.stop()
         for port in self._ports:

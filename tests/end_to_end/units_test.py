@@ -52,24 +52,11 @@ def event_key(event):
 
 
 class Server(ServedLedger):
-    """One that is killed, and started again on the same addresses and the same place."""
+    """One with clients that are patient."""
 
     @property
     def address(self):
         return "http://" + self.http
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-
-    def start_again(self):
-        addresses = os.path.join(self._folder.name, "addresses")
-        os.unlink(addresses)
-        with open(self.log, "ab") as log:
-            self._process = subprocess.Popen(
-                [self.epsledgerd, *self._place, "--listen", self.grpc, "--http-listen", self.http, "--address-file",
-                 addresses], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-        self._wait_for(addresses)
 
     def client(self, retry=PATIENT):
         return epsledger.connect(address=self.address, retry=retry)

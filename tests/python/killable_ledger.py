@@ -1,6 +1,5 @@
 """An epsledgerd that can be killed and started again on the same data and the same addresses."""
 import os
-import subprocess
 import sys
 import time
 
@@ -19,20 +18,6 @@ class KillableLedger(ServedLedger):
     @property
     def address(self):
         return "http://" + self.http
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-
-    def start_again(self):
-        addresses = os.path.join(self._folder.name, "addresses")
-        os.unlink(addresses)
-        with open(self.log, "ab") as log:
-            self._process = subprocess.Popen(
-                [self.epsledgerd, "--data-dir", os.path.join(self._folder.name, "data"), "--listen", self.grpc,
-                 "--http-listen", self.http, "--address-file", addresses],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
-        self._wait_for(addresses)
 
 
 def wait_until(condition, what, seconds=120):

@@ -15,18 +15,20 @@ interface CellsTableProps {
 export function CellsTable({ cells, allMustFit }: CellsTableProps) {
   const counted = cells.filter((cell) => cell.quantity !== 'NO_GUARANTEE');
   if (counted.length === 0) return <p class="muted">Nothing is counted here.</p>;
-  // Where one is enough, it is the one with the most room that counts.
-  const sorted = allMustFit ? counted : [...counted].sort((a, b) => shareOf(a) - shareOf(b));
+  // Where one is enough, it is the one with the most room that counts. The reserve belongs to the
+  // units before it.
+  const ways = allMustFit ? counted : counted.filter((cell) => cell.quantity !== 'RESERVE');
+  const sorted = allMustFit ? ways : [...ways].sort((a, b) => shareOf(a) - shareOf(b));
   const shown = allMustFit ? sorted : sorted.slice(0, 1);
-  const rest = allMustFit ? [] : sorted.slice(1);
-  const open = sorted.filter((cell) => shareOf(cell) < 1).length;
+  const rest = counted.filter((cell) => !shown.includes(cell));
+  const open = ways.filter((cell) => shareOf(cell) < 1).length;
   return (
     <>
-      {counted.length > 1 && (
+      {ways.length > 1 && (
         <p class="muted small">
           {allMustFit
-            ? `A charge fits if all ${counted.length} have room.`
-            : `A charge fits if one of ${counted.length} has room: ${open} ${open === 1 ? 'has' : 'have'} some left. Shown is the one with the most.`}
+            ? `A charge fits if all ${ways.length} have room.`
+            : `A charge fits if one of ${ways.length} has room: ${open} ${open === 1 ? 'has' : 'have'} some left. Shown is the one with the most.`}
         </p>
       )}
       <Rows label="Cells" cells={shown} />

@@ -19,7 +19,8 @@ std::string WhatToDo(const RefusalDetails& refusal) {
         return absl::StrCat("ask for at most ", refusal.steps_that_fit,
                             " of it, or for more noise");
       }
-      return refusal.requested > refusal.cap && refusal.cap > 0
+      // Beyond the tolerance of a cap, which is 2^-32 of it.
+      return refusal.requested > refusal.cap * (1 + 1e-9) && refusal.cap > 0
                  ? "it is larger than the whole cap, and no step of it fits: ask for more noise, "
                    "or for a larger budget"
                  : "no step of this size fits any more: ask for more noise, or stop";

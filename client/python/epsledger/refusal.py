@@ -56,7 +56,7 @@ class Refusal:
             return self.remedy
         if self.reason == "BUDGET_EXHAUSTED" and self.steps_that_fit > 0:
             return "ask for at most %d of it, or for more noise" % self.steps_that_fit
-        if self.reason == "BUDGET_EXHAUSTED" and self.requested > self.cap > 0:
+        if self.reason == "BUDGET_EXHAUSTED" and self.requested > self.cap * (1 + 1e-9) > 0:
             return ("it is larger than the whole cap, and no step of it fits: ask for more noise, or for a larger "
                     "budget")
         if self.reason == "NOT_IN_PLAN" and self.steps_that_fit > 0:

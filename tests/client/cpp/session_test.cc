@@ -264,6 +264,10 @@ TEST(RefusalText, SaysTooLargeApartFromSpent) {
                          .spent = 0,
                          .requested = 2};
   EXPECT_THAT(RefusalText(refusal), HasSubstr("larger than the whole cap"));
+  // What is asked for is rounded up.
+  refusal.spent = 1;
+  refusal.requested = 1 + 0x1p-52;
+  EXPECT_THAT(RefusalText(refusal), HasSubstr("no step of this size fits any more"));
   refusal.spent = 0.9;
   refusal.requested = 0.5;
   EXPECT_THAT(RefusalText(refusal), HasSubstr("no step of this size fits any more"));

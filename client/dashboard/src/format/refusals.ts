@@ -84,7 +84,8 @@ export function remedyWords(refusal: Refusal): string {
 
 function isLargerThanTheCap(refusal: Refusal): boolean {
   const cap = numberOf(refusal.cell?.cap) ?? 0;
-  return cap > 0 && (numberOf(refusal.requested) ?? 0) > cap;
+  // Beyond the tolerance of a cap, which is 2^-32 of it.
+  return cap > 0 && (numberOf(refusal.requested) ?? 0) > cap * (1 + 1e-9);
 }
 
 function asSentence(text: string): string {

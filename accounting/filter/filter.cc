@@ -24,7 +24,7 @@ namespace {
 // meet little noise: from 1.5 (epsilon 20) to some hundreds (epsilon 0.1). Spaced so that the best
 // order is never further than a factor 1.35 in a - 1 away below 24 and 2 above. Integers where the
 // moment is an exact sum.
-constexpr double kOrders[] = {1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 11, 16, 24, 40, 72, 144, 320};
+constexpr double kRenyiOrders[] = {1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 11, 16, 24, 40, 72, 144, 320};
 
 absl::Status Check(const std::string& path, const char* name, double x, const Interval& domain) {
   return CheckInterval(path.empty() ? name : absl::StrCat(path, ".", name), x, domain);
@@ -46,11 +46,11 @@ absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
   // The orders that have room with delta / 16 are kept, then delta is split among those alone:
   // their caps only grow.
   for (int round = 0; round < 2; ++round) {
-    const double share =
-        round == 0 ? static_cast<double>(std::size(kOrders)) : static_cast<double>(cells.size());
+    const double share = round == 0 ? static_cast<double>(std::size(kRenyiOrders))
+                                    : static_cast<double>(cells.size());
     const double log_share = RoundDown(log_delta - RoundUp(std::log(share)));
     std::vector<FilterCell> kept;
-    for (const double order : kOrders) {
+    for (const double order : kRenyiOrders) {
       const bool before = round == 0 || std::any_of(cells.begin(), cells.end(), [&](const auto& c) {
                             return c.order == order;
                           });
@@ -76,14 +76,8 @@ constexpr double kPortfolioUnits = 0.92;
 constexpr double kPortfolioGaussian = 0.04;
 constexpr double kPortfolioRenyi = 0.04;
 
-Filter ResidueFilter() {
-  return Filter{FilterRule::kAllCells,
-                {FilterCell{CellQuantity::kUnits, 0, 0}, FilterCell{CellQuantity::kReserve, 0, 0}},
-                kResidueTheorem};
-}
-
 Filter PortfolioFilter(double epsilon, double delta) {
-  Filter filter = ResidueFilter();
+  Filter filter = UnitsFilter();
   filter.rule = FilterRule::kAnyCell;
   filter.theorem =
       std::string(kResidueTheorem) +
@@ -186,6 +180,12 @@ double DeltaOfUnits(ApproximateDpFilter kind, double delta) {
   return kind == ApproximateDpFilter::kPortfolio ? RoundDown(kPortfolioUnits * delta) : 0;
 }
 
+Filter UnitsFilter() {
+  return Filter{FilterRule::kAllCells,
+                {FilterCell{CellQuantity::kUnits, 0, 0}, FilterCell{CellQuantity::kReserve, 0, 0}},
+                kResidueTheorem};
+}
+
 absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
   if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
   // The second cell, with no room, refuses every event that has a delta.
@@ -226,7 +226,7 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
                      "[FZ21] Thm 4.3 at every order ; [CKS20] Prop 12");
     }
     case ApproximateDpFilter::kResidue:
-      return ResidueFilter();
+      return UnitsFilter();
     case ApproximateDpFilter::kPortfolio:
       return PortfolioFilter(epsilon, delta);
   }

@@ -104,6 +104,9 @@ absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path);
 // D_order <= divergence. order in (1, inf), divergence in (0, inf).
 absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path);
 
+// As kResidue, of units whose number is given: the guarantee is the curve of Reference.
+Filter UnitsFilter();
+
 // Lets everything pass and guarantees nothing: one cell in which every event costs 0.
 Filter NoGuaranteeFilter();
 

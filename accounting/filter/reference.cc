@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
 #include "accounting/filter/event_profiles.h"
+#include "accounting/filter/filter.h"
 #include "accounting/filter/pair_spectrum.h"
 #include "accounting/filter/residue.h"
 #include "accounting/numeric/rounding.h"
@@ -55,7 +56,16 @@ class TiltedDelta {
     if (best_tilt != tilt_) Tilt(best_tilt);
   }
 
-  double Upper(int64_t uses, double epsilon) const {
+  double Upper(int64_t uses, double epsilon) const { return Upper(LawOf(uses), epsilon); }
+
+  // The tilted law of the sum of `uses` losses, from which bounds at any epsilon are read.
+  struct Law {
+    int64_t uses = 0;
+    std::vector<std::complex<double>> masses;
+    // What a bound may miss, in units of e^{uses K - tilt loss}, largest where its sum begins.
+    double lost = 0;
+  };
+  Law LawOf(int64_t uses) const {
     const auto size = static_cast<int64_t>(transform_.size());
     const auto half = size / 2;
     std::vector<std::complex<double>> z(transform_.size());
@@ -78,7 +88,7 @@ class TiltedDelta {
       z[k] = value;
       if (k > 0 && k < half) z[size - k] = std::conj(value);
     }
-    const std::vector<std::complex<double>> masses = transform_.CharacteristicFunction(z);
+    Law law{.uses = uses, .masses = transform_.CharacteristicFunction(z)};
     const double window = interval_ * static_cast<double>(half - 1);
     double beyond = 0;
     for (const auto& side : beyond_) {
@@ -89,21 +99,26 @@ class TiltedDelta {
       }
       beyond += std::exp(std::min(0.0, best));
     }
-    // In units of e^{uses K - tilt loss}, largest where the sum begins.
-    const double lost = (transform_.RelativeError() * 1.1 + 0x1p-51) * std::sqrt(squares) +
-                        std::sqrt(error_squares) + beyond;
+    law.lost = (transform_.RelativeError() * 1.1 + 0x1p-51) * std::sqrt(squares) +
+               std::sqrt(error_squares) + beyond;
+    return law;
+  }
+
+  double Upper(const Law& law, double epsilon) const {
+    const auto size = static_cast<int64_t>(transform_.size());
+    const auto half = size / 2;
     const auto j = static_cast<int64_t>(std::floor(epsilon / interval_));
     const long double step = static_cast<long double>(tilt_) * interval_;
     const long double scale = 1.0L / static_cast<long double>(size);
-    long double sum = lost;
+    long double sum = law.lost;
     for (int64_t i = j + 1; i < half; ++i) {
-      const long double mass = masses[(size - i) % size].real() * scale;
+      const long double mass = law.masses[(size - i) % size].real() * scale;
       if (mass <= 0) continue;  // rounding, counted in `lost`
-      sum += mass * std::exp(-step * (i - j)) *
-             -std::expm1((j - i) * static_cast<long double>(interval_));
+      const long double excess = i * static_cast<long double>(interval_) - epsilon;
+      if (excess > 0) sum += mass * std::exp(-step * (i - j)) * -std::expm1(-excess);
     }
-    const long double log_start = static_cast<long double>(uses) * log_moment_ - step * j;
-    const double at_infinity = RoundUp(static_cast<double>(uses) * infinity_mass_, 2);
+    const long double log_start = static_cast<long double>(law.uses) * log_moment_ - step * j;
+    const double at_infinity = RoundUp(static_cast<double>(law.uses) * infinity_mass_, 2);
     const double delta = static_cast<double>(sum * std::exp(log_start)) * (1 + 1e-11);
     return std::isnan(delta) ? 1 : delta + at_infinity;
   }
@@ -164,6 +179,22 @@ class TiltedDelta {
   std::array<std::array<double, kTailOrders.size()>, 2> beyond_{};
 };
 
+// The least epsilon with (epsilon, delta)-DP for so many uses of the pair by Chernoff's bound; +inf
+// if there is none.
+double EpsilonNear(const LossPair& pair, int64_t uses, double delta) {
+  double epsilon = 0;
+  for (const Direction& direction : DirectionsOf(pair)) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 24; ++i) {
+      const double order = 0.5 * std::pow(1.4, i);
+      const double moment = LogMomentOf(direction, pair.interval, order);
+      best = std::min(best, (static_cast<double>(uses) * moment - std::log(delta)) / order);
+    }
+    epsilon = std::max(epsilon, best);
+  }
+  return epsilon;
+}
+
 // About how many uses of the pair are (epsilon, delta)-DP, by Chernoff's bound; at least 1.
 int64_t UsesNear(const LossPair& pair, double epsilon, double delta) {
   constexpr int kOrders = 24;
@@ -201,6 +232,20 @@ class SpendOfUnits {
     return orders_[0].Upper(units, epsilon_) <= delta && orders_[1].Upper(units, epsilon_) <= delta;
   }
   size_t transform() const { return transform_; }
+
+  // About the least epsilon in [0, high] with R_units(e^epsilon) <= delta, a little above it;
+  // `high` itself where none is found.
+  double LeastEpsilon(int64_t units, double delta, double high) const {
+    const std::array<TiltedDelta::Law, 2> laws = {orders_[0].LawOf(units), orders_[1].LawOf(units)};
+    double low = 0;
+    while (high - low > 1e-5 * high) {
+      const double middle = 0.5 * (low + high);
+      const bool is_within =
+          orders_[0].Upper(laws[0], middle) <= delta && orders_[1].Upper(laws[1], middle) <= delta;
+      (is_within ? high : low) = middle;
+    }
+    return high;
+  }
 
  private:
   // Where a stream of so many units has all but 1e-9 delta, and the question with room beside it.
@@ -342,6 +387,63 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
     next.units -= std::max<int64_t>(1, next.units / 256);
   }
   return next;
+}
+
+absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
+                                               NeighboringRelation relation, int64_t units,
+                                               double delta) {
+  // A lattice that is fine where so many units stand at this delta.
+  double epsilon = kLargestEpsilonOfUnits;
+  for (const double order : {1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0, 129.0, 257.0}) {
+    const double divergence =
+        CostUpperBound(event, relation, {.quantity = CellQuantity::kRenyi, .order = order});
+    const double at = static_cast<double>(units) * divergence - std::log(delta) / (order - 1);
+    epsilon = std::min(epsilon, std::isnan(at) ? epsilon : at);
+  }
+  const double pure = CostUpperBound(event, relation, {.quantity = CellQuantity::kEpsilon}) *
+                      static_cast<double>(units);
+  if (pure > 0) epsilon = std::min(epsilon, pure);
+  absl::StatusOr<Reference> reference = MakeReference(event, relation, epsilon, delta);
+  const bool too_many =
+      reference.ok() && epsilon == kLargestEpsilonOfUnits && reference->units < units;
+  if (too_many || absl::IsFailedPrecondition(reference.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%d uses of it have no proved epsilon up to %g at delta %g", units,
+                        kLargestEpsilonOfUnits, delta));
+  }
+  if (!reference.ok()) return reference.status();
+  reference->units = units;
+  return reference;
+}
+
+absl::StatusOr<Reference> WithUnits(const Reference& reference, int64_t units, double delta) {
+  Reference next = reference;
+  next.units = units;
+  next.slack = RoundUp(RoundUp(reference.slack / static_cast<double>(reference.units)) *
+                       static_cast<double>(units));
+  next.reserve = std::max(reference.reserve, delta * kReserveShare);
+  if (!(RoundUp(next.slack + next.reserve) <= delta / 2)) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%d of these units need a delta of at least %.2g, got %g", units,
+                        RoundUp(2 * RoundUp(next.slack + next.reserve), 2), delta));
+  }
+  return next;
+}
+
+double EpsilonOfUnits(const Reference& reference, double delta) {
+  const double room = RoundDown(RoundDown(delta - reference.slack) - reference.reserve);
+  if (!(room > 0)) return std::numeric_limits<double>::infinity();
+  const double near = EpsilonNear(reference.pair, reference.units, room);
+  const double high = std::min(kLargestEpsilonOfUnits, std::isfinite(near) ? near : 100.0);
+  double epsilon = SpendOfUnits(reference.pair, high, delta, reference.units)
+                       .LeastEpsilon(reference.units, room, high);
+  // The search decides nothing: what it finds is proved by itself.
+  for (double more = 1e-5; epsilon <= kLargestEpsilonOfUnits; more *= 2) {
+    if (FitsCap(reference, epsilon, delta)) return epsilon;
+    if (epsilon == kLargestEpsilonOfUnits) break;
+    epsilon = std::min(kLargestEpsilonOfUnits, epsilon * (1 + more) + 1e-9);
+  }
+  return std::numeric_limits<double>::infinity();
 }
 
 bool IsPairOf(const Reference& reference, const MechanismEvent& event, NeighboringRelation relation,

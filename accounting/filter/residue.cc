@@ -68,8 +68,6 @@ class ResiduePricer::Chain {
         spectrum_(SpectrumOf(directions_, extended_)),
         spread_(SpreadOf(directions_)) {}
 
-  const Reference& reference() const { return reference_; }
-
   absl::StatusOr<PricedPair*> PairOf(const MechanismEvent& event, NeighboringRelation relation) {
     const std::string key = absl::StrCat(static_cast<int>(relation), Describe(event));
     if (const auto found = pairs_.find(key);
@@ -272,8 +270,6 @@ ResiduePricer::ResiduePricer(Reference reference)
 ResiduePricer::~ResiduePricer() = default;
 ResiduePricer::ResiduePricer(ResiduePricer&&) noexcept = default;
 ResiduePricer& ResiduePricer::operator=(ResiduePricer&&) noexcept = default;
-
-const Reference& ResiduePricer::reference() const { return chain_->reference(); }
 
 absl::StatusOr<ResiduePricer::PricedPair*> ResiduePricer::PairOf(const MechanismEvent& event,
                                                                  NeighboringRelation relation) {

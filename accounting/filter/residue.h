@@ -48,6 +48,22 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
 // that units carry over one to one. Errors as above.
 absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta);
 
+// A reference whose guarantee is a curve and not one point: at every epsilon the delta of `units`
+// uses of the pair, and slack + reserve <= delta / 40 more. The lattice is the one that is fine at
+// this delta. Errors as MakeReference, FAILED_PRECONDITION also where so many units are not below
+// kLargestEpsilonOfUnits. REQUIRES: event valid; 1 <= units <= 2^40, delta in (0, 1).
+absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
+                                               NeighboringRelation relation, int64_t units,
+                                               double delta);
+
+// The same pair and the same share of slack a unit, for so many units. FAILED_PRECONDITION unless
+// slack + reserve <= delta / 2.
+absl::StatusOr<Reference> WithUnits(const Reference& reference, int64_t units, double delta);
+
+// An epsilon with R_units(e^epsilon) + slack + reserve <= delta, close to the least: FitsCap proves
+// it. +inf where none up to kLargestEpsilonOfUnits is found. Cost: .1 to 2 s.
+double EpsilonOfUnits(const Reference& reference, double delta);
+
 // True if the inequality above Reference is proved: what MakeReference and WithCap promise, and
 // what a stored reference is checked with. False for a pair that is none. That the pair is above
 // its event is ResiduePricer's to say: one use of the event at level 1 for one unit. Cost: as
@@ -72,8 +88,6 @@ class ResiduePricer {
   ~ResiduePricer();
   ResiduePricer(ResiduePricer&&) noexcept;
   ResiduePricer& operator=(ResiduePricer&&) noexcept;
-
-  const Reference& reference() const;
 
   // The smallest price found with
   //   (A x B^(level - c))(g) <= R_level(g) + c d0 + reserve   for every g >= 1 and in both orders,

@@ -95,12 +95,12 @@ std::string UnitsSummary(const v1::Budget& budget) {
       budget.cells().begin(), budget.cells().end(),
       [](const v1::CellBalance& cell) { return cell.quantity() == v1::CellBalance::UNITS; });
   if (units == budget.cells().end()) return "";
-  const v1::ApproximateDpCap& cap = budget.cap().approximate_dp();
-  if (!cap.has_reference()) {
+  const v1::MechanismEvent* reference = ReferenceOf(budget.cap());
+  if (reference == nullptr) {
     return "It will count units of the event that its first session expects (session create\n"
            "--expects), or else that its first charge suggests.";
   }
-  return absl::StrCat("It counts units of ", DescribeEvent(cap.reference()),
+  return absl::StrCat("It counts units of ", DescribeEvent(*reference),
                       ": a step that is exactly this costs one.\n",
                       static_cast<std::int64_t>(units->cap()), " such steps fit in all, ",
                       static_cast<std::int64_t>(units->remaining()), " are left.");
@@ -182,9 +182,9 @@ Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells
 
 }  // namespace
 
-void PrintBudget(Invocation& invocation, const v1::Budget& budget) {
+void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent) {
   const Table cells = CellTable(budget.cells(), invocation);
-  std::vector<std::string> lines = {BudgetChart(budget, invocation), UnitsSummary(budget)};
+  std::vector<std::string> lines = {BudgetChart(budget, invocation), spent, UnitsSummary(budget)};
   std::erase(lines, "");
   invocation.Print({.messages = {&budget},
                     .table = BudgetTable({&budget}),

@@ -18,7 +18,8 @@
 
 namespace epsledger::cli {
 
-void PrintBudget(Invocation& invocation, const v1::Budget& budget);
+// `spent` is shown to people below the rest; it may be empty.
+void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent = "");
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
 
 // `chart` is shown where charts are; it may be empty.

@@ -1,10 +1,12 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/answers.h"
+#include "client/cli/cap_delta.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
 #include "client/cli/confirmation.h"
@@ -140,16 +142,20 @@ void PrintTree(Invocation& invocation, const std::string& text) {
 
 struct GuaranteeFlags {
   std::string budget;
-  double delta = 0;
+  std::optional<double> delta;
   std::string group;
 };
 
 void PrintGuarantees(Invocation& invocation, const GuaranteeFlags& flags) {
   const absl::StatusOr<std::string> name = BudgetName(flags.budget);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+  const absl::StatusOr<double> delta = SaidOrCapDelta(**connection, flags.delta, *name);
+  if (!delta.ok()) return invocation.Fail(delta.status(), CallKind::kRead);
   v1::GetBudgetGuaranteesRequest request;
   request.set_name(*name);
-  request.set_delta(flags.delta);
+  request.set_delta(*delta);
   request.set_group(flags.group);
   const auto response =
       invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::GetBudgetGuarantees,
@@ -213,10 +219,13 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
       "guarantees", "What all sessions below have spent together, under every accountant");
   guarantees->fallthrough();
   guarantees->add_option("budget", read->budget, "BUDGET")->required();
-  guarantees->add_option("--delta", read->delta, "in (0, 1)")->type_name("DELTA")->required();
+  AddReadingDelta(*guarantees, read->delta);
   guarantees->add_option("--group", read->group, "only the sessions of this group")
       ->type_name("GROUP");
-  guarantees->footer("Example:\n  epsctl budget guarantees adult --delta 1e-5 --group sweep-1");
+  guarantees->footer(
+      "Examples:\n"
+      "  epsctl budget guarantees adult\n"
+      "  epsctl budget guarantees adult --delta 1e-6 --group sweep-1");
   guarantees->callback([&invocation, read] { PrintGuarantees(invocation, *read); });
 }
 

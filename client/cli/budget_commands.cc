@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/all_budgets.h"
 #include "client/cli/answers.h"
+#include "client/cli/cap_delta.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
@@ -53,13 +54,16 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
   if (flags.reference.any()) {
     const absl::StatusOr<v1::CountedEvent> reference = flags.reference.ToMessage();
     if (!reference.ok()) return invocation.Fail(reference.status(), CallKind::kRead);
-    if (!message->cap().has_approximate_dp()) {
+    if (message->cap().has_units()) {
+      *message->mutable_cap()->mutable_units()->mutable_reference() = reference->event();
+    } else if (message->cap().has_approximate_dp()) {
+      *message->mutable_cap()->mutable_approximate_dp()->mutable_reference() = reference->event();
+    } else {
       return invocation.Fail(absl::InvalidArgumentError(
-                                 "event: got one beside another currency, want it with --epsilon "
-                                 "and --delta, whose filter counts units of it"),
+                                 "event: got one beside another currency, want it with "
+                                 "--epsilon and --delta or with --units: they count units of it"),
                              CallKind::kRead);
     }
-    *message->mutable_cap()->mutable_approximate_dp()->mutable_reference() = reference->event();
   }
   if (!flags.partition.empty()) message->mutable_partition()->set_function(flags.partition);
   for (const std::string& sampler : flags.samplers) {
@@ -89,7 +93,7 @@ Watched Get(Invocation& invocation, const std::string& text) {
   const auto budget = invocation.Call(
       &Connection::budgets, &v1::BudgetService::StubInterface::GetBudget, request, CallKind::kRead);
   if (budget == nullptr) return std::nullopt;
-  PrintBudget(invocation, *budget);
+  PrintBudget(invocation, *budget, invocation.IsForPeople() ? SpentSoFar(invocation, *budget) : "");
   return std::vector<std::string>{*name};
 }
 
@@ -153,8 +157,12 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
   AddLabelFlag(*create, flags->labels);
   AddThresholdFlag(*create, flags->thresholds);
   create->footer(
-      "Example:\n"
+      "Examples:\n"
       "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
+      "      --relation add-or-remove-one --privacy-unit person\n"
+      "With a whole curve as its promise, that of 3000 steps:\n"
+      "  epsctl budget create runs --units 3000 --delta 1e-5 \\\n"
+      "      --gaussian 1.1 --sampling-probability .01 \\\n"
       "      --relation add-or-remove-one --privacy-unit person");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
 

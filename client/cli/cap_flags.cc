@@ -58,7 +58,7 @@ void CapFlags::AddTo(CLI::App& command) {
     command.add_option(flag, value, what)->type_name(type)->group(group);
   };
   number("--epsilon", epsilon, "(epsilon, delta)-DP, with --delta", "EPSILON");
-  number("--delta", delta, "in (0, 1), with --epsilon", "DELTA");
+  number("--delta", delta, "in (0, 1), with --epsilon or --units", "DELTA");
   command.add_option("--filter", filter, "how (epsilon, delta) is kept; portfolio if not said")
       ->type_name("FILTER")
       ->check(CLI::IsMember(Filters()))
@@ -78,23 +78,30 @@ void CapFlags::AddTo(CLI::App& command) {
       ->take_all()
       ->group(group);
   command
+      .add_option("--units", units,
+                  "so many units of the reference, with --delta: a whole curve is promised")
+      ->type_name("COUNT")
+      ->group(group);
+  command
       .add_flag("--no-guarantee", no_guarantee,
                 "promise nothing: for runs as published, whose guarantee is not proven")
       ->group(group);
 }
 
 absl::StatusOr<Cap> CapFlags::ToCap() const {
-  const bool approximate = epsilon || delta || !filter.empty() || filter_order;
+  const bool approximate =
+      epsilon || (delta && !units) || !filter.empty() || filter_order.has_value();
   const bool renyi = renyi_order || renyi_divergence;
   const int given = int{approximate} + int{pure_epsilon.has_value()} + int{rho.has_value()} +
                     int{mu.has_value()} + int{renyi} + int{!curve_points.empty()} +
-                    int{no_guarantee};
+                    int{units.has_value()} + int{no_guarantee};
   if (given == 0) return Cap();
   if (given > 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "cap: got flags of ", given,
         " currencies, want one of --epsilon with --delta, --pure-epsilon, --rho, --mu, "
-        "--renyi-order with --renyi-divergence, --curve-point, --no-guarantee"));
+        "--renyi-order with --renyi-divergence, --curve-point, --units with --delta, "
+        "--no-guarantee"));
   }
   if (approximate) {
     if (!epsilon || !delta) {
@@ -104,6 +111,13 @@ absl::StatusOr<Cap> CapFlags::ToCap() const {
     ApproximateDpCap cap{.epsilon = *epsilon, .delta = *delta, .order = filter_order};
     if (!filter.empty()) cap.filter = Filters().at(filter);
     return cap;
+  }
+  if (units) {
+    if (!delta) {
+      return absl::InvalidArgumentError(
+          "cap: got --units, want --delta beside it: the smallest delta that matters");
+    }
+    return UnitsCap{.reference = std::nullopt, .count = *units, .delta = *delta};
   }
   if (no_guarantee) return NoGuaranteeCap{};
   if (pure_epsilon) return PureEpsilonCap{*pure_epsilon};
@@ -160,10 +174,26 @@ std::string DescribeCap(const v1::Cap& cap) {
     }
     case v1::Cap::kNoGuarantee:
       return "no guarantee";
+    case v1::Cap::kUnits: {
+      const v1::UnitsCap& units = cap.units();
+      std::string text =
+          absl::StrCat(units.count(), " units of ", DescribeEvent(units.reference()));
+      for (const v1::TradeOffCurveCap::Point& point : units.guarantee()) {
+        absl::StrAppend(&text, &point == &units.guarantee(0) ? ": epsilon " : ", ",
+                        RoundedNumber(point.epsilon(), Rounding::kUp, 6), " at delta ",
+                        ExactNumber(point.delta()));
+      }
+      return text;
+    }
     case v1::Cap::CURRENCY_NOT_SET:
       break;
   }
   return "";
+}
+
+const v1::MechanismEvent* ReferenceOf(const v1::Cap& cap) {
+  if (cap.has_units()) return &cap.units().reference();
+  return cap.approximate_dp().has_reference() ? &cap.approximate_dp().reference() : nullptr;
 }
 
 }  // namespace epsledger::cli

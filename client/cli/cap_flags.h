@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_CLIENT_CLI_CAP_FLAGS_H_
 #define EPSLEDGER_CLIENT_CLI_CAP_FLAGS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,10 +26,11 @@ struct CapFlags {
   std::optional<double> renyi_order;
   std::optional<double> renyi_divergence;
   std::vector<std::string> curve_points;
+  std::optional<std::int64_t> units;
   bool no_guarantee = false;
 
   // Adds --epsilon, --delta, --filter, --filter-order, --pure-epsilon, --rho, --mu, --renyi-order,
-  // --renyi-divergence, --curve-point and --no-guarantee.
+  // --renyi-divergence, --curve-point, --units and --no-guarantee.
   void AddTo(CLI::App& command);
 
   // Returns monostate if no cap flag is given; INVALID_ARGUMENT if flags of more than one currency
@@ -41,6 +43,9 @@ CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation);
 
 // "epsilon 1 at delta 1e-05, filter PORTFOLIO", "rho 0.02", ...
 std::string DescribeCap(const v1::Cap& cap);
+
+// The event that a cap counts units of; nullptr where it counts none, or none yet.
+const v1::MechanismEvent* ReferenceOf(const v1::Cap& cap);
 
 }  // namespace epsledger::cli
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/answers.h"
 #include "client/cli/attempt_flags.h"
+#include "client/cli/cap_delta.h"
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
 #include "client/cli/resource_name.h"
@@ -24,6 +25,17 @@ namespace {
 
 void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
   invocation.Print({.messages = {&charge}, .table = ChargeTable({&charge})});
+}
+
+// What people want to know of a charge that is refused, or would be: how much is gone of what
+// limits it, or else of the session's budget.
+void TellSpentSoFar(Invocation& invocation, const std::string& session,
+                    const v1::Refusal& refusal) {
+  if (!invocation.IsForPeople()) return;
+  const std::string& limit = refusal.limiting_resource();
+  const bool is_budget = !limit.empty() && limit.find("/sessions/") == limit.npos;
+  const std::string spent = SpentSoFar(invocation, is_budget ? limit : ParentOf(session));
+  if (!spent.empty()) invocation.terminal().err << spent << "\n";
 }
 
 struct CreateFlags {
@@ -55,6 +67,9 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
     PrintCharge(invocation, *refused);
   }
   invocation.Fail(charge.status(), CallKind::kWrite);
+  if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
+    TellSpentSoFar(invocation, *session, refused->refusal());
+  }
   if (UnknownCharge(charge.status()).has_value()) {
     invocation.terminal().err << "epsctl: to ask again for this same charge, repeat the command "
                                  "with --attempt "
@@ -130,6 +145,27 @@ void Batch(Invocation& invocation, const BatchFlags& flags) {
   PrintBatch(invocation, *results);
 }
 
+// Steps that cost less than a unit each are charged a unit one by one: says so where a block of
+// them is larger.
+void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
+               const v1::PreviewChargeResponse& preview) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;  // nothing limits
+  if (!invocation.IsForPeople() || preview.steps_that_fit() < 1 ||
+      preview.steps_that_fit() > kMany) {
+    return;
+  }
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return;
+  request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
+  const auto block = (*connection)
+                         ->Call((*connection)->charges(),
+                                &v1::ChargeService::StubInterface::PreviewCharge, request);
+  if (!block.ok() || block->decision() != v1::Charge::ACCEPTED) return;
+  invocation.terminal().err << "One by one " << preview.steps_that_fit()
+                            << " fit; charged together, as one block or a lease, "
+                            << request.count() << " fit at least.\n";
+}
+
 void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
   const absl::StatusOr<std::string> session = SessionName(text);
   if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
@@ -154,6 +190,8 @@ void Preview(Invocation& invocation, const std::string& text, const EventFlags& 
     invocation.terminal().err << "epsctl: would be "
                               << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
   }
+  TellBlock(invocation, request, *preview);
+  TellSpentSoFar(invocation, *session, preview->refusal());
 }
 
 void Get(Invocation& invocation, const std::string& text) {

@@ -226,7 +226,11 @@ const std::vector<GlossaryEntry>& Glossary() {
        "creates "
        "the budget, by what the first session expects, or by the first charge.",
        "", ""},
-      {kTerm, "unit", "One use of the reference that is still to be spent.", "", ""},
+      {kTerm, "unit",
+       "One use of the reference that is still to be spent. A cap may be so many units (`budget "
+       "create "
+       "--units`): it promises the whole curve of so many uses, and not one epsilon.",
+       "", "accounting/filter/README.md, \"A cap in units\""},
       {kTerm, "block",
        "Uses that are paid together before the first of them runs: `--count`. A block of cheap "
        "steps "

@@ -6,26 +6,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/cap_delta.h"
 #include "client/cli/chart.h"
-#include "client/cli/resource_name.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::cli {
 namespace {
 
 constexpr int kPoints = 40;
-
-absl::StatusOr<std::optional<double>> DeltaOf(Connection& connection, const v1::Session& session) {
-  if (session.own_cap().has_approximate_dp()) return session.own_cap().approximate_dp().delta();
-  if (session.plan_delta() > 0) return session.plan_delta();
-  v1::GetBudgetRequest request;
-  request.set_name(ParentOf(session.name()));
-  const absl::StatusOr<v1::Budget> budget =
-      connection.Call(connection.budgets(), &v1::BudgetService::StubInterface::GetBudget, request);
-  if (!budget.ok()) return budget.status();
-  if (!budget->cap().has_approximate_dp()) return std::optional<double>();
-  return budget->cap().approximate_dp().delta();
-}
 
 std::vector<double> Epsilons(const google::protobuf::RepeatedPtrField<v1::SeriesPoint>& points) {
   std::vector<double> epsilons;
@@ -36,7 +24,7 @@ std::vector<double> Epsilons(const google::protobuf::RepeatedPtrField<v1::Series
   return epsilons;
 }
 
-std::string Draw(const v1::GetSessionSeriesResponse& series, double delta, bool unicode) {
+std::string DrawSeries(const v1::GetSessionSeriesResponse& series, double delta, bool unicode) {
   const std::vector<double> spent = Epsilons(series.points());
   const std::vector<double> ahead = Epsilons(series.ahead());
   double top = series.epsilon_cap();
@@ -69,7 +57,7 @@ std::string SessionChart(Invocation& invocation, const v1::Session& session,
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return absl::StrCat("no chart: ", connection.status().message());
   if (!delta.has_value()) {
-    const absl::StatusOr<std::optional<double>> own = DeltaOf(**connection, session);
+    const absl::StatusOr<std::optional<double>> own = DeltaOfSession(**connection, session);
     if (!own.ok()) return absl::StrCat("no chart: ", own.status().message());
     if (!own->has_value()) return "";
     delta = *own;
@@ -84,7 +72,7 @@ std::string SessionChart(Invocation& invocation, const v1::Session& session,
                  request);
   if (!series.ok()) return absl::StrCat("no chart: ", series.status().message());
   if (series->points().empty()) return "";
-  return Draw(*series, *delta, invocation.terminal().unicode);
+  return DrawSeries(*series, *delta, invocation.terminal().unicode);
 }
 
 }  // namespace epsledger::cli

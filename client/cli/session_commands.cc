@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/answers.h"
+#include "client/cli/cap_delta.h"
 #include "client/cli/cap_flags.h"
 #include "client/cli/commands.h"
 #include "client/cli/event_flags.h"
@@ -160,12 +161,16 @@ void List(Invocation& invocation, const std::string& text) {
   PrintSessions(invocation, sessions);
 }
 
-void PrintGuarantees(Invocation& invocation, const std::string& text, double delta) {
+void PrintGuarantees(Invocation& invocation, const std::string& text, std::optional<double> said) {
   const absl::StatusOr<std::string> name = SessionName(text);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+  const absl::StatusOr<double> delta = SaidOrCapDelta(**connection, said, *name);
+  if (!delta.ok()) return invocation.Fail(delta.status(), CallKind::kRead);
   v1::GetSessionGuaranteesRequest request;
   request.set_name(*name);
-  request.set_delta(delta);
+  request.set_delta(*delta);
   const auto response = invocation.Call(&Connection::sessions,
                                         &v1::SessionService::StubInterface::GetSessionGuarantees,
                                         request, CallKind::kRead);
@@ -255,13 +260,13 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
   list->callback([&invocation, budget] { List(invocation, *budget); });
 
   auto read = std::make_shared<std::string>();
-  auto delta = std::make_shared<double>();
+  auto delta = std::make_shared<std::optional<double>>();
   CLI::App* guarantees = session->add_subcommand(
       "guarantees", "What the history spends, under every accountant that knows its events");
   guarantees->fallthrough();
   guarantees->add_option("session", *read, "BUDGET/SESSION")->required();
-  guarantees->add_option("--delta", *delta, "in (0, 1)")->type_name("DELTA")->required();
-  guarantees->footer("Example:\n  epsctl session guarantees adult/run-1 --delta 1e-5");
+  AddReadingDelta(*guarantees, *delta);
+  guarantees->footer("Example:\n  epsctl session guarantees adult/run-1");
   guarantees->callback([&invocation, read, delta] { PrintGuarantees(invocation, *read, *delta); });
 
   AddSessionReadings(*session, invocation);

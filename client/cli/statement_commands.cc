@@ -1,5 +1,6 @@
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/cli/cap_delta.h"
 #include "client/cli/commands.h"
 #include "client/cli/resource_name.h"
 #include "client/cli/statement_check.h"
@@ -15,9 +17,9 @@
 namespace epsledger::cli {
 namespace {
 
-struct GetFlags {
+struct StatementFlags {
   std::string name;
-  double delta = 0;
+  std::optional<double> delta;
   std::string save;
   std::string html;
 };
@@ -37,12 +39,16 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
   return absl::OkStatus();
 }
 
-void Get(Invocation& invocation, const GetFlags& flags) {
+void GetStatement(Invocation& invocation, const StatementFlags& flags) {
   const absl::StatusOr<std::string> name = StatementName(flags.name);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+  const absl::StatusOr<double> delta = SaidOrCapDelta(**connection, flags.delta, *name);
+  if (!delta.ok()) return invocation.Fail(delta.status(), CallKind::kRead);
   v1::GetPrivacyStatementRequest request;
   request.set_name(*name);
-  request.set_delta(flags.delta);
+  request.set_delta(*delta);
   const auto statement =
       invocation.Call(&Connection::audit, &v1::AuditService::StubInterface::GetPrivacyStatement,
                       request, CallKind::kRead);
@@ -95,18 +101,19 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
   statement->require_subcommand(1);
   statement->fallthrough();
 
-  auto flags = std::make_shared<GetFlags>();
+  auto flags = std::make_shared<StatementFlags>();
   CLI::App* get = statement->add_subcommand("get", "Show or save a statement as it is now");
   get->fallthrough();
   get->add_option("name", flags->name, "BUDGET or BUDGET/SESSION")->required();
-  get->add_option("--delta", flags->delta, "where to state epsilon, in (0, 1)")->required();
+  AddReadingDelta(*get, flags->delta);
   get->add_option("--save", flags->save, "write the whole of it, for `statement verify`")
       ->type_name("FILE");
   get->add_option("--html", flags->html, "write its printable form")->type_name("FILE");
   get->footer(
-      "Example:\n"
+      "Examples:\n"
+      "  epsctl statement get adult\n"
       "  epsctl statement get adult/run-1 --delta 1e-5 --save run-1.json --html run-1.html");
-  get->callback([&invocation, flags] { Get(invocation, *flags); });
+  get->callback([&invocation, flags] { GetStatement(invocation, *flags); });
 
   auto path = std::make_shared<std::string>();
   auto key = std::make_shared<std::string>();

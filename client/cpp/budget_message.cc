@@ -43,6 +43,14 @@ struct CapWriter {
     }
   }
   void operator()(const NoGuaranteeCap&) const { message->mutable_no_guarantee(); }
+  void operator()(const UnitsCap& cap) const {
+    v1::UnitsCap* units = message->mutable_units();
+    if (cap.reference.has_value()) {
+      *units->mutable_reference() = MechanismMessage::Of(*cap.reference);
+    }
+    units->set_count(cap.count);
+    units->set_delta(cap.delta);
+  }
 };
 
 Cap FromMessage(const v1::Cap& cap) {
@@ -74,6 +82,15 @@ Cap FromMessage(const v1::Cap& cap) {
     }
     case v1::Cap::kNoGuarantee:
       return NoGuaranteeCap{};
+    case v1::Cap::kUnits: {
+      UnitsCap result{.reference = MechanismMessage::Wrap(cap.units().reference()),
+                      .count = cap.units().count(),
+                      .delta = cap.units().delta()};
+      for (const v1::TradeOffCurveCap::Point& point : cap.units().guarantee()) {
+        result.guarantee.push_back({point.epsilon(), point.delta()});
+      }
+      return result;
+    }
     case v1::Cap::CURRENCY_NOT_SET:
       break;
   }

@@ -41,18 +41,15 @@ Ledger::Decision WantReference(const Gate& gate, accounting::NeighboringRelation
   return Ledger::Decision{std::move(wanted), {}};
 }
 
-// The entry that fixes the reference of a budget that is made, if `pricing` has it; none if it is
-// to be computed first. What cannot be a reference is an error that names `path`.
-absl::StatusOr<std::vector<EntryBody>> FixReference(const Gate& gate,
-                                                    accounting::NeighboringRelation relation,
-                                                    const accounting::MechanismEvent& event,
-                                                    const std::string& budget_id, const char* path,
-                                                    const Pricing* pricing) {
+// The reference of a budget that is made, if `pricing` has it; nullptr if it is to be computed
+// first. What cannot be a reference is an error that names `path`.
+absl::StatusOr<std::shared_ptr<const UnitReference>> ReferenceFor(
+    const Gate& gate, accounting::NeighboringRelation relation,
+    const accounting::MechanismEvent& event, const std::string& path, const Pricing* pricing) {
   PricesWanted wanted;
-  const std::shared_ptr<const UnitReference> reference =
+  std::shared_ptr<const UnitReference> reference =
       FindReference(gate, relation, event, /*suggested=*/false, pricing, &wanted);
-  if (reference != nullptr) return std::vector<EntryBody>{EntryOf(*reference, budget_id, 0)};
-  if (!wanted.empty()) return std::vector<EntryBody>();
+  if (reference != nullptr || !wanted.empty()) return reference;
   const absl::Status why = pricing->references.at({gate.budget_id, gate.session_id}).status();
   // Whatever kept it from being one, it will be none at the next try either.
   return absl::Status(
@@ -62,6 +59,16 @@ absl::StatusOr<std::vector<EntryBody>> FixReference(const Gate& gate,
           "%s: got %s, want an event that can be counted in under this cap, such as the "
           "step that most sessions repeat: %s",
           path, accounting::Describe(event), std::string(why.message())));
+}
+
+// The field of a cap in units that holds what it counts.
+std::string PathOfUnits(const Cap& cap, const std::string& path) {
+  return path + (std::holds_alternative<UnitsCap>(cap) ? ".units" : ".approximateDp");
+}
+
+// What a cap in units promises, once its reference is there.
+void SetGuarantee(const UnitReference& reference, Cap* cap) {
+  if (auto* units = std::get_if<UnitsCap>(cap)) units->guarantee = reference.guarantee;
 }
 
 }  // namespace
@@ -100,6 +107,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
   if (const BudgetState* existing = FindBudget(spec.id)) {
     BudgetSpec asked = spec;
     if (command.any_filter) TakeFilterOf(existing->spec.cap, &asked.cap);
+    TakeGuaranteeOf(existing->spec.cap, &asked.cap);
     std::string difference = FirstDifference(existing->spec, asked);
     const std::shared_ptr<const UnitReference>& reference = existing->balance.reference();
     if (difference.empty() && command.reference.has_value() &&
@@ -126,7 +134,10 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
   if (!filter.ok()) return filter.status();
   Decision decision{BudgetOutcome{.budget_id = spec.id, .created = true},
                     {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
-  if (!command.reference.has_value()) return decision;
+  const auto* units = std::get_if<UnitsCap>(&spec.cap);
+  if (units == nullptr && !command.reference.has_value()) return decision;
+  const accounting::MechanismEvent& event =
+      units != nullptr ? *units->reference : *command.reference;
   const Gate gate{.budget_id = spec.id,
                   .session_id = "",
                   .balance = Balance(CellFilter::From(*filter)),
@@ -136,12 +147,12 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
         "budget.cap.approximateDp.reference: got an event, want none: only the filters RESIDUE and "
         "PORTFOLIO count units of one");
   }
-  absl::StatusOr<std::vector<EntryBody>> fixed =
-      FixReference(gate, spec.relation, *command.reference, spec.id,
-                   "budget.cap.approximateDp.reference", pricing);
-  if (!fixed.ok()) return fixed.status();
-  if (fixed->empty()) return WantReference(gate, spec.relation, *command.reference, nullptr);
-  decision.entries.push_back(std::move(fixed->front()));
+  const absl::StatusOr<std::shared_ptr<const UnitReference>> reference = ReferenceFor(
+      gate, spec.relation, event, PathOfUnits(spec.cap, "budget.cap") + ".reference", pricing);
+  if (!reference.ok()) return reference.status();
+  if (*reference == nullptr) return WantReference(gate, spec.relation, event, nullptr);
+  SetGuarantee(**reference, &std::get<BudgetCreated>(decision.entries.front()).spec.cap);
+  decision.entries.push_back(EntryOf(**reference, spec.id, 0));
   return decision;
 }
 
@@ -181,8 +192,19 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
     }
   }
   successor.description = budget->description;
+  const std::shared_ptr<const UnitReference>& reference = budget->balance.reference();
+  if (auto* units = std::get_if<UnitsCap>(&successor.cap);
+      units != nullptr && !units->reference.has_value()) {
+    if (reference == nullptr) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "cap.units.reference: unset, want an event: budgets/%s counts units of none",
+          command.budget_id));
+    }
+    units->reference = reference->event;
+  }
   if (const BudgetState* existing = FindBudget(command.successor_id)) {
     successor.description = existing->spec.description;
+    TakeGuaranteeOf(existing->spec.cap, &successor.cap);
     if (existing->supersedes == command.budget_id &&
         FirstDifference(existing->spec, successor).empty()) {
       return Decision{BudgetOutcome{.budget_id = command.successor_id, .created = false}, {}};
@@ -212,35 +234,44 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
     // Prices hold where they were charged: units carry over one to one along the same chain, and
     // nothing else does (accounting/filter/README.md, "Successors").
     const std::optional<size_t> old_units = UnitsCellOf(budget->balance.filter());
-    const std::shared_ptr<const UnitReference> reference = budget->balance.reference();
     const bool was_charged =
         std::any_of(budget->balance.spent().begin(), budget->balance.spent().end(),
                     [](Cost cost) { return !cost.is_zero(); });
-    if (reference != nullptr) {
+    const auto* stated = std::get_if<UnitsCap>(&successor.cap);
+    if (stated != nullptr && reference != nullptr && *stated->reference != reference->event) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("cap.units.reference: got %s, want %s, of which budgets/%s counts units",
+                          accounting::Describe(*stated->reference),
+                          accounting::Describe(reference->event), command.budget_id));
+    }
+    if (reference != nullptr || (stated != nullptr && !was_charged)) {
       const Gate gate{.budget_id = successor.id,
                       .session_id = "",
                       .balance = Balance(cells),
                       .cap = &successor.cap};
-      absl::StatusOr<std::vector<EntryBody>> entries = FixReference(
-          gate, successor.relation, reference->event, successor.id, "cap.approximateDp", pricing);
-      if (!entries.ok()) return entries.status();
-      if (entries->empty()) {
-        return WantReference(gate, successor.relation, reference->event, reference);
+      const accounting::MechanismEvent& event =
+          reference != nullptr ? reference->event : *stated->reference;
+      const absl::StatusOr<std::shared_ptr<const UnitReference>> next =
+          ReferenceFor(gate, successor.relation, event, PathOfUnits(successor.cap, "cap"), pricing);
+      if (!next.ok()) return next.status();
+      if (*next == nullptr) return WantReference(gate, successor.relation, event, reference);
+      SetGuarantee(**next, &successor.cap);
+      fixed.push_back(EntryOf(**next, successor.id, 0));
+      cells.cells[*units].cap = CostOfUnits((*next)->reference.units);
+      cells.cells[*units + 1].cap = Cost::RoundDown((*next)->reference.reserve);
+      carried[*units] = carried[*units + 1] = Cost();
+      if (reference != nullptr) {
+        carried[*units] = budget->balance.spent()[*old_units];
+        carried[*units + 1] = budget->balance.spent()[*old_units + 1];
       }
-      fixed = *std::move(entries);
-      const auto& entry = std::get<ReferenceFixed>(fixed.front());
-      cells.cells[*units].cap = CostOfUnits(entry.units);
-      cells.cells[*units + 1].cap = Cost::RoundDown(entry.reserve);
-      carried[*units] = budget->balance.spent()[*old_units];
-      carried[*units + 1] = budget->balance.spent()[*old_units + 1];
-    } else if (was_charged && old_units.has_value()) {
+    } else if (was_charged && old_units.has_value() && stated == nullptr) {
       carried[*units] = carried[*units + 1] = Cost::Infinite();  // dead, as it was
     } else if (was_charged) {
       return absl::FailedPreconditionError(absl::StrFormat(
-          "cap.approximateDp.filter: got one that counts units, want the filter of budgets/%s or "
+          "%s: got one that counts units, want the filter of budgets/%s or "
           "another that adds up: what was charged without a price in units cannot be given one "
           "afterwards",
-          command.budget_id));
+          stated != nullptr ? "cap" : "cap.approximateDp.filter", command.budget_id));
     } else {
       carried[*units] = carried[*units + 1] = Cost();
     }

@@ -79,6 +79,15 @@ struct FilterBuilder {
   absl::StatusOr<accounting::Filter> operator()(const NoGuaranteeCap&) const {
     return accounting::NoGuaranteeFilter();
   }
+  absl::StatusOr<accounting::Filter> operator()(const UnitsCap& cap) const {
+    const std::string units = path + ".units";
+    for (absl::Status s :
+         {accounting::CheckRange(units + ".count", cap.count, 1, kMaxUnits),
+          accounting::CheckInterval(units + ".delta", cap.delta, accounting::kOpenProbability)}) {
+      if (!s.ok()) return s;
+    }
+    return accounting::UnitsFilter();
+  }
 };
 
 struct Describer {
@@ -103,6 +112,15 @@ struct Describer {
     return text + "-DP";
   }
   std::string operator()(const NoGuaranteeCap&) const { return "no guarantee"; }
+  std::string operator()(const UnitsCap& cap) const {
+    std::string text =
+        absl::StrFormat("%d units of %s", cap.count, accounting::Describe(*cap.reference));
+    for (const TradeOffCurveCap::Point& point : cap.guarantee) {
+      absl::StrAppendFormat(&text, "%s (%.6g, %g)", &point == &cap.guarantee.front() ? ":" : ",",
+                            accounting::RoundUp(point.epsilon * (1 + 1e-5)), point.delta);
+    }
+    return cap.guarantee.empty() ? text : text + "-DP";
+  }
 };
 
 // x with the tolerance of kAllCellsWithTolerance, rounded up.
@@ -136,6 +154,7 @@ struct Widener {
   }
   Cap operator()(TradeOffCurveCap cap) const { return cap; }
   Cap operator()(NoGuaranteeCap cap) const { return cap; }
+  Cap operator()(UnitsCap cap) const { return cap; }
 };
 
 }  // namespace
@@ -147,6 +166,28 @@ Cap KeptCap(const Cap& cap, accounting::FilterRule rule) {
 
 absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& path) {
   return std::visit(FilterBuilder{path}, cap);
+}
+
+std::optional<TradeOffCurveCap::Point> PointOf(const Cap& cap, double delta) {
+  const std::vector<TradeOffCurveCap::Point>* points = nullptr;
+  if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) points = &curve->points;
+  if (const auto* units = std::get_if<UnitsCap>(&cap)) points = &units->guarantee;
+  if (points == nullptr) return std::nullopt;
+  const auto point = std::find_if(points->begin(), points->end(),
+                                  [delta](const auto& p) { return p.delta <= delta; });
+  if (point == points->end()) return std::nullopt;
+  return *point;
+}
+
+bool TakeGuaranteeOf(const Cap& from, Cap* to) {
+  const auto* source = std::get_if<UnitsCap>(&from);
+  auto* target = std::get_if<UnitsCap>(to);
+  if (source == nullptr || target == nullptr || *source->reference != *target->reference ||
+      source->count != target->count || source->delta != target->delta) {
+    return false;
+  }
+  target->guarantee = source->guarantee;
+  return true;
 }
 
 bool TakeFilterOf(const Cap& from, Cap* to) {

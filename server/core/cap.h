@@ -1,11 +1,14 @@
 #ifndef EPSLEDGER_SERVER_CORE_CAP_H_
 #define EPSLEDGER_SERVER_CORE_CAP_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "accounting/event/mechanism_event.h"
 #include "accounting/filter/filter.h"
 
 namespace epsledger::core {
@@ -92,8 +95,28 @@ struct NoGuaranteeCap {
   static void Fields(S&, V&&) {}
 };
 
+// So many units of a reference event: the guarantee is a curve, that of so many uses of it and a
+// little more (accounting::Reference).
+struct UnitsCap {
+  static constexpr uint8_t kTag = 8;
+  accounting::NestedEvent reference;
+  int64_t count = 0;
+  // The smallest delta at which the curve is wanted.
+  double delta = 0;
+  // Points of the curve at this delta and larger ones, computed once when the budget is made.
+  // Epsilons rise and deltas fall.
+  std::vector<TradeOffCurveCap::Point> guarantee;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("reference", s.reference);
+    v("count", s.count);
+    v("delta", s.delta);
+    v("guarantee", s.guarantee);
+  }
+};
+
 using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap, RenyiCap,
-                         TradeOffCurveCap, NoGuaranteeCap>;
+                         TradeOffCurveCap, NoGuaranteeCap, UnitsCap>;
 
 // Returns the filter that keeps `cap`. INVALID_ARGUMENT names the field below `path`
 // ("budget.cap.approximateDp.epsilon: got 0, want in (0, inf)"); FAILED_PRECONDITION if the
@@ -103,6 +126,13 @@ absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& 
 // The cap that a filter of `rule` keeps: `cap` itself, or one that is larger by the tolerance,
 // rounded up.
 Cap KeptCap(const Cap& cap, accounting::FilterRule rule);
+
+// The (epsilon, delta) that a cap promises at `delta` or below it by itself, in units or as a
+// trade-off curve: the first point of its curve there. Nothing for other caps, and below the curve.
+std::optional<TradeOffCurveCap::Point> PointOf(const Cap& cap, double delta);
+
+// Gives `to` the curve of `from`, if both are caps of the same units; otherwise false.
+bool TakeGuaranteeOf(const Cap& from, Cap* to);
 
 // Gives `to` the filter of `from`, if both are caps in (epsilon, delta); otherwise false.
 bool TakeFilterOf(const Cap& from, Cap* to);

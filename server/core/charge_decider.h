@@ -92,7 +92,8 @@ class ChargeDecider {
   // command's pricing, or adds to wanted_.
   void FindUnitPrices(const PricedEvent& event, const accounting::MechanismEvent& what,
                       int64_t count);
-  // True if the price was found, or is known not to be.
+  // Adds the price of a block of `count` while `left` units are left, if it is known or was
+  // computed; otherwise adds to wanted_.
   void FindUnitPrice(const PricedEvent& event, const accounting::MechanismEvent& what, size_t gate,
                      int64_t count, int64_t left);
   // Looks for prices of single uses below the level of now, until they pay for `count`: a few, far

@@ -16,6 +16,10 @@ inline constexpr int64_t kMaxPlanEvents = 10'000;
 // Prices in units of one event under one cap: some forty levels of some blocks. Beyond, blocks of
 // other sizes are charged as single uses.
 inline constexpr size_t kMaxUnitPrices = 2'048;
+// The units of a cap: more of them cost next to nothing each.
+inline constexpr int64_t kMaxUnits = int64_t{1} << 40;
+// Points of the curve that a cap in units promises: each costs a composition when it is made.
+inline constexpr int64_t kMaxGuaranteePoints = 12;
 // The refusals that a budget remembers: a page or two for people, 16 kB.
 inline constexpr size_t kMaxRecentRefusals = 1'000;
 // One transaction's worth.

@@ -25,6 +25,15 @@ bool IsOneUnitAUse(const std::vector<accounting::CountedEvent>& plan,
   });
 }
 
+// Every point of the curve that a cap in units promises, of the event and number that it names.
+bool IsGuaranteed(const UnitsCap& cap, const UnitReference& reference) {
+  return *cap.reference == reference.event && cap.count == reference.reference.units &&
+         !cap.guarantee.empty() &&
+         std::all_of(cap.guarantee.begin(), cap.guarantee.end(), [&](const auto& point) {
+           return accounting::FitsCap(reference.reference, point.epsilon, point.delta);
+         });
+}
+
 int64_t UsesOf(const std::vector<accounting::CountedEvent>& plan) {
   int64_t uses = 0;
   for (const accounting::CountedEvent& planned : plan) {
@@ -54,16 +63,23 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
     relation = session->spec.relation;
   }
   const auto* approximate = cap == nullptr ? nullptr : std::get_if<ApproximateDpCap>(cap);
-  if (approximate == nullptr) return "a reference is of a cap that counts no units";
+  const auto* units = cap == nullptr ? nullptr : std::get_if<UnitsCap>(cap);
+  if (approximate == nullptr && units == nullptr) {
+    return "a reference is of a cap that counts no units";
+  }
   const std::shared_ptr<const UnitReference> reference = ReferenceOf(body, relation);
-  if (!accounting::FitsCap(reference->reference, approximate->epsilon,
-                           accounting::DeltaOfUnits(approximate->filter, approximate->delta))) {
+  const double delta = units != nullptr
+                           ? units->delta
+                           : accounting::DeltaOfUnits(approximate->filter, approximate->delta);
+  const bool fits = units != nullptr
+                        ? IsGuaranteed(*units, *reference)
+                        : accounting::FitsCap(reference->reference, approximate->epsilon, delta);
+  if (!fits) {
     return absl::StrCat(body.units, " units of ", accounting::Describe(reference->event),
                         " are not proved to fit the cap");
   }
   ++proved_;
   // One use of the event is one unit: the pair is above it. A successor's is its predecessor's.
-  const double delta = accounting::DeltaOfUnits(approximate->filter, approximate->delta);
   const std::string pair = EncodeContent(0, 0,
                                          ReferenceFixed{.event = body.event,
                                                         .interval = body.interval,

@@ -1,9 +1,14 @@
 #include "server/core/pricing.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
 #include "server/core/codec.h"
+#include "server/core/limits.h"
 
 namespace epsledger::core {
 namespace {
@@ -18,10 +23,40 @@ MechanismEvent CatalogueEvent() { return PoissonSampled{0.01, MechanismEvent(Gau
 
 absl::StatusOr<accounting::Reference> Compute(const ReferenceWanted& wanted,
                                               const MechanismEvent& event) {
+  if (wanted.units > 0) {
+    return wanted.carried != nullptr
+               ? accounting::WithUnits(wanted.carried->reference, wanted.units, wanted.delta)
+               : accounting::MakeReferenceOfUnits(event, wanted.relation, wanted.units,
+                                                  wanted.delta);
+  }
   if (wanted.carried != nullptr) {
     return accounting::WithCap(wanted.carried->reference, wanted.epsilon, wanted.delta);
   }
   return accounting::MakeReference(event, wanted.relation, wanted.epsilon, wanted.delta);
+}
+
+// The curve at delta and at powers of ten above it, kMaxGuaranteePoints at most.
+absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::Reference& reference,
+                                                             double delta) {
+  const double step = std::pow(10, std::ceil(-std::log10(delta) / kMaxGuaranteePoints));
+  // Fifteen digits: ten times 1e-6 is 1e-5.
+  const auto next = [step](double at) {
+    return std::strtod(absl::StrFormat("%.15g", step * at).c_str(), nullptr);
+  };
+  std::vector<TradeOffCurveCap::Point> points;  // from below
+  for (double at = delta; at < 1; at = next(at)) {
+    const TradeOffCurveCap::Point point{accounting::EpsilonOfUnits(reference, at), at};
+    if (std::isinf(point.epsilon)) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("%d of it have no epsilon up to %g at delta %g", reference.units,
+                          accounting::kLargestEpsilonOfUnits, at));
+    }
+    // What is not better than the point before it says nothing.
+    if (!points.empty() && !(point.epsilon < points.back().epsilon)) break;
+    points.push_back(point);
+  }
+  std::reverse(points.begin(), points.end());
+  return points;
 }
 
 }  // namespace
@@ -36,14 +71,20 @@ std::shared_ptr<const UnitReference> FindReference(const Gate& gate,
       return found->second.ok() ? *found->second : nullptr;
     }
   }
-  const auto& cap = std::get<ApproximateDpCap>(*gate.cap);
-  wanted->references.push_back({.budget_id = gate.budget_id,
-                                .session_id = gate.session_id,
-                                .relation = relation,
-                                .epsilon = cap.epsilon,
-                                .delta = accounting::DeltaOfUnits(cap.filter, cap.delta),
-                                .event = event,
-                                .suggested = suggested});
+  ReferenceWanted reference{.budget_id = gate.budget_id,
+                            .session_id = gate.session_id,
+                            .relation = relation,
+                            .event = event,
+                            .suggested = suggested};
+  if (const auto* units = std::get_if<UnitsCap>(gate.cap)) {
+    reference.delta = units->delta;
+    reference.units = units->count;
+  } else {
+    const auto& cap = std::get<ApproximateDpCap>(*gate.cap);
+    reference.epsilon = cap.epsilon;
+    reference.delta = accounting::DeltaOfUnits(cap.filter, cap.delta);
+  }
+  wanted->references.push_back(std::move(reference));
   return nullptr;
 }
 
@@ -91,13 +132,17 @@ absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
   absl::Status first_error;
   for (const MechanismEvent& event : candidates) {
     absl::StatusOr<accounting::Reference> reference = Compute(wanted, event);
-    if (reference.ok()) {
+    absl::StatusOr<std::vector<TradeOffCurveCap::Point>> guarantee =
+        std::vector<TradeOffCurveCap::Point>();
+    if (reference.ok() && wanted.units > 0) guarantee = CurveOf(*reference, wanted.delta);
+    if (reference.ok() && guarantee.ok()) {
       return std::make_shared<const UnitReference>(
           UnitReference{.event = wanted.carried != nullptr ? wanted.carried->event : event,
                         .relation = wanted.relation,
-                        .reference = *std::move(reference)});
+                        .reference = *std::move(reference),
+                        .guarantee = *std::move(guarantee)});
     }
-    if (first_error.ok()) first_error = reference.status();
+    if (first_error.ok()) first_error = reference.ok() ? guarantee.status() : reference.status();
   }
   return first_error;
 }

@@ -29,8 +29,11 @@ struct ReferenceWanted {
   std::string budget_id;
   std::string session_id;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
+  // Of a cap in (epsilon, delta), with what units may take of its delta, or of one in so many
+  // units.
   double epsilon = 0;
-  double delta = 0;  // what units may take of the cap's
+  double delta = 0;
+  int64_t units = 0;
   // The event to count in. Where it is only `suggested`, by what is charged first, another may be
   // taken that serves more workloads.
   accounting::MechanismEvent event;

@@ -14,6 +14,7 @@
 #include "accounting/event/neighboring_relation.h"
 #include "accounting/filter/residue.h"
 #include "server/core/balance.h"
+#include "server/core/cap.h"
 #include "server/core/cost.h"
 
 namespace epsledger::core {
@@ -23,6 +24,8 @@ struct UnitReference {
   accounting::MechanismEvent event;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
   accounting::Reference reference;
+  // Where it was computed for a cap in units: the curve that the cap is to promise.
+  std::vector<TradeOffCurveCap::Point> guarantee = {};
 };
 
 // A proved price: `count` uses paid together cost `units` and `reserve` while at least `level`

@@ -86,18 +86,18 @@ struct CapAsEvent {
     return MechanismEvent(
         accounting::RenyiCurve{.orders = {cap.order}, .divergences = {cap.divergence}});
   }
-  // Points have rising epsilons and falling deltas: the first that is not above delta.
-  MechanismEvent operator()(const core::TradeOffCurveCap& cap) const {
-    const auto point = std::find_if(cap.points.begin(), cap.points.end(),
-                                    [this](const auto& p) { return p.delta <= delta; });
-    const auto& at = point == cap.points.end() ? cap.points.back() : *point;
-    return ApproximateDp(at.epsilon, at.delta);
-  }
+  MechanismEvent operator()(const core::TradeOffCurveCap& cap) const { return OnCurve(cap); }
+  MechanismEvent operator()(const core::UnitsCap& cap) const { return OnCurve(cap); }
   MechanismEvent operator()(const core::NoGuaranteeCap&) const {
     return MechanismEvent(accounting::NonPrivate{.reason = "the budget promises nothing"});
   }
 
  private:
+  MechanismEvent OnCurve(const core::Cap& cap) const {
+    if (const auto at = core::PointOf(cap, delta)) return ApproximateDp(at->epsilon, at->delta);
+    return MechanismEvent(
+        accounting::NonPrivate{.reason = "the cap promises nothing at a delta this small"});
+  }
   static MechanismEvent ApproximateDp(double epsilon, double at) {
     return MechanismEvent(accounting::ApproximateDp{.epsilon = epsilon, .delta = at});
   }
@@ -139,6 +139,9 @@ void ReadBudget(const core::Ledger& ledger, const core::BudgetState& budget, dou
   }
   if (const auto* stated = std::get_if<core::ApproximateDpCap>(&budget.spec.cap)) {
     facts->delta_of_cap = stated->delta;
+  }
+  if (const auto* units = std::get_if<core::UnitsCap>(&budget.spec.cap)) {
+    facts->delta_of_cap = units->delta;
   }
   AddBudgetsFrom(ledger, &budget, facts);
 }

@@ -68,6 +68,17 @@ class Sent(unittest.TestCase):
         for cap in (approximate_dp(), epsledger.Cap.zcdp(rho=1), epsledger.Cap({})):
             self.assertIsNone(cap.reference)
 
+    def test_a_cap_in_units_names_its_reference_and_shows_its_curve(self):
+        cap = epsledger.Cap.units(count=3000, delta=1e-5, reference=EVENT)
+        self.assertEqual(cap.message, {"units": {"count": "3000", "delta": 1e-5, "reference": EVENT_JSON}})
+        self.assertEqual(cap.reference, EVENT_JSON)
+        self.assertEqual(cap.guarantee, ())
+        self.assertEqual(epsledger.Cap.units(count=7, delta=0.5).message, {"units": {"count": "7", "delta": 0.5}})
+        shown = epsledger.Cap({"units": {**cap.message["units"], "guarantee": [
+            {"epsilon": 0, "delta": 0.1}, {"delta": 0.01}, {"epsilon": "2.5", "delta": 1e-5}]}})
+        self.assertEqual(shown.guarantee, ((0, 0.1), (0, 0.01), (2.5, 1e-5)))
+        self.assertEqual(approximate_dp().guarantee, ())
+
     def test_what_is_no_event_is_refused_by_name(self):
         for value in (3, "gaussian", {}, [EVENT]):
             with self.subTest(value=value):
@@ -153,6 +164,21 @@ class Kept(LedgerCase):
             self.client.create_budget(name=budget, cap=approximate_dp(reference=OTHER), privacy_unit="person")
         with self.assertRaisesRegex(epsledger.InvalidArgument, "approximateDp.reference: got an event, want none"):
             self.new_budget(cap=approximate_dp(filter="BASIC", reference=EVENT))
+
+    def test_a_cap_in_units_is_charged_to_its_last(self):
+        cap = epsledger.Cap.units(count=300, delta=1e-5, reference=EVENT)
+        budget = self.new_budget(cap=cap)
+        self.client.create_budget(name=budget, cap=cap, privacy_unit="person")  # the same again
+        shown = self.client.budget(budget).cap
+        self.assertEqual([delta for _, delta in shown.guarantee], [0.1, 0.01, 1e-3, 1e-4, 1e-5])
+        session = self.new_session(budget=budget, expects=OTHER)
+        self.assert_counts_units_of(EVENT, budget)
+        session.charge(EVENT, count=300)
+        self.assertEqual(self.units(budget), (300, 300))
+        with self.assertRaises(epsledger.BudgetExhausted):
+            session.charge(EVENT)
+        with self.assertRaisesRegex(epsledger.InvalidArgument, "guarantee: got a value, want unset"):
+            self.new_budget(cap=shown)
 
     def test_where_nobody_says_it_the_first_charge_decides(self):
         budget = self.new_budget(cap=approximate_dp())

@@ -1,15 +1,18 @@
-// The delta at which every epsilon of the application is shown: one, visible in the header, in the
-// address (?delta=) and kept for the next visit.
+// The delta at which an epsilon is shown: that of the address (?delta=), where somebody chose one; otherwise
+// that of the cap that the page is about; otherwise the one that was chosen last, kept for the next visit.
 
 import { computed } from '@preact/signals';
-import { query, setQuery } from './router';
+import { knownBudgets } from './api/budgets';
+import { deltaOfCap, exponential } from './format/caps';
+import type { Cap } from './api/messages';
+import { query, route, setQuery } from './router';
 
 const KEY = 'epsledger.delta';
 export const DEFAULT_DELTA = '1e-5';
 
 /** The number that people typed, if it is in (0, 1). */
-export function readDelta(text: string | null): number | undefined {
-  if (text === null || text.trim() === '') return undefined;
+export function readDelta(text: string | null | undefined): number | undefined {
+  if (text === null || text === undefined || text.trim() === '') return undefined;
   const value = Number(text);
   return value > 0 && value < 1 ? value : undefined;
 }
@@ -22,12 +25,31 @@ function kept(): string | null {
   }
 }
 
-/** As it is typed and shown: "1e-5". Always the text of a number in (0, 1). */
+function firstOf(...texts: (string | null | undefined)[]): string {
+  return texts.find((text) => readDelta(text) !== undefined)?.trim() ?? DEFAULT_DELTA;
+}
+
+function textOf(cap: Cap | undefined): string | undefined {
+  const value = deltaOfCap(cap);
+  return value === undefined ? undefined : exponential(value);
+}
+
+/** True where somebody chose one for all that is shown. */
+export const isDeltaChosen = computed<boolean>(
+  () => readDelta(query.value.get('delta')) !== undefined,
+);
+
+/** The delta of one budget where many are shown. */
+export function deltaTextFor(cap: Cap | undefined): string {
+  return firstOf(query.value.get('delta'), textOf(cap), kept());
+}
+
+/** The delta of the page, as it is typed and shown: "1e-5". Always the text of a number in (0, 1). */
 export const deltaText = computed<string>(() => {
-  for (const text of [query.value.get('delta'), kept()]) {
-    if (text !== null && readDelta(text) !== undefined) return text.trim();
-  }
-  return DEFAULT_DELTA;
+  const { budget } = route.value as { budget?: string };
+  return deltaTextFor(
+    budget === undefined ? undefined : knownBudgets.value.get(`budgets/${budget}`)?.cap,
+  );
 });
 
 export const delta = computed<number>(() => Number(deltaText.value));

@@ -60,6 +60,16 @@ class Cap:
         return cls({"renyi": {"order": order, "divergence": divergence}})
 
     @classmethod
+    def units(cls, *, count: int, delta: float, reference: Optional[EventLike] = None) -> "Cap":
+        """`count` units, in [1, 2^40], of a reference event, best the step that most sessions repeat. What is promised
+        is a curve: at every epsilon the delta of so many uses of it and a 40th of `delta`, in (0, 1), more. Not for a
+        session. reference: None for a successor alone, which keeps the one that was."""
+        fields: Json = {"count": str(count), "delta": delta}
+        if reference is not None:
+            fields["reference"] = event_json(reference, "reference")
+        return cls({"units": fields})
+
+    @classmethod
     def no_guarantee(cls) -> "Cap":
         """No cap and no promise to anybody, said in so many words. Not for a session."""
         return cls({"noGuarantee": {}})
@@ -68,8 +78,15 @@ class Cap:
     def reference(self) -> Optional[Json]:
         """The JSON of the event that the cap counts units of; None before it is fixed, and where nothing counts
         them."""
-        found: Optional[Json] = self.message.get("approximateDp", {}).get("reference")
+        found: Optional[Json] = (self.message.get("approximateDp") or self.message.get("units") or {}).get("reference")
         return found
+
+    @property
+    def guarantee(self) -> Tuple[Tuple[float, float], ...]:
+        """Of a cap in units, as the server says it: the (epsilon, delta) that it promises, all at once. Empty for other
+        caps."""
+        points = self.message.get("units", {}).get("guarantee", [])
+        return tuple((float(point.get("epsilon", 0)), float(point.get("delta", 0))) for point in points)
 
 
 @dataclasses.dataclass(frozen=True)

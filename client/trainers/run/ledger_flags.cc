@@ -136,6 +136,7 @@ absl::Status LedgerFlags::Complete(const std::string& program) {
 double ReportDelta(const LedgerFlags& flags, const Budget& budget) {
   if (flags.delta.has_value()) return *flags.delta;
   const auto* cap = std::get_if<ApproximateDpCap>(&budget.cap);
+  if (const auto* units = std::get_if<UnitsCap>(&budget.cap)) return units->delta;
   return cap != nullptr ? cap->delta : kUsualDelta;
 }
 

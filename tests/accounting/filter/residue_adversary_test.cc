@@ -78,7 +78,8 @@ std::vector<Played> Price(const Game& game, const LevelRule& level_of) {
   for (const MechanismEvent& event : game.events) {
     std::optional<LossPair> pair = PlayedPair(game.reference, event);
     if (!pair.has_value()) continue;
-    played.push_back({.pair = *std::move(pair), .price_at = PricesOf(&pricer, event, 1, level_of)});
+    played.push_back({.pair = *std::move(pair),
+                      .price_at = PricesOf(&pricer, game.reference.units, event, 1, level_of)});
   }
   return played;
 }

@@ -70,7 +70,7 @@ BlockPrices PricesOfBlocks(const Reference& reference, const Pieces& pieces, int
   for (const MechanismEvent& event : pieces.events) {
     prices.emplace_back(1);
     for (int64_t count = 1; count <= most; ++count) {
-      prices.back().push_back(PricesOf(&pricer, event, count, level_of));
+      prices.back().push_back(PricesOf(&pricer, reference.units, event, count, level_of));
     }
   }
   return prices;
@@ -360,7 +360,7 @@ class MergeGame {
         Composed uses;
         if (a > 0) uses.events.push_back({pieces.events[0], a});
         if (b > 0) uses.events.push_back({pieces.events[1], b});
-        if (a + b > 0) prices_[{a, b}] = PricesOf(&pricer, uses, 1, Exactly());
+        if (a + b > 0) prices_[{a, b}] = PricesOf(&pricer, reference.units, uses, 1, Exactly());
       }
     }
   }

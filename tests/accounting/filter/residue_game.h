@@ -188,12 +188,13 @@ using PriceList = std::vector<std::optional<UnitPrice>>;
 // The units left for which a price is looked up, given those that are left.
 using LevelRule = std::function<int64_t(int64_t)>;
 
-inline PriceList PricesOf(ResiduePricer* pricer, const MechanismEvent& event, int64_t count,
-                          const LevelRule& level_of) {
+// `units` are those of the reference.
+inline PriceList PricesOf(ResiduePricer* pricer, int64_t units, const MechanismEvent& event,
+                          int64_t count, const LevelRule& level_of) {
   PriceList prices = {std::nullopt};
   std::optional<UnitPrice> last;
   int64_t last_level = -1;
-  for (int64_t k = 1; k <= pricer->reference().units; ++k) {
+  for (int64_t k = 1; k <= units; ++k) {
     if (const int64_t level = level_of(k); level != last_level) {
       const absl::StatusOr<UnitPrice> price = pricer->PriceOf(event, kRelation, count, level);
       last = price.ok() ? std::optional<UnitPrice>(*price) : std::nullopt;

@@ -95,7 +95,7 @@ inline std::vector<PriceList> SinglePrices(const Reference& reference, const Pie
   ResiduePricer pricer(reference);
   std::vector<PriceList> prices;
   for (const MechanismEvent& event : pieces.events) {
-    prices.push_back(PricesOf(&pricer, event, 1, level_of));
+    prices.push_back(PricesOf(&pricer, reference.units, event, 1, level_of));
   }
   return prices;
 }

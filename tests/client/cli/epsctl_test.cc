@@ -349,7 +349,7 @@ TEST_F(EpsctlTest, HelpTeachesAndSucceeds) {
   EXPECT_THAT(top.out, AllOf(HasSubstr("Exit codes: 0"), HasSubstr("epsctl budget create adult"),
                              HasSubstr("EPSLEDGER_SERVER")));
   EXPECT_THAT(RunAsIs({"budget", "create", "--help"}).out,
-              AllOf(HasSubstr("--epsilon"), HasSubstr("Example:")));
+              AllOf(HasSubstr("--epsilon"), HasSubstr("Examples:")));
   EXPECT_THAT(RunAsIs({"compute", "--help"}).out, HasSubstr("epsilonAtDelta"));
 }
 

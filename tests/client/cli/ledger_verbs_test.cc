@@ -257,5 +257,123 @@ TEST_F(LedgerVerbsTest, WatchPrintsALineForEveryChangeAndGoesOnAfterOne) {
   Want(ExitCode::kNotFound, {"watch", "budget", "none"});
 }
 
+// ---- how much is gone, read at the delta of the cap
+
+class SpentTest : public LedgerVerbsTest {
+ protected:
+  void MakeRun(const std::vector<std::string>& cap) {
+    std::vector<std::string> create = {"budget", "create", "people"};
+    create.insert(create.end(), cap.begin(), cap.end());
+    const std::vector<std::string> rest = {"--gaussian",
+                                           "2",
+                                           "--sampling-probability",
+                                           ".05",
+                                           "--relation",
+                                           "add-or-remove-one",
+                                           "--privacy-unit",
+                                           "person"};
+    create.insert(create.end(), rest.begin(), rest.end());
+    Want(ExitCode::kOk, create);
+    Want(ExitCode::kOk,
+         {"session", "create", "people/run", "--relation", "add-or-remove-one", "--no-own-cap"});
+  }
+  std::vector<std::string> Step(const std::vector<std::string>& verb, const std::string& q,
+                                const std::string& count) {
+    std::vector<std::string> words = verb;
+    const std::vector<std::string> rest = {
+        "people/run", "--gaussian", "2", "--sampling-probability", q, "--count", count};
+    words.insert(words.end(), rest.begin(), rest.end());
+    return words;
+  }
+  void Charge(const std::string& count) {
+    std::vector<std::string> words = Step({"charge", "create"}, ".05", count);
+    words.push_back("--open-attempt");
+    Want(ExitCode::kOk, words);
+  }
+};
+
+TEST_F(SpentTest, ABudgetSaysItsShareAndItsEpsilonAtItsOwnDelta) {
+  MakeRun({"--epsilon", "2", "--delta", "1e-6", "--filter", "residue"});
+  Charge("100");
+  is_terminal_ = true;
+  const std::string shown = Want(ExitCode::kOk, {"budget", "get", "people"});
+  EXPECT_THAT(shown, HasSubstr(" % of the cap of budgets/people is spent; what was charged is "
+                               "epsilon "));
+  EXPECT_THAT(shown, HasSubstr(" of 2 at delta 1e-06."));
+  is_terminal_ = false;
+  // Nobody says a delta: it is the cap's, which is the same as saying it.
+  for (const std::vector<std::string>& read :
+       {std::vector<std::string>{"budget", "guarantees", "people"},
+        {"session", "guarantees", "people/run"}}) {
+    std::vector<std::string> said = read;
+    said.insert(said.end(), {"--delta", "1e-6"});
+    const std::string at_cap = Want(ExitCode::kOk, read);
+    EXPECT_EQ(at_cap, Want(ExitCode::kOk, said));
+    said.back() = "1e-5";
+    EXPECT_NE(at_cap, Want(ExitCode::kOk, said));
+  }
+  EXPECT_THAT(Want(ExitCode::kOk, {"statement", "get", "people", "-o", "table"}),
+              HasSubstr("at delta                1e-06"));
+  // Where the cap names none, there is none to take.
+  const Outcome refused = Run({"budget", "guarantees", "adult"});
+  EXPECT_EQ(refused.code, ExitCode::kUsage);
+  EXPECT_THAT(refused.err, HasSubstr("delta: unset, want --delta in (0, 1)"));
+}
+
+TEST_F(SpentTest, ARefusalAndAPreviewSayHowMuchIsGone) {
+  MakeRun({"--epsilon", "2", "--delta", "1e-5", "--filter", "residue"});
+  Charge("300");
+  is_terminal_ = true;
+  const Outcome preview = Run(Step({"charge", "preview"}, ".05", "1"));
+  EXPECT_EQ(preview.code, ExitCode::kOk) << preview.err;
+  EXPECT_THAT(preview.err, HasSubstr("what was charged is epsilon 1.9"));
+  std::vector<std::string> more = Step({"charge", "create"}, ".05", "100");
+  more.insert(more.end(), {"--attempt", "1"});
+  const Outcome refused = Run(more);
+  EXPECT_EQ(refused.code, ExitCode::kRefused);
+  EXPECT_THAT(refused.err, HasSubstr("BUDGET_EXHAUSTED"));
+  EXPECT_THAT(refused.err, HasSubstr("of 2 at delta 1e-05."));
+  is_terminal_ = false;
+  EXPECT_THAT(Run(Step({"charge", "preview"}, ".05", "1")).err, ::testing::IsEmpty())
+      << "programs read the answer alone";
+}
+
+// A step that costs a part of a unit is charged a whole one when it is charged alone.
+TEST_F(SpentTest, APreviewSaysWhereABlockHoldsMore) {
+  MakeRun({"--epsilon", "2", "--delta", "1e-5", "--filter", "residue"});
+  Charge("1");
+  is_terminal_ = true;
+  EXPECT_THAT(Run(Step({"charge", "preview"}, ".02", "1")).err,
+              HasSubstr("charged together, as one block or a lease, "));
+  EXPECT_THAT(Run(Step({"charge", "preview"}, ".05", "1")).err,
+              ::testing::Not(HasSubstr("charged together")));
+}
+
+TEST_F(SpentTest, ACapInUnitsIsMadeShownAndRead) {
+  MakeRun({"--units", "300", "--delta", "1e-5"});
+  const auto budget = As<v1::Budget>(Want(ExitCode::kOk, {"budget", "get", "people"}));
+  EXPECT_EQ(budget.cap().units().count(), 300);
+  EXPECT_EQ(budget.cap().units().guarantee_size(), 5);
+  Charge("150");
+  is_terminal_ = true;
+  const std::string shown = Want(ExitCode::kOk, {"budget", "get", "people"});
+  EXPECT_THAT(shown, HasSubstr("300 units of poissonSampled 0.05 of gaussian 2: epsilon "));
+  EXPECT_THAT(shown, HasSubstr("300 such steps fit in all, 150 are left."));
+  EXPECT_THAT(shown, HasSubstr("50.1 % of the cap of budgets/people is spent"));
+  EXPECT_THAT(Want(ExitCode::kOk, {"statement", "get", "people"}), HasSubstr("300 units of "));
+
+  const Outcome no_delta = Run({"budget", "create", "x", "--units", "3", "--gaussian", "2",
+                                "--relation", "add-or-remove-one", "--privacy-unit", "person"});
+  EXPECT_THAT(no_delta.err, HasSubstr("got --units, want --delta beside it"));
+  const Outcome no_event = Run({"budget", "create", "x", "--units", "3", "--delta", "1e-5",
+                                "--relation", "add-or-remove-one", "--privacy-unit", "person"});
+  EXPECT_EQ(no_event.code, ExitCode::kUsage);
+  EXPECT_THAT(no_event.err, HasSubstr("budget.cap.units.reference: unset, want the event"));
+  const Outcome both = Run({"budget", "create", "x", "--units", "3", "--epsilon", "1", "--delta",
+                            "1e-5", "--relation", "add-or-remove-one", "--privacy-unit", "person"});
+  EXPECT_EQ(both.code, ExitCode::kUsage);
+  EXPECT_THAT(both.err, HasSubstr("flags of 2 currencies"));
+}
+
 }  // namespace
 }  // namespace epsledger::cli

@@ -13,7 +13,7 @@ namespace epsledger::core {
 namespace {
 
 std::string Bytes(const Hash& hash) { return std::string(hash.begin(), hash.end()); }
-std::string Hex(const Hash& hash) { return absl::BytesToHexString(Bytes(hash)); }
+std::string HexOf(const Hash& hash) { return absl::BytesToHexString(Bytes(hash)); }
 
 // The leaves of the reference tests of Certificate Transparency (merkle_tree_test).
 const std::vector<std::string>& ReferenceLeaves() {
@@ -49,10 +49,10 @@ TEST(Merkle, RootsAreThoseOfTheReferenceTests) {
                                "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
                                "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328"};
   MerkleFrontier tree;
-  EXPECT_EQ(Hex(tree.Root()), roots[0]);
+  EXPECT_EQ(HexOf(tree.Root()), roots[0]);
   for (size_t i = 0; i < ReferenceLeaves().size(); ++i) {
     tree.Append(MerkleLeaf(ReferenceLeaves()[i]));
-    EXPECT_EQ(Hex(tree.Root()), roots[i + 1]) << i + 1;
+    EXPECT_EQ(HexOf(tree.Root()), roots[i + 1]) << i + 1;
   }
 }
 
@@ -87,7 +87,7 @@ TEST(Merkle, IsTheRecursiveDefinitionAtEverySize) {
 
 TEST(Merkle, LedgerKeepsTheTreeOfItsContents) {
   LedgerHarness harness;
-  EXPECT_EQ(Hex(harness.ledger.merkle().Root()), Hex(MerkleFrontier().Root()));
+  EXPECT_EQ(HexOf(harness.ledger.merkle().Root()), HexOf(MerkleFrontier().Root()));
   ASSERT_TRUE(harness.Run(CreateBudget{PureBudget("b", 1)}).ok());
   ASSERT_TRUE(harness.Run(CreateSession{AdaptiveSession("b", "s")}).ok());
   ASSERT_TRUE(harness.Run(OpenAttempt{{"b", "s"}, "", {}}).ok());

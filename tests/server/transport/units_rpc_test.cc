@@ -236,6 +236,53 @@ TEST_F(UnitsRpc, APreviewSaysWhatIsWrong) {
   EXPECT_THAT(Preview("budget: 'none'", kStep, 1).status.error_message(), HasSubstr("budget: "));
 }
 
+// A cap in units promises a curve, which the server computes and every answer shows.
+TEST_F(UnitsRpc, ACapInUnitsShowsTheCurveThatItPromises) {
+  const std::string cap =
+      std::string("units { count: 300 delta: 1e-5 reference { ") + kStep + " } }";
+  const auto created = client().CreateBudget("b", cap);
+  ASSERT_TRUE(created.ok()) << created.status.error_message();
+  const v1::UnitsCap& units = created.response.cap().units();
+  EXPECT_EQ(units.count(), 300);
+  EXPECT_EQ(units.delta(), 1e-5);
+  EXPECT_TRUE(units.reference().has_poisson_sampled());
+  ASSERT_EQ(units.guarantee_size(), 5);
+  EXPECT_EQ(units.guarantee(4).delta(), 1e-5);
+  // PLD of 300 such steps at 1e-5 is between 1.92844 and 1.92868.
+  EXPECT_GE(units.guarantee(4).epsilon(), 1.92844);
+  EXPECT_LE(units.guarantee(4).epsilon(), 1.935);
+  EXPECT_EQ(CapUnits(), 300);
+  EXPECT_TRUE(client().CreateBudget("b", cap).ok()) << "the same again";
+  EXPECT_EQ(client().GetBudget("budgets/b").response.cap().DebugString(),
+            created.response.cap().DebugString());
+  const auto forged =
+      client().CreateBudget("c", std::string("units { count: 300 delta: 1e-5 reference { ") +
+                                     kStep + " } guarantee { epsilon: .1 delta: 1e-5 } }");
+  EXPECT_THAT(forged.status.error_message(),
+              HasSubstr("budget.cap.units.guarantee: got a value, want unset"));
+  EXPECT_THAT(client().CreateBudget("c", "units { count: 300 delta: 1e-5 }").status.error_message(),
+              HasSubstr("budget.cap.units.reference: unset, want the event"));
+
+  ASSERT_TRUE(client().CreateSession("b", "s").ok());
+  ASSERT_TRUE(client().OpenAttempt("budgets/b/sessions/s").ok());
+  EXPECT_EQ(Preview("session: 'budgets/b/sessions/s'", kStep, 1).response.steps_that_fit(), 300);
+  EXPECT_TRUE(client().Charge(kAttempt, "all", kStep, 300).ok());
+  EXPECT_FALSE(client().Charge(kAttempt, "more", kStep, 1).ok());
+}
+
+TEST_F(UnitsRpc, ASessionHasNoCapOfItsOwnInUnits) {
+  ASSERT_TRUE(client().CreateBudget("b", kCap).ok());
+  const auto refused = TestClient::Call<v1::Session>(
+      *client().sessions, &v1::SessionService::Stub::CreateSession,
+      Parse<v1::CreateSessionRequest>(
+          "parent: 'budgets/b' session_id: 's' session { neighboring_relation: ADD_OR_REMOVE_ONE "
+          "mode: ADAPTIVE own_cap { units { count: 3 delta: 1e-5 reference { " +
+          std::string(kStep) + " } } } }"));
+  EXPECT_EQ(refused.code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(refused.status.error_message(),
+              HasSubstr("session.ownCap: got units, want another currency"));
+}
+
 // Every way to charge pays the same units: one by one, as a batch, over a stream, by a lease.
 TEST_F(UnitsRpc, EveryWayToChargePaysTheSameUnits) {
   client().MakeSession(kCap);

@@ -69,9 +69,19 @@ struct TradeOffCurveCap {
 // budget, or below another one of its kind: budgets above keep their caps.
 struct NoGuaranteeCap {};
 
+// So many units of a reference event: what is promised is a curve, that of so many uses of it and a
+// 40th of delta more. Not a session's own.
+struct UnitsCap {
+  std::optional<Mechanism> reference;  // best the step that most sessions repeat
+  std::int64_t count = 0;              // in [1, 2^40]
+  double delta = 0;                    // in (0, 1): the smallest at which the curve is wanted
+  // The curve at delta and at powers of ten above it; of the server.
+  std::vector<TradeOffCurveCap::Point> guarantee = {};
+};
+
 // monostate: not set, which the server refuses.
 using Cap = std::variant<std::monostate, PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap,
-                         RenyiCap, TradeOffCurveCap, NoGuaranteeCap>;
+                         RenyiCap, TradeOffCurveCap, NoGuaranteeCap, UnitsCap>;
 
 // One quantity of a cap's filter; the words of epsledger.v1.CellBalance.Quantity.
 enum class Quantity {

@@ -107,6 +107,12 @@ export interface Cap {
   renyi?: { order?: Double; divergence?: Double };
   tradeOffCurve?: { points?: { epsilon?: Double; delta?: Double }[] };
   noGuarantee?: Record<string, never>;
+  units?: {
+    reference?: MechanismEvent;
+    count?: string;
+    delta?: Double;
+    guarantee?: { epsilon?: Double; delta?: Double }[];
+  };
 }
 
 export type BudgetState = 'ACTIVE' | 'FROZEN' | 'CLOSED' | 'SUPERSEDED' | 'STATE_UNSPECIFIED';

@@ -2,7 +2,7 @@
 
 import { numberOf, type Budget, type Cap, type Double } from '../api/messages';
 import { eventWords } from './events';
-import { count } from './numbers';
+import { count, percent, rounded, roundedUp } from './numbers';
 
 /** With how an (epsilon, delta) cap is kept: "epsilon 3 at delta 1e-5, by Renyi orders". */
 export function capWords(cap: Cap | undefined): string {
@@ -36,6 +36,11 @@ export function shortCapWords(cap: Cap | undefined): string {
     const points = cap.tradeOffCurve.points ?? [];
     return `trade-off curve through ${points.map((p) => `(${p.epsilon ?? 0}, ${exponential(p.delta)})`).join(', ')}`;
   }
+  if (cap?.units !== undefined) {
+    const at = cap.units.guarantee?.at(-1);
+    const promise = at === undefined ? '' : `, epsilon ${rounded(numberOf(at.epsilon) ?? Infinity, 'up')} at delta ${exponential(at.delta)}`;
+    return `${count(cap.units.count)} units${promise}`;
+  }
   if (cap?.noGuarantee !== undefined) return 'none: promises nothing';
   return 'unknown cap';
 }
@@ -44,13 +49,46 @@ export function shortCapWords(cap: Cap | undefined): string {
 export function unitsWords(budget: Budget): string {
   const units = (budget.cells ?? []).find((cell) => cell.quantity === 'UNITS');
   if (units === undefined) return '';
-  const reference = budget.cap?.approximateDp?.reference;
+  const reference = budget.cap?.units?.reference ?? budget.cap?.approximateDp?.reference;
   if (reference === undefined) {
     return 'It will count units of the event that its first session expects, or else that its first charge suggests.';
   }
   const all = count(Math.floor(numberOf(units.cap) ?? 0));
   const left = count(Math.floor(numberOf(units.remaining) ?? 0));
   return `It counts units of ${eventWords(reference)}: a step that is exactly this costs one. ${all} such steps fit in all, ${left} are left.`;
+}
+
+/** The delta that a cap names, at which its epsilon is shown unless somebody chooses another. */
+export function deltaOfCap(cap: Cap | undefined): number | undefined {
+  return numberOf(cap?.approximateDp?.delta ?? cap?.units?.delta);
+}
+
+/** The epsilon that a cap promises at the delta that it names. */
+function epsilonOfCap(cap: Cap | undefined): number | undefined {
+  return numberOf(cap?.approximateDp?.epsilon ?? cap?.units?.guarantee?.at(-1)?.epsilon);
+}
+
+/**
+ * How much is gone, said both ways: the share of what the cap counts, and the epsilon of what was charged.
+ * Empty where the cap names no delta, or epsilon is of another one.
+ */
+export function spentWords(budget: Budget, epsilon: number | undefined, at: number): string {
+  const cap = epsilonOfCap(budget.cap);
+  if (cap === undefined || epsilon === undefined || deltaOfCap(budget.cap) !== at) return '';
+  const share = percent(numberOf(budget.spentFraction) ?? 0, 'up');
+  return (
+    `${share} of the cap is spent, and what was charged is epsilon ${roundedUp(epsilon)} of ` +
+    `${roundedUp(cap)} at delta ${exponential(at)}. Epsilon grows fast at first, about as the square root of the ` +
+    'steps; the share grows with each step, and it decides what still fits.'
+  );
+}
+
+/** The curve that a cap in units promises; empty for other caps. */
+export function curveWords(cap: Cap | undefined): string {
+  const points = (cap?.units?.guarantee ?? []).map(
+    (at) => `epsilon ${rounded(numberOf(at.epsilon) ?? Infinity, 'up')} at delta ${exponential(at.delta)}`,
+  );
+  return points.length === 0 ? '' : `It promises a whole curve, all of these at once: ${points.join('; ')}.`;
 }
 
 /** How far the cap's guarantee goes: accounting/filter/README.md, "Scope". */

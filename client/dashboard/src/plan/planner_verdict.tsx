@@ -10,6 +10,7 @@ import { causeWords, reasonWords, remedyWords } from '../format/refusals';
 import { hrefOf } from '../router';
 import { eventOfPlan, eventsOfPlan, type Plan } from './plan';
 import { PlanProblem } from './plan_fields';
+import { PlannerFit } from './planner_fit';
 
 interface PreviewChargeResponse {
   decision?: 'ACCEPTED' | 'REFUSED' | 'DECISION_UNSPECIFIED';
@@ -46,6 +47,9 @@ export function PlannerVerdict({ session, plan, told }: PlannerVerdictProps) {
           {preview.value.error === undefined && preview.value.value !== undefined && (
             <Verdict answer={preview.value.value} steps={plan.steps.trim()} />
           )}
+          {preview.value.error === undefined && event !== undefined && (
+            <PlannerFit session={session} plan={plan} event={event} />
+          )}
         </>
       ) : (
         <p class="muted">Give noise multiplier and steps to preview the charge.</p>
@@ -62,7 +66,8 @@ export function PlannerVerdict({ session, plan, told }: PlannerVerdictProps) {
       <p class="curve-words">
         A preview charges nothing and promises nothing: others may charge in between. The filters of
         these caps decide, not the epsilon above; a filter holds for every choice made on the way,
-        so it can refuse before that epsilon reaches the cap.
+        so it can refuse before that epsilon reaches the cap. All steps are asked for at once, as
+        one block; charged one by one, fewer may fit.
       </p>
     </Card>
   );

@@ -95,7 +95,7 @@ class PricingLedger::Memory {
  private:
   using AnyReference = absl::StatusOr<std::shared_ptr<const UnitReference>>;
   using ReferenceKey =
-      std::tuple<accounting::NeighboringRelation, double, double, std::string, bool>;
+      std::tuple<accounting::NeighboringRelation, double, double, int64_t, std::string, bool>;
 
   class Chain {
    public:
@@ -126,8 +126,12 @@ class PricingLedger::Memory {
   AnyReference ReferenceOf(const ReferenceWanted& wanted) ABSL_LOCKS_EXCLUDED(mutex_) {
     // A successor's is its own.
     if (wanted.carried != nullptr) return core::ComputeReference(wanted);
-    const ReferenceKey key{wanted.relation, wanted.epsilon, wanted.delta,
-                           core::EncodeEvent(wanted.event), wanted.suggested};
+    const ReferenceKey key{wanted.relation,
+                           wanted.epsilon,
+                           wanted.delta,
+                           wanted.units,
+                           core::EncodeEvent(wanted.event),
+                           wanted.suggested};
     {
       absl::MutexLock lock(&mutex_);
       if (const auto known = references_.find(key); known != references_.end()) {

@@ -71,12 +71,36 @@ struct CapWriter {
     }
   }
   void operator()(const core::NoGuaranteeCap&) const { message->mutable_no_guarantee(); }
+  void operator()(const core::UnitsCap& cap) const {
+    v1::UnitsCap* out = message->mutable_units();
+    convert::ToProto(*cap.reference, out->mutable_reference());
+    out->set_count(cap.count);
+    out->set_delta(cap.delta);
+    for (const core::TradeOffCurveCap::Point& point : cap.guarantee) {
+      v1::TradeOffCurveCap::Point* at = out->add_guarantee();
+      at->set_epsilon(point.epsilon);
+      at->set_delta(point.delta);
+    }
+  }
 };
 
 core::TradeOffCurveCap ReadTradeOffCurve(const v1::TradeOffCurveCap& message) {
   core::TradeOffCurveCap cap;
   for (const v1::TradeOffCurveCap::Point& point : message.points()) {
     cap.points.push_back({point.epsilon(), point.delta()});
+  }
+  return cap;
+}
+
+absl::StatusOr<core::Cap> ReadUnits(const v1::UnitsCap& message, const std::string& path) {
+  if (absl::Status status = CheckOutputOnlyUnset(message, path); !status.ok()) return status;
+  core::UnitsCap cap{
+      .reference = {}, .count = message.count(), .delta = message.delta(), .guarantee = {}};
+  if (message.has_reference()) {
+    absl::StatusOr<accounting::MechanismEvent> event =
+        convert::FromProto(message.reference(), path + ".reference");
+    if (!event.ok()) return event.status();
+    cap.reference = *std::move(event);
   }
   return cap;
 }
@@ -157,11 +181,15 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
     case v1::Cap::kNoGuarantee:
       cap = core::NoGuaranteeCap{};
       break;
+    case v1::Cap::kUnits:
+      cap = ReadUnits(message.units(), path + ".units");
+      break;
     case v1::Cap::CURRENCY_NOT_SET:
-      return absl::InvalidArgumentError(absl::StrCat(
-          path,
-          ": unset, want one of pureEpsilon, approximateDp, zcdp, gaussianDp, renyi, "
-          "tradeOffCurve; there is no unlimited budget, only noGuarantee, which promises nothing"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(path,
+                       ": unset, want one of pureEpsilon, approximateDp, zcdp, gaussianDp, renyi, "
+                       "tradeOffCurve, units; there is no unlimited budget, only noGuarantee, "
+                       "which promises nothing"));
   }
   if (!cap.ok()) return cap;
   const absl::StatusOr<accounting::Filter> filter = core::FilterFor(*cap, path);
@@ -223,6 +251,12 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
   }
   absl::StatusOr<core::Cap> cap = FromProto(budget.cap(), "budget.cap");
   if (!cap.ok()) return cap.status();
+  if (budget.cap().has_units() && !budget.cap().units().has_reference()) {
+    return absl::InvalidArgumentError(
+        "budget.cap.units.reference: unset, want the event that units are counted in, best the "
+        "step "
+        "that most sessions repeat");
+  }
   spec.cap = *std::move(cap);
   const absl::StatusOr<accounting::NeighboringRelation> relation =
       convert::FromProto(budget.neighboring_relation(), "budget.neighboringRelation");
@@ -359,7 +393,8 @@ void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Bud
   core::BudgetSpec now = state.spec;
   now.description = state.description;
   ToProto(now, message);
-  if (const auto& reference = state.balance.reference(); reference != nullptr) {
+  const auto& reference = state.balance.reference();
+  if (reference != nullptr && message->cap().has_approximate_dp()) {
     convert::ToProto(reference->event,
                      message->mutable_cap()->mutable_approximate_dp()->mutable_reference());
   }

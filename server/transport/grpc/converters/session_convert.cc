@@ -38,6 +38,10 @@ absl::Status ReadAdaptive(const v1::Session& session, core::SessionSpec* spec) {
   if (session.has_own_cap()) {
     absl::StatusOr<core::Cap> cap = FromProto(session.own_cap(), "session.ownCap");
     if (!cap.ok()) return cap.status();
+    if (std::holds_alternative<core::UnitsCap>(*cap)) {
+      return OutOfDomain("session.ownCap", "units",
+                         "another currency: a budget can have such a cap and hold the session");
+    }
     spec->own_cap = *std::move(cap);
   }
   return absl::OkStatus();

@@ -87,6 +87,11 @@ struct Series {
 // The epsilon that a cap states at this delta, or at none.
 std::optional<double> EpsilonOf(const core::Cap& cap, double delta) {
   if (const auto* pure = std::get_if<core::PureEpsilonCap>(&cap)) return pure->epsilon;
+  if (std::holds_alternative<core::UnitsCap>(cap)) {
+    const std::optional<core::TradeOffCurveCap::Point> point = core::PointOf(cap, delta);
+    if (!point.has_value()) return std::nullopt;
+    return point->epsilon;
+  }
   const auto* approximate = std::get_if<core::ApproximateDpCap>(&cap);
   if (approximate == nullptr || approximate->delta != delta) return std::nullopt;
   return approximate->epsilon;

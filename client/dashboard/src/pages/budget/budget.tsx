@@ -1,6 +1,6 @@
 import { AccountantTable } from '../../accountants/accountant_table';
 import { pathOfResource } from '../../api/client';
-import { claimWords, epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
+import { bestGuarantee, claimWords, epsilonWords, useBudgetGuarantees } from '../../api/guarantees';
 import { countOf, numberOf, type Budget, type BudgetActivity } from '../../api/messages';
 import { useGet } from '../../api/read';
 import { idOf } from '../../api/resource_names';
@@ -10,8 +10,8 @@ import { Card } from '../../design/card';
 import { Facts, Figure } from '../../design/facts';
 import { PageHead } from '../../design/page_head';
 import { At, Ago } from '../../design/time';
-import { deltaText } from '../../delta';
-import { capWords, scopeWords, unitsWords } from '../../format/caps';
+import { delta, deltaText } from '../../delta';
+import { capWords, curveWords, scopeWords, spentWords, unitsWords } from '../../format/caps';
 import { relationName } from '../../format/names';
 import { count, counted, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
@@ -39,6 +39,7 @@ function BudgetBody({ budget }: { budget: Budget }) {
   const id = idOf(name);
   const guarantees = useBudgetGuarantees(name, deltaText.value);
   const readings = guarantees.value.value?.readings;
+  const spent = spentWords(budget, numberOf(bestGuarantee(readings)?.upper), delta.value);
   return (
     <>
       <PageHead
@@ -56,8 +57,10 @@ function BudgetBody({ budget }: { budget: Budget }) {
       <BudgetFigures budget={budget} guarantees={guarantees.value} />
       <Card title="Cap" aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
+        {spent !== '' && <p>{spent}</p>}
         <CellsTable cells={budget.cells ?? []} allMustFit={budget.allCellsMustFit === true} />
         {unitsWords(budget) !== '' && <p>{unitsWords(budget)}</p>}
+        {curveWords(budget.cap) !== '' && <p>{curveWords(budget.cap)}</p>}
         <p class="small muted">{scopeWords(budget)}</p>
         <p class="small muted breakable">
           Why stopping at the cap gives the guarantee: {budget.theorem}

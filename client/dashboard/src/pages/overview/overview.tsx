@@ -6,7 +6,7 @@ import { Answer } from '../../design/answer';
 import { Empty } from '../../design/notice';
 import { PageHead } from '../../design/page_head';
 import { Grid } from '../../design/grid';
-import { deltaText } from '../../delta';
+import { deltaText, isDeltaChosen } from '../../delta';
 import { counted } from '../../format/numbers';
 import { budgetRows } from './overview_order';
 import { OverviewRow } from './overview_row';
@@ -60,7 +60,7 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
           'Budget',
           'State',
           'Spent of its cap',
-          `#Epsilon at|delta ${deltaText.value}`,
+          isDeltaChosen.value ? `#Epsilon at|delta ${deltaText.value}` : '#Epsilon at|the delta of its cap',
           '#Caught at most,|at 1% false alarms',
           'Last charge',
           '#Refused|in 24 h',

@@ -5,7 +5,7 @@ import { numberOf, type Budget, type BudgetActivity } from '../../api/messages';
 import { useGet, type Read } from '../../api/read';
 import { StateBadge } from '../../design/badge';
 import { Ago } from '../../design/time';
-import { deltaText } from '../../delta';
+import { deltaTextFor, isDeltaChosen } from '../../delta';
 import { relationName } from '../../format/names';
 import { count, percent } from '../../format/numbers';
 import { hrefOf } from '../../router';
@@ -16,7 +16,8 @@ export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: 
   const { name } = listed;
   const touchedBy = [name];
   const read = useGet<Budget>(pathOfResource(name), {}, { initial: listed, touchedBy });
-  const guarantees = useBudgetGuarantees(name, deltaText.value);
+  const deltaText = deltaTextFor(listed.cap);
+  const guarantees = useBudgetGuarantees(name, deltaText);
   const activity = useGet<BudgetActivity>(pathOfResource(name, 'activity'), {}, { touchedBy });
   const budget = read.value.value ?? listed;
   const id = idOf(name);
@@ -39,8 +40,9 @@ export function OverviewRow({ budget: listed, depth }: { budget: Budget; depth: 
       <td data-label="Spent of its cap">
         <BudgetBar budget={budget} />
       </td>
-      <td data-label={`Epsilon at delta ${deltaText.value}`} class="number">
+      <td data-label={`Epsilon at delta ${deltaText}`} class="number">
         <Epsilon budget={budget} read={guarantees.value} />
+        {!isDeltaChosen.value && <span class="under">at {deltaText}</span>}
       </td>
       <td data-label="Caught at most, at 1% false alarms" class="number">
         <WorstCase budget={budget} read={guarantees.value} />

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "accounting/classical/binomial_mass.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "boost/math/policies/policy.hpp"
 #include "boost/math/special_functions/beta.hpp"
@@ -14,7 +15,6 @@ namespace {
 
 namespace policies = boost::math::policies;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // As far as BinomialMass goes.
 constexpr double kLargestLogit = 700;
 
@@ -74,7 +74,7 @@ BinomialTail BinomialUpperTailAndMass(double logit, int64_t trials, int64_t succ
 }
 
 double LogitLowerBound(int64_t successes, int64_t trials, double failure_probability) {
-  if (successes == 0) return -kInf;
+  if (successes == 0) return -kInfinity;
   const auto verified = [&](double logit) {
     return BinomialUpperTail(logit, trials, successes) <= failure_probability;
   };
@@ -87,7 +87,7 @@ double LogitLowerBound(int64_t successes, int64_t trials, double failure_probabi
   }
   double low = -kLargestLogit;
   double high = kLargestLogit;
-  if (!verified(low)) return -kInf;
+  if (!verified(low)) return -kInfinity;
   for (int i = 0; i < 64; ++i) {
     const double middle = 0.5 * (low + high);
     (verified(middle) ? low : high) = middle;

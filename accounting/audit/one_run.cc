@@ -6,14 +6,12 @@
 
 #include "accounting/audit/binomial_tail.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
 
 namespace epsledger::accounting {
 namespace {
-
-// Beyond, 1 / (1 + e^epsilon) is too close to the smallest double.
-constexpr double kLargestEpsilon = 700;
 
 // >= max over i in [1, v] of P[B >= v - i] / i for B ~ Bin(r, e^eps / (1 + e^eps)), of which the
 // tail at v is given.

@@ -4,12 +4,12 @@
 #include <array>
 #include <cmath>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
 constexpr double kTwoPi = 6.283185307179586;
 
 // S(1), ..., S(15), by mpmath at 40 digits.

@@ -4,15 +4,12 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kUlp = 2 * kUnitRoundoff;
-
-}  // namespace
+namespace {}  // namespace
 
 ApproximateDpParameters BasicComposition(const std::vector<CountedParameters>& events) {
   ApproximateDpParameters sum;

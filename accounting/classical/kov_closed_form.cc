@@ -7,15 +7,12 @@
 #include "accounting/classical/composition.h"
 #include "accounting/classical/reveal.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kUlp = 2 * kUnitRoundoff;
-
-}  // namespace
+namespace {}  // namespace
 
 double KovEpsilon(const std::vector<CountedParameters>& events, double log_slack) {
   const double sum = BasicComposition(events).epsilon;

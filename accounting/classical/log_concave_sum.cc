@@ -4,19 +4,18 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
 constexpr double kNegligible = 1e-17;
 constexpr double kHopelessError =
     0.25;  // of a logarithm: the sum would not even have a first digit
 
 // At least e^y, for 0 <= y <= 1; +inf beyond.
-double ExpUp(double y) { return y <= 1 ? 1 + y * (1 + y) : kInf; }
+double ExpUp(double y) { return y <= 1 ? 1 + y * (1 + y) : kInfinity; }
 
 // b (1 + e^{r} + ... + e^{(w-1) r}) for r = log(a/b) / w: the chord from b, inclusive, towards a.
 // d log(sum) / d log(a/b) is in [0, 1], so the rounding of the logarithm enters as it is.
@@ -89,11 +88,11 @@ Bounds LogConcaveSum(absl::FunctionRef<Approximation(double)> log_f,
   }
   const double additions = 2.0 * blocks + 8;
   const double log_lower = std::log(RoundDownNonNegative(lower, additions));
-  const double log_upper = complete ? std::log(RoundUp(upper, additions)) : kInf;
+  const double log_upper = complete ? std::log(RoundUp(upper, additions)) : kInfinity;
   const auto slack = [&](double x) { return 4 * kUlp * (std::abs(reference) + std::abs(x) + 1); };
   return Bounds{
-      std::isfinite(log_lower) ? NextDown(reference + log_lower - slack(log_lower)) : -kInf,
-      std::isfinite(log_upper) ? NextUp(reference + log_upper + slack(log_upper)) : kInf};
+      std::isfinite(log_lower) ? NextDown(reference + log_lower - slack(log_lower)) : -kInfinity,
+      std::isfinite(log_upper) ? NextUp(reference + log_upper + slack(log_upper)) : kInfinity};
 }
 
 }  // namespace epsledger::accounting

@@ -9,15 +9,13 @@
 #include "accounting/classical/optimal_homogeneous.h"
 #include "accounting/classical/smallest_epsilon.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
-constexpr double kLargestCount = 0x1p53;
-constexpr double kLargestEpsilon0 = 700;
-constexpr double kLogHalf = -0.69314718055994530942;
+constexpr double kMostUses = 0x1p53;
 
 // An unevaluated sum of two doubles.
 struct Pair {
@@ -46,7 +44,7 @@ std::optional<std::map<double, double>> CountsByEpsilon(
   }
   // Beyond 2^53 a sum of counts is rounded; twice that is certainly enough and answered loosely.
   for (auto& [epsilon, count] : counts) {
-    if (count > kLargestCount) count *= 2;
+    if (count > kMostUses) count *= 2;
   }
   return counts;
 }
@@ -78,7 +76,7 @@ std::optional<EnumeratedComposition> EnumeratedComposition::Create(
   double size = 1;
   for (const auto& [epsilon, count] : *counts) {
     size *= count + 1;
-    if (!(size <= kLargestOutcomeCount) || epsilon > kLargestEpsilon0) return std::nullopt;
+    if (!(size <= kLargestOutcomeCount) || epsilon > kLargestEpsilon) return std::nullopt;
   }
   EnumeratedComposition result;
   result.log_keep_ = LogKeep(events);
@@ -143,7 +141,7 @@ ProfileValue EnumeratedComposition::ProfileAt(double epsilon) const {
     value.log_delta = LogOfSums(reference, lower, upper, additions);
   }
   value.log_complement = LogOfComplement(value.log_delta);
-  if (value.log_delta.upper < kLogHalf) return value;
+  if (value.log_delta.upper < -kLog2) return value;
   // What is near 1 knows itself better through its complement.
   reference = -kInfinity;
   for (const Outcome& o : outcomes_) {

@@ -8,16 +8,14 @@
 #include "accounting/classical/log_concave_sum.h"
 #include "accounting/classical/smallest_epsilon.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
 constexpr double kLargestCount = 0x1p53;
-constexpr double kLargestEpsilon0 = 700;
-constexpr double kLogHalf = -0.69314718055994530942;
 constexpr double kTolerance = 1.6e-8;     // 1e5 blocks, 2e-9 wide
 constexpr double kRoughTolerance = 1e-4;  // 1e3 blocks, for searches
 
@@ -84,13 +82,13 @@ bool Known(double epsilon0, double count) {
 
 Bounds LogDelta(double epsilon0, double count, Bounds log_keep, double epsilon, double tolerance) {
   if (!Known(epsilon0, count) || !std::isfinite(epsilon)) return Bounds{-kInfinity, 0};
-  if (count <= kLargestCount && epsilon0 <= kLargestEpsilon0) {
+  if (count <= kLargestCount && epsilon0 <= kLargestEpsilon) {
     return WithReveal(log_keep, RandomizedResponseProfile(epsilon0, count, epsilon, tolerance));
   }
   // From below: fewer runs, or runs of a smaller epsilon0, are a post-processing. From above: basic
   // composition.
   const ProfileValue least = RandomizedResponseProfile(
-      std::min(epsilon0, kLargestEpsilon0), std::min(count, kLargestCount), epsilon, tolerance);
+      std::min(epsilon0, kLargestEpsilon), std::min(count, kLargestCount), epsilon, tolerance);
   const double sum = epsilon0 == 0 ? 0 : RoundUp(count * epsilon0);
   const double revealed = std::min(0.0, LogReveal(log_keep).upper);
   const double delta = RoundUpNonNegative(std::exp(revealed), 8 + std::abs(revealed));
@@ -124,7 +122,7 @@ ProfileValue RandomizedResponseProfile(double epsilon0, double count, double eps
   ProfileValue value;
   value.log_delta = AtMostOne(LogDeltaByTerms(mass, first, epsilon, tolerance));
   value.log_complement = LogOfComplement(value.log_delta);
-  if (value.log_delta.upper > kLogHalf) {
+  if (value.log_delta.upper > -kLog2) {
     const Bounds complement = AtMostOne(LogComplementByTerms(mass, first, epsilon, tolerance));
     value.log_complement = Bounds{std::max(value.log_complement.lower, complement.lower),
                                   std::min(value.log_complement.upper, complement.upper)};

@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kLogHalf = -0.69314718055994530942;
 
 // Outward by what a few operations on logarithms lose; -inf stays: it is the log of exactly 0.
 double LogUp(double x) {
@@ -52,7 +51,7 @@ Bounds WithReveal(Bounds log_keep, const ProfileValue& rest) {
   if (log_keep.upper == -kInfinity) return Bounds{0, 0};
   const Bounds complement{RoundDown(log_keep.lower + rest.log_complement.lower),
                           std::min(0.0, RoundUp(log_keep.upper + rest.log_complement.upper))};
-  if (complement.upper < kLogHalf) return LogOfComplement(complement);
+  if (complement.upper < -kLog2) return LogOfComplement(complement);
   const Bounds reveal = LogReveal(log_keep);
   return Bounds{
       std::min(0.0, LogDown(LogAddExp(reveal.lower, log_keep.lower + rest.log_delta.lower))),

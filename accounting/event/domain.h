@@ -5,10 +5,10 @@
 // [0, 1]". A NaN is in no domain.
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "absl/status/status.h"
+#include "accounting/numeric/constants.h"
 
 namespace epsledger::accounting {
 
@@ -24,7 +24,6 @@ struct Interval {
   std::string ToString() const;
 };
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr Interval kPositive{0, kInfinity, false, false};         // (0, inf)
 inline constexpr Interval kNonNegative{0, kInfinity, true, false};       // [0, inf)
 inline constexpr Interval kProbability{0, 1, true, true};                // [0, 1]

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/mills_ratio.h"
 #include "accounting/numeric/normal.h"
@@ -14,15 +15,13 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMax = std::numeric_limits<double>::max();
-constexpr double kUlp = 2 * kUnitRoundoff;
 
 // A value and a bound on its absolute error, as bounds on a logarithm that is at most 0.
 Bounds Around(double log_value, double error) {
   Bounds bounds{NextDown(log_value - error), std::min(0.0, NextUp(log_value + error))};
   // The logarithm of a positive number is finite, even where it is too large for a double.
-  if (bounds.upper == -kInf) bounds.upper = -kMax;
+  if (bounds.upper == -kInfinity) bounds.upper = -kMax;
   return bounds;
 }
 
@@ -61,7 +60,7 @@ Bounds ByMillsRatios(double m, double u, double v) {
                        v_error / ((1 + v * v) * difference) +
                        kMillsRelativeError * (r_u + r_v) / difference +
                        8 * kUlp * (0.5 * u * u + std::abs(log_difference) + 1);
-  if (!(difference > 0)) return Bounds{-kInf, 0};
+  if (!(difference > 0)) return Bounds{-kInfinity, 0};
   return Around(log_delta, error);
 }
 
@@ -74,7 +73,7 @@ Bounds ByComplement(double m, double u, double v) {
   // Relative: |d log Phi(u)| <= |u| + 1, |d log R(v)| <= 1; u^2/2 is rounded inside exp.
   const double relative =
       u_error * (1 - u) + v_error + 4 * kUlp * (0.5 * u * u + 2) + 2 * kNormalRelativeError;
-  if (!(complement < 1)) return Bounds{-kInf, 0};
+  if (!(complement < 1)) return Bounds{-kInfinity, 0};
   const double log_delta = std::log1p(-complement);
   // Where the complement underflows it is still below 1e-300.
   const double error =
@@ -181,8 +180,8 @@ std::optional<GaussianPoint> GaussianAt(double mu, double epsilon) {
 }
 
 Bounds GaussianLogDelta(double mu, double epsilon) {
-  if (std::isnan(mu) || std::isnan(epsilon) || mu < 0) return Bounds{-kInf, 0};
-  if (mu == kInf) return Bounds{0, 0};
+  if (std::isnan(mu) || std::isnan(epsilon) || mu < 0) return Bounds{-kInfinity, 0};
+  if (mu == kInfinity) return Bounds{0, 0};
   // By its linear value, unless that underflows or its distance from 1 has more digits.
   if (const auto point = GaussianAt(mu, epsilon);
       point.has_value() && point->delta > 1e-290 && point->delta < 0.9) {
@@ -201,10 +200,10 @@ Bounds GaussianLogDelta(double mu, double epsilon) {
     const auto error = [](double x) { return 8 * kUlp * (std::abs(x) + 1); };
     return Bounds{Around(lower, error(lower)).lower, Around(upper, error(upper)).upper};
   }
-  if (mu == 0 || epsilon == kInf) return Bounds{-kInf, -kInf};
+  if (mu == 0 || epsilon == kInfinity) return Bounds{-kInfinity, -kInfinity};
   const double m = epsilon / mu;
   const double h = 0.5 * mu;
-  if (m * m == kInf) return Bounds{-kInf, -kMax};
+  if (m * m == kInfinity) return Bounds{-kInfinity, -kMax};
   if (h <= 0.01 * std::max(1.0, m)) return BySeries(mu, epsilon, m, h);
   const double u = m - h;
   const double v = m + h;
@@ -220,7 +219,7 @@ namespace {
 
 double EpsilonUpper(double mu, double log_delta) {
   if (mu == 0) return 0;
-  if (mu == kInf || log_delta == -kInf) return kInf;
+  if (mu == kInfinity || log_delta == -kInfinity) return kInfinity;
   const auto excess = [&](double epsilon) {
     return GaussianLogDelta(mu, epsilon).upper - log_delta;
   };
@@ -228,7 +227,7 @@ double EpsilonUpper(double mu, double log_delta) {
   // delta <= exp(-(eps/mu - mu/2)^2 / 2): a little above the epsilon where that meets the target.
   double high = mu * (0.5 * mu + std::sqrt(-2 * log_delta)) * (1 + 1e-12) + 1e-300;
   for (int i = 0; !(excess(high) <= 0); ++i) {
-    if (i == 60 || !std::isfinite(high)) return kInf;
+    if (i == 60 || !std::isfinite(high)) return kInfinity;
     high *= 2;
   }
   return NarrowCrossing(excess, high, 0, 2e-16).holds;
@@ -236,7 +235,7 @@ double EpsilonUpper(double mu, double log_delta) {
 
 double EpsilonLower(double mu, double log_delta, double upper) {
   if (mu == 0) return 0;
-  if (mu == kInf || log_delta == -kInf) return kInf;
+  if (mu == kInfinity || log_delta == -kInfinity) return kInfinity;
   const auto below_truth = [&](double epsilon) {
     return GaussianLogDelta(mu, epsilon).lower >= log_delta;
   };
@@ -252,10 +251,10 @@ double EpsilonLower(double mu, double log_delta, double upper) {
 }  // namespace
 
 Bounds GaussianEpsilon(Bounds mu, double log_delta) {
-  if (std::isnan(log_delta)) return Bounds{0, kInf};
+  if (std::isnan(log_delta)) return Bounds{0, kInfinity};
   if (log_delta >= 0) return Bounds{0, 0};
   const double upper = EpsilonUpper(mu.upper, log_delta);
-  if (upper == kInf && mu.lower != mu.upper) {
+  if (upper == kInfinity && mu.lower != mu.upper) {
     return Bounds{EpsilonLower(mu.lower, log_delta, EpsilonUpper(mu.lower, log_delta)), upper};
   }
   return Bounds{EpsilonLower(mu.lower, log_delta, upper), upper};

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Bounds on the t with 1 - Phi(t) = p, 0 < p <= 1/2: widened until the tail, with its error,
 // proves them.
@@ -18,15 +17,15 @@ Bounds UpperQuantileBounds(double p) {
   const double t = NormalUpperQuantile(p);
   const double log_p = std::log(p);
   const double slack = kNormalRelativeError + 8 * kUnitRoundoff * (std::abs(log_p) + 1);
-  Bounds bounds{-kInf, kInf};
+  Bounds bounds{-kInfinity, kInfinity};
   for (double width = 4 * kUnitRoundoff * (std::abs(t) + 1); width < 1; width *= 2) {
-    if (bounds.lower == -kInf && LogNormalCdf(-(t - width)) - slack >= log_p) {
+    if (bounds.lower == -kInfinity && LogNormalCdf(-(t - width)) - slack >= log_p) {
       bounds.lower = t - width;
     }
-    if (bounds.upper == kInf && LogNormalCdf(-(t + width)) + slack <= log_p) {
+    if (bounds.upper == kInfinity && LogNormalCdf(-(t + width)) + slack <= log_p) {
       bounds.upper = t + width;
     }
-    if (bounds.lower != -kInf && bounds.upper != kInf) break;
+    if (bounds.lower != -kInfinity && bounds.upper != kInfinity) break;
   }
   return bounds;
 }
@@ -35,8 +34,8 @@ Bounds UpperQuantileBounds(double p) {
 
 Bounds GaussianTradeOff(Bounds mu, double alpha) {
   if (std::isnan(alpha) || std::isnan(mu.lower) || std::isnan(mu.upper)) return Bounds{0, 1};
-  if (mu.lower == kInf) return Bounds{0, 0};
-  if (alpha <= 0) return Bounds{mu.upper == kInf ? 0.0 : 1.0, 1};
+  if (mu.lower == kInfinity) return Bounds{0, 0};
+  if (alpha <= 0) return Bounds{mu.upper == kInfinity ? 0.0 : 1.0, 1};
   if (alpha >= 1) return Bounds{0, 0};
   if (mu.upper == 0) return Bounds{1 - alpha, std::min(1.0, NextUp(1 - alpha))};
   Bounds t;

@@ -3,26 +3,23 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
+
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kLog2 = 0.69314718055994530942;
-
-}  // namespace
+namespace {}  // namespace
 
 double LogAddExp(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return a + b;
   const double high = a > b ? a : b;
   const double low = a > b ? b : a;
-  if (low == -kInf || high == kInf) return high;
+  if (low == -kInfinity || high == kInfinity) return high;
   return high + std::log1p(std::exp(low - high));
 }
 
 double LogSubExp(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return a + b;
-  if (b == -kInf) return a;
-  if (a == kInf) return b == kInf ? std::numeric_limits<double>::quiet_NaN() : kInf;
+  if (b == -kInfinity) return a;
+  if (a == kInfinity) return b == kInfinity ? std::numeric_limits<double>::quiet_NaN() : kInfinity;
   return a + Log1mExp(b - a);
 }
 
@@ -37,7 +34,7 @@ double LogExpm1(double x) {
 }
 
 double Expm1MinusX(double x) {
-  if (x == kInf) return kInf;
+  if (x == kInfinity) return kInfinity;
   if (std::abs(x) >= 0.5) return std::expm1(x) - x;
   // x^2/2 (1 + x/3 (1 + x/4 (...))): at |x| = 1/2 the first term left out, x^15 / 17! 2, is below
   // 2e-19 of the sum.

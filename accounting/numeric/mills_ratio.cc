@@ -15,7 +15,6 @@ namespace {
 static_assert(LDBL_MANT_DIG >= 64, "the table is computed in an arithmetic wider than double");
 
 constexpr int kDegree = 13;
-constexpr double kSqrt2Pi = 2.50662827463100050242;
 
 // I_n(x) = integral over t > 0 of t^n exp(-x t - t^2/2), n = 0, ..., 13, to 2^-60 relative for
 // n <= 1 and 2^-56 beyond. REQUIRES: -1 <= x <= 64.

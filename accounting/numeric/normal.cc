@@ -7,12 +7,12 @@
 #include "boost/math/policies/policy.hpp"
 #include "boost/math/special_functions/erf.hpp"
 
+#include "accounting/numeric/constants.h"
+
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kSqrt2 = 1.41421356237309504880;
-constexpr double kSqrt2Pi = 2.50662827463100050242;
 
 // erfc_inv in double throughout (promotion to long double costs several times as much for one ulp),
 // and never an exception.
@@ -77,7 +77,7 @@ std::array<double, 12> MillsIntegrals(double x) {
 
 double LogNormalCdf(double z) {
   if (std::isnan(z)) return z;
-  if (z == -kInf) return -kInf;
+  if (z == -kInfinity) return -kInfinity;
   if (z > 0) return std::log1p(-UpperTail(z));
   return -0.5 * z * z - kLogSqrt2Pi + std::log(MillsRatio(-z));
 }
@@ -91,8 +91,8 @@ double NormalQuantile(double p) { return -NormalUpperQuantile(p); }
 
 double NormalUpperQuantile(double p) {
   if (std::isnan(p) || p < 0 || p > 1) return std::numeric_limits<double>::quiet_NaN();
-  if (p == 0) return kInf;
-  if (p == 1) return -kInf;
+  if (p == 0) return kInfinity;
+  if (p == 1) return -kInfinity;
   if (p == 0.5) return 0;
   if (p > 0.5) return -NormalUpperQuantile(1 - p);  // 1 - p is exact
   if (p < 1e-290) {

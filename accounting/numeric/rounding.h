@@ -7,21 +7,16 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
+
 namespace epsledger::accounting {
 
-// Half an ulp of 1: one correctly rounded operation x has relative error at most this.
-inline constexpr double kUnitRoundoff = 0x1p-53;
-
 // The next double above x. NaN becomes +inf: an upper bound that is not known is no bound.
-inline double NextUp(double x) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  return std::isnan(x) ? kInf : std::nextafter(x, kInf);
-}
+inline double NextUp(double x) { return std::isnan(x) ? kInfinity : std::nextafter(x, kInfinity); }
 
 // The next double below x. NaN becomes -inf.
 inline double NextDown(double x) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  return std::isnan(x) ? -kInf : std::nextafter(x, -kInf);
+  return std::isnan(x) ? -kInfinity : std::nextafter(x, -kInfinity);
 }
 
 // Returns y >= every real t with |t - x| <= operations * 2^-52 * |x| + operations * 2^-1074:

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -17,8 +18,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kPi = 3.14159265358979323846;
 // Aliases, the far end and the quadrature may each cost this share of the wanted width.
 constexpr double kShare = 0.03;
 // What a line may cost, with nothing cut and then with a cut: nodes times quadrature points, about
@@ -58,7 +57,7 @@ struct ContourComposition::Line {
   std::vector<double> band_start;
   double order = 0;                      // of the moment that bounds the aliases
   std::vector<double> log_order_moment;  // upper bounds, by pair
-  double log_set_aside = -kInf;          // at least the mass that the cuts set aside
+  double log_set_aside = -kInfinity;     // at least the mass that the cuts set aside
   TiltedSum sum;
 };
 
@@ -141,8 +140,8 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
     orders.push_back(saddle_ * std::pow(kRatio, i));
     exponents.push_back(RoughMoment(orders.back()) - orders.back() * epsilon);
   }
-  double least_cost = kInf;
-  double period = kInf;
+  double least_cost = kInfinity;
+  double period = kInfinity;
   double tilt = saddle_;
   size_t shown_by = 0;
   for (size_t i = 0; i + 1 < orders.size(); ++i) {
@@ -173,7 +172,7 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
     const double tolerance = std::clamp(1e-3 / (p.count * parts), 1e-13, 1e-6);
     const TiltedLoss loss(p.pair, line->order, 0, tolerance, kLargestPointCount);
     line->log_order_moment.push_back(loss.valid() ? loss.log_moment() + loss.log_moment_error()
-                                                  : kInf);
+                                                  : kInfinity);
   }
 
   const int cells = pairs_.size() > 16 ? 64 : 128;
@@ -203,7 +202,7 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
     }
     // Beyond, where that can be small or these bounds are at their end.
     const bool at_end = !log_bounds.empty() && log_bound > log_bounds.back();
-    double log_beyond = kInf;
+    double log_beyond = kInfinity;
     if (at_end || log_of_tail(log_bound, start) < log_wanted - 2) {
       log_beyond = -gaussian * start * start;
       for (size_t i = 0; i < pairs_.size(); ++i) {
@@ -249,7 +248,7 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
         errors.push_back(error / (size - error));
         value = Complex(0.5 * std::log1p(squared), std::atan2(value.imag(), 1 + value.real()));
       } else {
-        errors.push_back(kInf);
+        errors.push_back(kInfinity);
         value = Complex(std::log(size + error), 0);
       }
     }
@@ -276,8 +275,8 @@ void ContourComposition::Cut(double log_mass) {
   line_ = nullptr;
   const double parts = static_cast<double>(pairs_.size());
   for (CountedPair& p : pairs_) {
-    p.pair.cut = kInf;
-    if (log_mass == -kInf || p.pair.adjacency == Adjacency::kAdd) continue;
+    p.pair.cut = kInfinity;
+    if (log_mass == -kInfinity || p.pair.adjacency == Adjacency::kAdd) continue;
     const double wanted = std::exp(log_mass - std::log(parts * p.count));
     double low = 0;
     double high = 40 + 1 / p.pair.noise;
@@ -293,7 +292,7 @@ void ContourComposition::Recompose() {
   Line& line = *line_;
   double set_aside = 0;  // 1 - prod (1 - m)^count <= sum count m
   for (const CountedPair& p : pairs_) set_aside += p.count * CutMass(p.pair);
-  line.log_set_aside = set_aside > 0 ? RoundUp(std::log(set_aside), 4) + 1e-12 : -kInf;
+  line.log_set_aside = set_aside > 0 ? RoundUp(std::log(set_aside), 4) + 1e-12 : -kInfinity;
   TiltedSum sum;
   const double c = line.tilt;
   sum.tilt = c;
@@ -377,7 +376,7 @@ void ContourComposition::Recompose() {
 
 Bounds ContourComposition::Read(double epsilon) const {
   Bounds log_delta = line_->sum.LogProfile(epsilon);
-  if (line_->log_set_aside > -kInf) {  // it may be revealing, or nothing
+  if (line_->log_set_aside > -kInfinity) {  // it may be revealing, or nothing
     log_delta.upper = std::min(0.0, RoundUp(LogAddExp(log_delta.upper, line_->log_set_aside), 6));
   }
   return log_delta;
@@ -391,14 +390,14 @@ Bounds ContourComposition::ReadEpsilon(double log_delta, double near) const {
     return excess == 0 ? std::numeric_limits<double>::min() : excess;  // <= 0 must mean below
   };
   constexpr double kTolerance = 1e-13;
-  Bounds epsilon{0, kInf};
+  Bounds epsilon{0, kInfinity};
   // From `near`, by growing steps, to both sides of the crossing.
   const double unit = std::max(1e-9 * near, 1e-6 / sum.tilt);
   if (over(0) <= 0) {
     epsilon.upper = 0;
   } else {
     double fails = 0;
-    double holds = kInf;
+    double holds = kInfinity;
     double at = near;
     for (double step = unit; step < 1e300; step *= 8) {
       if (over(at) <= 0) {
@@ -418,7 +417,7 @@ Bounds ContourComposition::ReadEpsilon(double log_delta, double near) const {
   }
   // Downwards from there to where delta certainly exceeds the target.
   double at = std::isfinite(epsilon.upper) ? epsilon.upper : near;
-  double fails = kInf;
+  double fails = kInfinity;
   for (double step = unit; at > 0; step *= 8) {
     if (under(at) < 0) {
       epsilon.lower =
@@ -449,7 +448,7 @@ Bounds ContourComposition::EpsilonWithCut(double log_delta, const Precision& pre
   const double tilt = std::max(1.0, saddle_ * (std::isfinite(known.upper) ? known.upper : 1));
   Cut(log_delta + std::log(0.1 * kShare * std::min(0.1, precision.relative_width * tilt)));
   Bounds cut = EpsilonAsCut(log_delta, precision);
-  Cut(-kInf);
+  Cut(-kInfinity);
   // Nine digits cancel here, and the analysis of rounding is of first order: a fifth of the width
   // that was asked for goes to the safe side.
   cut.upper *= 1 + 0.2 * precision.relative_width;
@@ -457,7 +456,7 @@ Bounds ContourComposition::EpsilonWithCut(double log_delta, const Precision& pre
 }
 
 Bounds ContourComposition::EpsilonAsCut(double log_delta, const Precision& precision) {
-  Bounds best{0, kInf};
+  Bounds best{0, kInfinity};
   const auto narrow_enough = [&] { return NarrowEnough(best, precision); };
   const auto read = [&](double near) {
     const Bounds found = ReadEpsilon(log_delta, near);
@@ -526,7 +525,7 @@ Bounds ContourComposition::LogDeltaWithCut(double epsilon, const Precision& prec
   }
   work_limit_ = kCutWork;
   const auto guess_below = [&](double last) {
-    return best.lower > -kInf ? best.lower : std::min(best.upper, last) - 12;
+    return best.lower > -kInfinity ? best.lower : std::min(best.upper, last) - 12;
   };
   double guess = guess_below(0);
   for (int round = 0; round < 5; ++round) {
@@ -538,12 +537,12 @@ Bounds ContourComposition::LogDeltaWithCut(double epsilon, const Precision& prec
     if (std::abs(next - guess) < 0.5) break;  // the same cut again shows nothing more
     guess = next;
   }
-  Cut(-kInf);
+  Cut(-kInfinity);
   return best;
 }
 
 Bounds ContourComposition::LogDeltaAsCut(double epsilon, const Precision& precision) {
-  Bounds best{-kInf, 0};
+  Bounds best{-kInfinity, 0};
   const auto narrow_enough = [&] { return NarrowEnoughDelta(best, precision); };
   const auto read = [&] {
     const Bounds found = Read(epsilon);
@@ -570,7 +569,7 @@ Bounds ContourComposition::LogDeltaAsCut(double epsilon, const Precision& precis
     if (!BuildLine(epsilon, log_delta, relative)) break;
     read();
     if (narrow_enough()) break;
-    log_delta = best.lower > -kInf ? best.lower - 1 : std::min(log_delta - 4, best.upper - 1);
+    log_delta = best.lower > -kInfinity ? best.lower - 1 : std::min(log_delta - 4, best.upper - 1);
   }
   return best;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -17,7 +18,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // Truncated tails and aliases may cost this share of the wanted width.
 constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
@@ -43,8 +43,8 @@ struct DirectedComposition::Level {
   std::unique_ptr<FourierTransform> transform;
   std::unique_ptr<LatticeSpectrum> spectrum;
   ComposedSums sums;
-  double log_infinity_above = -kInf;
-  double log_infinity_below = -kInf;
+  double log_infinity_above = -kInfinity;
+  double log_infinity_below = -kInfinity;
   double largest_index = 0;                    // no finite loss lies above
   std::vector<std::vector<LossPiece>> pieces;  // of the measures above, for choosing where to look
 };
@@ -125,8 +125,8 @@ void DirectedComposition::Recompose() {
   const double above = -std::expm1(RoundDown(log_finite_above, slack));
   const double below = -std::expm1(std::min(0.0, RoundUp(log_finite_below, slack)));
   level_->log_infinity_above =
-      above > 0 ? std::min(0.0, RoundUp(std::log(above) + log_total_above, 4)) : -kInf;
-  level_->log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInf;
+      above > 0 ? std::min(0.0, RoundUp(std::log(above) + log_total_above, 4)) : -kInfinity;
+  level_->log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInfinity;
 }
 
 // About the moment: where to look, not a bound.
@@ -183,10 +183,10 @@ DirectedComposition::Line DirectedComposition::ChooseLine(const Aim& aim,
   }
   const double reach = -aim.log_delta - std::log(kTailShare * precision.relative_width);
   Line best;
-  best.period = kInf;
+  best.period = kInfinity;
   for (size_t i = 0; i + 1 < orders.size(); ++i) {
     if (exponents[i] > exponents[kBelow] + kPrice) continue;
-    double from_above = kInf;
+    double from_above = kInfinity;
     size_t shown_by = i + 1;
     for (size_t k = i + 1; k < orders.size(); ++k) {
       const double needed =
@@ -251,7 +251,7 @@ double OnChord(double epsilon_left, double interval, double log_left, double log
 // The epsilon of one use, straight from its profile.
 Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
   constexpr double kTolerance = 1e-15;
-  Bounds epsilon{0, kInf};
+  Bounds epsilon{0, kInfinity};
   const auto over_upper = [&](double e) { return profile.LogDelta(e).upper - log_delta; };
   const auto under_lower = [&](double e) { return log_delta - profile.LogDelta(e).lower; };
   if (over_upper(0) <= 0) {
@@ -272,7 +272,8 @@ Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
   if (under_lower(0) >= 0) return epsilon;
   double fails = std::isfinite(epsilon.upper) ? epsilon.upper : 1e9;
   if (under_lower(fails) < 0) {
-    epsilon.lower = std::isfinite(epsilon.upper) || profile.LargestLoss() > fails ? fails : kInf;
+    epsilon.lower =
+        std::isfinite(epsilon.upper) || profile.LargestLoss() > fails ? fails : kInfinity;
     return epsilon;
   }
   const auto at_most_zero = [&](double e) {
@@ -309,15 +310,15 @@ std::optional<int64_t> LastOver(absl::FunctionRef<double(int64_t)> log_profile, 
 Bounds DirectedComposition::ReadEpsilon(double log_delta, double near) const {
   const double h = level_->interval;
   const auto top = static_cast<int64_t>(std::min(level_->largest_index, 9e15));
-  Bounds epsilon{0, kInf};
+  Bounds epsilon{0, kInfinity};
 
   // Above: the smallest lattice point where the bound is at most delta, then the chord before it.
   const auto above = [&](int64_t j) {
-    const double finite = j >= top ? -kInf : level_->sums.above.LogProfileAt(j).upper;
+    const double finite = j >= top ? -kInfinity : level_->sums.above.LogProfileAt(j).upper;
     return LogAdd(finite, level_->log_infinity_above, true);
   };
   const auto below = [&](int64_t j) {
-    const double finite = j >= top ? -kInf : level_->sums.below.LogProfileAt(j).lower;
+    const double finite = j >= top ? -kInfinity : level_->sums.below.LogProfileAt(j).lower;
     return LogAdd(finite, level_->log_infinity_below, false);
   };
   // Secant steps along the tilt, kept inside a bracket [over, under] of lattice points.
@@ -354,7 +355,7 @@ Bounds DirectedComposition::ReadEpsilon(double log_delta, double near) const {
     }
   }
   if (level_->log_infinity_below > log_delta) {
-    epsilon.lower = kInf;
+    epsilon.lower = kInfinity;
     return epsilon;
   }
   const std::optional<int64_t> over_below = LastOver(below, over_above.value_or(guess), log_delta);
@@ -401,7 +402,7 @@ double DirectedComposition::IntervalNear(double interval) const {
 }
 
 DirectedComposition::Extent DirectedComposition::ExtentOf(double log_tail) const {
-  Extent extent{kInf, 0, 0};
+  Extent extent{kInfinity, 0, 0};
   for (const CountedProfile& p : profiles_) {
     const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
     extent.narrowest = std::min(extent.narrowest, range.upper - range.lower);
@@ -435,7 +436,7 @@ double DirectedComposition::SumOfFiniteLosses() const {
 
 double DirectedComposition::SumOfLargestLosses() const {
   for (const CountedProfile& p : profiles_) {
-    if (p.profile->InfinityMass() > 0) return kInf;
+    if (p.profile->InfinityMass() > 0) return kInfinity;
   }
   return SumOfFiniteLosses();
 }
@@ -453,7 +454,8 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     const double wanted =
         std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
     // Infinity minus anything is not wider than a share of infinity.
-    return best.lower == kInf || (std::isfinite(best.upper) && best.upper - best.lower <= wanted);
+    return best.lower == kInfinity ||
+           (std::isfinite(best.upper) && best.upper - best.lower <= wanted);
   };
   const auto read = [&](double near) {
     const Bounds found = ReadEpsilon(log_delta, near);
@@ -490,8 +492,8 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
       if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding rules now
       const double wanted =
           std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
-      interval =
-          NextInterval(std::isfinite(width) ? width / wanted : kInf, best.lower > 0.5 * best.upper);
+      interval = NextInterval(std::isfinite(width) ? width / wanted : kInfinity,
+                              best.lower > 0.5 * best.upper);
     }
   };
   // With few uses the whole contour is long, the cut one longer, and the lattice short.
@@ -507,16 +509,16 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
 
 Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision) {
   if (profiles_.empty()) {
-    const double log_delta = epsilon < 0 ? Log1mExp(epsilon) : -kInf;
-    return {RoundDown(log_delta, 2), log_delta == -kInf ? -kInf : RoundUp(log_delta, 2)};
+    const double log_delta = epsilon < 0 ? Log1mExp(epsilon) : -kInfinity;
+    return {RoundDown(log_delta, 2), log_delta == -kInfinity ? -kInfinity : RoundUp(log_delta, 2)};
   }
   if (profiles_.size() == 1 && profiles_[0].count == 1) {
     return profiles_[0].profile->LogDelta(epsilon);
   }
-  if (epsilon >= SumOfLargestLosses()) return {-kInf, -kInf};
-  Bounds best{-kInf, 0};
+  if (epsilon >= SumOfLargestLosses()) return {-kInfinity, -kInfinity};
+  Bounds best{-kInfinity, 0};
   const auto narrow_enough = [&] {
-    return best.upper == -kInf ||
+    return best.upper == -kInfinity ||
            -std::expm1(best.lower - best.upper) <= precision.relative_width ||
            std::exp(best.upper) - std::exp(best.lower) <= precision.absolute_delta;
   };

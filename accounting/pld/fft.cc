@@ -7,26 +7,27 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr long double kPi = 3.141592653589793238462643383279502884L;
+constexpr long double kLongPi = 3.141592653589793238462643383279502884L;
 
 // e^{2 pi i k / size} for all k, each within 4 unit roundoffs: only angles up to pi/4 are
 // evaluated, the rest follow by exact symmetries.
 template <class Real>
 std::vector<std::complex<Real>> RootsOfUnity(size_t size) {
-  using Complex = std::complex<Real>;
-  std::vector<Complex> roots(size);
+  using Root = std::complex<Real>;
+  std::vector<Root> roots(size);
   const auto root_of_octant = [&](size_t k) {
-    const Real angle = 2 * static_cast<Real>(kPi) * static_cast<Real>(k) / static_cast<Real>(size);
-    return Complex(std::cos(angle), std::sin(angle));
+    const Real angle =
+        2 * static_cast<Real>(kLongPi) * static_cast<Real>(k) / static_cast<Real>(size);
+    return Root(std::cos(angle), std::sin(angle));
   };
   if (size < 8) {
-    const Complex quarter[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    const Root quarter[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
     for (size_t k = 0; k < size; ++k) roots[k] = quarter[k * (4 / size)];
     return roots;
   }
   const size_t eighth = size / 8;
   for (size_t k = 0; k <= eighth; ++k) {
-    const Complex w = k == 0 ? Complex(1, 0) : root_of_octant(k);
+    const Root w = k == 0 ? Root(1, 0) : root_of_octant(k);
     const Real c = w.real();
     const Real s = w.imag();
     roots[k] = {c, s};

@@ -188,7 +188,6 @@ MeasurePair Discretize(const PrivacyProfile& profile, const Lattice& lattice) {
 }
 
 double LogMoment(const LossMeasure& measure, double interval, double order) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const size_t size = measure.masses.size();
   const double step = order * interval;
   const double first = static_cast<double>(measure.first);
@@ -205,12 +204,12 @@ double LogMoment(const LossMeasure& measure, double interval, double order) {
     }
   } else {  // scaled by the largest exponent the sum might underflow: by the largest term then
     std::vector<double> logs(size);
-    scale = -kInf;
+    scale = -kInfinity;
     for (size_t i = 0; i < size; ++i) {
       logs[i] = std::log(measure.masses[i]) + step * (first + static_cast<double>(i));
       scale = std::max(scale, logs[i]);
     }
-    if (scale == -kInf) return -kInf;
+    if (scale == -kInfinity) return -kInfinity;
     for (size_t i = 0; i < size; ++i) {
       if (measure.masses[i] == 0) continue;
       const double term = std::exp(logs[i] - scale);
@@ -218,7 +217,7 @@ double LogMoment(const LossMeasure& measure, double interval, double order) {
       error += term * (3 * std::abs(logs[i] - scale) + std::abs(scale) + 800);
     }
   }
-  if (sum == 0) return -kInf;
+  if (sum == 0) return -kInfinity;
   const double relative = 2 * kUnitRoundoff * (2 * error / sum + static_cast<double>(size) + 8);
   return RoundUp(std::log(sum) + scale + relative, 4);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
@@ -12,8 +13,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kPi = 3.14159265358979323846;
 constexpr double kLogSqrtTwoPi = 0.91893853320467274178;
 
 // log g(t), without cancellation at small q and without overflow at large w.
@@ -23,13 +22,15 @@ struct Ratio {
   double cut;
 
   // log of the share that the cut leaves. In the plane, |Phi(x + iu)| <= e^{u^2 / 2} Phi(x).
-  double LogShare(double t) const { return cut == kInf ? 0 : LogNormalCdf((cut - t) / kCutWidth); }
+  double LogShare(double t) const {
+    return cut == kInfinity ? 0 : LogNormalCdf((cut - t) / kCutWidth);
+  }
   // A lower bound on how fast phi and the share fall together beyond t: phi/Phi(-x) >= x.
   double Fall(double t) const { return t + (t > cut ? (t - cut) / (kCutWidth * kCutWidth) : 0); }
   // No integrand with this drift has mass beyond.
   double LastHump(double drift) const {
     const double gap = kCutWidth * kCutWidth;
-    return cut == kInf || drift < cut ? drift : std::max(cut, (cut + gap * drift) / (1 + gap));
+    return cut == kInfinity || drift < cut ? drift : std::max(cut, (cut + gap * drift) / (1 + gap));
   }
   // Nor, for negative powers, before: the slope of log g falls to the left.
   double FirstHump(double power) const { return power < 0 ? power * At(W(0)).slope / s : 0; }
@@ -89,7 +90,7 @@ class ShiftedIntegral {
  public:
   ShiftedIntegral(const Ratio& r, double power, const Range& range)
       : r_(r), power_(power), log_outside_(range.log_outside) {
-    const double cell = std::max(r.cut == kInf ? std::clamp(0.25 * r.s, 0.1, 0.4) : 0.05,
+    const double cell = std::max(r.cut == kInfinity ? std::clamp(0.25 * r.s, 0.1, 0.4) : 0.05,
                                  (range.high - range.low) / 2000);
     const auto count = static_cast<size_t>(std::ceil((range.high - range.low) / cell));
     logs_.reserve(count);
@@ -110,7 +111,7 @@ class ShiftedIntegral {
       logs_.push_back(std::max(power * at_left.log_g + tangent, power * log_g_end - tangent) -
                       0.5 * middle * middle - kLogSqrtTwoPi + r.LogShare(left) + std::log(width));
       largest_ = std::max(largest_, logs_.back());
-      grown_.push_back(w > 600 ? kInf : r.q * std::exp(w));
+      grown_.push_back(w > 600 ? kInfinity : r.q * std::exp(w));
       left = right;
       at_left = at_right;
     }
@@ -125,15 +126,15 @@ class ShiftedIntegral {
     double sum = std::exp(log_outside_ + y * turn - largest);
     for (size_t i = 0; i < logs_.size(); ++i) {
       const double angle = y == 0 ? 0
-                           : grown_[i] == kInf
+                           : grown_[i] == kInfinity
                                ? turn
                                : std::atan2(grown_[i] * sine, 1 - r_.q + grown_[i] * cosine);
       sum += std::exp(logs_[i] + y * angle - largest);
     }
-    if (!(sum > 0)) return kInf;
+    if (!(sum > 0)) return kInfinity;
     const double v = turn * r_.s;
     const double worst = power_ < 0 ? power_ * std::log(std::cos(0.5 * turn)) : 0;
-    const double turned = r_.cut == kInf ? 0 : 0.5 * v * v / (kCutWidth * kCutWidth);
+    const double turned = r_.cut == kInfinity ? 0 : 0.5 * v * v / (kCutWidth * kCutWidth);
     return largest + std::log(sum) + 0.5 * v * v + turned + worst + 1e-6;
   }
 
@@ -141,7 +142,7 @@ class ShiftedIntegral {
   const Ratio r_;
   const double power_;
   const double log_outside_;
-  double largest_ = -kInf;
+  double largest_ = -kInfinity;
   std::vector<double> logs_;   // of the bound on each cell at v = 0
   std::vector<double> grown_;  // q e^w at its right end
 };
@@ -160,7 +161,7 @@ double WideSum(const double* x, size_t n) {
 }  // namespace
 
 double CutMass(const SampledGaussianPair& pair) {
-  if (pair.cut == kInf) return 0;
+  if (pair.cut == kInfinity) return 0;
   // E[Phi((t - cut) / width)] of a normal t of mean m is Phi((m - cut) / sqrt(1 + width^2)).
   const double scale = std::sqrt(1 + kCutWidth * kCutWidth);
   const auto tail = [&](double mean) {
@@ -178,7 +179,7 @@ double RoughLogMoment(const SampledGaussianPair& pair, double order) {
   // g is q e^w there; cut, it is out of reach and the order of no use.
   constexpr double kFar = 60;
   const bool far = last_hump > kFar;
-  if (far && r.cut != kInf) return kInf;
+  if (far && r.cut != kInfinity) return kInfinity;
   double low = r.FirstHump(power) - 6;
   double high = far ? 20 : std::max(6.0, last_hump + 6);
   if (power < 0) {
@@ -192,10 +193,10 @@ double RoughLogMoment(const SampledGaussianPair& pair, double order) {
     low = left - 6.5;
     high = right + 6.5;
   }
-  const double step = r.cut == kInf ? std::clamp(0.5 * r.s, 0.1, 0.5) : 0.1;
+  const double step = r.cut == kInfinity ? std::clamp(0.5 * r.s, 0.1, 0.5) : 0.1;
   const int count = static_cast<int>((high - low) / step) + 1;
   std::vector<double> logs(static_cast<size_t>(count));
-  double largest = -kInf;
+  double largest = -kInfinity;
   for (int i = 0; i < count; ++i) {
     logs[static_cast<size_t>(i)] = LogIntegrand(r, power, low + step * i);
     largest = std::max(largest, logs[static_cast<size_t>(i)]);
@@ -221,7 +222,7 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
   // fall, and the larger the integral on it.
   const ShiftedIntegral shifted(r, power, range);
   double step = 0;
-  double log_alias = kInf;
+  double log_alias = kInfinity;
   double turn = std::min(3.0, 8.0 / r.s);
   for (int i = 0; i < 24; ++i, turn *= 0.7) {
     const double log_integral = shifted.LogBound(turn, largest_frequency);
@@ -256,7 +257,7 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
         kUnitRoundoff *
         (6 * slope * (std::abs(t / r.s) + 0.5 / (r.s * r.s)) + 6 * std::abs(log_ratio) + 4 * slope);
     // The share's argument errs by 3 ulp of its parts, its logarithm by at most |x| + 1 times that.
-    const double share_error = r.cut == kInf
+    const double share_error = r.cut == kInfinity
                                    ? 0
                                    : kNormalRelativeError * (1 + std::abs(log_share)) +
                                          3 * kUnitRoundoff * (std::abs(t) + r.cut) / kCutWidth *
@@ -345,8 +346,8 @@ FrequencyDecay::FrequencyDecay(const SampledGaussianPair& pair, double tilt,
   std::vector<double> rough;
   for (double t = low; t <= high; t += kRoughStep) rough.push_back(LogIntegrand(r, power, t));
   const double counted = *std::max_element(rough.begin(), rough.end()) + std::log(kIgnored);
-  double first = kInf;
-  double last = -kInf;
+  double first = kInfinity;
+  double last = -kInfinity;
   for (size_t i = 0; i < rough.size(); ++i) {
     if (rough[i] > counted) {
       const double t = low + kRoughStep * static_cast<double>(i);

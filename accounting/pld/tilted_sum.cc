@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/pld/chernoff.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kTwoPi = 6.28318530717958647693;
 
 }  // namespace
@@ -22,7 +21,7 @@ double TiltedSum::Aliases(double epsilon) const {
       std::exp(RoundUp(tilt * (epsilon - w) - log_scale + log_mass, 8)) / -std::expm1(-tilt * w);
   // From above: f(e) <= E[e^{c L}] e^{-c e} constant(c) for each c > tilt.
   if (epsilon + w >= largest_loss) return below * (1 + 1e-12);
-  double above = kInf;
+  double above = kInfinity;
   for (const Moment& moment : moments) {
     const double excess = moment.order - tilt;
     const double exponent =
@@ -39,10 +38,10 @@ Bounds TiltedSum::Finish(double epsilon, double sum, double rounding) const {
       log_scale_error + 4 * kUnitRoundoff * (std::abs(log_scale) + std::abs(tilt * epsilon) + 1);
   const double up = sum + total_error;
   const double down = sum - total_error - Aliases(epsilon);
-  Bounds bounds{-kInf, kInf};
+  Bounds bounds{-kInfinity, kInfinity};
   if (std::isnan(up) || std::isnan(down)) return bounds;
-  bounds.upper = up > 0 ? RoundUp(std::log(up) + exponent + exponent_error, 4) : -kInf;
-  bounds.lower = down > 0 ? RoundDown(std::log(down) + exponent - exponent_error, 4) : -kInf;
+  bounds.upper = up > 0 ? RoundUp(std::log(up) + exponent + exponent_error, 4) : -kInfinity;
+  bounds.lower = down > 0 ? RoundDown(std::log(down) + exponent - exponent_error, 4) : -kInfinity;
   bounds.upper = std::min(bounds.upper, log_mass);
   return bounds;
 }

@@ -2,22 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
-
 Bounds LogDeltaAt(double epsilon0, double delta0, double epsilon) {
   double log_delta;
   if (delta0 == 0 && epsilon <= -epsilon0) return LogDeltaFloor(epsilon);
   if (epsilon >= epsilon0) {
-    if (delta0 == 0) return Bounds{-kInf, -kInf};
+    if (delta0 == 0) return Bounds{-kInfinity, -kInfinity};
     log_delta = std::log(delta0);
   } else if (epsilon > -epsilon0) {
     // epsilon - epsilon0 is rounded once, and 1 - e^x passes a relative error on at most once.
@@ -44,14 +41,14 @@ ApproximateDpProfile::ApproximateDpProfile(Bounds epsilon0, double delta0, bool 
 
 Bounds ApproximateDpProfile::LogDelta(double epsilon) const {
   if (delta0_ == 1) return Bounds{0, 0};
-  if (epsilon0_.upper == kInf) return Bounds{LogDeltaFloor(epsilon).lower, 0};
+  if (epsilon0_.upper == kInfinity) return Bounds{LogDeltaFloor(epsilon).lower, 0};
   // delta grows with epsilon0.
   return Bounds{LogDeltaAt(epsilon0_.lower, delta0_, epsilon).lower,
                 LogDeltaAt(epsilon0_.upper, delta0_, epsilon).upper};
 }
 
 Bounds ApproximateDpProfile::TailUnderQ(double epsilon) const {
-  if (epsilon0_.upper == kInf) return Bounds{0, 1};
+  if (epsilon0_.upper == kInfinity) return Bounds{0, 1};
   const double lower = std::min(TailAt(epsilon0_.lower, delta0_, epsilon, false),
                                 TailAt(epsilon0_.upper, delta0_, epsilon, false));
   const double upper = std::max(TailAt(epsilon0_.lower, delta0_, epsilon, true),
@@ -60,10 +57,12 @@ Bounds ApproximateDpProfile::TailUnderQ(double epsilon) const {
                 std::min(1.0, RoundUpNonNegative(upper, 8))};
 }
 
-double ApproximateDpProfile::InfinityMass() const { return epsilon0_.upper == kInf ? 1 : delta0_; }
+double ApproximateDpProfile::InfinityMass() const {
+  return epsilon0_.upper == kInfinity ? 1 : delta0_;
+}
 
 double ApproximateDpProfile::AtomSpacing() const {
-  return epsilon0_.upper == kInf ? 0 : epsilon0_.upper;
+  return epsilon0_.upper == kInfinity ? 0 : epsilon0_.upper;
 }
 
 }  // namespace epsledger::accounting

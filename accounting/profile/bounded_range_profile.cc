@@ -2,23 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 Bounds BoundedRangeProfile::LogDelta(double epsilon) const {
   const Bounds floor = LogDeltaFloor(epsilon);
-  if (range_ == kInf) return Bounds{floor.lower, 0};
-  if (epsilon >= range_) return Bounds{-kInf, -kInf};
+  if (range_ == kInfinity) return Bounds{floor.lower, 0};
+  if (epsilon >= range_) return Bounds{-kInfinity, -kInfinity};
   if (epsilon <= -range_) return floor;
   const double numerator = 2 * Log1mExp(0.5 * (epsilon - range_));
   const double denominator = Log1mExp(-range_);
@@ -29,7 +25,7 @@ Bounds BoundedRangeProfile::LogDelta(double epsilon) const {
 }
 
 Bounds BoundedRangeProfile::TailUnderQ(double epsilon) const {
-  if (range_ == kInf) return Bounds{0, 1};
+  if (range_ == kInfinity) return Bounds{0, 1};
   if (epsilon > range_) return Bounds{0, 0};
   if (epsilon < -range_) return Bounds{1, 1};
   if (range_ == 0) return Bounds{0, 1};
@@ -41,6 +37,6 @@ Bounds BoundedRangeProfile::TailUnderQ(double epsilon) const {
                 std::min(1.0, RoundUpNonNegative(tail, operations))};
 }
 
-double BoundedRangeProfile::InfinityMass() const { return range_ == kInf ? 1 : 0; }
+double BoundedRangeProfile::InfinityMass() const { return range_ == kInfinity ? 1 : 0; }
 
 }  // namespace epsledger::accounting

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // One ulp of 1 in the extended format; where long double is double the bounds are wider, not wrong.
-constexpr long double kUlp = std::numeric_limits<long double>::epsilon();
+constexpr long double kLongUlp = std::numeric_limits<long double>::epsilon();
 constexpr int64_t kMaxRows = 131072;
 constexpr double kSupport = 140;  // in sigma: e^-9800 is still a normal extended number
 constexpr double kMaxShift = 100;
@@ -23,7 +23,7 @@ double LastRow(double sigma, double distance) {
 }
 
 double LogDown(long double x) {
-  return x > 0 ? RoundDown(static_cast<double>(std::log(x)) - 2 * kUnitRoundoff, 1) : -kInf;
+  return x > 0 ? RoundDown(static_cast<double>(std::log(x)) - 2 * kUnitRoundoff, 1) : -kInfinity;
 }
 double LogUp(long double x) {
   return std::min(0.0, RoundUp(static_cast<double>(std::log(x)) + 2 * kUnitRoundoff, 1));
@@ -47,7 +47,7 @@ long double DiscreteGaussianProfile::LogTailBound(int64_t k) const {
   const long double x = static_cast<long double>(k);
   const long double ratio = -std::expm1(-(2 * x + 1) * scale);
   const long double value = -x * x * scale - log_norm_ - std::log(ratio);
-  return value + 32 * kUlp * (std::abs(value) + x * x * scale + 1);
+  return value + 32 * kLongUlp * (std::abs(value) + x * x * scale + 1);
 }
 
 DiscreteGaussianProfile::DiscreteGaussianProfile(double sigma, double distance)
@@ -61,7 +61,7 @@ DiscreteGaussianProfile::DiscreteGaussianProfile(double sigma, double distance)
   norm = 1 + 2 * norm;
   // The exponents are known to 4 ulp of themselves, weighed by their terms: below 4 ulp of norm.
   // What is left out is below e^-60 norm, and each addition loses half an ulp of a partial sum.
-  const long double norm_error = kUlp * (16 + 11 * static_cast<long double>(sigma));
+  const long double norm_error = kLongUlp * (16 + 11 * static_cast<long double>(sigma));
   log_norm_ = std::log(norm);
 
   first_ = distance_ / 2;
@@ -77,7 +77,7 @@ DiscreteGaussianProfile::DiscreteGaussianProfile(double sigma, double distance)
     const long double exponent = scale * (static_cast<long double>(k) * k);
     const long double term = mass(k);
     tail += term;
-    tail_error += term * (kUlp * (8 * exponent + 4) + norm_error) + tail * kUlp +
+    tail_error += term * (kLongUlp * (8 * exponent + 4) + norm_error) + tail * kLongUlp +
                   std::numeric_limits<long double>::denorm_min();
   };
   const int64_t extra = static_cast<int64_t>(50.0 * sigma * sigma / static_cast<double>(last_) + 2);
@@ -87,7 +87,7 @@ DiscreteGaussianProfile::DiscreteGaussianProfile(double sigma, double distance)
 
   // delta at L_last is at most P[K > last] = G(last + 1 - s).
   // (last >= s.)
-  beyond_ = std::exp(LogTailBound(last_ + 1 - distance_)) * (1 + 64 * kUlp) +
+  beyond_ = std::exp(LogTailBound(last_ + 1 - distance_)) * (1 + 64 * kLongUlp) +
             std::numeric_limits<long double>::min();
   long double delta = 0;
   long double delta_error = 0;
@@ -97,8 +97,8 @@ DiscreteGaussianProfile::DiscreteGaussianProfile(double sigma, double distance)
       const long double loss = Loss(k);
       const long double step = std::exp(loss) * gap * tail;
       delta += step;
-      delta_error += step * kUlp * (8 * std::abs(loss) + 8 * spacing_ + 16) +
-                     std::exp(loss) * gap * tail_error * (1 + 64 * kUlp) + delta * kUlp;
+      delta_error += step * kLongUlp * (8 * std::abs(loss) + 8 * spacing_ + 16) +
+                     std::exp(loss) * gap * tail_error * (1 + 64 * kLongUlp) + delta * kLongUlp;
     }
     add(k);
     rows_[static_cast<size_t>(k - first_)] = Row{delta, delta_error, tail, tail_error};
@@ -112,14 +112,14 @@ DiscreteGaussianProfile::Ends DiscreteGaussianProfile::Line(double epsilon, int6
   const long double x = std::exp(static_cast<long double>(epsilon));
   const long double more = x * std::expm1(difference) * row.tail;
   const long double difference_error =
-      4 * kUlp * (std::abs(loss) + std::abs(static_cast<long double>(epsilon)));
+      4 * kLongUlp * (std::abs(loss) + std::abs(static_cast<long double>(epsilon)));
   const long double error =
       row.delta_error +
-      std::abs(more) * kUlp * (8 + 2 * std::abs(static_cast<long double>(epsilon))) +
+      std::abs(more) * kLongUlp * (8 + 2 * std::abs(static_cast<long double>(epsilon))) +
       x * 1.1L *
           (std::exp(std::max(0.0L, difference)) * difference_error * row.tail +
            std::abs(std::expm1(difference)) * row.tail_error) +
-      kUlp * (row.delta + std::abs(more));
+      kLongUlp * (row.delta + std::abs(more));
   const long double value = row.delta + more;
   return Ends{std::max(0.0L, value - error), std::max(0.0L, value + error) + beyond_};
 }
@@ -129,13 +129,13 @@ DiscreteGaussianProfile::Ends DiscreteGaussianProfile::DeltaAbove(double epsilon
       0.5L * (static_cast<long double>(epsilon) / spacing_ + static_cast<long double>(distance_));
   if (!(at < static_cast<long double>(last_))) {
     // At most P[K >= k] = G(k - s) for the least k whose loss is above epsilon.
-    const long double k = std::min(std::floor(at * (1 - 16 * kUlp)), 9e18L);
+    const long double k = std::min(std::floor(at * (1 - 16 * kLongUlp)), 9e18L);
     const int64_t least = std::max(last_, static_cast<int64_t>(k) + 1) - distance_;
     if (least < 1) return Ends{0, 1};
     const long double bound = std::exp(LogTailBound(least));
-    return Ends{0, bound * (1 + 64 * kUlp) + std::numeric_limits<long double>::min()};
+    return Ends{0, bound * (1 + 64 * kLongUlp) + std::numeric_limits<long double>::min()};
   }
-  const long double error = 8 * kUlp * (at + static_cast<long double>(distance_) + 1);
+  const long double error = 8 * kLongUlp * (at + static_cast<long double>(distance_) + 1);
   const int64_t low = static_cast<int64_t>(std::floor(at - error)) + 1;
   const int64_t high = static_cast<int64_t>(std::floor(at + error)) + 1;
   Ends ends = Line(epsilon, std::clamp(low, first_, last_));
@@ -152,7 +152,7 @@ DiscreteGaussianProfile::Ends DiscreteGaussianProfile::TailAbove(double epsilon)
   if (!(at < static_cast<long double>(last_))) {
     return Ends{0, At(last_).tail + At(last_).tail_error};
   }
-  const long double error = 8 * kUlp * (at + static_cast<long double>(distance_) + 1);
+  const long double error = 8 * kLongUlp * (at + static_cast<long double>(distance_) + 1);
   const int64_t open = static_cast<int64_t>(std::floor(at + error)) + 1;
   const int64_t closed = static_cast<int64_t>(std::ceil(at - error));
   const Row& least = At(std::clamp(open, first_, last_));
@@ -169,8 +169,8 @@ Bounds DiscreteGaussianProfile::LogDelta(double epsilon) const {
   const Ends mirrored = DeltaAbove(-epsilon);
   const long double x = std::exp(static_cast<long double>(epsilon));
   const long double floor = -std::expm1(static_cast<long double>(epsilon));
-  return Bounds{LogDown((floor + x * mirrored.lower) * (1 - 8 * kUlp)),
-                LogUp((floor + x * mirrored.upper) * (1 + 8 * kUlp))};
+  return Bounds{LogDown((floor + x * mirrored.lower) * (1 - 8 * kLongUlp)),
+                LogUp((floor + x * mirrored.upper) * (1 + 8 * kLongUlp))};
 }
 
 Bounds DiscreteGaussianProfile::TailUnderQ(double epsilon) const {
@@ -183,8 +183,8 @@ Bounds DiscreteGaussianProfile::TailUnderQ(double epsilon) const {
   const Ends delta = DeltaAbove(-epsilon);
   const Ends tail = TailAbove(-epsilon);
   const long double x = std::exp(-static_cast<long double>(epsilon));
-  const long double most = (delta.upper + x * tail.upper) * (1 + 16 * kUlp * (1 - epsilon));
-  const long double least = (delta.lower + x * tail.lower) * (1 - 16 * kUlp * (1 - epsilon));
+  const long double most = (delta.upper + x * tail.upper) * (1 + 16 * kLongUlp * (1 - epsilon));
+  const long double least = (delta.lower + x * tail.lower) * (1 - 16 * kLongUlp * (1 - epsilon));
   const double lower = std::isnan(most) ? 0 : static_cast<double>(1 - std::min(1.0L, most));
   const double upper = std::isnan(least) ? 1 : static_cast<double>(1 - std::max(0.0L, least));
   return Bounds{RoundDownNonNegative(lower), std::min(1.0, RoundUp(upper))};

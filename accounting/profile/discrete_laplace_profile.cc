@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
-
-}  // namespace
+namespace {}  // namespace
 
 DiscreteLaplaceProfile::DiscreteLaplaceProfile(double noise_parameter, double distance)
     : a_(noise_parameter),
@@ -36,16 +31,16 @@ double DiscreteLaplaceProfile::Delta(double epsilon, double k) const {
 }
 
 Bounds DiscreteLaplaceProfile::LogDelta(double epsilon) const {
-  if (largest_loss_ == kInf) return Bounds{LogDeltaFloor(epsilon).lower, 0};
+  if (largest_loss_ == kInfinity) return Bounds{LogDeltaFloor(epsilon).lower, 0};
   const Bounds floor = LogDeltaFloor(epsilon);
-  if (epsilon >= largest_loss_) return Bounds{-kInf, -kInf};
+  if (epsilon >= largest_loss_) return Bounds{-kInfinity, -kInfinity};
   if (epsilon <= -largest_loss_) return floor;
   const Position position = Find(epsilon);
   double delta = Delta(epsilon, position.least);
   if (position.most != position.least) delta = std::max(delta, Delta(epsilon, position.most));
   if (!(delta > 0)) {
     // Within rounding of the largest loss: 1 - e^{epsilon - a s} <= a s - epsilon.
-    return Bounds{-kInf, std::log(std::max(largest_loss_ - epsilon, 1e-300)) + 1e-12};
+    return Bounds{-kInfinity, std::log(std::max(largest_loss_ - epsilon, 1e-300)) + 1e-12};
   }
   // Both numerators are positive, so nothing cancels, except epsilon - a k where k = s.
   const double log_delta = std::log(delta);
@@ -54,7 +49,7 @@ Bounds DiscreteLaplaceProfile::LogDelta(double epsilon) const {
 }
 
 Bounds DiscreteLaplaceProfile::TailUnderQ(double epsilon) const {
-  if (largest_loss_ == kInf) return Bounds{0, 1};
+  if (largest_loss_ == kInfinity) return Bounds{0, 1};
   if (epsilon > largest_loss_) return Bounds{0, 0};
   if (epsilon < -largest_loss_) return Bounds{1, 1};
   const double at = 0.5 * (epsilon / a_ + distance_);
@@ -72,10 +67,10 @@ Bounds DiscreteLaplaceProfile::TailUnderQ(double epsilon) const {
                 std::min(1.0, RoundUpNonNegative(upper, operations))};
 }
 
-double DiscreteLaplaceProfile::InfinityMass() const { return largest_loss_ == kInf ? 1 : 0; }
+double DiscreteLaplaceProfile::InfinityMass() const { return largest_loss_ == kInfinity ? 1 : 0; }
 
 double DiscreteLaplaceProfile::AtomSpacing() const {
-  if (largest_loss_ == kInf) return 0;
+  if (largest_loss_ == kInfinity) return 0;
   return std::fmod(distance_, 2) == 0 ? 2 * a_ : a_;
 }
 

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "accounting/gaussian/profile.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
-
-}  // namespace
+namespace {}  // namespace
 
 GaussianProfile::GaussianProfile(Bounds mu, bool exact)
     : mu_(mu),
@@ -89,7 +84,7 @@ ProfilePoint GaussianProfile::Around(double epsilon, double error) const {
 Bounds GaussianProfile::TailUnderQ(double epsilon) const {
   if (const auto point = AroundMiddle(epsilon, 0); point.has_value()) return point->tail;
   if (mu_.upper == 0) return epsilon < 0 ? Bounds{1, 1} : Bounds{0, epsilon == 0 ? 1.0 : 0.0};
-  if (mu_.upper == kInf || mu_.lower == 0) return Bounds{0, 1};
+  if (mu_.upper == kInfinity || mu_.lower == 0) return Bounds{0, 1};
   // epsilon/mu + mu/2, each term at the end of mu that makes it smallest or largest.
   const double low_term = epsilon / (epsilon >= 0 ? mu_.upper : mu_.lower);
   const double high_term = epsilon / (epsilon >= 0 ? mu_.lower : mu_.upper);
@@ -103,8 +98,8 @@ Bounds GaussianProfile::TailUnderQ(double epsilon) const {
   return Bounds{RoundDownNonNegative(lower, 2), std::min(1.0, RoundUp(upper, 2))};
 }
 
-double GaussianProfile::InfinityMass() const { return mu_.upper == kInf ? 1 : 0; }
-double GaussianProfile::SmallestLoss() const { return mu_.upper == 0 ? 0 : -kInf; }
-double GaussianProfile::LargestLoss() const { return mu_.upper == 0 ? 0 : kInf; }
+double GaussianProfile::InfinityMass() const { return mu_.upper == kInfinity ? 1 : 0; }
+double GaussianProfile::SmallestLoss() const { return mu_.upper == 0 ? 0 : -kInfinity; }
+double GaussianProfile::LargestLoss() const { return mu_.upper == 0 ? 0 : kInfinity; }
 
 }  // namespace epsledger::accounting

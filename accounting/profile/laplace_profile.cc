@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
@@ -11,11 +11,9 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 // (epsilon - theta) / 2 is rounded once; log(1 - e^x) moves by at most |dx| / |x| for that.
 Bounds LogDeltaAt(double theta, double epsilon) {
-  if (epsilon >= theta) return Bounds{-kInf, -kInf};
+  if (epsilon >= theta) return Bounds{-kInfinity, -kInfinity};
   if (epsilon <= -theta) return LogDeltaFloor(epsilon);
   const double value = Log1mExp(0.5 * (epsilon - theta));
   const double error = 8 * kUnitRoundoff;
@@ -34,13 +32,13 @@ double TailAt(double theta, double epsilon, bool closed) {
 LaplaceProfile::LaplaceProfile(Bounds theta) : theta_(theta) {}
 
 Bounds LaplaceProfile::LogDelta(double epsilon) const {
-  if (theta_.upper == kInf) return Bounds{LogDeltaFloor(epsilon).lower, 0};
+  if (theta_.upper == kInfinity) return Bounds{LogDeltaFloor(epsilon).lower, 0};
   // delta grows with theta.
   return Bounds{LogDeltaAt(theta_.lower, epsilon).lower, LogDeltaAt(theta_.upper, epsilon).upper};
 }
 
 Bounds LaplaceProfile::TailUnderQ(double epsilon) const {
-  if (theta_.upper == kInf) return Bounds{0, 1};
+  if (theta_.upper == kInfinity) return Bounds{0, 1};
   const double lower =
       std::min(TailAt(theta_.lower, epsilon, false), TailAt(theta_.upper, epsilon, false));
   const double upper =
@@ -50,8 +48,8 @@ Bounds LaplaceProfile::TailUnderQ(double epsilon) const {
                 std::min(1.0, RoundUpNonNegative(upper, operations))};
 }
 
-double LaplaceProfile::InfinityMass() const { return theta_.upper == kInf ? 1 : 0; }
+double LaplaceProfile::InfinityMass() const { return theta_.upper == kInfinity ? 1 : 0; }
 
-double LaplaceProfile::AtomSpacing() const { return theta_.upper == kInf ? 0 : theta_.upper; }
+double LaplaceProfile::AtomSpacing() const { return theta_.upper == kInfinity ? 0 : theta_.upper; }
 
 }  // namespace epsledger::accounting

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
@@ -12,8 +12,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
 // Thresholds beyond this are not told apart: Phi(-40) is e^-804.
 constexpr double kFar = 40;
 
@@ -39,17 +37,17 @@ MixtureOfGaussiansProfile::MixtureOfGaussiansProfile(std::vector<MixturePart> pa
     }
   }
   const double least = at_zero_ == 0
-                           ? -kInf
+                           ? -kInfinity
                            : std::min(0.0, RoundDown(std::log(at_zero_) - 4 * relative_error_ -
                                                          kUlp * static_cast<double>(parts.size()),
                                                      4));
-  smallest_loss_ = direction == Direction::kRemove ? least : -kInf;
-  largest_loss_ = direction == Direction::kRemove ? kInf : -least;
+  smallest_loss_ = direction == Direction::kRemove ? least : -kInfinity;
+  largest_loss_ = direction == Direction::kRemove ? kInfinity : -least;
 }
 
 MixtureOfGaussiansProfile::Loss MixtureOfGaussiansProfile::LossAt(double t) const {
-  if (t == -kInf) {
-    const double loss = at_zero_ == 0 ? -kInf : std::log(at_zero_);
+  if (t == -kInfinity) {
+    const double loss = at_zero_ == 0 ? -kInfinity : std::log(at_zero_);
     return Loss{loss, at_zero_ == 0 ? 0 : 2 * relative_error_ + kUlp * (4 - loss), 0};
   }
   // L = log(1 + sum w_i (e^{a_i} - 1)), a_i = s_i (t - s_i / 2): the weights sum to 1.
@@ -77,7 +75,7 @@ MixtureOfGaussiansProfile::Loss MixtureOfGaussiansProfile::LossAt(double t) cons
     // Every e^a is at most 1; nothing cancels but against the 1.
     const double ratio = 1 + sum;
     const double error = size * relative;
-    if (!(ratio > 2 * error)) return Loss{-kInf, kInf, 0};
+    if (!(ratio > 2 * error)) return Loss{-kInfinity, kInfinity, 0};
     const double loss = std::log1p(sum);
     return Loss{loss, error / (ratio - error) + 2 * kUlp * std::abs(loss), slope / ratio};
   }
@@ -91,7 +89,7 @@ MixtureOfGaussiansProfile::Loss MixtureOfGaussiansProfile::LossAt(double t) cons
     }
     const double ratio = 1 + sum;
     const double error = size * relative;
-    if (!(ratio > 2 * error)) return Loss{-kInf, kInf, 0};
+    if (!(ratio > 2 * error)) return Loss{-kInfinity, kInfinity, 0};
     const double loss = std::log1p(sum);
     return Loss{loss, error / (ratio - error) + 2 * kUlp * std::abs(loss),
                 slope * std::exp(largest) / ratio};
@@ -116,21 +114,21 @@ MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double los
     if (!std::isnan(next)) t = next;
     if (done) break;
   }
-  Threshold threshold{t, -kInf, kInf};
+  Threshold threshold{t, -kInfinity, kInfinity};
   const Loss at = LossAt(t);
   double step = 8 * kUlp * (std::abs(t) + 1);
   if (at.slope > 0) step += 4 * (at.error + kUlp * std::abs(loss)) / at.slope;
   if (!std::isfinite(step)) step = 1e-6;
   for (int i = 0; i < 12; ++i, step *= 64) {
-    if (threshold.low == -kInf && t - step > -2 * kFar) {
+    if (threshold.low == -kInfinity && t - step > -2 * kFar) {
       const Loss below = LossAt(t - step);
       if (below.value + below.error <= loss) threshold.low = t - step;
     }
-    if (threshold.high == kInf) {
+    if (threshold.high == kInfinity) {
       const Loss above = LossAt(t + step);
       if (above.value - above.error >= loss) threshold.high = t + step;
     }
-    if (threshold.low > -kInf && threshold.high < kInf) break;
+    if (threshold.low > -kInfinity && threshold.high < kInfinity) break;
   }
   return threshold;
 }
@@ -167,14 +165,14 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   if (parts_.empty()) return floor;
   if (epsilon > 700) {
     // Past what e^epsilon can be multiplied with: the profile falls.
-    return Bounds{-kInf, LogDelta(700).upper};
+    return Bounds{-kInfinity, LogDelta(700).upper};
   }
   if (epsilon < -700) return Bounds{floor.lower, 0};
   const bool remove = direction_ == Direction::kRemove;
   const double loss = remove ? epsilon : -epsilon;
   if (at_zero_ > 0) {
-    const Loss end = LossAt(-kInf);
-    if (loss < end.value - end.error) return remove ? floor : Bounds{-kInf, -kInf};
+    const Loss end = LossAt(-kInfinity);
+    if (loss < end.value - end.error) return remove ? floor : Bounds{-kInfinity, -kInfinity};
   }
   const Threshold threshold = Solve(loss);
   const Computed test = TestAt(threshold.at, epsilon);
@@ -183,14 +181,14 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   // or |1 - x e^L| (add), largest at an end. Where an end is open, all that lies beyond.
   double missing = 0;
   const double scale = remove ? std::exp(epsilon) : 1;
-  if (threshold.high == kInf) {
+  if (threshold.high == kInfinity) {
     // Not proved to end: P[T > t] or Q[T < inf].
-    missing = remove ? kInf : 1;
+    missing = remove ? kInfinity : 1;
   } else {
     const Loss high = LossAt(threshold.high);
     double ratio = std::expm1(high.value + high.error - loss);
     double mass;
-    if (threshold.low == -kInf) {
+    if (threshold.low == -kInfinity) {
       ratio = std::max(ratio, 1.0);
       mass = NormalCdf(threshold.high);
     } else {
@@ -205,7 +203,7 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   }
   const double lower = test.value - test.error;
   const double upper = test.value + test.error + missing + 1e-320;
-  const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInf;
+  const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInfinity;
   const double log_upper = upper < 1 ? RoundUp(std::log(upper) + kUlp, 2) : 0;
   return Bounds{std::max(floor.lower, log_lower), std::min(0.0, std::max(floor.upper, log_upper))};
 }
@@ -215,7 +213,7 @@ Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
   const bool remove = direction_ == Direction::kRemove;
   const double loss = remove ? epsilon : -epsilon;
   if (at_zero_ > 0) {
-    const Loss end = LossAt(-kInf);
+    const Loss end = LossAt(-kInfinity);
     if (loss < end.value - end.error) return remove ? Bounds{1, 1} : Bounds{0, 0};
   }
   if (std::abs(epsilon) > 700) {

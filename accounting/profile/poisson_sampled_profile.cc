@@ -5,15 +5,13 @@
 #include <limits>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
 
 // A mapped epsilon and a bound on its absolute error.
 struct Mapped {
@@ -23,7 +21,7 @@ struct Mapped {
 
 // log(1 - q + q e^loss), rounded outward. -inf is log(1 - q), +inf stays.
 Bounds MixedLoss(double loss, double q) {
-  if (loss == kInf) return Bounds{kInf, kInf};
+  if (loss == kInfinity) return Bounds{kInfinity, kInfinity};
   const double log_rest = std::log1p(-q);
   const double shifted = std::log(q) + loss;
   const double mixed =
@@ -45,8 +43,8 @@ Mapped RemoveEpsilon(double epsilon, double y, double q, double log_q) {
   const double ratio = y / q;
   const double ratio_error = 1.6 * kUlp * std::abs(ratio);  // expm1 one ulp, the quotient half
   const double room = 1 + ratio - ratio_error - kUlp;
-  if (!(room > 0)) return Mapped{-kInf, kInf};
-  if (ratio == kInf) return Mapped{epsilon - log_q, kInf};
+  if (!(room > 0)) return Mapped{-kInfinity, kInfinity};
+  if (ratio == kInfinity) return Mapped{epsilon - log_q, kInfinity};
   const double value = std::log1p(ratio);
   return Mapped{value, ratio_error / room + 1.1 * kUlp * std::abs(value)};
 }
@@ -114,13 +112,13 @@ namespace {
 // The smallest loss under Q: below the smallest one under P if Q has mass where P has none.
 double SmallestUnderQ(const PrivacyProfile& profile) {
   const double smallest = profile.SmallestLoss();
-  if (smallest == -kInf || profile.TailUnderQ(NextDown(smallest)).lower < 1) return -kInf;
+  if (smallest == -kInfinity || profile.TailUnderQ(NextDown(smallest)).lower < 1) return -kInfinity;
   return smallest;
 }
 
 // Mass at infinity is finite once Q is a part of the denominator.
 double LargestOrInfinite(const PrivacyProfile& profile) {
-  return profile.InfinityMass() > 0 ? kInf : profile.LargestLoss();
+  return profile.InfinityMass() > 0 ? kInfinity : profile.LargestLoss();
 }
 
 }  // namespace
@@ -137,7 +135,7 @@ Bounds PoissonRemoveProfile::LogDelta(double epsilon) const {
   if (y < -q_ * (1 + 4 * kUlp)) return LogDeltaFloor(epsilon);
   const Mapped mapped = RemoveEpsilon(epsilon, y, q_, log_q_);
   const Bounds inner = LogDeltaAround(*inner_, mapped.value, mapped.error);
-  if (inner.upper == -kInf) return InRange(-kInf, -kInf, epsilon);
+  if (inner.upper == -kInfinity) return InRange(-kInfinity, -kInfinity, epsilon);
   return InRange(RoundDown(log_q_ + inner.lower, 3), RoundUp(log_q_ + inner.upper, 3), epsilon);
 }
 
@@ -177,11 +175,12 @@ PoissonAddProfile::PoissonAddProfile(std::shared_ptr<const PrivacyProfile> inner
 
 Bounds PoissonAddProfile::LogDelta(double epsilon) const {
   const AddPoint point = AddEpsilon(epsilon, q_, rest_, log_q_);
-  if (point.c < -point.c_error || std::isnan(point.c)) return Bounds{-kInf, -kInf};
+  if (point.c < -point.c_error || std::isnan(point.c)) return Bounds{-kInfinity, -kInfinity};
   const Bounds inner = LogDeltaAround(*inner_, point.mapped.value, point.mapped.error);
-  if (inner.upper == -kInf) return InRange(-kInf, -kInf, epsilon);
+  if (inner.upper == -kInfinity) return InRange(-kInfinity, -kInfinity, epsilon);
   if (!(point.c > point.c_error)) {
-    return InRange(-kInf, RoundUp(std::log(point.c + point.c_error) + inner.upper, 3), epsilon);
+    return InRange(-kInfinity, RoundUp(std::log(point.c + point.c_error) + inner.upper, 3),
+                   epsilon);
   }
   const double log_c = std::log(point.c);
   const double error = 1.01 * point.c_error / (point.c - point.c_error) + kUlp * std::abs(log_c);

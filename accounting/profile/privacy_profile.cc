@@ -3,36 +3,35 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 double DeltaUpper(const PrivacyProfile& profile, double epsilon) {
-  if (epsilon == -kInf) return 1;
-  if (epsilon == kInf) return std::min(1.0, RoundUpNonNegative(profile.InfinityMass(), 0));
+  if (epsilon == -kInfinity) return 1;
+  if (epsilon == kInfinity) return std::min(1.0, RoundUpNonNegative(profile.InfinityMass(), 0));
   const double log_delta = profile.LogDelta(epsilon).upper;
-  if (log_delta == -kInf) return 0;
+  if (log_delta == -kInfinity) return 0;
   return std::min(1.0, RoundUp(std::exp(log_delta), 1));
 }
 
 double DeltaLower(const PrivacyProfile& profile, double epsilon) {
-  if (epsilon == -kInf) return 1;
-  if (epsilon == kInf) return 0;  // an infinite mass is not known to be attained
+  if (epsilon == -kInfinity) return 1;
+  if (epsilon == kInfinity) return 0;  // an infinite mass is not known to be attained
   return RoundDownNonNegative(std::exp(profile.LogDelta(epsilon).lower), 1);
 }
 
 double TailUpper(const PrivacyProfile& profile, double epsilon) {
-  if (epsilon == -kInf) return 1;
-  return epsilon == kInf ? 0 : profile.TailUnderQ(epsilon).upper;
+  if (epsilon == -kInfinity) return 1;
+  return epsilon == kInfinity ? 0 : profile.TailUnderQ(epsilon).upper;
 }
 
 double TailLower(const PrivacyProfile& profile, double epsilon) {
-  if (epsilon == kInf) return 0;
+  if (epsilon == kInfinity) return 0;
   // Q may have mass where P has none: L = -inf there.
-  return epsilon == -kInf ? 0 : profile.TailUnderQ(epsilon).lower;
+  return epsilon == -kInfinity ? 0 : profile.TailUnderQ(epsilon).lower;
 }
 
 }  // namespace
@@ -43,12 +42,16 @@ ProfilePoint PrivacyProfile::Around(double epsilon, double error) const {
     const Bounds log_delta = LogDelta(epsilon);
     return ProfilePoint{
         {RoundDownNonNegative(std::exp(log_delta.lower), 1),
-         log_delta.upper == -kInf ? 0 : std::min(1.0, RoundUp(std::exp(log_delta.upper), 1))},
+         log_delta.upper == -kInfinity ? 0 : std::min(1.0, RoundUp(std::exp(log_delta.upper), 1))},
         TailUnderQ(epsilon)};
   }
   // Both decrease in epsilon. inf - inf: the interval is the whole line.
-  const double low = error == 0 ? epsilon : error == kInf ? -kInf : NextDown(epsilon - error);
-  const double high = error == 0 ? epsilon : error == kInf ? kInf : NextUp(epsilon + error);
+  const double low = error == 0           ? epsilon
+                     : error == kInfinity ? -kInfinity
+                                          : NextDown(epsilon - error);
+  const double high = error == 0           ? epsilon
+                      : error == kInfinity ? kInfinity
+                                           : NextUp(epsilon + error);
   return ProfilePoint{{DeltaLower(*this, high), DeltaUpper(*this, low)},
                       {TailLower(*this, high), TailUpper(*this, low)}};
 }

@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
-
-}  // namespace
+namespace {}  // namespace
 
 RandomizedResponseProfile::RandomizedResponseProfile(double noise_parameter, int64_t num_buckets) {
   const double buckets = static_cast<double>(num_buckets);
@@ -22,7 +17,7 @@ RandomizedResponseProfile::RandomizedResponseProfile(double noise_parameter, int
   rest_ = (buckets - 2) * low_;
   const double epsilon0 = std::log1p(buckets * ((1 - noise_parameter) / noise_parameter));
   epsilon0_ = Bounds{RoundDownNonNegative(epsilon0, 4), RoundUp(epsilon0, 4)};
-  if (!std::isfinite(epsilon0)) epsilon0_ = Bounds{0, kInf};
+  if (!std::isfinite(epsilon0)) epsilon0_ = Bounds{0, kInfinity};
 }
 
 double RandomizedResponseProfile::Delta(double epsilon0, double epsilon) const {
@@ -31,8 +26,8 @@ double RandomizedResponseProfile::Delta(double epsilon0, double epsilon) const {
 }
 
 Bounds RandomizedResponseProfile::LogDelta(double epsilon) const {
-  if (epsilon0_.upper == kInf) return Bounds{LogDeltaFloor(epsilon).lower, 0};
-  if (epsilon >= epsilon0_.upper) return Bounds{-kInf, -kInf};
+  if (epsilon0_.upper == kInfinity) return Bounds{LogDeltaFloor(epsilon).lower, 0};
+  if (epsilon >= epsilon0_.upper) return Bounds{-kInfinity, -kInfinity};
   const Bounds floor = LogDeltaFloor(epsilon);
   if (epsilon <= -epsilon0_.upper) return floor;
   const double lower = std::log(Delta(epsilon0_.lower, epsilon));
@@ -48,7 +43,7 @@ double RandomizedResponseProfile::Tail(double epsilon0, double epsilon, bool clo
 }
 
 Bounds RandomizedResponseProfile::TailUnderQ(double epsilon) const {
-  if (epsilon0_.upper == kInf) return Bounds{0, 1};
+  if (epsilon0_.upper == kInfinity) return Bounds{0, 1};
   const double lower =
       std::min(Tail(epsilon0_.lower, epsilon, false), Tail(epsilon0_.upper, epsilon, false));
   const double upper =
@@ -57,10 +52,12 @@ Bounds RandomizedResponseProfile::TailUnderQ(double epsilon) const {
                 std::min(1.0, RoundUpNonNegative(upper, 4))};
 }
 
-double RandomizedResponseProfile::InfinityMass() const { return epsilon0_.upper == kInf ? 1 : 0; }
+double RandomizedResponseProfile::InfinityMass() const {
+  return epsilon0_.upper == kInfinity ? 1 : 0;
+}
 
 double RandomizedResponseProfile::AtomSpacing() const {
-  return epsilon0_.upper == kInf ? 0 : epsilon0_.upper;
+  return epsilon0_.upper == kInfinity ? 0 : epsilon0_.upper;
 }
 
 }  // namespace epsledger::accounting

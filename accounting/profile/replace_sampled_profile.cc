@@ -2,27 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
-
-}  // namespace
+namespace {}  // namespace
 
 ReplaceSampledProfile::ReplaceSampledProfile(std::shared_ptr<const PrivacyProfile> without,
                                              std::shared_ptr<const PrivacyProfile> replace,
                                              double q)
     : without_(std::move(without)), replace_(std::move(replace)), q_(q) {
   const double loss = std::max(without_->LargestLoss(), replace_->LargestLoss());
-  largest_loss_ = kInf;
+  largest_loss_ = kInfinity;
   if (loss < 600) largest_loss_ = RoundUpNonNegative(std::log1p(q * std::expm1(loss)), 8 + loss);
 }
 
@@ -48,7 +43,7 @@ double ReplaceSampledProfile::LogDeltaUpper(double epsilon) const {
     // 1 - b as computed belongs to a larger b, which only moves weight to the larger delta.
     mixed = std::min(replace, mixed + 16 * kUlp);
   }
-  if (mixed == -kInf) return -kInf;
+  if (mixed == -kInfinity) return -kInfinity;
   return std::min(0.0, RoundUp(log_q + mixed, 4));
 }
 
@@ -56,7 +51,7 @@ Bounds ReplaceSampledProfile::LogDelta(double epsilon) const {
   const Bounds floor = LogDeltaFloor(epsilon);
   if (epsilon >= 0) return Bounds{floor.lower, LogDeltaUpper(epsilon)};
   const double mirrored = LogDeltaUpper(-epsilon);
-  if (mirrored == -kInf) return floor;
+  if (mirrored == -kInfinity) return floor;
   const double upper = LogAddExp(floor.upper, epsilon + mirrored);
   return Bounds{floor.lower, std::min(0.0, RoundUp(upper + 4 * kUlp * (1 - epsilon), 4))};
 }

@@ -2,18 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 RevealedSampleProfile::RevealedSampleProfile(std::shared_ptr<const PrivacyProfile> inner, double q)
     : inner_(std::move(inner)), q_(q) {}
@@ -21,8 +17,9 @@ RevealedSampleProfile::RevealedSampleProfile(std::shared_ptr<const PrivacyProfil
 Bounds RevealedSampleProfile::LogDelta(double epsilon) const {
   const Bounds inner = inner_->LogDelta(epsilon);
   const double log_q = std::log(q_);
-  Bounds drawn{inner.lower == -kInf ? -kInf : RoundDown(inner.lower + RoundDown(log_q, 2)),
-               inner.upper == -kInf ? -kInf : RoundUp(inner.upper + RoundUp(log_q, 2))};
+  Bounds drawn{
+      inner.lower == -kInfinity ? -kInfinity : RoundDown(inner.lower + RoundDown(log_q, 2)),
+      inner.upper == -kInfinity ? -kInfinity : RoundUp(inner.upper + RoundUp(log_q, 2))};
   if (epsilon < 0 && q_ < 1) {
     const double rest = std::log1p(-q_) + Log1mExp(epsilon);
     drawn.lower = RoundDown(LogAddExp(drawn.lower, RoundDown(rest, 6)), 6);

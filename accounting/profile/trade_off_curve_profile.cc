@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
 // Rounding of the numbers a value is made of. Slopes of the hull are compared to 1e-12: a point
 // dropped or missed within that is as good as the one used, up to that part of its gain.
 constexpr double kSlack = 16 * kUlp;
@@ -54,7 +53,7 @@ size_t TradeOffCurveProfile::Best(double x) const {
 Bounds TradeOffCurveProfile::LogDelta(double epsilon) const {
   const Bounds floor = LogDeltaFloor(epsilon);
   const double x = std::exp(epsilon);
-  if (x == kInf) return Bounds{-kInf, LogDelta(700).upper};
+  if (x == kInfinity) return Bounds{-kInfinity, LogDelta(700).upper};
   const size_t at = Best(x);
   const Point& best = hull_[at];
   // (1 - f - a) - (x - 1) a: what cancels is known beforehand.
@@ -71,7 +70,7 @@ Bounds TradeOffCurveProfile::LogDelta(double epsilon) const {
     if (gain >= x * (next.type_one - best.type_one) * (1 - 1e-12)) error += 2e-12 * gain;
   }
   if (value + error <= 0) return Bounds{floor.lower, floor.upper};
-  const double lower = value > error ? std::log(value - error) : -kInf;
+  const double lower = value > error ? std::log(value - error) : -kInfinity;
   return Bounds{std::max(floor.lower, RoundDown(lower, 2)),
                 std::min(0.0, std::max(floor.upper, RoundUp(std::log(value + error), 2)))};
 }
@@ -79,7 +78,7 @@ Bounds TradeOffCurveProfile::LogDelta(double epsilon) const {
 Bounds TradeOffCurveProfile::TailUnderQ(double epsilon) const {
   // The minimiser's own coordinate; where two are equally good within rounding, both.
   const double x = std::exp(epsilon);
-  if (x == kInf) return Bounds{0, hull_[Best(std::numeric_limits<double>::max())].type_one};
+  if (x == kInfinity) return Bounds{0, hull_[Best(std::numeric_limits<double>::max())].type_one};
   const size_t steep = Best(x * (1 + 64 * kUlp));
   const size_t flat = Best(x * (1 - 64 * kUlp));
   const size_t before = steep > 0 ? steep - 1 : steep;

@@ -2,34 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 double LogDeltaUpper(const PrivacyProfile& profile, double epsilon) {
-  if (epsilon == kInf) {
+  if (epsilon == kInfinity) {
     const double mass = profile.InfinityMass();
     return mass > 0 ? std::min(0.0, RoundUp(std::log(mass), 2)) : 0;
   }
-  return epsilon == -kInf ? 0 : profile.LogDelta(epsilon).upper;
+  return epsilon == -kInfinity ? 0 : profile.LogDelta(epsilon).upper;
 }
 
 double LogDeltaLower(const PrivacyProfile& profile, double epsilon) {
-  if (epsilon == kInf) return -kInf;
-  if (epsilon == -kInf) return 0;
+  if (epsilon == kInfinity) return -kInfinity;
+  if (epsilon == -kInfinity) return 0;
   return profile.LogDelta(epsilon).lower;
 }
 
 }  // namespace
 
 Bounds LogDeltaAround(const PrivacyProfile& profile, double value, double error) {
-  if (std::isnan(value) || std::isnan(error)) return Bounds{-kInf, 0};
+  if (std::isnan(value) || std::isnan(error)) return Bounds{-kInfinity, 0};
   if (error == 0 && std::isfinite(value)) return profile.LogDelta(value);
   if (std::abs(value) < 600 && error < 1e-6) {
     // delta is convex in x = e^epsilon with slope -Q[L > epsilon], whose size is largest on the
@@ -55,16 +53,16 @@ Bounds TailAround(const PrivacyProfile& profile, double value, double error) {
   // At -inf: Q may have mass where P has none.
   const double lower = std::isfinite(high) ? profile.TailUnderQ(high).lower : 0;
   double upper = 1;
-  if (low == kInf) {
+  if (low == kInfinity) {
     upper = 0;
-  } else if (low > -kInf) {
+  } else if (low > -kInfinity) {
     upper = profile.TailUnderQ(low).upper;
   }
   return Bounds{lower, upper};
 }
 
 Bounds LogDeltaFloor(double epsilon) {
-  if (epsilon >= 0) return Bounds{-kInf, -kInf};
+  if (epsilon >= 0) return Bounds{-kInfinity, -kInfinity};
   const double floor = Log1mExp(epsilon);
   return Bounds{RoundDown(floor - 4 * kUnitRoundoff, 4),
                 std::min(0.0, RoundUp(floor + 4 * kUnitRoundoff, 4))};

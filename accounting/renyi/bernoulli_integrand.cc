@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
 // Up to this |y| max(1, |b|) the binomial series is used: 12 terms leave 1e-16.
 constexpr double kSeriesUpTo = 0.05;
 // Beyond this u, e^u is kept as a logarithm.

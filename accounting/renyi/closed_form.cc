@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // log(1 + m) / (a - 1) for m = M - 1 known to `operations` ulp; log_m where m overflows.
 double FromMoment(double order, double m, double operations) {
@@ -41,14 +39,14 @@ double GaussianRenyi(double order, double mu) {
 
 double LaplaceRenyi(double order, double noise_multiplier, double shift) {
   const double theta = RoundUp(shift / noise_multiplier);
-  if (!std::isfinite(theta)) return kInf;
+  if (!std::isfinite(theta)) return kInfinity;
   // M = a/(2a-1) e^{(a-1) theta} + (a-1)/(2a-1) e^{-a theta}; the terms of first order cancel.
   // Written with 1/a: 2a - 1 overflows at orders near 1e308.
   const double inverse = 1 / order;
   const double weight = 1 / (2 - inverse);
   const double rest = ((order - 1) * inverse) * weight;
   const double x = (order - 1) * theta;
-  double divergence = kInf;
+  double divergence = kInfinity;
   if (x < 700) {
     const double m = weight * Expm1MinusX(x) + rest * Expm1MinusX(-order * theta);
     divergence = FromMoment(order, m, 16 + 4 * order * theta);
@@ -56,14 +54,14 @@ double LaplaceRenyi(double order, double noise_multiplier, double shift) {
     const double log_m = LogAddExp(std::log(weight) + x, -order * theta);
     divergence = RoundUp(log_m / (order - 1), 10);
   }
-  if (!(divergence > 0)) divergence = kInf;
+  if (!(divergence > 0)) divergence = kInfinity;
   // The mechanism is theta-DP ([DMNS06]).
   return std::min({divergence, theta, PureDpRenyi(order, theta)});
 }
 
 double PureDpRenyi(double order, double epsilon) {
   if (epsilon == 0) return 0;
-  if (!std::isfinite(epsilon)) return kInf;
+  if (!std::isfinite(epsilon)) return kInfinity;
   const double p = 1 / (1 + std::exp(-epsilon));
   const double exact = TwoOutcomes(order, epsilon, p, std::tanh(0.5 * epsilon));
   return std::min({exact, epsilon, RoundUp(0.5 * order * epsilon * epsilon, 3)});
@@ -85,7 +83,7 @@ double BoundedRangeRenyi(double order, double epsilon) {
   const double magnitude = std::abs(shrink) + std::abs(log_a) + std::abs(log_b) + epsilon +
                            (std::abs(log_a) + log_order + std::abs(log_c) + 4) / excess;
   const double optimal = NextUp(divergence + 16 * kUnitRoundoff * magnitude);
-  return std::min({std::isnan(optimal) ? kInf : optimal,
+  return std::min({std::isnan(optimal) ? kInfinity : optimal,
                    RoundUp(0.125 * order * epsilon * epsilon, 3), PureDpRenyi(order, epsilon)});
 }
 
@@ -96,7 +94,7 @@ double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets) {
 
 double RandomizedResponseRenyi(double order, double noise_parameter, int64_t num_buckets) {
   const double lambda = RandomizedResponseEpsilon(noise_parameter, num_buckets);
-  if (!std::isfinite(lambda)) return kInf;
+  if (!std::isfinite(lambda)) return kInfinity;
   const double truth = 1 - noise_parameter;
   const double p = truth + noise_parameter / static_cast<double>(num_buckets);
   return std::min({TwoOutcomes(order, lambda, p, truth), lambda, PureDpRenyi(order, lambda)});

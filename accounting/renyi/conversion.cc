@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -11,7 +12,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
 // In log(a - 1): enough at a smooth minimum, where the objective is flat to the second order.
 constexpr double kSearchTolerance = 2e-5;
 // At a kink (where the second hump of a sampled Gaussian's moment takes over within a thousandth of

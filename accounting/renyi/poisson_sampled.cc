@@ -4,15 +4,13 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kUlp = 2 * kUnitRoundoff;
-constexpr double kLog2 = 0.69314718055994530942;
 
 // log(1 + e^log_m) / (order - 1) for log_m known to +- error; 0 for log_m = -inf.
 double FromLogGain(double log_m, double error, double order) {

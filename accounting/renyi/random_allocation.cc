@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
@@ -12,9 +13,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLog2 = 0.69314718055994530942;
 // The height of the strip that the add side's outer trapezoid rule uses.
 constexpr double kHeight = 0.7;
 // Below this the grid of the add side takes too many points; its closed form answers.

@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
@@ -16,11 +16,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kUlp = 2 * kUnitRoundoff;
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLog2 = 0.69314718055994530942;
-
 // Integer orders up to this one use the binomial sum; beyond it the quadrature is cheaper.
 constexpr int kLargestSummedOrder = 256;
 // Orders nearer to 1 than this are answered at this one (the divergence grows with the order).
@@ -28,7 +23,7 @@ constexpr double kSmallestExcess = 1e-6;
 // A relative aliasing error below e^-32 = 1e-14 is aimed at.
 constexpr double kAliasingTarget = 32;
 // A stretch of grid points whose sum is proved below e^-34 of the answer is not evaluated.
-constexpr double kNegligible = 34;
+constexpr double kNegligibleExponent = 34;
 // Work limit of one quadrature, in points; beyond it a closed form answers.
 constexpr int64_t kMaxPoints = 20'000;
 // Runs of grid points no longer than this are evaluated without asking whether they matter.
@@ -84,10 +79,10 @@ class TrapezoidSum {
 double Close(const TrapezoidSum& trapezoid, double log_aliasing, double absolute, double relative,
              double order) {
   const double aliasing = std::exp(log_aliasing) * (1 + 1e-9);
-  if (!(aliasing * relative < 0.5)) return kInf;
+  if (!(aliasing * relative < 0.5)) return kInfinity;
   const double upper = (trapezoid.Upper() + aliasing * absolute * std::exp(-trapezoid.shift())) /
                        (1 - aliasing * relative);
-  if (!(upper > 0) || !std::isfinite(upper)) return kInf;
+  if (!(upper > 0) || !std::isfinite(upper)) return kInfinity;
   const double log_upper = std::log(upper);
   const double log_m = trapezoid.shift() + log_upper;
   return FromLogMoment(log_m, 8 * kUlp * (trapezoid.shift() + std::abs(log_upper) + 1), order);
@@ -110,7 +105,7 @@ bool SumRemove(const BernoulliIntegrand& integrand, double order, int64_t first,
     }
     const double a = trapezoid.t(i);
     const double b = trapezoid.t(j);
-    double log_bound = kInf;
+    double log_bound = kInfinity;
     if (b <= integrand.zero()) {
       // y <= 0: F is at most its limit on the left.
       const double nearest = a > 0 ? a : b < 0 ? b : 0;
@@ -125,7 +120,7 @@ bool SumRemove(const BernoulliIntegrand& integrand, double order, int64_t first,
       log_bound = chord - 0.5 * top * top + 16 * kUlp * (std::abs(chord) + top * top + 1);
     }
     const double log_run = log_bound + std::log(static_cast<double>(j - i + 1));
-    if (log_run < log_answer - kNegligible) {
+    if (log_run < log_answer - kNegligibleExponent) {
       trapezoid.AddBound(log_run);
       continue;
     }
@@ -178,12 +173,12 @@ double SampledGaussianIntegerOrder(const SampledGaussian& mechanism, int order) 
   std::vector<double> log_terms;
   log_terms.reserve(order);
   double log_choose = std::log(static_cast<double>(order));
-  double top = -kInf;
+  double top = -kInfinity;
   double magnitude = 0;
   for (int k = 2; k <= order; ++k) {
     log_choose += std::log(static_cast<double>(order - k + 1) / k);
     const double exponent = 0.5 * k / s * ((k - 1) / s);
-    if (!std::isfinite(exponent)) return kInf;
+    if (!std::isfinite(exponent)) return kInfinity;
     const double log_gain = LogExpm1(exponent);
     const double from_q = k * log_q;
     const double from_rest = (order - k) * log_rest;
@@ -206,7 +201,7 @@ double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order)
   if (q == 1) return GaussianRenyi(order, RoundUp(1 / s));
   const BernoulliIntegrand integrand(order, q, s);
   const double far = order * integrand.inverse_s();
-  if (!(far < 1e12)) return kInf;
+  if (!(far < 1e12)) return kInfinity;
 
   // How large the answer is, from a few points: decides the step and the range, proves nothing.
   const double right = RightPeak(integrand, order);
@@ -216,7 +211,7 @@ double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order)
   for (const double t : {-1.0, 1.0, integrand.inverse_s(), 2 * integrand.inverse_s(), right}) {
     largest = std::max(largest, integrand.At(t, shift).value);
   }
-  if (!(largest > 1e-250) || !std::isfinite(largest)) return kInf;
+  if (!(largest > 1e-250) || !std::isfinite(largest)) return kInfinity;
   const double log_answer = shift + std::log(largest);
 
   // The widest step whose aliasing is far below the answer: analytic for |Im t| < pi s, and
@@ -225,18 +220,20 @@ double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order)
   const double want = kAliasingTarget + std::log1p(absolute * std::exp(-log_answer)) + kLog2;
   const double c = std::min(std::sqrt(2 * want), kPi * s * (1 - 1e-9));
   const double step = 2 * kPi * c / (want + 0.5 * c * c);
-  if (!(12 / step < static_cast<double>(kMaxPoints))) return kInf;  // one hump alone is too many
+  if (!(12 / step < static_cast<double>(kMaxPoints)))
+    return kInfinity;  // one hump alone is too many
   const double cycles = 2 * kPi * c / step;
   const double log_aliasing = kLog2 + 0.5 * c * c - cycles - std::log1p(-std::exp(-cycles));
 
   // From where the left tail, F(-q) phi, to where the right one, g^a phi, is negligible.
   const double log_left_limit = integrand.LogLeftLimit();
   const double left =
-      std::sqrt(2 * std::max(0.5, kNegligible + 4 + log_left_limit - log_answer)) + step;
-  const double beyond = std::sqrt(2 * (kNegligible + 4 + std::max(0.0, log_peak - log_answer) +
-                                       std::max(0.0, -log_answer))) +
-                        step;
-  if (!((far + beyond + left) / step < 1e15)) return kInf;
+      std::sqrt(2 * std::max(0.5, kNegligibleExponent + 4 + log_left_limit - log_answer)) + step;
+  const double beyond =
+      std::sqrt(2 * (kNegligibleExponent + 4 + std::max(0.0, log_peak - log_answer) +
+                     std::max(0.0, -log_answer))) +
+      step;
+  if (!((far + beyond + left) / step < 1e15)) return kInfinity;
   const int64_t first = -static_cast<int64_t>(std::ceil(left / step));
   const int64_t last = static_cast<int64_t>(std::ceil((far + beyond) / step));
 
@@ -251,21 +248,22 @@ double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order)
   trapezoid.AddBound(log_last - 0.5 * t_last * t_last +
                      16 * kUlp * (std::abs(log_last) + t_last * t_last) -
                      std::log(std::expm1((t_last - far) * step * (1 - 1e-9))));
-  if (!SumRemove(integrand, order, first, last, log_left_limit, log_answer, trapezoid)) return kInf;
+  if (!SumRemove(integrand, order, first, last, log_left_limit, log_answer, trapezoid))
+    return kInfinity;
   return Close(trapezoid, log_aliasing, absolute, 1, order);
 }
 
 double SampledGaussianRemoveRenyi(const SampledGaussian& mechanism, double order) {
-  if (std::isnan(order) || !(order > 1)) return kInf;
+  if (std::isnan(order) || !(order > 1)) return kInfinity;
   order = std::max(order, 1 + kSmallestExcess);
   const double bound = SampledGaussianConvexityBound(mechanism, order);
-  if (mechanism.sampling_probability == 1 || order == kInf) return bound;
+  if (mechanism.sampling_probability == 1 || order == kInfinity) return bound;
   const double whole = std::floor(order);
   if (whole == order && order <= kLargestSummedOrder) {
     return std::min(bound, SampledGaussianIntegerOrder(mechanism, static_cast<int>(order)));
   }
   const double quadrature = SampledGaussianQuadrature(mechanism, order);
-  if (quadrature < kInf) return std::min(bound, quadrature);
+  if (quadrature < kInfinity) return std::min(bound, quadrature);
   if (order > kLargestSummedOrder) return bound;
   // log M is convex in the order: at most its chord between the integers on either side.
   const double n = whole;
@@ -280,7 +278,7 @@ double SampledGaussianAddRenyi(const SampledGaussian& mechanism, double order) {
   const double remove = SampledGaussianRemoveRenyi(mechanism, order);
   const double q = mechanism.sampling_probability;
   const double s = mechanism.noise_multiplier;
-  if (q == 1 || !(order > 1) || order == kInf) return remove;
+  if (q == 1 || !(order > 1) || order == kInfinity) return remove;
   order = std::max(order, 1 + kSmallestExcess);
   const double b = 1 - order;
   const BernoulliIntegrand integrand(b, q, s);
@@ -324,11 +322,13 @@ double SampledGaussianAddRenyi(const SampledGaussian& mechanism, double order) {
 
   const double log_left_limit = integrand.LogLeftLimit();
   const double left =
-      std::max(std::sqrt(2 * std::max(0.5, kNegligible + 4 + log_left_limit - log_answer)), 1.0) +
+      std::max(std::sqrt(2 * std::max(0.5, kNegligibleExponent + 4 + log_left_limit - log_answer)),
+               1.0) +
       step;
   const double mean = integrand.inverse_s();
   const double beyond =
-      std::sqrt(2 * (kNegligible + 4 + std::max(0.0, std::log(-b * q) - log_answer))) + step;
+      std::sqrt(2 * (kNegligibleExponent + 4 + std::max(0.0, std::log(-b * q) - log_answer))) +
+      step;
   if (!((left + mean + beyond) / step < static_cast<double>(kMaxPoints))) return remove;
   const int64_t first = -static_cast<int64_t>(std::ceil(left / step));
   const int64_t last = static_cast<int64_t>(std::ceil((mean + beyond) / step));

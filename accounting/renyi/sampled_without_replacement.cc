@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
@@ -13,12 +14,9 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kLog2 = 0.69314718055994530942;
-constexpr double kMaxPoints = 4000;
+constexpr double kMostPoints = 4000;
 // Aliasing and tails are aimed at e^-38 of the answer.
-constexpr double kNegligible = 38;
+constexpr double kLogNegligible = 38;
 
 }  // namespace
 
@@ -32,12 +30,12 @@ double LogCentralMoment(int l, double noise_multiplier) {
   if (!std::isfinite(log_raw) || !std::isfinite(log_least)) return kInfinity;
   // The integrand (e^w - 1)^l e^{-t^2/2}, w = t/s - 1/(2 s^2), is entire, and at height v at most
   // e^{v^2/2} (e^w + 1)^l e^{-t^2/2}, whose integral is below sqrt(2 pi) e^{v^2/2} 2^l E[r^l].
-  const double want = kLog2 + l * kLog2 + log_raw - log_least + kNegligible;
+  const double want = kLog2 + l * kLog2 + log_raw - log_least + kLogNegligible;
   const double c = std::sqrt(2 * want);
   const double step = kPi * c / want;
-  const double beyond = std::sqrt(2 * (kNegligible + 4 + log_raw - log_least)) + step;
+  const double beyond = std::sqrt(2 * (kLogNegligible + 4 + log_raw - log_least)) + step;
   const double last_t = l * inverse + beyond;
-  if (!((last_t + beyond) / step < kMaxPoints)) return kInfinity;
+  if (!((last_t + beyond) / step < kMostPoints)) return kInfinity;
   const int first = -static_cast<int>(std::ceil(beyond / step));
   const int last = static_cast<int>(std::ceil(last_t / step));
 
@@ -57,7 +55,7 @@ double LogCentralMoment(int l, double noise_multiplier) {
     logs.push_back(log_value);
     if (log_value > top) top = log_value;
     // Only points that count need their rounding counted.
-    if (log_value > log_least - kNegligible) {
+    if (log_value > log_least - kLogNegligible) {
       error = std::max(error, 4 * kUlp * (l * (std::abs(log_factor) + 2) + t * t));
     }
   }
@@ -71,7 +69,7 @@ double LogCentralMoment(int l, double noise_multiplier) {
   const double log_tail = -0.5 * a * a - std::log(std::expm1(a * step)) + 1e-9;
   log_sum = LogAddExp(log_sum, log_tail);
   log_sum = LogAddExp(log_sum, log_raw + log_tail);
-  log_sum = LogAddExp(log_sum, log_least - kNegligible + std::log(points) + 1e-9);
+  log_sum = LogAddExp(log_sum, log_least - kLogNegligible + std::log(points) + 1e-9);
   const double log_integral = log_sum + std::log(step) - kLogSqrt2Pi;
   // 2 N / (e^{2 pi c / h} - 1) with 2 pi c / h = 2 want, c^2/2 = want.
   const double log_aliasing = kLog2 + l * kLog2 + log_raw + want - 2 * want + 1e-9;

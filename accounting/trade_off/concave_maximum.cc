@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 // Rounding of a line's value, relative to the sizes that went into it: five operations.
 constexpr double kLineRounding = 16 * kUnitRoundoff;
 // How far from the ends of an interval a guarded point stays, as a share of its logarithmic length.
@@ -24,7 +23,7 @@ constexpr double kTowardsZero = 1e-3;
 double ValueAt(const Majorant& line, double t) {
   const double change = line.slope * (t - line.at);
   const double value = line.value + change;
-  if (std::isnan(value)) return kInf;
+  if (std::isnan(value)) return kInfinity;
   return value + kLineRounding * (std::abs(line.value) + std::abs(change));
 }
 
@@ -72,7 +71,7 @@ class Search {
   }
 
   double Lower() const {
-    double lower = -kInf;
+    double lower = -kInfinity;
     for (const auto& sample : samples_) lower = std::max(lower, sample.value.lower);
     return lower;
   }
@@ -92,7 +91,7 @@ class Search {
     if (exact) {
       for (auto& sample : samples) sample.value.upper = sample.value.lower;
     }
-    Interval best{problem_.low, problem_.high, Peak{-kInf, problem_.low}};
+    Interval best{problem_.low, problem_.high, Peak{-kInfinity, problem_.low}};
     const int n = static_cast<int>(samples.size());
     for (int i = -1; i < n; ++i) {
       const double low = i < 0 ? problem_.low : samples[i].at;
@@ -105,7 +104,7 @@ class Search {
       for (int far = i + 2; far < std::min(n, i + 2 + reach); ++far) {
         lines.push_back(Secant(samples[far], samples[i + 1]));
       }
-      Peak peak{kInf, high};
+      Peak peak{kInfinity, high};
       for (size_t a = 0; a < lines.size(); ++a) {
         for (size_t b = a; b < lines.size(); ++b) {
           const Peak candidate = PeakOf(lines[a], lines[b], low, high);
@@ -147,8 +146,8 @@ Bounds ConcaveMaximum(absl::FunctionRef<Bounds(double)> evaluate, const ConcaveP
   for (int i = 0; i < options.max_evaluations; ++i) {
     if (!(next > problem.low && next < problem.high) || search.Has(next)) break;
     Bounds value = evaluate(next);
-    if (std::isnan(value.lower)) value.lower = -kInf;
-    if (std::isnan(value.upper)) value.upper = kInf;
+    if (std::isnan(value.lower)) value.lower = -kInfinity;
+    if (std::isnan(value.upper)) value.upper = kInfinity;
     search.Add(ConcaveSample{next, value});
     const double lower = search.Lower();
     const auto widest = search.Widest(/*exact=*/true);

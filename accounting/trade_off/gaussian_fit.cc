@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLines = 160;
 constexpr double kFirstEpsilon = 0.25;
-constexpr double kNegligible = 1e-4;
+constexpr double kNegligibleShare = 1e-4;
 // f >= f_{epsilon_i, delta_i} for every line, in both orders ([DRS19] Prop 2.5 and 2.12).
 class EnvelopeOfLines : public TradeOffFunction::Representation {
  public:
@@ -69,7 +69,7 @@ absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsi
   const double end = std::log((1 - smallest_alpha) / smallest_alpha);
   // Beyond some epsilon delta weighs nothing against smallest_alpha.
   double highest = kFirstEpsilon;
-  while (highest < end && delta_above(highest) > kNegligible * smallest_alpha) highest *= 2;
+  while (highest < end && delta_above(highest) > kNegligibleShare * smallest_alpha) highest *= 2;
   highest = std::min(highest, end);
   std::vector<EnvelopeOfLines::Line> lines;
   lines.reserve(kLines + 1);

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // The three branches agree to first order where they meet, so a branch that is chosen wrongly by
 // rounding is off by the square of the rounding.
@@ -32,7 +30,8 @@ Bounds LaplaceTradeOff(Bounds theta, double alpha) {
   if (std::isnan(alpha) || std::isnan(theta.lower) || std::isnan(theta.upper)) return Bounds{0, 1};
   if (alpha >= 1) return Bounds{0, 0};
   const double ceiling = std::min(1.0, RoundUp(1 - std::max(alpha, 0.0)));
-  if (alpha <= 0) return Bounds{theta.upper == kInf ? 0.0 : 1.0, theta.lower == kInf ? 0.0 : 1.0};
+  if (alpha <= 0)
+    return Bounds{theta.upper == kInfinity ? 0.0 : 1.0, theta.lower == kInfinity ? 0.0 : 1.0};
   // It decreases as theta grows.
   return Bounds{std::min(ceiling, RoundDownNonNegative(TradeOff(theta.upper, alpha), 6)),
                 std::min(ceiling, RoundUpNonNegative(TradeOff(theta.lower, alpha), 6))};

@@ -7,12 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
 // A tabulated curve may miss convexity and f <= 1 - x by this much: what rounding to nine decimals
 // does.
 constexpr double kShapeTolerance = 1e-9;

@@ -5,13 +5,12 @@
 #include <cstddef>
 #include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-// Beyond, e^epsilon is not a useful double.
-constexpr double kLargestEpsilon = 700;
 // The first step as a share of delta(0), which is some 0.4 standard deviations of a narrow loss.
 constexpr double kFirstStep = 0.02;
 constexpr double kGrowth = 1.5;

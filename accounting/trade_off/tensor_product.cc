@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/trade_off/transformation.h"
 #include "accounting/trade_off/type_two_error.h"
@@ -16,9 +17,8 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kUlp = 2 * kUnitRoundoff;
 // Masses below this may have lost their relative accuracy.
-constexpr double kUnderflow = 1e-290;
+constexpr double kSmallestMass = 1e-290;
 // A product whose masses are known less well than this is refused.
 constexpr double kMaxRelativeError = 1e-6;
 
@@ -94,7 +94,7 @@ class DiscreteProductFunction : public TradeOffFunction::Representation {
         sum.upper += outcome.alternative_mass;
         continue;
       }
-      if (outcome.null_mass < kUnderflow || outcome.alternative_mass < kUnderflow) {
+      if (outcome.null_mass < kSmallestMass || outcome.alternative_mass < kSmallestMass) {
         sum.upper += outcome.alternative_mass;  // nothing is known of the ratio
         continue;
       }

@@ -11,6 +11,7 @@
 #include "accounting/event/domain.h"
 #include "accounting/gaussian/composition.h"
 #include "accounting/gaussian/profile.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
 #include "accounting/pld/pld_composed.h"
@@ -26,7 +27,6 @@ constexpr char kTheorem[] = "[DRS19] Thm 3.2";
 constexpr char kDuality[] = "[DRS19] Thm 3.2 and Prop 2.12";
 // A count beyond this is left to the privacy loss: enumerating its outcomes would take seconds.
 constexpr double kLargestCount = 1000;
-constexpr double kLargestEpsilon = 700;
 constexpr double kSearchTolerance = 1e-12;
 constexpr double kSmallestLogDelta = -600;
 

@@ -23,7 +23,7 @@ constexpr double kTolerance = 1e-15;
 // factor e^epsilon would cost digits.
 constexpr double kLargestReversible = 3;
 // Stands for an infinite epsilon where an upper bound is wanted.
-constexpr double kLargestEpsilon = 1e300;
+constexpr double kFarEpsilon = 1e300;
 
 Bounds ExpBounds(Bounds log_value) {
   return Bounds{RoundDownNonNegative(std::exp(log_value.lower), 2),
@@ -215,7 +215,7 @@ Bounds TradeOffFunction::Delta(double epsilon) const {
   if (std::isnan(epsilon)) return Bounds{0, 1};
   if (std::isinf(epsilon)) {
     if (epsilon < 0) return Bounds{1, 1};
-    return Bounds{RoundDownNonNegative(1 - At(0).upper), Delta(kLargestEpsilon).upper};
+    return Bounds{RoundDownNonNegative(1 - At(0).upper), Delta(kFarEpsilon).upper};
   }
   return representation_->Delta(epsilon);
 }
@@ -232,8 +232,7 @@ Bounds TradeOffFunction::InverseDelta(double epsilon) const {
   if (std::isnan(epsilon)) return Bounds{0, 1};
   if (std::isinf(epsilon)) {
     if (epsilon < 0) return Bounds{1, 1};
-    return Bounds{RoundDownNonNegative(1 - InverseAt(0).upper),
-                  InverseDelta(kLargestEpsilon).upper};
+    return Bounds{RoundDownNonNegative(1 - InverseAt(0).upper), InverseDelta(kFarEpsilon).upper};
   }
   return representation_->InverseDelta(epsilon);
 }

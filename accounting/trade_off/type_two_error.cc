@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
 namespace {
 
-// Beyond these e^epsilon is not a useful double.
-constexpr double kLargestEpsilon = 700;
 constexpr double kSmallestX = 1e-300;
 
 }  // namespace

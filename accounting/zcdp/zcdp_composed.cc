@@ -7,7 +7,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr char kTheorem[] = "[BS16] Lemma 1.7 ; [CKS20] Prop 12";
+constexpr char kConversion[] = "[BS16] Lemma 1.7 ; [CKS20] Prop 12";
 
 class ZcdpComposed final : public Composition {
  public:
@@ -15,14 +15,14 @@ class ZcdpComposed final : public Composition {
 
   absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
     const Conversion conversion = EpsilonFromZcdp(zcdp_, at.log_delta);
-    Guarantee answer = Answer(kTheorem);
+    Guarantee answer = Answer(kConversion);
     answer.upper = conversion.value;
     if (conversion.order > 0) answer.order = conversion.order;
     return answer;
   }
   absl::StatusOr<Guarantee> Delta(double epsilon) const override {
     const Conversion conversion = LogDeltaFromZcdp(zcdp_, epsilon);
-    return DeltaBelow(conversion.value, conversion.order, kTheorem);
+    return DeltaBelow(conversion.value, conversion.order, kConversion);
   }
   absl::StatusOr<Guarantee> RenyiDivergence(double order) const override {
     Guarantee answer = Answer("[BS16] Lemma 1.7");

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "accounting/accountant.h"
+#include "accounting/numeric/constants.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/questions.h"
@@ -11,7 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string Message(const Question& question) {
@@ -29,7 +29,7 @@ TEST(Answer, ValidatesEveryFieldOfTheQuestion) {
             "query.epsilonAtDelta: got NaN, want in [0, 1]");
   EXPECT_EQ(Message(with(EpsilonAtDelta{1.0})),
             "query.epsilonAtLogDelta: got 1, want in [-inf, 0]");
-  EXPECT_EQ(Message(with(DeltaAtEpsilon{kInf})),
+  EXPECT_EQ(Message(with(DeltaAtEpsilon{kInfinity})),
             "query.deltaAtEpsilon: got Infinity, want in (-inf, inf)");
   EXPECT_EQ(Message(with(RenyiDivergenceAtOrder{1})),
             "query.renyiDivergenceAtOrder: got 1, want in (1, inf)");
@@ -71,7 +71,7 @@ TEST(Answer, IsZeroForAnEmptyHistoryUnderEveryAccountant) {
     EXPECT_EQ(epsilon->accountant, Numbered(i));
     const auto delta = Answer(Ask(Numbered(i), {}, DeltaAtEpsilon{0}));
     EXPECT_EQ(*delta->upper, 0);
-    EXPECT_EQ(*delta->log_upper, -kInf);
+    EXPECT_EQ(*delta->log_upper, -kInfinity);
     EXPECT_EQ(*Answer(Ask(Numbered(i), {}, RenyiDivergenceAtOrder{2}))->upper, 0);
     EXPECT_EQ(*Answer(Ask(Numbered(i), {}, TypeTwoErrorAt{0.25}))->lower, 0.75);
   }
@@ -81,7 +81,7 @@ TEST(Answer, IsInfiniteForANonPrivateReleaseUnderEveryAccountant) {
   const MechanismEvent hidden =
       SelfComposed{MechanismEvent(PoissonSampled{0.1, MechanismEvent(NonPrivate{"printed"})}), 2};
   for (int i = 1; i <= 13; ++i) {
-    EXPECT_EQ(*Answer(AskEpsilon(Numbered(i), hidden, 1, 0.1))->upper, kInf);
+    EXPECT_EQ(*Answer(AskEpsilon(Numbered(i), hidden, 1, 0.1))->upper, kInfinity);
     const auto delta = Answer(Ask(Numbered(i), {{hidden, 1}}, DeltaAtEpsilon{100}));
     EXPECT_EQ(*delta->upper, 1);
     EXPECT_EQ(*delta->log_upper, 0);
@@ -153,7 +153,7 @@ TEST(Answer, AtTheEventsOwnDeltaIsTheirEpsilon) {
     EXPECT_EQ(*once->upper, 1) << static_cast<int>(accountant);
     // Less than that is not enough.
     const auto less = Answer(AskEpsilon(accountant, event, 1, std::nextafter(1e-5, 0)));
-    EXPECT_EQ(*less->upper, kInf) << static_cast<int>(accountant);
+    EXPECT_EQ(*less->upper, kInfinity) << static_cast<int>(accountant);
   }
   const auto four = Answer(AskEpsilon(Accountant::kBasic, event, 4, 4e-5));
   EXPECT_EQ(*four->upper, 4);

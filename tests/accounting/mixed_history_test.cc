@@ -2,17 +2,15 @@
 // 80-bit arithmetic with no grid on the privacy loss (relative error 1e-12 or better).
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "accounting/accountant.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/questions.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Row {
   double given, truth;
@@ -24,8 +22,8 @@ void ExpectEpsilons(Question question, const std::vector<Row>& rows, double widt
     question.query = EpsilonAtDelta::FromDelta(row.given);
     const auto answer = Answer(question);
     ASSERT_TRUE(answer.ok()) << answer.status();
-    if (row.truth == kInf) {
-      EXPECT_EQ(*answer->upper, kInf);
+    if (row.truth == kInfinity) {
+      EXPECT_EQ(*answer->upper, kInfinity);
       continue;
     }
     EXPECT_GE(*answer->upper, row.truth * (1 - 1e-12));
@@ -81,14 +79,16 @@ constexpr double kAllKindsWidth = 1e-3;
 
 TEST(MixedHistory, OfAllKindsWhereARecordIsRemoved) {
   const Question question = AllKinds(Adjacency::kRemove);
-  ExpectEpsilons(question, {{1e-4, 3.83245311373459518}, {2e-6, 4.80936218984641276}, {1e-9, kInf}},
+  ExpectEpsilons(question,
+                 {{1e-4, 3.83245311373459518}, {2e-6, 4.80936218984641276}, {1e-9, kInfinity}},
                  kAllKindsWidth);
   ExpectDeltas(question, {{4.81, 1.99442679913791333e-6}, {7.69, 5.00035429862212344e-9}}, 2e-3);
 }
 
 TEST(MixedHistory, OfAllKindsWhereARecordIsAdded) {
   const Question question = AllKinds(Adjacency::kAdd);
-  ExpectEpsilons(question, {{1e-4, 3.62868763286569466}, {2e-6, 4.49921184582053766}, {1e-9, kInf}},
+  ExpectEpsilons(question,
+                 {{1e-4, 3.62868763286569466}, {2e-6, 4.49921184582053766}, {1e-9, kInfinity}},
                  kAllKindsWidth);
   ExpectDeltas(question, {{4.81, 4.04738227484512192e-7}, {7.69, 5.00000043547045635e-9}}, 2e-3);
 }

@@ -7,6 +7,7 @@
 
 #include "accounting/accountant.h"
 #include "accounting/gaussian/calibration.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/questions.h"
 
@@ -20,7 +21,6 @@ double Epsilon(Accountant accountant, const MechanismEvent& event, int64_t count
   return *Answer(question)->upper;
 }
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNoAnswer = std::numeric_limits<double>::quiet_NaN();
 
 // Holds `truth`, known to `printed`, from both sides, and what the peer says is outside of what is
@@ -181,12 +181,12 @@ TEST(Museum, SampledGaussiansAreBracketedWhereDpAccountingIsUnsafeOrGivesUp) {
   for (const SampledRow& row : {
            SampledRow{0.01, 1, 10000, 1e-12, 10.34669, 5e-6, 10.2865},
            SampledRow{0.01, 1, 10000, 1e-14, 11.30356, 5e-6, 10.752},
-           SampledRow{0.01, 1, 10000, 1e-15, 11.760, 5e-4, kInf},
+           SampledRow{0.01, 1, 10000, 1e-15, 11.760, 5e-4, kInfinity},
            SampledRow{0.01, 4, 10000, 1e-12, 1.71114373998694, 1e-12, 1.7086363327784397},
            SampledRow{0.01, 4, 10000, 1e-13, 1.79619666185294, 1e-12, 1.7865604937636046},
            SampledRow{0.01, 1, 1000, 1e-14, 4.54370198859307, 1e-12, 6.817393106526019},
-           SampledRow{0.01, 1, 1000, 1e-16, 5.16180064857169, 1e-12, kInf},
-           SampledRow{0.01, 1, 1000, 1e-20, 6.36170020407935, 1e-12, kInf},
+           SampledRow{0.01, 1, 1000, 1e-16, 5.16180064857169, 1e-12, kInfinity},
+           SampledRow{0.01, 1, 1000, 1e-20, 6.36170020407935, 1e-12, kInfinity},
            SampledRow{0.01, 1, 100000, 1e-12, 37.5410941608666, 1e-12, 36.679},
            SampledRow{2e-4, 0.45, 1000000, 1e-12, 24.3183324709351, 1e-12, 22.04},
            // A grid of 1e-4 for losses of 1e-6 a step: 6.7027, and prv_accountant is above 3.2040.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "server/storage/charge_block.h"
 #include "server/storage/sqlite/schema.h"
 
 namespace epsledger {

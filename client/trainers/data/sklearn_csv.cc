@@ -13,7 +13,7 @@
 namespace epsledger::trainers {
 namespace {
 
-std::vector<std::string_view> Split(std::string_view line) {
+std::vector<std::string_view> SplitFields(std::string_view line) {
   std::vector<std::string_view> fields;
   while (true) {
     const std::size_t comma = line.find(',');
@@ -62,7 +62,7 @@ absl::StatusOr<ParsedRecords> ParseSklearnCsv(std::string_view text, const std::
     text.remove_prefix(std::min(end + 1, text.size()));
     ++line_number;
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const std::vector<std::string_view> fields = Split(line);
+    const std::vector<std::string_view> fields = SplitFields(line);
     if (line_number == 1) {
       header = ParseHeader(fields);
       if (header.features >= 0) {

@@ -14,11 +14,6 @@ using network::Vector;
 // The epsilon of the rule: what keeps 0 / 0 away.
 constexpr double kStabilizer = 1e-9;
 
-bool IsElementWise(const network::LayerOptions& layer) {
-  return std::holds_alternative<network::Tanh>(layer) ||
-         std::holds_alternative<network::Relu>(layer);
-}
-
 }  // namespace
 
 Vector<float> ScalesOf(const Eigen::VectorXd& relevances) {
@@ -36,7 +31,7 @@ std::vector<Eigen::VectorXd> WeightRelevances(const Network<float>& network) {
   std::vector<Eigen::VectorXd> relevances(static_cast<std::size_t>(network.layer_count()));
   Eigen::VectorXd current = Eigen::VectorXd::Ones(network.shape(network.layer_count()).size());
   for (Eigen::Index layer = network.layer_count() - 1; layer >= 0; --layer) {
-    if (IsElementWise(network.layers()[layer])) continue;
+    if (network::IsElementWise(network.layers()[layer])) continue;
     if (!std::holds_alternative<network::FullyConnected>(network.layers()[layer])) break;
     const Eigen::Index inputs = network.shape(layer).size();
     const Eigen::MatrixXd weights =

@@ -25,11 +25,6 @@ Eigen::MatrixXd Orthonormal(const Eigen::MatrixXd& matrix) {
          Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
 }
 
-bool IsElementWise(const network::LayerOptions& layer) {
-  return std::holds_alternative<network::Tanh>(layer) ||
-         std::holds_alternative<network::Relu>(layer);
-}
-
 }  // namespace
 
 Matrix<float> TopSubspace(const Eigen::MatrixXd& symmetric, Eigen::Index rank,
@@ -87,7 +82,7 @@ Eigen::VectorXd GradientHistory::ColumnSquares() const {
 Matrix<float> NextLayerSubspace(const Network<float>& network, Eigen::Index layer,
                                 Eigen::Index rank, const Matrix<float>& start) {
   Eigen::Index next = layer + 1;
-  while (next < network.layer_count() && IsElementWise(network.layers()[next])) ++next;
+  while (next < network.layer_count() && network::IsElementWise(network.layers()[next])) ++next;
   if (next >= network.layer_count() ||
       !std::holds_alternative<network::FullyConnected>(network.layers()[next]) ||
       network.shape(next).size() != network.shape(layer + 1).size()) {

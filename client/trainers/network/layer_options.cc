@@ -123,6 +123,10 @@ absl::StatusOr<Shape> OutputShape(const LayerOptions& layer, const Shape& input)
   return output;
 }
 
+bool IsElementWise(const LayerOptions& layer) {
+  return std::holds_alternative<Tanh>(layer) || std::holds_alternative<Relu>(layer);
+}
+
 std::string Describe(const Shape& input, const std::vector<LayerOptions>& layers) {
   std::string text = absl::StrCat(input.channels, "x", input.height, "x", input.width);
   for (const LayerOptions& layer : layers) {

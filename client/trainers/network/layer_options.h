@@ -48,6 +48,9 @@ struct GroupNorm {
 using LayerOptions =
     std::variant<FullyConnected, Convolution, Tanh, Relu, AveragePool, MaxPool, GroupNorm>;
 
+// True if each value of the output depends on one value of the input alone.
+bool IsElementWise(const LayerOptions& layer);
+
 // Returns the output shape of a layer for inputs of shape `input`. INVALID_ARGUMENT that names the
 // field, what it got and what it wants, such as "kernel: got 9, want an integer in [1, 7]".
 // Dimensions, kernels and paddings beyond 2^15, and samples beyond 2^24 values, are refused.

@@ -11,12 +11,10 @@
 
 #include "absl/status/status.h"
 #include "server/core/entry.h"
+#include "server/storage/charge_block.h"
 #include "server/storage/postgres/connection.h"
 
 namespace epsledger::storage {
-
-// Charges are found in blocks of 64 entries.
-inline int64_t BlockOf(int64_t sequence) { return sequence / 64; }
 
 inline std::string_view BytesOf(const core::Hash& hash) {
   return {reinterpret_cast<const char*>(hash.data()), hash.size()};

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
 #include "server/core/tenant.h"
+#include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
 #include "server/storage/postgres/durability.h"
 #include "server/storage/postgres/precautions.h"

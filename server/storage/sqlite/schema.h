@@ -17,8 +17,6 @@ inline constexpr int64_t kMaxLedgerId = (int64_t{1} << (63 - kSequenceBits)) - 1
 constexpr int64_t EntryId(int64_t ledger_id, int64_t sequence) {
   return (ledger_id << kSequenceBits) + sequence;
 }
-// charge_blocks.block.
-constexpr int64_t BlockOf(int64_t sequence) { return sequence >> 6; }
 
 // Brings the database to the newest schema, one transaction a step. The version is SQLite's
 // user_version. FAILED_PRECONDITION for a database of a newer version or of another program.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
+#include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
 #include "server/storage/sqlite/schema.h"
 

@@ -1,14 +1,12 @@
 #include "accounting/audit/binomial_tail.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 
 #include "gtest/gtest.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // scipy 1.10: binom.sf(k - 1, n, 1 / (1 + exp(-t))).
 TEST(BinomialUpperTail, AgreesWithScipyFromAbove) {
@@ -43,10 +41,10 @@ TEST(BinomialUpperTail, IsNeverBelowAnExactPower) {
 TEST(BinomialUpperTail, KnowsItsEnds) {
   EXPECT_EQ(BinomialUpperTail(0, 10, 0), 1);
   EXPECT_EQ(BinomialUpperTail(0, 10, 11), 0);
-  EXPECT_EQ(BinomialUpperTail(kInf, 10, 10), 1);
+  EXPECT_EQ(BinomialUpperTail(kInfinity, 10, 10), 1);
   EXPECT_EQ(BinomialUpperTail(std::nan(""), 10, 10), 1);
-  EXPECT_GT(BinomialUpperTail(-kInf, 10, 1), 0);  // asked at the smallest logit it knows
-  EXPECT_LT(BinomialUpperTail(-kInf, 10, 1), 1e-300);
+  EXPECT_GT(BinomialUpperTail(-kInfinity, 10, 1), 0);  // asked at the smallest logit it knows
+  EXPECT_LT(BinomialUpperTail(-kInfinity, 10, 1), 1e-300);
 }
 
 struct ProportionRow {
@@ -85,17 +83,17 @@ TEST(LogitBounds, AreThoseOfClopperAndPearson) {
 }
 
 TEST(LogitBounds, AreOpenWhereNothingWasSeen) {
-  EXPECT_EQ(LogitLowerBound(0, 100, 0.05), -kInf);
-  EXPECT_EQ(LogitUpperBound(100, 100, 0.05), kInf);
-  EXPECT_EQ(ProportionDown(-kInf), 0);
-  EXPECT_EQ(ProportionUp(kInf), 1);
+  EXPECT_EQ(LogitLowerBound(0, 100, 0.05), -kInfinity);
+  EXPECT_EQ(LogitUpperBound(100, 100, 0.05), kInfinity);
+  EXPECT_EQ(ProportionDown(-kInfinity), 0);
+  EXPECT_EQ(ProportionUp(kInfinity), 1);
   // The rule of three: 1 - .05^(1/100).
   EXPECT_NEAR(ProportionUp(LogitUpperBound(0, 100, 0.05)), 0.029513049607926, 1e-12);
 }
 
 TEST(LogitBounds, WidenWithTheConfidence) {
-  double lower = kInf;
-  double upper = -kInf;
+  double lower = kInfinity;
+  double upper = -kInfinity;
   for (const double failure : {0.4, 0.1, 1e-2, 1e-6, 1e-12, 1e-100, 1e-300}) {
     const double next_lower = LogitLowerBound(700, 1000, failure);
     const double next_upper = LogitUpperBound(700, 1000, failure);

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 
 #include "accounting/gaussian/calibration.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/audit/simulated_canaries.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // scipy 1.10: lo = beta.ppf(.025, 930, 71), hi = beta.isf(.025, 15, 986), log((lo - 1e-5) / hi),
 // norm.ppf(lo) - norm.ppf(hi), and brentq on norm.cdf(-x/mu + mu/2) - exp(x) norm.cdf(-x/mu -
@@ -55,8 +53,8 @@ TEST(AuditTwoArms, IsBoundedByTheNumberOfRuns) {
 }
 
 TEST(AuditTwoArms, FallsWithConfidenceAndDelta) {
-  double epsilon = kInf;
-  double mu = kInf;
+  double epsilon = kInfinity;
+  double mu = kInfinity;
   for (const double confidence : {0.5, 0.9, 0.99, 0.9999, 1 - 1e-6, 1 - 1e-12}) {
     const auto audit =
         *AuditTwoArms({10000, 6000, 10000, 1000}, {.delta = 1e-5, .confidence = confidence});
@@ -65,7 +63,7 @@ TEST(AuditTwoArms, FallsWithConfidenceAndDelta) {
     epsilon = audit.epsilon_lower;
     mu = audit.mu_lower;
   }
-  double last = kInf;
+  double last = kInfinity;
   for (const double delta : {0.0, 1e-3, 0.1, 0.5, 0.9}) {
     const auto audit =
         *AuditTwoArms({10000, 6000, 10000, 1000}, {.delta = delta, .confidence = 0.95});
@@ -114,8 +112,8 @@ TEST(AuditTwoArmScores, CountsTiesOnOneSideForBothArms) {
   EXPECT_EQ(audit.audit.epsilon_lower, 0);
   EXPECT_EQ(audit.audit.mu_lower, 0);
   // Two values, and infinities among them.
-  scores.members.assign(1000, kInf);
-  scores.non_members.assign(1000, -kInf);
+  scores.members.assign(1000, kInfinity);
+  scores.non_members.assign(1000, -kInfinity);
   const auto told = *AuditTwoArmScores(scores, AuditObjective::kEpsilon, target);
   EXPECT_EQ(told.counts.true_positives, told.counts.members);
   EXPECT_EQ(told.counts.false_positives, 0);

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "accounting/central_limit/berry_esseen.h"
@@ -7,14 +6,13 @@
 #include "accounting/central_limit/limit.h"
 #include "accounting/event/history.h"
 #include "accounting/gaussian/profile.h"
+#include "accounting/numeric/constants.h"
 #include "accounting/trade_off/tensor_product.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/central_limit/central_limit_rows.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 CentralLimitFunctionals Of(Family family, double parameter) {
   switch (family) {
@@ -80,8 +78,8 @@ TEST(CentralLimitFunctionals, KnowTheEventsOfSymmetricFunctions) {
   EXPECT_EQ(
       FunctionalsOf(PoissonSampled{0.1, MechanismEvent(Gaussian{1})}, setting).status().code(),
       absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(PureFunctionals(std::nan("")).kl.upper, kInf);
-  EXPECT_EQ(LaplaceFunctionals(kInf).kl.upper, kInf);
+  EXPECT_EQ(PureFunctionals(std::nan("")).kl.upper, kInfinity);
+  EXPECT_EQ(LaplaceFunctionals(kInfinity).kl.upper, kInfinity);
 }
 
 TEST(CentralLimitParameters, AgreeWithTheTable) {
@@ -190,8 +188,8 @@ TEST(CentralLimitMu, AddsUpAHistory) {
   EXPECT_NEAR(*mu, std::sqrt(1e-4 * 1000 * std::expm1(1.0) + 3.0 / 16), 1e-13);
   // Noise too small for e^{1/z^2}: unlimited, not zero.
   const MechanismEvent loud = PoissonSampled{0.01, MechanismEvent(Gaussian{0.01})};
-  EXPECT_EQ(*CentralLimitMu({{&loud, 1}}, setting), kInf);
-  EXPECT_EQ(UniformLimitMu({0.01, 0.01, 1}), kInf);
+  EXPECT_EQ(*CentralLimitMu({{&loud, 1}}, setting), kInfinity);
+  EXPECT_EQ(UniformLimitMu({0.01, 0.01, 1}), kInfinity);
 }
 
 TEST(CentralLimitMu, RefusesRelationsItDoesNotKnow) {

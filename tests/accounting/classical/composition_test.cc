@@ -1,15 +1,13 @@
 #include "accounting/classical/composition.h"
 
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/classical/advanced_rows.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(BasicComposition, AddsUpFromAbove) {
   const ApproximateDpParameters sum = BasicComposition({{{0.1, 1e-7}, 10}, {{1, 0}, 1}});
@@ -46,8 +44,8 @@ TEST(AdvancedEpsilon, AddsUpDifferentEvents) {
 TEST(AdvancedEpsilon, AnswersTheSpecialValues) {
   EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{0, 0}, 5}}), -3), 0);
   EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{800, 0}, 1}}), -3),
-            kInf);  // e^800 overflows: no bound
-  EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{1, 0}, 1}}), -kInf), kInf);
+            kInfinity);  // e^800 overflows: no bound
+  EXPECT_EQ(AdvancedEpsilon(SumForAdvanced({{{1, 0}, 1}}), -kInfinity), kInfinity);
 }
 
 TEST(AdvancedLogDelta, UndoesAdvancedEpsilon) {
@@ -67,7 +65,7 @@ TEST(ApproximateDpLogDelta, IsTheProfileOfTheFourOutcomeMechanism) {
   const double e = std::exp(1.0);
   EXPECT_NEAR(std::exp(ApproximateDpLogDelta(one, 0)), 0.01 + 0.99 * (e - 1) / (e + 1), 1e-14);
   EXPECT_NEAR(std::exp(ApproximateDpLogDelta(one, -3)), 1 - 0.99 * std::exp(-3.0), 1e-14);
-  EXPECT_EQ(ApproximateDpLogDelta({1, 0}, 1), -kInf);
+  EXPECT_EQ(ApproximateDpLogDelta({1, 0}, 1), -kInfinity);
   EXPECT_EQ(ApproximateDpLogDelta({1, 1}, 1), 0);
 }
 

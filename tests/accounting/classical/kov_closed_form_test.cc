@@ -1,17 +1,15 @@
 #include "accounting/classical/kov_closed_form.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/classical/optimal_homogeneous.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/classical/heterogeneous_rows.h"
 #include "tests/accounting/classical/optimal_rows.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 void ExpectJustAbove(double value, double truth) {
   EXPECT_GE(value, truth * (1 - 1e-15));
@@ -53,10 +51,10 @@ TEST(KovEpsilon, AgreesWithTheTableForDifferentParameters) {
 TEST(KovEpsilon, AnswersTheSpecialValues) {
   EXPECT_EQ(KovEpsilon({}, -5), 0);
   EXPECT_EQ(KovEpsilon({{{0, 0.1}, 5}}, -5), 0);
-  EXPECT_NEAR(KovEpsilon({{{0.5, 0}, 4}}, -kInf), 2, 1e-14);
+  EXPECT_NEAR(KovEpsilon({{{0.5, 0}, 4}}, -kInfinity), 2, 1e-14);
   EXPECT_NEAR(KovEpsilon({{{0.5, 0}, 4}}, std::nan("")), 2, 1e-14);
-  EXPECT_EQ(KovEpsilon({{{kInf, 0}, 4}}, -1), kInf);
-  EXPECT_EQ(KovEpsilon({{{std::nan(""), 0}, 1}}, -1), kInf);
+  EXPECT_EQ(KovEpsilon({{{kInfinity, 0}, 4}}, -1), kInfinity);
+  EXPECT_EQ(KovEpsilon({{{std::nan(""), 0}, 1}}, -1), kInfinity);
   EXPECT_EQ(KovEpsilon({{{0.7, 0}, 1}}, -30), 0.7);  // alone, exactly itself
   EXPECT_EQ(KovLogDelta({{{1, std::nan("")}, 1}}, -5), 0);
 }
@@ -69,7 +67,7 @@ TEST(KovLogSlack, IsUndoneByKovLogDelta) {
     EXPECT_NEAR(KovLogDelta(events, log_slack), log_delta, 1e-12);
   }
   EXPECT_TRUE(std::isnan(KovLogSlack(events, std::log(1e-6))));
-  EXPECT_TRUE(std::isnan(KovLogSlack(events, -kInf)));
+  EXPECT_TRUE(std::isnan(KovLogSlack(events, -kInfinity)));
   EXPECT_EQ(KovLogSlack({{{0.1, 0}, 50}}, -5), -5);
 }
 

@@ -1,15 +1,13 @@
 #include "accounting/classical/log_concave_sum.h"
+#include "accounting/numeric/constants.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gtest/gtest.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(LogConcaveSum, SumsGeometricSeriesInBlocksOfAnyWidth) {
   for (const double slope : {1e-7, 1e-3, 0.5, 30.0}) {
@@ -32,7 +30,7 @@ TEST(LogConcaveSum, SumsGeometricSeriesInBlocksOfAnyWidth) {
 TEST(LogConcaveSum, BoundsTheSumOfTheNormalDensity) {
   // Poisson summation: the sum over all integers is 1 to 2 exp(-2 pi^2 s^2).
   for (const double s : {5.0, 1e3, 1e6}) {
-    double width = kInf;
+    double width = kInfinity;
     for (const double tolerance : {1e-2, 1e-4, 1e-6}) {
       const Bounds sum = LogConcaveSum(
           [&](double j) {
@@ -57,7 +55,7 @@ TEST(LogConcaveSum, GivesUpFromAbove) {
         return Approximation{0, 0};
       },
       [](double, double) { return 1.0; }, 0, 1e15, 0, 1e-8);
-  EXPECT_EQ(flat.upper, kInf);
+  EXPECT_EQ(flat.upper, kInfinity);
   EXPECT_GT(flat.lower, 0);
   EXPECT_LE(flat.lower, std::log(1e15));
   // Terms that are not known.
@@ -66,14 +64,14 @@ TEST(LogConcaveSum, GivesUpFromAbove) {
         return Approximation{-j, j > 3 ? 1.0 : 0.0};
       },
       [](double, double) { return 1.0; }, 0, 100, 0, 1e-8);
-  EXPECT_EQ(vague.upper, kInf);
+  EXPECT_EQ(vague.upper, kInfinity);
   const Bounds nothing = LogConcaveSum(
       [](double) {
-        return Approximation{std::nan(""), kInf};
+        return Approximation{std::nan(""), kInfinity};
       },
       [](double, double) { return 1.0; }, 0, 100, 0, 1e-8);
-  EXPECT_EQ(nothing.upper, kInf);
-  EXPECT_EQ(nothing.lower, -kInf);
+  EXPECT_EQ(nothing.upper, kInfinity);
+  EXPECT_EQ(nothing.lower, -kInfinity);
 }
 
 }  // namespace

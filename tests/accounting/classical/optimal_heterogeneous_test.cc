@@ -1,18 +1,16 @@
 #include "accounting/classical/optimal_heterogeneous.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/classical/composition.h"
 #include "accounting/classical/optimal_homogeneous.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "tests/accounting/classical/heterogeneous_rows.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::vector<CountedParameters> EventsOf(const HeterogeneousRow& row) {
   std::vector<CountedParameters> events;
@@ -58,7 +56,7 @@ TEST(OptimalLogDeltaOfAHistory, DoesNotCareHowEqualEventsAreWritten) {
 // above the first, which keeps them from being counted together.
 RC_GTEST_PROP(OptimalLogDeltaOfAHistory, SplitsWithoutLossOrGain, ()) {
   const double epsilon0 = std::exp(*rc::gen::inRange(-5000, 2000) / 1000.0);
-  const double above = std::nextafter(epsilon0, kInf);
+  const double above = std::nextafter(epsilon0, kInfinity);
   const double k1 = *rc::gen::inRange(1, 60);
   const double k2 = *rc::gen::inRange(1, 60);
   const double delta0 = *rc::gen::element(0.0, 1e-300, 1e-9, 1e-3);
@@ -96,7 +94,7 @@ TEST(OptimalEpsilonOfAHistory, AnswersOnlyWhatIsShort) {
   // One epsilon has no such limit, whatever the deltas.
   EXPECT_TRUE(OptimalEpsilon({{{0.1, 0}, 1e6}, {{0.1, 1e-9}, 1}, {{0, 1e-7}, 9}}, -5).has_value());
   EXPECT_EQ(OptimalEpsilon({}, -5)->upper, 0);
-  EXPECT_EQ(OptimalEpsilon({{{0, 0.1}, 1}}, -5)->lower, kInf);
+  EXPECT_EQ(OptimalEpsilon({{{0, 0.1}, 1}}, -5)->lower, kInfinity);
   for (const CountedParameters& bad :
        {CountedParameters{{std::nan(""), 0}, 1}, CountedParameters{{1, std::nan("")}, 1},
         CountedParameters{{-1, 0}, 1}, CountedParameters{{1, 0}, 1.5}}) {
@@ -104,8 +102,9 @@ TEST(OptimalEpsilonOfAHistory, AnswersOnlyWhatIsShort) {
     EXPECT_FALSE(OptimalLogDelta({bad, {{0.5, 0}, 1}}, 1).has_value());
   }
   EXPECT_FALSE(OptimalEpsilon({{{800, 0}, 1}, {{0.5, 0}, 1}}, -5).has_value());
-  EXPECT_EQ(OptimalLogDelta({{{1, 0}, 1}, {{0.5, 0}, 1}}, 1.5)->upper, -kInf);
-  EXPECT_GT(OptimalLogDelta({{{1, 0}, 1}, {{0.5, 0}, 1}}, std::nextafter(1.5, 0))->lower, -kInf);
+  EXPECT_EQ(OptimalLogDelta({{{1, 0}, 1}, {{0.5, 0}, 1}}, 1.5)->upper, -kInfinity);
+  EXPECT_GT(OptimalLogDelta({{{1, 0}, 1}, {{0.5, 0}, 1}}, std::nextafter(1.5, 0))->lower,
+            -kInfinity);
 }
 
 }  // namespace

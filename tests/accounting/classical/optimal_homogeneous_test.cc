@@ -1,17 +1,15 @@
 #include "accounting/classical/optimal_homogeneous.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/classical/composition.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "tests/accounting/classical/optimal_rows.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(OptimalEpsilon, AgreesWithTheTable) {
   for (const auto& row : kOptimalEpsilonRows) {
@@ -27,7 +25,7 @@ TEST(OptimalEpsilon, AgreesWithTheTable) {
 
 void ExpectLogDelta(Bounds bounds, double delta) {
   if (delta == 0) {
-    EXPECT_EQ(bounds.upper, -kInf);
+    EXPECT_EQ(bounds.upper, -kInfinity);
     return;
   }
   EXPECT_LE(bounds.lower, std::log(delta) + 1e-13 * (1 + std::abs(std::log(delta))));
@@ -51,8 +49,9 @@ TEST(OptimalLogDelta, AgreesWithTheTableOnTheGridOfTheTheorem) {
     if (row.total_delta == 0) {
       // The top: the product may have been rounded down.
       EXPECT_LE(
-          OptimalLogDelta({row.epsilon, row.delta}, row.count, std::nextafter(epsilon, kInf)).upper,
-          -kInf);
+          OptimalLogDelta({row.epsilon, row.delta}, row.count, std::nextafter(epsilon, kInfinity))
+              .upper,
+          -kInfinity);
       continue;
     }
     const Bounds bounds = OptimalLogDelta({row.epsilon, row.delta}, row.count, epsilon);
@@ -69,8 +68,8 @@ TEST(OptimalLogDelta, OfOneRunIsTheProfileOfTheFourOutcomes) {
         const double one = ApproximateDpLogDelta({epsilon0, delta0}, epsilon);
         EXPECT_LE(bounds.lower, one) << epsilon0 << " " << delta0 << " " << part;
         EXPECT_LE(bounds.lower, bounds.upper);
-        if (one == -kInf) {
-          EXPECT_EQ(bounds.upper, -kInf);
+        if (one == -kInfinity) {
+          EXPECT_EQ(bounds.upper, -kInfinity);
         } else if (epsilon0 < 100 && epsilon0 > 0.01) {  // ApproximateDpLogDelta is a little loose
           EXPECT_NEAR(bounds.upper, one, 1e-13 * (8 + epsilon0) + 1e-14 * std::abs(one));
         }
@@ -90,7 +89,7 @@ TEST(OptimalLogDelta, KeepsDeltasThatDoubleWouldLose) {
   EXPECT_EQ(with_epsilon.lower, small.lower);
   EXPECT_EQ(with_epsilon.upper, small.upper);
   EXPECT_NEAR(OptimalLogDelta({0, 1e-300}, 1e9, 0).upper, std::log(1e-291), 1e-11);
-  EXPECT_GT(OptimalLogDelta({0, 5e-324}, 1, 0).upper, -kInf);
+  EXPECT_GT(OptimalLogDelta({0, 5e-324}, 1, 0).upper, -kInfinity);
   // The other end: 1 - delta = 2^-1000.
   EXPECT_LT(OptimalLogDelta({0, 0.5}, 1000, 0).upper, 0);
   EXPECT_NEAR(OptimalLogDelta({0, 0.5}, 1000, 0).lower / -std::exp2(-1000.0), 1, 1e-10);
@@ -98,44 +97,44 @@ TEST(OptimalLogDelta, KeepsDeltasThatDoubleWouldLose) {
 }
 
 TEST(OptimalLogDelta, AnswersTheSpecialValues) {
-  EXPECT_EQ(OptimalLogDelta({1, 0}, 5, 5).upper, -kInf);
-  EXPECT_GT(OptimalLogDelta({1, 0}, 5, std::nextafter(5, 0)).lower, -kInf);
-  EXPECT_EQ(OptimalLogDelta({0, 0}, 5, 0).upper, -kInf);
+  EXPECT_EQ(OptimalLogDelta({1, 0}, 5, 5).upper, -kInfinity);
+  EXPECT_GT(OptimalLogDelta({1, 0}, 5, std::nextafter(5, 0)).lower, -kInfinity);
+  EXPECT_EQ(OptimalLogDelta({0, 0}, 5, 0).upper, -kInfinity);
   EXPECT_NEAR(OptimalLogDelta({0, 0}, 5, -1).upper, std::log(1 - std::exp(-1)), 1e-14);
   // The smallest number there is, and losses around it.
-  EXPECT_GT(OptimalLogDelta({5e-324, 0}, 3, 5e-324).lower, -kInf);
-  EXPECT_EQ(OptimalLogDelta({5e-324, 0}, 3, 1.5e-323).upper, -kInf);
+  EXPECT_GT(OptimalLogDelta({5e-324, 0}, 3, 5e-324).lower, -kInfinity);
+  EXPECT_EQ(OptimalLogDelta({5e-324, 0}, 3, 1.5e-323).upper, -kInfinity);
   // What is not understood is answered by the trivial bounds.
   for (const Bounds bounds :
        {OptimalLogDelta({std::nan(""), 0}, 5, 1), OptimalLogDelta({1, std::nan("")}, 5, 1),
         OptimalLogDelta({-1, 0}, 5, 1), OptimalLogDelta({1, -0.1}, 5, 1),
         OptimalLogDelta({1, 0}, 0.5, 1), OptimalLogDelta({1, 0}, 2.5, 1),
         OptimalLogDelta({1, 0}, std::nan(""), 1), OptimalLogDelta({1, 0}, 5, std::nan(""))}) {
-    EXPECT_EQ(bounds.lower, -kInf);
+    EXPECT_EQ(bounds.lower, -kInfinity);
     EXPECT_EQ(bounds.upper, 0);
   }
   // Beyond 2^53 and beyond 700: basic composition from above, something from below.
   const Bounds many = OptimalLogDelta({1e-17, 1e-30}, 1e17, 1.001);
   EXPECT_NEAR(many.upper, std::log(1e-13), 1e-10);
   EXPECT_LE(many.lower, many.upper);
-  EXPECT_EQ(OptimalLogDelta({1, 0}, kInf, 1e9).upper, 0);
+  EXPECT_EQ(OptimalLogDelta({1, 0}, kInfinity, 1e9).upper, 0);
   const Bounds large = OptimalLogDelta({1e4, 0}, 2, 1e3);
   EXPECT_EQ(large.upper, 0);
   EXPECT_LE(large.lower, 0);
-  EXPECT_EQ(OptimalLogDelta({1e4, 0}, 2, 2e4 + 1).upper, -kInf);
-  EXPECT_EQ(OptimalLogDelta({kInf, 0}, 2, 1).upper, 0);
+  EXPECT_EQ(OptimalLogDelta({1e4, 0}, 2, 2e4 + 1).upper, -kInfinity);
+  EXPECT_EQ(OptimalLogDelta({kInfinity, 0}, 2, 1).upper, 0);
 }
 
 TEST(OptimalEpsilon, AnswersTheSpecialValues) {
   EXPECT_EQ(OptimalEpsilon({1, 0}, 5, 0).upper, 0);
-  EXPECT_EQ(OptimalEpsilon({1, 1e-6}, 5, std::log(1e-6)).lower, kInf);
-  EXPECT_EQ(OptimalEpsilon({1, 1}, 5, -1).lower, kInf);
-  EXPECT_EQ(OptimalEpsilon({0, 0}, 5, -kInf).upper, 0);
+  EXPECT_EQ(OptimalEpsilon({1, 1e-6}, 5, std::log(1e-6)).lower, kInfinity);
+  EXPECT_EQ(OptimalEpsilon({1, 1}, 5, -1).lower, kInfinity);
+  EXPECT_EQ(OptimalEpsilon({0, 0}, 5, -kInfinity).upper, 0);
   EXPECT_EQ(OptimalEpsilon({0, 1e-9}, 5, std::log(1e-8)).upper, 0);
-  EXPECT_EQ(OptimalEpsilon({1, 0}, 5, std::nan("")).upper, kInf);
-  EXPECT_EQ(OptimalEpsilon({kInf, 0}, 5, -5).upper, kInf);
-  EXPECT_EQ(OptimalEpsilon({1, 0}, std::nan(""), -5).upper, kInf);
-  const Bounds pure = OptimalEpsilon({0.5, 0}, 4, -kInf);
+  EXPECT_EQ(OptimalEpsilon({1, 0}, 5, std::nan("")).upper, kInfinity);
+  EXPECT_EQ(OptimalEpsilon({kInfinity, 0}, 5, -5).upper, kInfinity);
+  EXPECT_EQ(OptimalEpsilon({1, 0}, std::nan(""), -5).upper, kInfinity);
+  const Bounds pure = OptimalEpsilon({0.5, 0}, 4, -kInfinity);
   EXPECT_NEAR(pure.upper, 2, 1e-14);
   EXPECT_NEAR(pure.lower, 2, 1e-14);
   // delta(0) of one run of 1 is (e - 1)/(e + 1) = 0.462.
@@ -159,11 +158,11 @@ RC_GTEST_PROP(OptimalEpsilon, IsTheInverseOfTheProfile, ()) {
   const double log_delta = -std::exp(*rc::gen::inRange(-1000, 7000) / 1000.0);
   const Bounds epsilon = OptimalEpsilon(c.each, c.count, log_delta);
   RC_ASSERT(epsilon.lower <= epsilon.upper);
-  if (epsilon.upper < kInf) {
+  if (epsilon.upper < kInfinity) {
     RC_ASSERT(OptimalLogDelta(c.each, c.count, epsilon.upper).upper <= log_delta);
     RC_ASSERT(epsilon.upper - epsilon.lower <= 1e-8 * epsilon.upper + 1e-14);
   }
-  if (epsilon.lower > 0 && epsilon.lower < kInf) {
+  if (epsilon.lower > 0 && epsilon.lower < kInfinity) {
     RC_ASSERT(OptimalLogDelta(c.each, c.count, epsilon.lower).lower > log_delta);
   }
 }

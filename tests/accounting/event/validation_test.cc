@@ -1,4 +1,5 @@
 #include "accounting/event/validation.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
 #include <limits>
@@ -13,7 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string Message(const MechanismEvent& event) {
@@ -35,14 +35,14 @@ TEST(Validate, NamesTheFieldItsValueAndTheDomain) {
 }
 
 TEST(Validate, RefusesWhatIsInNoDomain) {
-  for (const double x : {0.0, -0.0, -1.0, kInf, -kInf, kNaN}) {
+  for (const double x : {0.0, -0.0, -1.0, kInfinity, -kInfinity, kNaN}) {
     EXPECT_FALSE(Validate(MechanismEvent(Gaussian{x}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(Laplace{x}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(DiscreteGaussian{x, 1}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(RandomizedResponse{x, 2}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(TreeAggregation{x, 1}), "").ok()) << x;
   }
-  for (const double x : {-1e-300, kInf, kNaN}) {
+  for (const double x : {-1e-300, kInfinity, kNaN}) {
     EXPECT_FALSE(Validate(MechanismEvent(PureDp{x}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(Zcdp{0, x}), "").ok()) << x;
     EXPECT_FALSE(Validate(MechanismEvent(GaussianDp{x}), "").ok()) << x;

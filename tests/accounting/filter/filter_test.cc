@@ -1,10 +1,10 @@
 #include "accounting/filter/filter.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/accountant.h"
 #include "accounting/gaussian/profile.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "tests/accounting/questions.h"
@@ -12,7 +12,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr NeighboringRelation kAddRemove = NeighboringRelation::kAddOrRemoveOne;
 constexpr ApproximateDpFilter kAllKinds[] = {
     ApproximateDpFilter::kRenyiOrders, ApproximateDpFilter::kRenyiOneOrder,
@@ -53,7 +52,7 @@ TEST(Filter, NamesWhatIsWrongWithItsNumbers) {
   EXPECT_EQ(MakeApproximateDpFilter(1, 1, ApproximateDpFilter::kBasic, 0, "cap").status().message(),
             "cap.delta: got 1, want in (0, 1)");
   EXPECT_EQ(RenyiFilter(1, 1, "cap").status().message(), "cap.order: got 1, want in (1, inf)");
-  for (const double x : {0.0, -1.0, kInf, std::nan("")}) {
+  for (const double x : {0.0, -1.0, kInfinity, std::nan("")}) {
     EXPECT_FALSE(PureDpFilter(x, "").ok());
     EXPECT_FALSE(ZcdpFilter(x, "").ok());
     EXPECT_FALSE(GaussianDpFilter(x, "").ok());
@@ -106,19 +105,19 @@ TEST(CostUpperBound, IsInfiniteForWhatIsNotProved) {
         MechanismEvent(SelfComposed{MechanismEvent(NonPrivate{}), 2}),
         MechanismEvent(SampledWithoutReplacement{100, 10, MechanismEvent(Gaussian{1})}),
         MechanismEvent(ApproximateDp{1, 1e-9})}) {
-    EXPECT_EQ(CostIn(CellQuantity::kRenyi, event, 2), kInf) << Describe(event);
-    EXPECT_EQ(CostIn(CellQuantity::kMuSquared, event), kInf) << Describe(event);
+    EXPECT_EQ(CostIn(CellQuantity::kRenyi, event, 2), kInfinity) << Describe(event);
+    EXPECT_EQ(CostIn(CellQuantity::kMuSquared, event), kInfinity) << Describe(event);
     if (event.As<PoissonSampled>() == nullptr) {
-      EXPECT_EQ(CostIn(CellQuantity::kRho, event), kInf) << Describe(event);
+      EXPECT_EQ(CostIn(CellQuantity::kRho, event), kInfinity) << Describe(event);
     }
   }
-  EXPECT_EQ(CostIn(CellQuantity::kEpsilon, Gaussian{1}), kInf);
-  EXPECT_EQ(CostIn(CellQuantity::kEpsilonSquared, Gaussian{1}), kInf);
-  EXPECT_EQ(CostIn(CellQuantity::kDelta, Gaussian{1}), kInf);
-  EXPECT_EQ(CostIn(CellQuantity::kMuSquared, SampledGaussianEvent(0.5, 1)), kInf);
-  EXPECT_EQ(CostIn(CellQuantity::kMuSquared, GaussianDp{1}), kInf);
-  EXPECT_EQ(CostIn(CellQuantity::kRho, Zcdp{1, 0.1}), kInf);
-  EXPECT_EQ(CostIn(CellQuantity::kRenyi, Gaussian{1}, 0), kInf);
+  EXPECT_EQ(CostIn(CellQuantity::kEpsilon, Gaussian{1}), kInfinity);
+  EXPECT_EQ(CostIn(CellQuantity::kEpsilonSquared, Gaussian{1}), kInfinity);
+  EXPECT_EQ(CostIn(CellQuantity::kDelta, Gaussian{1}), kInfinity);
+  EXPECT_EQ(CostIn(CellQuantity::kMuSquared, SampledGaussianEvent(0.5, 1)), kInfinity);
+  EXPECT_EQ(CostIn(CellQuantity::kMuSquared, GaussianDp{1}), kInfinity);
+  EXPECT_EQ(CostIn(CellQuantity::kRho, Zcdp{1, 0.1}), kInfinity);
+  EXPECT_EQ(CostIn(CellQuantity::kRenyi, Gaussian{1}, 0), kInfinity);
 }
 
 TEST(CostUpperBound, IsJustAboveTheClosedForms) {
@@ -157,7 +156,7 @@ RC_GTEST_PROP(CostUpperBound, IsNeverNaNNorNegativeAndSplitsNoCheaper, ()) {
     const double many = CostIn(quantity, SelfComposed{event, count}, order);
     RC_ASSERT(one >= 0);
     RC_ASSERT(many >= one * static_cast<double>(count) * (1 - 1e-13));
-    if (one < kInf) RC_ASSERT(many <= one * static_cast<double>(count) * (1 + 1e-13));
+    if (one < kInfinity) RC_ASSERT(many <= one * static_cast<double>(count) * (1 + 1e-13));
   }
 }
 

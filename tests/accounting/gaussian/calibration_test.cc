@@ -1,16 +1,14 @@
 #include "accounting/gaussian/calibration.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/gaussian/profile.h"
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/gaussian/calibration_rows.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(AnalyticNoiseMultiplier, AgreesWithTheTableOnTheSafeSide) {
   for (const auto& row : kCalibrationRows) {
@@ -33,9 +31,9 @@ TEST(AnalyticNoiseMultiplier, MakesARoundTrip) {
 }
 
 TEST(AnalyticNoiseMultiplier, AnswersTheSpecialValues) {
-  EXPECT_EQ(AnalyticNoiseMultiplier(1, 0), kInf);
+  EXPECT_EQ(AnalyticNoiseMultiplier(1, 0), kInfinity);
   EXPECT_EQ(AnalyticNoiseMultiplier(1, 1), 0);
-  EXPECT_EQ(AnalyticNoiseMultiplier(std::nan(""), 0.1), kInf);
+  EXPECT_EQ(AnalyticNoiseMultiplier(std::nan(""), 0.1), kInfinity);
   // dp_accounting get_sigma_gaussian(0, 1e-30) answers 8e14.
   EXPECT_NEAR(AnalyticNoiseMultiplier(0, 1e-30), 3.98942280401432644695e29, 1e20);
 }

@@ -1,8 +1,8 @@
 #include "accounting/gaussian/profile.h"
 
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 #include "tests/accounting/gaussian/epsilon_rows.h"
@@ -11,8 +11,6 @@
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // log delta at 512 bits, by the difference as it is written. The cancellation costs about
 // log10(1/mu) + 2 log10(epsilon/mu) of the 154 digits.
@@ -107,28 +105,28 @@ TEST(GaussianAt, IsWithinItsErrors) {
 }
 
 TEST(GaussianAt, DeclinesWhatItIsNotMadeFor) {
-  for (const double mu : {0.0, 1e-101, 2.1e4, kInf, -1.0, std::nan("")}) {
+  for (const double mu : {0.0, 1e-101, 2.1e4, kInfinity, -1.0, std::nan("")}) {
     EXPECT_FALSE(GaussianAt(mu, 1e-100).has_value()) << mu;
   }
-  for (const double epsilon : {1.1e4, -1.1e4, kInf, -kInf, std::nan("")}) {
+  for (const double epsilon : {1.1e4, -1.1e4, kInfinity, -kInfinity, std::nan("")}) {
     EXPECT_FALSE(GaussianAt(1, epsilon).has_value()) << epsilon;
   }
 }
 
 TEST(GaussianLogDelta, AnswersTheSpecialValues) {
-  EXPECT_EQ(GaussianLogDelta(0, 1).upper, -kInf);
-  EXPECT_EQ(GaussianLogDelta(0, 0).upper, -kInf);
+  EXPECT_EQ(GaussianLogDelta(0, 1).upper, -kInfinity);
+  EXPECT_EQ(GaussianLogDelta(0, 0).upper, -kInfinity);
   EXPECT_NEAR(GaussianLogDelta(0, -1).upper, std::log(1 - std::exp(-1)), 1e-14);
-  EXPECT_EQ(GaussianLogDelta(kInf, 1e300).lower, 0);
-  EXPECT_EQ(GaussianLogDelta(kInf, 1e300).upper, 0);
+  EXPECT_EQ(GaussianLogDelta(kInfinity, 1e300).lower, 0);
+  EXPECT_EQ(GaussianLogDelta(kInfinity, 1e300).upper, 0);
   EXPECT_EQ(GaussianLogDelta(1e308, 1).upper, 0);
   // NaN is never a promise.
   EXPECT_EQ(GaussianLogDelta(std::nan(""), 1.0).upper, 0);
   EXPECT_EQ(GaussianLogDelta(1.0, std::nan("")).upper, 0);
   EXPECT_EQ(GaussianLogDelta(-1.0, 1.0).upper, 0);
   // A positive delta is never answered as zero, however small.
-  EXPECT_GT(GaussianLogDelta(1e-200, 1).upper, -kInf);
-  EXPECT_GT(GaussianLogDelta(1e-300, 1e300).upper, -kInf);
+  EXPECT_GT(GaussianLogDelta(1e-200, 1).upper, -kInfinity);
+  EXPECT_GT(GaussianLogDelta(1e-300, 1e300).upper, -kInfinity);
   for (const double mu : {5e-324, 1e-308, 1e-160, 1e160, 1e308}) {
     for (const double epsilon : {-1e308, -1.0, 0.0, 5e-324, 1.0, 1e308}) {
       const Bounds bounds = GaussianLogDelta(mu, epsilon);
@@ -150,11 +148,11 @@ TEST(GaussianEpsilon, AgreesWithTheTableFromBothSides) {
 
 TEST(GaussianEpsilon, AnswersTheSpecialValues) {
   EXPECT_EQ(GaussianEpsilon({1, 1}, 0).upper, 0);
-  EXPECT_EQ(GaussianEpsilon({1, 1}, -kInf).upper, kInf);
-  EXPECT_EQ(GaussianEpsilon({0, 0}, -kInf).upper, 0);
-  EXPECT_EQ(GaussianEpsilon({kInf, kInf}, -1).upper, kInf);
-  EXPECT_EQ(GaussianEpsilon({kInf, kInf}, -1).lower, kInf);
-  EXPECT_EQ(GaussianEpsilon({1, 1}, std::nan("")).upper, kInf);
+  EXPECT_EQ(GaussianEpsilon({1, 1}, -kInfinity).upper, kInfinity);
+  EXPECT_EQ(GaussianEpsilon({0, 0}, -kInfinity).upper, 0);
+  EXPECT_EQ(GaussianEpsilon({kInfinity, kInfinity}, -1).upper, kInfinity);
+  EXPECT_EQ(GaussianEpsilon({kInfinity, kInfinity}, -1).lower, kInfinity);
+  EXPECT_EQ(GaussianEpsilon({1, 1}, std::nan("")).upper, kInfinity);
   // A subnormal mu: the step of the search once underflowed to 0 and it never ended.
   for (const double mu : {5e-324, 1.5e-321, 1e-300}) {
     const Bounds epsilon = GaussianEpsilon({mu, mu}, -5);

@@ -1,16 +1,14 @@
 #include "accounting/gaussian/trade_off.h"
 
 #include <cmath>
-#include <limits>
 
+#include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/gaussian/trade_off_rows.h"
 #include "tests/accounting/mpfr_real.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(GaussianTradeOff, AgreesWithTheTableFromBothSides) {
   for (const auto& row : kTradeOffRows) {
@@ -46,7 +44,7 @@ TEST(GaussianTradeOff, AnswersTheSpecialValues) {
   EXPECT_EQ(GaussianTradeOff({1, 1}, 0).upper, 1);
   EXPECT_EQ(GaussianTradeOff({1, 1}, 1).upper, 0);
   EXPECT_EQ(GaussianTradeOff({0, 0}, 0.3).lower, 0.7);
-  EXPECT_EQ(GaussianTradeOff({kInf, kInf}, 0.3).upper, 0);
+  EXPECT_EQ(GaussianTradeOff({kInfinity, kInfinity}, 0.3).upper, 0);
   EXPECT_EQ(GaussianTradeOff({1, 1}, std::nan("")).lower, 0);
   EXPECT_EQ(GaussianTradeOff({1, 1}, std::nan("")).upper, 1);
   EXPECT_GT(GaussianTradeOff({1, 1}, 5e-324).lower, 0.999);
@@ -73,7 +71,7 @@ TEST(GaussianAdvantage, IsDeltaAtZero) {
   EXPECT_NEAR(advantage.lower, 0.38292492254802620728, 1e-14);
   EXPECT_NEAR(advantage.upper, 0.38292492254802620728, 1e-14);
   EXPECT_EQ(GaussianAdvantage({0, 0}).upper, 0);
-  EXPECT_EQ(GaussianAdvantage({kInf, kInf}).upper, 1);
+  EXPECT_EQ(GaussianAdvantage({kInfinity, kInfinity}).upper, 1);
 }
 
 }  // namespace

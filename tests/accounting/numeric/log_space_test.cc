@@ -1,4 +1,5 @@
 #include "accounting/numeric/log_space.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
 #include <limits>
@@ -9,17 +10,16 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(LogAddExp, TreatsNegativeInfinityAsZeroMass) {
-  EXPECT_EQ(LogAddExp(-kInf, 2), 2);  // boost::math::logaddexp(-inf, 2) has answered -inf
-  EXPECT_EQ(LogAddExp(2, -kInf), 2);
-  EXPECT_EQ(LogAddExp(-kInf, -kInf), -kInf);
-  EXPECT_EQ(LogAddExp(kInf, 2), kInf);
-  EXPECT_EQ(LogAddExp(-kInf, kInf), kInf);
+  EXPECT_EQ(LogAddExp(-kInfinity, 2), 2);  // boost::math::logaddexp(-inf, 2) has answered -inf
+  EXPECT_EQ(LogAddExp(2, -kInfinity), 2);
+  EXPECT_EQ(LogAddExp(-kInfinity, -kInfinity), -kInfinity);
+  EXPECT_EQ(LogAddExp(kInfinity, 2), kInfinity);
+  EXPECT_EQ(LogAddExp(-kInfinity, kInfinity), kInfinity);
   EXPECT_TRUE(std::isnan(LogAddExp(kNaN, 2)));
-  EXPECT_TRUE(std::isnan(LogAddExp(kInf, kNaN)));
+  EXPECT_TRUE(std::isnan(LogAddExp(kInfinity, kNaN)));
 }
 
 TEST(LogAddExp, IsExactToFourUlpOfTheSum) {
@@ -32,16 +32,16 @@ TEST(LogAddExp, IsExactToFourUlpOfTheSum) {
 }
 
 TEST(LogSubExp, IsTheInverseOfAdding) {
-  EXPECT_EQ(LogSubExp(2, -kInf), 2);
-  EXPECT_EQ(LogSubExp(2, 2), -kInf);
-  EXPECT_EQ(LogSubExp(kInf, 2), kInf);
+  EXPECT_EQ(LogSubExp(2, -kInfinity), 2);
+  EXPECT_EQ(LogSubExp(2, 2), -kInfinity);
+  EXPECT_EQ(LogSubExp(kInfinity, 2), kInfinity);
   EXPECT_TRUE(std::isnan(LogSubExp(1, 2)));
   EXPECT_NEAR(LogSubExp(-700, -700.1), Log(Exp(-700) - Exp(-700.1)).ToDouble(), 1e-12);
 }
 
 TEST(Log1mExp, LosesNothingAtEitherEnd) {
-  EXPECT_EQ(Log1mExp(0), -kInf);
-  EXPECT_EQ(Log1mExp(-kInf), 0);
+  EXPECT_EQ(Log1mExp(0), -kInfinity);
+  EXPECT_EQ(Log1mExp(-kInfinity), 0);
   EXPECT_TRUE(std::isnan(Log1mExp(1)));
   for (const double x : {-1e-300, -1e-17, -1e-3, -0.5, -0.7, -3.0, -40.0, -700.0}) {
     const double truth = (x < -1 ? Log1p(-Exp(x)) : Log(-Expm1(x))).ToDouble();
@@ -50,7 +50,7 @@ TEST(Log1mExp, LosesNothingAtEitherEnd) {
 }
 
 TEST(LogExpm1, IsFiniteWhereverItsArgumentIs) {
-  EXPECT_EQ(LogExpm1(0), -kInf);
+  EXPECT_EQ(LogExpm1(0), -kInfinity);
   EXPECT_EQ(LogExpm1(1e300), 1e300);
   for (const double x : {1e-300, 1e-9, 0.3, 1.0, 1.5, 30.0, 800.0}) {
     const double truth = Log(Expm1(x)).ToDouble();
@@ -60,8 +60,8 @@ TEST(LogExpm1, IsFiniteWhereverItsArgumentIs) {
 
 TEST(Expm1MinusX, HasAllItsDigitsNearZero) {
   EXPECT_EQ(Expm1MinusX(0), 0);
-  EXPECT_EQ(Expm1MinusX(kInf), kInf);
-  EXPECT_GT(Expm1MinusX(-kInf), 1e300);
+  EXPECT_EQ(Expm1MinusX(kInfinity), kInfinity);
+  EXPECT_GT(Expm1MinusX(-kInfinity), 1e300);
   for (const double x :
        {-50.0, -2.0, -0.51, -0.49, -1e-3, -1e-9, 1e-40, 1e-9, 0.1, 0.499, 0.501, 3.0, 600.0}) {
     const double truth = (Expm1(x) - Real(x)).ToDouble();

@@ -1,16 +1,14 @@
 #include "accounting/numeric/mills_ratio.h"
+#include "accounting/numeric/constants.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gtest/gtest.h"
 #include "tests/accounting/mpfr_real.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Real Truth(const Real& x) {
   return Sqrt(Real::Pi() / 2) * Exp(x * x / 2) * Erfc(x / Sqrt(Real(2)));
@@ -46,7 +44,7 @@ TEST(MillsRatio, IsWithinItsStatedErrorInEveryCell) {
 }
 
 TEST(MillsRatio, AnswersTheSpecialValues) {
-  EXPECT_EQ(MillsRatio(kInf, 0), 0);
+  EXPECT_EQ(MillsRatio(kInfinity, 0), 0);
   EXPECT_EQ(MillsRatio(1e300, 0), 1e-300);
   EXPECT_TRUE(std::isnan(MillsRatio(std::nan(""), 0)));
   for (const double x : {-1.01, -3.0, -12.0}) {

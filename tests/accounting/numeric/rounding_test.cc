@@ -1,4 +1,5 @@
 #include "accounting/numeric/rounding.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +9,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(RoundUp, NeverReturnsLessAndTurnsNaNIntoNoBound) {
@@ -17,10 +17,10 @@ TEST(RoundUp, NeverReturnsLessAndTurnsNaNIntoNoBound) {
     EXPECT_LT(RoundDown(x), x) << x;
     EXPECT_LE(RoundUp(x), x + std::abs(x) * 1e-15 + 1e-320) << x;
   }
-  EXPECT_EQ(RoundUp(kInf), kInf);
-  EXPECT_EQ(RoundUp(kNaN), kInf);
-  EXPECT_EQ(RoundDown(kNaN), -kInf);
-  EXPECT_EQ(RoundDown(-kInf), -kInf);
+  EXPECT_EQ(RoundUp(kInfinity), kInfinity);
+  EXPECT_EQ(RoundUp(kNaN), kInfinity);
+  EXPECT_EQ(RoundDown(kNaN), -kInfinity);
+  EXPECT_EQ(RoundDown(-kInfinity), -kInfinity);
 }
 
 TEST(RoundUpNonNegative, KeepsAnExactZero) {
@@ -43,9 +43,9 @@ TEST(AddProductUp, IsExactWhereTheDoublesHaveTheSumAndTheNextDoubleOtherwise) {
   // 3 * (1 + 2^-52) = 3 + 3 * 2^-52, between doubles 2^-51 apart.
   EXPECT_EQ(sum(0, 3, 1 + 0x1p-52), 3 + 2 * 0x1p-51);
   EXPECT_GE(sum(0, 0.5, 5e-324), 5e-324);
-  EXPECT_EQ(sum(kInf, 1, 1), kInf);
-  EXPECT_EQ(sum(0, 1, kNaN), kInf);
-  EXPECT_EQ(sum(0, 2, 1.5e308), kInf);
+  EXPECT_EQ(sum(kInfinity, 1, 1), kInfinity);
+  EXPECT_EQ(sum(0, 1, kNaN), kInfinity);
+  EXPECT_EQ(sum(0, 2, 1.5e308), kInfinity);
 }
 
 }  // namespace

@@ -1,14 +1,12 @@
 #include "accounting/numeric/search.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 
 #include "gtest/gtest.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(NarrowCrossing, EndsWithTheConditionHoldingOnTheSideItSays) {
   const auto f = [](double x) { return x * x - 2; };
@@ -19,7 +17,7 @@ TEST(NarrowCrossing, EndsWithTheConditionHoldingOnTheSideItSays) {
 }
 
 TEST(NarrowCrossing, ServesStepsInfinitiesAndNaN) {
-  const auto step = [](double x) { return x < 3 ? -1.0 : x < 5 ? kInf : std::nan(""); };
+  const auto step = [](double x) { return x < 3 ? -1.0 : x < 5 ? kInfinity : std::nan(""); };
   const Crossing crossing = NarrowCrossing(step, 0, 10, 1e-12);
   EXPECT_LT(crossing.holds, 3);
   EXPECT_NEAR(crossing.holds, 3, 1e-11);
@@ -46,10 +44,11 @@ TEST(MinimizeFrom, FindsTheMinimumOfAUnimodalFunctionFromAnywhere) {
 }
 
 TEST(MinimizeFrom, LooksBehindAPlateauOfInfinity) {
-  const auto f = [](double x) { return x < 5 ? kInf : x; };
+  const auto f = [](double x) { return x < 5 ? kInfinity : x; };
   EXPECT_NEAR(MinimizeFrom(f, 0, 0.5, -10, 100, 1e-6).value, 5, 1);
-  EXPECT_EQ(MinimizeFrom([](double) { return kInf; }, 0, 1, -10, 10, 1e-6).value, kInf);
-  EXPECT_EQ(MinimizeFrom([](double) { return std::nan(""); }, 0, 1, -10, 10, 1e-6).value, kInf);
+  EXPECT_EQ(MinimizeFrom([](double) { return kInfinity; }, 0, 1, -10, 10, 1e-6).value, kInfinity);
+  EXPECT_EQ(MinimizeFrom([](double) { return std::nan(""); }, 0, 1, -10, 10, 1e-6).value,
+            kInfinity);
 }
 
 TEST(MinimizeFrom, StaysInsideItsRange) {

@@ -1,14 +1,12 @@
 #include "accounting/profile/privacy_profile.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 
 #include "gtest/gtest.h"
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Binary randomized response of log 3 that reveals all with probability 1/8: L = +-log 3 under P
 // with masses 7/8 of 3/4 and 1/4, and +inf.
@@ -57,18 +55,18 @@ TEST(PrivacyProfile, AnswersAnIntervalByItsEnds) {
 
 TEST(PrivacyProfile, AnswersTheEndsOfTheLine) {
   const Revealing profile;
-  const ProfilePoint beyond = profile.Around(kInf, 0);
+  const ProfilePoint beyond = profile.Around(kInfinity, 0);
   EXPECT_EQ(beyond.delta.lower, 0);
   EXPECT_GE(beyond.delta.upper, 0.125);
   EXPECT_LT(beyond.delta.upper, 0.125 + 1e-15);
   EXPECT_EQ(beyond.tail.upper, 0);
-  const ProfilePoint before = profile.Around(-kInf, 0);
+  const ProfilePoint before = profile.Around(-kInfinity, 0);
   EXPECT_EQ(before.delta.lower, 1);
   EXPECT_LE(before.tail.lower, 0.875);  // Q[L = -inf] = 1/8: revealed, too
   EXPECT_EQ(before.tail.upper, 1);
   // What is not known is not promised.
-  for (const double epsilon : {0.0, kInf, -kInf}) {
-    const ProfilePoint any = profile.Around(epsilon, kInf);
+  for (const double epsilon : {0.0, kInfinity, -kInfinity}) {
+    const ProfilePoint any = profile.Around(epsilon, kInfinity);
     EXPECT_EQ(any.delta.lower, 0);
     EXPECT_EQ(any.delta.upper, 1);
     EXPECT_EQ(any.tail.lower, 0);

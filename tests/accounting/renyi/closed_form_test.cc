@@ -1,7 +1,7 @@
 #include "accounting/renyi/closed_form.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 
 #include "gtest/gtest.h"
 #include "tests/accounting/mpfr_real.h"
@@ -9,7 +9,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kOrders[] = {1 + 1e-9, 1.001, 1.5, 2, 7.25, 64, 1e4, 1e8};
 
 void ExpectJustAbove(double bound, const Real& truth, double order, double parameter) {
@@ -83,14 +82,14 @@ TEST(BoundedRangeRenyi, IsTheLargestOverAllPositionsOfTheRange) {
 
 TEST(ClosedForms, AnswerTheSpecialValues) {
   EXPECT_EQ(GaussianRenyi(2, 0), 0);
-  EXPECT_EQ(GaussianRenyi(2, kInf), kInf);
+  EXPECT_EQ(GaussianRenyi(2, kInfinity), kInfinity);
   EXPECT_EQ(PureDpRenyi(2, 0), 0);
   // 2 a - 1 overflows here; the answer once was negative.
   EXPECT_GT(LaplaceRenyi(1e308, 1e5, 1), 0.99e-5);
   EXPECT_LE(LaplaceRenyi(1e308, 1e5, 1), 1.01e-5);
-  EXPECT_EQ(PureDpRenyi(2, kInf), kInf);
+  EXPECT_EQ(PureDpRenyi(2, kInfinity), kInfinity);
   EXPECT_EQ(BoundedRangeRenyi(2, 0), 0);
-  EXPECT_EQ(LaplaceRenyi(2, 1e-320, 1), kInf);
+  EXPECT_EQ(LaplaceRenyi(2, 1e-320, 1), kInfinity);
   EXPECT_GT(LaplaceRenyi(1.5, 1e300, 1), 0);
   EXPECT_GT(PureDpRenyi(2, 1e-300), 0);
 }

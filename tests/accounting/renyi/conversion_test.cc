@@ -1,7 +1,7 @@
 #include "accounting/renyi/conversion.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/renyi/moments.h"
 #include "accounting/renyi/sampled_gaussian.h"
@@ -10,8 +10,6 @@
 
 namespace epsledger::accounting {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 auto Steps(double q, double s, double steps) {
   return [=](double order) {
@@ -41,11 +39,11 @@ TEST(EpsilonFromRenyi, IsNotBeatenByAnyOrderOfAFineGrid) {
 TEST(EpsilonFromRenyi, AnswersTheSpecialValues) {
   const auto divergence = Steps(1, 1, 1);
   EXPECT_EQ(EpsilonFromRenyi(divergence, 0).value, 0);
-  EXPECT_EQ(EpsilonFromRenyi(divergence, -kInf).value, kInf);
-  EXPECT_EQ(EpsilonFromRenyi(divergence, std::nan("")).value, kInf);
-  EXPECT_EQ(EpsilonFromRenyi([](double) { return kInf; }, -10).value, kInf);
-  EXPECT_EQ(EpsilonFromRenyi([](double) { return std::nan(""); }, -10).value, kInf);
-  EXPECT_EQ(EpsilonFromRenyi([](double) { return 0.0; }, -kInf).value, 0);
+  EXPECT_EQ(EpsilonFromRenyi(divergence, -kInfinity).value, kInfinity);
+  EXPECT_EQ(EpsilonFromRenyi(divergence, std::nan("")).value, kInfinity);
+  EXPECT_EQ(EpsilonFromRenyi([](double) { return kInfinity; }, -10).value, kInfinity);
+  EXPECT_EQ(EpsilonFromRenyi([](double) { return std::nan(""); }, -10).value, kInfinity);
+  EXPECT_EQ(EpsilonFromRenyi([](double) { return 0.0; }, -kInfinity).value, 0);
 }
 
 TEST(EpsilonFromRenyi, IsZeroWhereTotalVariationAllows) {
@@ -60,15 +58,15 @@ TEST(LogDeltaFromRenyi, UndoesEpsilonFromRenyi) {
     const double epsilon = EpsilonFromRenyi(divergence, std::log(delta)).value;
     EXPECT_NEAR(LogDeltaFromRenyi(divergence, epsilon).value, std::log(delta), 1e-7);
   }
-  EXPECT_EQ(LogDeltaFromRenyi([](double) { return kInf; }, 1).value, 0);
-  EXPECT_EQ(LogDeltaFromRenyi([](double) { return 0.0; }, 0).value, -kInf);
+  EXPECT_EQ(LogDeltaFromRenyi([](double) { return kInfinity; }, 1).value, 0);
+  EXPECT_EQ(LogDeltaFromRenyi([](double) { return 0.0; }, 0).value, -kInfinity);
 }
 
 TEST(LargestDivergence, IsTheInverseAtOneOrderRoundedDown) {
   for (const double order : {1.5, 2.0, 8.0, 500.0}) {
     for (const double epsilon : {0.01, 1.0, 30.0}) {
       const double d = LargestDivergence(order, epsilon, -12);
-      if (d == -kInf) continue;
+      if (d == -kInfinity) continue;
       EXPECT_LE(EpsilonAtOrder(order, d, -12), epsilon);
       EXPECT_GT(
           EpsilonAtOrder(order, d + 1e-12 * (1 + std::abs(d) + epsilon + 24 / (order - 1)), -12),

@@ -1,7 +1,7 @@
 #include "accounting/renyi/tabulated_curve.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 
 #include "accounting/renyi/sampled_gaussian.h"
 #include "gtest/gtest.h"
@@ -9,13 +9,11 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 TEST(TabulatedRenyiCurve, KeepsItsRowsAndKnowsNothingBeyondThem) {
   const TabulatedRenyiCurve curve(RenyiCurve{{2, 4, 8}, {1, 2, 4}});
   EXPECT_NEAR(curve.Divergence(2), 1, 1e-14);
   EXPECT_NEAR(curve.Divergence(8), 4, 1e-14);
-  EXPECT_EQ(curve.Divergence(8.001), kInf);
+  EXPECT_EQ(curve.Divergence(8.001), kInfinity);
 }
 
 TEST(TabulatedRenyiCurve, LowersARowToWhatLaterRowsProve) {

@@ -1,7 +1,7 @@
 #include "accounting/trade_off/trade_off_function.h"
+#include "accounting/numeric/constants.h"
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -18,7 +18,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kAlphas[] = {1e-12, 1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99, 0.999999};
 
 // The profile of (N(1, s^2) with probability q, otherwise N(0, s^2)) against N(0, s^2), or the
@@ -102,15 +101,15 @@ TEST(TradeOffFunction, AnswersTheEndsAndNotANumber) {
     EXPECT_EQ(f.At(std::nan("")).lower, 0);
     EXPECT_EQ(f.At(std::nan("")).upper, 1);
     EXPECT_EQ(f.Delta(std::nan("")).upper, 1);
-    EXPECT_EQ(f.Delta(-kInf).upper, 1);
+    EXPECT_EQ(f.Delta(-kInfinity).upper, 1);
     EXPECT_LE(f.At(0).lower, f.At(0).upper);
     EXPECT_LE(f.At(0.3).upper, 0.7 + 1e-15);
     EXPECT_GE(f.Delta(-2).lower, 1 - std::exp(-2.0) - 1e-14);
   }
   EXPECT_NEAR(all[2].At(0).lower, 0.9, 3e-14);
-  EXPECT_NEAR(all[2].Delta(kInf).lower, 0.1, 3e-14);
-  EXPECT_EQ(TradeOffFunction::ApproximateDp(kInf, 0)->At(0.3).lower, 0);
-  EXPECT_EQ(TradeOffFunction::Laplace(kInf)->At(0.3).upper, 0);
+  EXPECT_NEAR(all[2].Delta(kInfinity).lower, 0.1, 3e-14);
+  EXPECT_EQ(TradeOffFunction::ApproximateDp(kInfinity, 0)->At(0.3).lower, 0);
+  EXPECT_EQ(TradeOffFunction::Laplace(kInfinity)->At(0.3).upper, 0);
   EXPECT_EQ(TradeOffFunction::Identity().At(0.25).lower, 0.75);
 }
 

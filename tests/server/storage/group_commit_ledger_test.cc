@@ -15,8 +15,6 @@ namespace {
 
 using accounting::PureDp;
 
-constexpr double kStep = 1.0 / 128;
-
 // A memory store whose commits can be held up or made to fail.
 class ScriptedStore : public MemoryStore {
  public:

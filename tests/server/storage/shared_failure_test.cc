@@ -19,8 +19,6 @@ using ::testing::HasSubstr;
 
 using accounting::PureDp;
 
-constexpr double kStep = 1.0 / 128;
-constexpr auto kDataLoss = absl::StatusCode::kDataLoss;
 constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 
 core::SessionName MakeSession(WaitingClient& client, const std::string& budget, double cap) {

@@ -25,8 +25,6 @@ using ::testing::HasSubstr;
 using accounting::PureDp;
 using core::Entry;
 
-constexpr double kStep = 1.0 / 128;
-
 class Two {
  public:
   explicit Two(const PostgresDatabase& database) : servers{database.Server(), database.Server()} {}

@@ -17,7 +17,6 @@ namespace {
 
 using accounting::PureDp;
 
-constexpr double kStep = 1.0 / 128;
 constexpr int kServers = 3;
 
 class SharedLedgersTest : public ::testing::Test {

@@ -11,6 +11,11 @@
 
 namespace epsledger {
 
+// What one charge of these tests costs: sums of it are exact in binary.
+inline constexpr double kStep = 1.0 / 128;
+inline constexpr auto kDataLoss = absl::StatusCode::kDataLoss;
+inline constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
+
 // Commands to a DurableLedger, each waited for.
 class WaitingClient {
  public:

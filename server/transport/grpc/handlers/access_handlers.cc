@@ -19,14 +19,14 @@ using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
-using RawService = v1::AccessService::WithRawCallbackMethod_CreateToken<
+using AccessRaw = v1::AccessService::WithRawCallbackMethod_CreateToken<
     v1::AccessService::WithRawCallbackMethod_ListTokens<
         v1::AccessService::WithRawCallbackMethod_RevokeToken<
             v1::AccessService::WithRawCallbackMethod_GetCaller<v1::AccessService::Service>>>>;
 
 constexpr char kTokenList[] = "tokens";
 
-class AccessHandlers final : public RawService {
+class AccessHandlers final : public AccessRaw {
  public:
   explicit AccessHandlers(HandlerContext context) : context_(std::move(context)) {}
 

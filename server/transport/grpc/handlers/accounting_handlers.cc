@@ -18,14 +18,14 @@ using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
-using RawService = v1::AccountingService::WithRawCallbackMethod_Compute<
+using AccountingRaw = v1::AccountingService::WithRawCallbackMethod_Compute<
     v1::AccountingService::WithRawCallbackMethod_CompareAccountants<
         v1::AccountingService::WithRawCallbackMethod_GetPrivacyProfile<
             v1::AccountingService::WithRawCallbackMethod_GetTradeOffCurve<
                 v1::AccountingService::WithRawCallbackMethod_AuditCanaries<
                     v1::AccountingService::Service>>>>>;
 
-class AccountingHandlers final : public RawService {
+class AccountingHandlers final : public AccountingRaw {
  public:
   explicit AccountingHandlers(HandlerContext context) : context_(std::move(context)) {}
 

@@ -32,12 +32,12 @@ using Unary = grpc::ServerUnaryReactor;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 template <class Base>
-using Raw1 = v1::AuditService::WithRawCallbackMethod_GetLedgerHead<
+using AuditRaw1 = v1::AuditService::WithRawCallbackMethod_GetLedgerHead<
     v1::AuditService::WithRawCallbackMethod_ListAuditEntries<
         v1::AuditService::WithRawCallbackMethod_ProveInclusion<
             v1::AuditService::WithRawCallbackMethod_ProveConsistency<Base>>>>;
 template <class Base>
-using Raw2 = v1::AuditService::WithRawCallbackMethod_VerifyLedger<
+using AuditRaw2 = v1::AuditService::WithRawCallbackMethod_VerifyLedger<
     v1::AuditService::WithRawCallbackMethod_ExportLedger<
         v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<
             v1::AuditService::WithRawCallbackMethod_ListDenials<Base>>>>;
@@ -75,7 +75,7 @@ struct ProofWork {
   core::Hash noted{};  // the leaf, or the root of the older tree
 };
 
-class AuditHandlers final : public Raw1<Raw2<v1::AuditService::Service>> {
+class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service>> {
  public:
   AuditHandlers(HandlerContext context, std::shared_ptr<const statement::SigningKey> key,
                 std::string server_version)

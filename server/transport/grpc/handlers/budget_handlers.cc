@@ -33,17 +33,17 @@ using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
 template <class Base>
-using Raw1 = v1::BudgetService::WithRawCallbackMethod_CreateBudget<
+using BudgetRaw1 = v1::BudgetService::WithRawCallbackMethod_CreateBudget<
     v1::BudgetService::WithRawCallbackMethod_GetBudget<
         v1::BudgetService::WithRawCallbackMethod_ListBudgets<
             v1::BudgetService::WithRawCallbackMethod_UpdateBudget<Base>>>>;
 template <class Base>
-using Raw2 = v1::BudgetService::WithRawCallbackMethod_FreezeBudget<
+using BudgetRaw2 = v1::BudgetService::WithRawCallbackMethod_FreezeBudget<
     v1::BudgetService::WithRawCallbackMethod_ThawBudget<
         v1::BudgetService::WithRawCallbackMethod_CloseBudget<
             v1::BudgetService::WithRawCallbackMethod_SupersedeBudget<Base>>>>;
 template <class Base>
-using Raw3 = v1::BudgetService::WithRawCallbackMethod_GetBudgetTree<
+using BudgetRaw3 = v1::BudgetService::WithRawCallbackMethod_GetBudgetTree<
     v1::BudgetService::WithRawCallbackMethod_GetBudgetGuarantees<
         v1::BudgetService::WithRawCallbackMethod_GetBudgetActivity<
             v1::BudgetService::WithRawCallbackMethod_WatchBudget<Base>>>>;
@@ -114,7 +114,7 @@ void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
   }
 }
 
-class BudgetHandlers final : public Raw1<Raw2<Raw3<v1::BudgetService::Service>>> {
+class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetService::Service>>> {
  public:
   explicit BudgetHandlers(HandlerContext context) : context_(std::move(context)) {}
 

@@ -31,12 +31,12 @@ using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
 template <class Base>
-using Raw1 = v1::ChargeService::WithRawCallbackMethod_Charge<
+using ChargeRaw1 = v1::ChargeService::WithRawCallbackMethod_Charge<
     v1::ChargeService::WithRawCallbackMethod_BatchCharge<
         v1::ChargeService::WithRawCallbackMethod_PreviewCharge<
             v1::ChargeService::WithRawCallbackMethod_GetCharge<Base>>>>;
 template <class Base>
-using Raw2 = v1::ChargeService::WithRawCallbackMethod_ListCharges<
+using ChargeRaw2 = v1::ChargeService::WithRawCallbackMethod_ListCharges<
     v1::ChargeService::WithRawCallbackMethod_ListRefusals<
         v1::ChargeService::WithRawCallbackMethod_StreamCharges<
             v1::ChargeService::WithRawCallbackMethod_AcquireLease<
@@ -151,7 +151,7 @@ void AnswerLease(core::DurableLedger& ledger, const core::SessionName& session,
   });
 }
 
-class ChargeHandlers final : public Raw1<Raw2<v1::ChargeService::Service>> {
+class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Service>> {
  public:
   explicit ChargeHandlers(HandlerContext context) : context_(std::move(context)) {}
 

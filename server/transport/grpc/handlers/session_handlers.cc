@@ -40,18 +40,18 @@ using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
 template <class Base>
-using Raw1 = v1::SessionService::WithRawCallbackMethod_CreateSession<
+using SessionRaw1 = v1::SessionService::WithRawCallbackMethod_CreateSession<
     v1::SessionService::WithRawCallbackMethod_GetSession<
         v1::SessionService::WithRawCallbackMethod_ListSessions<
             v1::SessionService::WithRawCallbackMethod_OpenAttempt<Base>>>>;
 template <class Base>
-using Raw2 = v1::SessionService::WithRawCallbackMethod_GetSessionGuarantees<
+using SessionRaw2 = v1::SessionService::WithRawCallbackMethod_GetSessionGuarantees<
     v1::SessionService::WithRawCallbackMethod_GetSessionHistory<
         v1::SessionService::WithRawCallbackMethod_GetSessionPrivacyProfile<
             v1::SessionService::WithRawCallbackMethod_GetSessionTradeOffCurve<
                 v1::SessionService::WithRawCallbackMethod_GetSessionSeries<Base>>>>>;
 template <class Base>
-using Raw3 = v1::SessionService::WithRawCallbackMethod_CloseSession<
+using SessionRaw3 = v1::SessionService::WithRawCallbackMethod_CloseSession<
     v1::SessionService::WithRawCallbackMethod_RecordAudit<
         v1::SessionService::WithRawCallbackMethod_WatchSession<Base>>>;
 
@@ -152,7 +152,8 @@ void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command
       });
 }
 
-class SessionHandlers final : public Raw1<Raw2<Raw3<v1::SessionService::Service>>> {
+class SessionHandlers final
+    : public SessionRaw1<SessionRaw2<SessionRaw3<v1::SessionService::Service>>> {
  public:
   explicit SessionHandlers(HandlerContext context) : context_(std::move(context)) {}
 

@@ -14,9 +14,6 @@ namespace {
 
 using accounting::PureDp;
 
-constexpr auto kDataLoss = absl::StatusCode::kDataLoss;
-constexpr double kStep = 1.0 / 128;
-
 // The ledgers "b" and "healthy", each with a session of the same name; of five entries.
 std::vector<core::SessionName> Fill(WaitingClient& client) {
   std::vector<core::SessionName> sessions;

@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
-
 const auto no_progress = [](int64_t) {};
 
 PostgresPhase PhaseOf(const PostgresDatabase& database) {
@@ -31,7 +29,7 @@ PostgresPhase PhaseOf(const PostgresDatabase& database) {
   return (*store)->Phase().value();
 }
 
-void Fill(const PostgresDatabase& database) {
+void FillDatabase(const PostgresDatabase& database) {
   auto server = database.Server();
   ASSERT_TRUE(WaitingClient(*server).CreateBudget("b", 1).ok());
 }
@@ -39,7 +37,7 @@ void Fill(const PostgresDatabase& database) {
 // Whoever sat before the terminal of the first is gone, and somebody takes it back.
 TEST(Migration, ThatIsTakenBackWhileItRunsPublishesNothing) {
   const PostgresDatabase database;
-  Fill(database);
+  FillDatabase(database);
   const ScratchFolder folder;
   absl::StatusOr<MigrationReport> taken_back = absl::UnavailableError("not called");
   const auto moved = MigrateToSqlite(database.options(), folder.path(), [&](int64_t) {
@@ -56,7 +54,7 @@ TEST(Migration, ThatIsTakenBackWhileItRunsPublishesNothing) {
 
 TEST(Migration, GoesOnTakingBackWhereItWasInterrupted) {
   const PostgresDatabase database;
-  Fill(database);
+  FillDatabase(database);
   const ScratchFolder folder;
   PostgresStore::Options options = database.options();
   options.for_migration = true;
@@ -74,7 +72,7 @@ TEST(Migration, GoesOnTakingBackWhereItWasInterrupted) {
 
 TEST(Migration, DoesNotReplaceALedgerThatAServerBeganMeanwhile) {
   const PostgresDatabase database;
-  Fill(database);
+  FillDatabase(database);
   const ScratchFolder folder;
   const auto moved = MigrateToSqlite(database.options(), folder.path(), [&](int64_t) {
     auto begun = SqliteStore::Open(DatabaseIn(folder.path()));
@@ -91,7 +89,7 @@ TEST(Migration, DoesNotReplaceALedgerThatAServerBeganMeanwhile) {
 
 TEST(Migration, OfAnotherLedgerLeavesTheDatabaseAsItIs) {
   const PostgresDatabase database;
-  Fill(database);
+  FillDatabase(database);
   const ScratchFolder right;
   const ScratchFolder wrong;
   PostgresStore::Options options = database.options();

@@ -18,8 +18,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
-
 absl::Status Opened(const PostgresStore::Options& options) {
   return PostgresStore::Open(options).status();
 }

@@ -22,8 +22,6 @@ using ::testing::IsEmpty;
 using accounting::PureDp;
 using core::Entry;
 
-constexpr double kStep = 1.0 / 128;
-
 absl::Status Store(PostgresStore& store, const std::string& root,
                    const std::vector<Entry>& entries) {
   absl::Status status = store.Begin();

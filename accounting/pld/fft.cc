@@ -13,21 +13,21 @@ constexpr long double kLongPi = 3.141592653589793238462643383279502884L;
 // evaluated, the rest follow by exact symmetries.
 template <class Real>
 std::vector<std::complex<Real>> RootsOfUnity(size_t size) {
-  using Root = std::complex<Real>;
-  std::vector<Root> roots(size);
+  using Number = std::complex<Real>;
+  std::vector<Number> roots(size);
   const auto root_of_octant = [&](size_t k) {
     const Real angle =
         2 * static_cast<Real>(kLongPi) * static_cast<Real>(k) / static_cast<Real>(size);
-    return Root(std::cos(angle), std::sin(angle));
+    return Number(std::cos(angle), std::sin(angle));
   };
   if (size < 8) {
-    const Root quarter[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    const Number quarter[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
     for (size_t k = 0; k < size; ++k) roots[k] = quarter[k * (4 / size)];
     return roots;
   }
   const size_t eighth = size / 8;
   for (size_t k = 0; k <= eighth; ++k) {
-    const Root w = k == 0 ? Root(1, 0) : root_of_octant(k);
+    const Number w = k == 0 ? Number(1, 0) : root_of_octant(k);
     const Real c = w.real();
     const Real s = w.imag();
     roots[k] = {c, s};
@@ -64,28 +64,28 @@ BasicFourierTransform<Real>::BasicFourierTransform(size_t size)
 template <class Real>
 std::vector<std::complex<Real>> BasicFourierTransform<Real>::CharacteristicFunction(
     const std::vector<std::complex<Real>>& x) const {
-  using Complex = std::complex<Real>;
-  std::vector<Complex> from = x;
-  std::vector<Complex> to(x.size());
+  using Number = std::complex<Real>;
+  std::vector<Number> from = x;
+  std::vector<Number> to(x.size());
   size_t length = x.size();
   size_t stride = 1;
   while (length >= 4) {
     const size_t quarter = length / 4;
     for (size_t p = 0; p < quarter; ++p) {
-      const Complex w1 = twiddles_[p * stride];
-      const Complex w2 = twiddles_[2 * p * stride];
-      const Complex w3 = twiddles_[3 * p * stride];
-      const Complex* in = &from[stride * p];
-      Complex* out = &to[stride * 4 * p];
+      const Number w1 = twiddles_[p * stride];
+      const Number w2 = twiddles_[2 * p * stride];
+      const Number w3 = twiddles_[3 * p * stride];
+      const Number* in = &from[stride * p];
+      Number* out = &to[stride * 4 * p];
       for (size_t q = 0; q < stride; ++q) {
-        const Complex a = in[q];
-        const Complex b = in[q + stride * quarter];
-        const Complex c = in[q + stride * 2 * quarter];
-        const Complex d = in[q + stride * 3 * quarter];
-        const Complex sum = a + c;
-        const Complex difference = a - c;
-        const Complex other_sum = b + d;
-        const Complex turned = TimesI(b - d);
+        const Number a = in[q];
+        const Number b = in[q + stride * quarter];
+        const Number c = in[q + stride * 2 * quarter];
+        const Number d = in[q + stride * 3 * quarter];
+        const Number sum = a + c;
+        const Number difference = a - c;
+        const Number other_sum = b + d;
+        const Number turned = TimesI(b - d);
         out[q] = sum + other_sum;
         out[q + stride] = Product(w1, difference + turned);
         out[q + 2 * stride] = Product(w2, sum - other_sum);

@@ -76,14 +76,15 @@ struct Spectrum {
 Spectrum SpectrumOf(const std::array<Direction, 2>& directions,
                     const ExtendedFourierTransform& transform);
 
-// The largest n in [0, limit] with fits(n), fits falling from true to false. `near` is tried first.
+// The largest n in [0, limit] with fits(n), fits falling from true to false; or, to fewer `bits`,
+// one that is smaller and fits too. `near` is tried first.
 template <class Fits>
-int64_t LargestThat(int64_t limit, int64_t near, const Fits& fits) {
+int64_t LargestThat(int64_t limit, int64_t near, const Fits& fits, int bits = 62) {
   int64_t good = 0;
   int64_t bad = limit + 1;
   int64_t step = std::max<int64_t>(1, near / 64);
   int64_t at = std::clamp<int64_t>(near, 1, limit);
-  while (bad - good > 1) {
+  while (bad - good > 1 + (good >> bits)) {
     (fits(at) ? good : bad) = at;
     if (good == at && bad == limit + 1) {
       at = std::min(limit, at + step);

@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,9 @@ constexpr int64_t kMaxPairPoints = int64_t{1} << 15;
 constexpr size_t kLargestReferenceTransform = size_t{1} << 17;
 constexpr double kWorthRefining = 1.003;
 constexpr int64_t kMaxUnits = int64_t{1} << 40;
+// Points that are transformed to find how many units a cap is worth: some 5 s of work, where an
+// ordinary reference takes a tenth.
+constexpr int64_t kMostPoints = int64_t{1} << 26;
 
 // Upper bounds on H(e^epsilon) of many uses of one direction of a pair.
 class TiltedDelta {
@@ -277,18 +282,23 @@ struct Room {
 
 // The most units with R_units + slack_per_unit units <= delta in both orders.
 Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slack_per_unit,
-                 int64_t near) {
+                 int64_t near, int64_t* points_left) {
   // Where the search starts decides nothing: what it finds is proved by itself.
   Room room;
   int64_t next = near;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 30 && *points_left > 0; ++round) {
     const int64_t aimed = std::max<int64_t>(1, next);
     const SpendOfUnits spend(pair, epsilon, delta, aimed);
     room.transform = spend.transform();
-    next = LargestThat(kMaxUnits, aimed, [&](int64_t units) {
-      const double slack = RoundUp(static_cast<double>(units) * slack_per_unit, 1);
-      return slack <= delta && spend.IsWithin(units, RoundDown(delta - slack));
-    });
+    *points_left -= 8 * static_cast<int64_t>(room.transform);  // of aiming
+    next = LargestThat(
+        kMaxUnits, aimed,
+        [&](int64_t units) {
+          *points_left -= 2 * static_cast<int64_t>(room.transform);
+          const double slack = RoundUp(static_cast<double>(units) * slack_per_unit, 1);
+          return slack <= delta && spend.IsWithin(units, RoundDown(delta - slack));
+        },
+        /*bits=*/16);
     room.units = std::max(room.units, next);
     if (next == 0 || (std::abs(next - aimed) <= aimed / 20 && round > 0)) break;
   }
@@ -310,6 +320,39 @@ double SpacingNear(double x) {
   int exponent = 0;
   const double mantissa = std::frexp(x, &exponent);
   return std::ldexp(std::floor(std::ldexp(mantissa, 28)), exponent - 28);
+}
+
+// FitsCap, aimed so many times at most.
+bool Fits(const Reference& reference, double epsilon, double delta, size_t most_aims) {
+  const double room = RoundDown(RoundDown(delta - reference.slack) - reference.reserve);
+  if (!IsLossPair(reference.pair) || reference.units < 1 || reference.units > kMaxUnits ||
+      !(reference.slack > 0) || !(reference.reserve >= 0) || !(room > 0)) {
+    return false;
+  }
+  if (!CheckEpsilon(epsilon).ok()) return false;
+  // A bound depends a little on where it is aimed; any of them is a proof.
+  constexpr double kShares[] = {1.0, 0.97, 1.03, 0.9, 1.1, 0.7, 1.5};
+  for (size_t i = 0; i < std::min(most_aims, std::size(kShares)); ++i) {
+    const auto aimed = static_cast<int64_t>(kShares[i] * static_cast<double>(reference.units));
+    const SpendOfUnits spend(reference.pair, epsilon, delta, std::max<int64_t>(1, aimed));
+    if (spend.IsWithin(reference.units, room)) return true;
+  }
+  return false;
+}
+
+// Lowers the units, each with `slack_per_unit` if it is given, until what is stored can be proved
+// again by itself. RESOURCE_EXHAUSTED if that is not soon.
+absl::Status LowerUntilProved(double epsilon, double delta, std::optional<double> slack_per_unit,
+                              Reference* reference) {
+  for (int tries = 0; tries < 8 && reference->units > 0; ++tries) {
+    if (slack_per_unit.has_value()) {
+      reference->slack = RoundUp(*slack_per_unit * static_cast<double>(reference->units), 1);
+    }
+    if (FitsCap(*reference, epsilon, delta)) return absl::OkStatus();
+    reference->units -= std::max<int64_t>(1, reference->units >> (8 - tries));
+  }
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "no number of it is proved to fit (%g, %g) within the bound of work", epsilon, delta));
 }
 
 }  // namespace
@@ -335,7 +378,8 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
   while (interval > 1.0 / 512 || interval > epsilon / 512) interval /= 2;
   Reference best;
   int64_t near = 0;
-  for (int halvings = 0; halvings < 8; ++halvings, interval /= 2) {
+  int64_t points_left = kMostPoints;
+  for (int halvings = 0; halvings < 8 && points_left > 0; ++halvings, interval /= 2) {
     absl::StatusOr<LossPair> pair =
         DominatingPair(*profiles, SpacingNear(interval), log_tail, kMaxPairPoints);
     if (!pair.ok()) {
@@ -343,7 +387,7 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
       return pair.status();
     }
     if (near == 0) near = UsesNear(*pair, epsilon, room_for_units);
-    const Room room = UnitsWithin(*pair, epsilon, room_for_units, 0, near);
+    const Room room = UnitsWithin(*pair, epsilon, room_for_units, 0, near, &points_left);
     if (room.transform > kLargestReferenceTransform && best.units > 0) break;
     const bool worth =
         static_cast<double>(room.units) > kWorthRefining * static_cast<double>(best.units);
@@ -363,8 +407,8 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
     return absl::InvalidArgumentError("it costs next to nothing: more than 2^40 of them would fit");
   }
   // What is stored can be proved again by itself.
-  while (best.units > 1 && !FitsCap(best, epsilon, delta)) {
-    best.units -= std::max<int64_t>(1, best.units / 256);
+  if (absl::Status status = LowerUntilProved(epsilon, delta, std::nullopt, &best); !status.ok()) {
+    return status;
   }
   return best;
 }
@@ -373,18 +417,16 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
   if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
   const double reserve = delta * kReserveShare;
   const double per_unit = RoundUp(reference.slack / static_cast<double>(reference.units), 1);
+  int64_t points_left = kMostPoints;
   const Room room = UnitsWithin(reference.pair, epsilon, RoundDown(delta - reserve, 2), per_unit,
-                                reference.units);
+                                reference.units, &points_left);
   if (room.units == 0) {
     return absl::FailedPreconditionError(
         absl::StrFormat("one unit costs more than (%g, %g)", epsilon, delta));
   }
   Reference next{.pair = reference.pair, .units = room.units, .slack = 0, .reserve = reserve};
-  const auto set_slack = [&] {
-    next.slack = RoundUp(per_unit * static_cast<double>(next.units), 1);
-  };
-  for (set_slack(); next.units > 1 && !FitsCap(next, epsilon, delta); set_slack()) {
-    next.units -= std::max<int64_t>(1, next.units / 256);
+  if (absl::Status status = LowerUntilProved(epsilon, delta, per_unit, &next); !status.ok()) {
+    return status;
   }
   return next;
 }
@@ -402,6 +444,9 @@ absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
   }
   const double pure = CostUpperBound(event, relation, {.quantity = CellQuantity::kEpsilon}) *
                       static_cast<double>(units);
+  if (pure == 0 && CostUpperBound(event, relation, {.quantity = CellQuantity::kDelta}) == 0) {
+    return absl::InvalidArgumentError("it costs nothing, want an event that is worth counting");
+  }
   if (pure > 0) epsilon = std::min(epsilon, pure);
   absl::StatusOr<Reference> reference = MakeReference(event, relation, epsilon, delta);
   const bool too_many =
@@ -438,8 +483,8 @@ double EpsilonOfUnits(const Reference& reference, double delta) {
   double epsilon = SpendOfUnits(reference.pair, high, delta, reference.units)
                        .LeastEpsilon(reference.units, room, high);
   // The search decides nothing: what it finds is proved by itself.
-  for (double more = 1e-5; epsilon <= kLargestEpsilonOfUnits; more *= 2) {
-    if (FitsCap(reference, epsilon, delta)) return epsilon;
+  for (const double more : {1e-4, 1e-2, 0.0}) {
+    if (Fits(reference, epsilon, delta, 3)) return epsilon;
     if (epsilon == kLargestEpsilonOfUnits) break;
     epsilon = std::min(kLargestEpsilonOfUnits, epsilon * (1 + more) + 1e-9);
   }
@@ -458,19 +503,7 @@ bool IsPairOf(const Reference& reference, const MechanismEvent& event, Neighbori
 }
 
 bool FitsCap(const Reference& reference, double epsilon, double delta) {
-  const double room = RoundDown(RoundDown(delta - reference.slack) - reference.reserve);
-  if (!IsLossPair(reference.pair) || reference.units < 1 || reference.units > kMaxUnits ||
-      !(reference.slack > 0) || !(reference.reserve >= 0) || !(room > 0)) {
-    return false;
-  }
-  if (!CheckEpsilon(epsilon).ok()) return false;
-  // A bound depends a little on where it is aimed; any of them is a proof.
-  for (const double share : {1.0, 0.97, 1.03, 0.9, 1.1, 0.7, 1.5}) {
-    const auto aimed = static_cast<int64_t>(share * static_cast<double>(reference.units));
-    const SpendOfUnits spend(reference.pair, epsilon, delta, std::max<int64_t>(1, aimed));
-    if (spend.IsWithin(reference.units, room)) return true;
-  }
-  return false;
+  return Fits(reference, epsilon, delta, std::numeric_limits<size_t>::max());
 }
 
 }  // namespace epsledger::accounting

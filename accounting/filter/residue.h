@@ -40,7 +40,7 @@ inline constexpr double kLargestEpsilonOfUnits = 100;
 // that would be worth the work. INVALID_ARGUMENT for an event that releases records or costs
 // nothing; UNIMPLEMENTED with the reason where no dominating pair is proved; FAILED_PRECONDITION if
 // not one unit fits; RESOURCE_EXHAUSTED beyond the bound of work. Messages do not name a field.
-// REQUIRES: event valid; epsilon in (0, inf), delta in (0, 1). Cost: .1 to 1 s.
+// REQUIRES: event valid; epsilon in (0, inf), delta in (0, 1). Cost: .1 to 3 s.
 absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
                                         double epsilon, double delta);
 
@@ -61,7 +61,7 @@ absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
 absl::StatusOr<Reference> WithUnits(const Reference& reference, int64_t units, double delta);
 
 // An epsilon with R_units(e^epsilon) + slack + reserve <= delta, close to the least: FitsCap proves
-// it. +inf where none up to kLargestEpsilonOfUnits is found. Cost: .1 to 2 s.
+// it. +inf where none up to kLargestEpsilonOfUnits is found. Cost: .02 to 1 s, some 5 s for +inf.
 double EpsilonOfUnits(const Reference& reference, double delta);
 
 // True if the inequality above Reference is proved: what MakeReference and WithCap promise, and

@@ -59,6 +59,7 @@ struct SupersedeFlags {
   std::string budget;
   std::string successor;
   CapFlags cap;
+  EventFlags reference;
   std::string reason;
   Confirmation confirmation;
 };
@@ -83,6 +84,9 @@ void Supersede(Invocation& invocation, const SupersedeFlags& flags) {
   request.set_name(*name);
   request.set_successor_id(LastSegment(flags.successor));
   *request.mutable_cap() = ToMessage(*cap);
+  if (absl::Status status = SetReference(flags.reference, request.mutable_cap()); !status.ok()) {
+    return invocation.Fail(status, CallKind::kRead);
+  }
   request.set_reason(flags.reason);
   const auto successor =
       invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::SupersedeBudget,
@@ -185,6 +189,8 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
   supersede->add_option("budget", superseded->budget, "BUDGET")->required();
   supersede->add_option("successor", superseded->successor, "its name")->required();
   superseded->cap.AddTo(*supersede);
+  superseded->reference.AddEventTo(
+      *supersede, "Reference of --units (if not said, that of the budget that is superseded)");
   supersede->add_option("--reason", superseded->reason, "for the auditor")
       ->type_name("TEXT")
       ->required();

@@ -51,19 +51,8 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
                     .privacy_unit = flags.privacy_unit,
                     .display_name = flags.display_name});
   v1::Budget* message = request.mutable_budget();
-  if (flags.reference.any()) {
-    const absl::StatusOr<v1::CountedEvent> reference = flags.reference.ToMessage();
-    if (!reference.ok()) return invocation.Fail(reference.status(), CallKind::kRead);
-    if (message->cap().has_units()) {
-      *message->mutable_cap()->mutable_units()->mutable_reference() = reference->event();
-    } else if (message->cap().has_approximate_dp()) {
-      *message->mutable_cap()->mutable_approximate_dp()->mutable_reference() = reference->event();
-    } else {
-      return invocation.Fail(absl::InvalidArgumentError(
-                                 "event: got one beside another currency, want it with "
-                                 "--epsilon and --delta or with --units: they count units of it"),
-                             CallKind::kRead);
-    }
+  if (absl::Status status = SetReference(flags.reference, message->mutable_cap()); !status.ok()) {
+    return invocation.Fail(status, CallKind::kRead);
   }
   if (!flags.partition.empty()) message->mutable_partition()->set_function(flags.partition);
   for (const std::string& sampler : flags.samplers) {

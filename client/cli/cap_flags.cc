@@ -191,6 +191,23 @@ std::string DescribeCap(const v1::Cap& cap) {
   return "";
 }
 
+absl::Status SetReference(const EventFlags& flags, v1::Cap* cap) {
+  if (!flags.any()) return absl::OkStatus();
+  const absl::StatusOr<v1::CountedEvent> reference = flags.ToMessage();
+  if (!reference.ok()) return reference.status();
+  if (cap->has_units()) {
+    *cap->mutable_units()->mutable_reference() = reference->event();
+  } else if (cap->has_approximate_dp()) {
+    *cap->mutable_approximate_dp()->mutable_reference() = reference->event();
+  } else {
+    return absl::InvalidArgumentError(
+        "event: got one beside another currency, want it with --epsilon and --delta or with "
+        "--units: "
+        "they count units of it");
+  }
+  return absl::OkStatus();
+}
+
 const v1::MechanismEvent* ReferenceOf(const v1::Cap& cap) {
   if (cap.has_units()) return &cap.units().reference();
   return cap.approximate_dp().has_reference() ? &cap.approximate_dp().reference() : nullptr;

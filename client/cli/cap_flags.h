@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/statusor.h"
+#include "client/cli/event_flags.h"
 #include "epsledger/budget.h"
 #include "epsledger/v1/budget.pb.h"
 
@@ -43,6 +44,10 @@ CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation);
 
 // "epsilon 1 at delta 1e-05, filter PORTFOLIO", "rho 0.02", ...
 std::string DescribeCap(const v1::Cap& cap);
+
+// Has the cap count units of the event of the flags, if they give one. INVALID_ARGUMENT for a
+// currency that counts none.
+absl::Status SetReference(const EventFlags& flags, v1::Cap* cap);
 
 // The event that a cap counts units of; nullptr where it counts none, or none yet.
 const v1::MechanismEvent* ReferenceOf(const v1::Cap& cap);

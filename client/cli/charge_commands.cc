@@ -156,7 +156,9 @@ void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
   }
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return;
+  const std::int64_t asked = request.count();
   request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
+  if (asked >= request.count()) return;  // that was a block already
   const auto block = (*connection)
                          ->Call((*connection)->charges(),
                                 &v1::ChargeService::StubInterface::PreviewCharge, request);

@@ -188,7 +188,9 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   if (command.any_filter && !TakeFilterOf(budget->spec.cap, &successor.cap)) {
     // What was charged in another currency cannot be priced in units after the fact.
     if (auto* cap = std::get_if<ApproximateDpCap>(&successor.cap)) {
-      cap->filter = accounting::ApproximateDpFilter::kRenyiOrders;
+      cap->filter = std::holds_alternative<UnitsCap>(budget->spec.cap)
+                        ? accounting::ApproximateDpFilter::kResidue
+                        : accounting::ApproximateDpFilter::kRenyiOrders;
     }
   }
   successor.description = budget->description;
@@ -263,6 +265,21 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
       if (reference != nullptr) {
         carried[*units] = budget->balance.spent()[*old_units];
         carried[*units + 1] = budget->balance.spent()[*old_units + 1];
+        // With fewer units every charge stands at a lower level than the one at which its price was
+        // proved.
+        if ((*next)->reference.units < reference->reference.units && was_charged &&
+            !carried[*units].is_infinite() && !PricesHoldAtEveryLevel(*budget)) {
+          if (cells.rule != accounting::FilterRule::kAnyCell) {
+            return absl::FailedPreconditionError(absl::StrFormat(
+                "cap: got one of %d units, want at least the %d of budgets/%s: the prices of what "
+                "was "
+                "charged hold where so many units are left, and not where fewer are. To let less "
+                "be "
+                "charged, freeze or close it",
+                (*next)->reference.units, reference->reference.units, command.budget_id));
+          }
+          carried[*units] = carried[*units + 1] = Cost::Infinite();  // the other members go on
+        }
       }
     } else if (was_charged && old_units.has_value() && stated == nullptr) {
       carried[*units] = carried[*units + 1] = Cost::Infinite();  // dead, as it was
@@ -290,6 +307,41 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                                       .carried = std::move(carried)}}};
   for (EntryBody& entry : fixed) decision.entries.push_back(std::move(entry));
   return decision;
+}
+
+bool Ledger::PricesHoldAtEveryLevel(const BudgetState& budget) const {
+  return ArePaidAtEveryLevel(budget, budget.spec.id);
+}
+
+bool Ledger::ArePaidAtEveryLevel(const BudgetState& below, const std::string& gate_id) const {
+  if (!below.supersedes.empty()) {
+    // Its sessions are gated by itself where it is the successor's own predecessor.
+    const std::string& its_gate = below.spec.id == gate_id ? below.supersedes : gate_id;
+    if (!ArePaidAtEveryLevel(*FindBudget(below.supersedes), its_gate)) return false;
+  }
+  for (const SessionState* session : SessionsOf(below.spec.id, "", INT64_MAX)) {
+    const std::vector<Gate> gates = GatesOf(*session);
+    const auto gate = std::find_if(gates.begin(), gates.end(), [&](const Gate& at) {
+      return at.session_id.empty() && at.budget_id == gate_id;
+    });
+    if (gate == gates.end()) return false;
+    // A plan is a block, with one proof for all of it.
+    if (session->plan_charge.has_value()) return false;
+    const auto place = static_cast<size_t>(gate - gates.begin());
+    for (const SessionEvent& event : session->events) {
+      if (event.accepted_count == 0) continue;
+      const std::vector<UnitPrice>& prices = event.unit_prices[place].all();
+      if (prices.empty() || std::any_of(prices.begin(), prices.end(),
+                                        [](const UnitPrice& price) { return price.level > 1; })) {
+        return false;
+      }
+    }
+  }
+  return std::all_of(below.child_ids.begin(), below.child_ids.end(), [&](const std::string& id) {
+    const BudgetState& child = *FindBudget(id);
+    // A superseded child is in its successor.
+    return !child.superseded_by.empty() || ArePaidAtEveryLevel(child, gate_id);
+  });
 }
 
 std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,

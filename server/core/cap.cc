@@ -168,10 +168,14 @@ absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& 
   return std::visit(FilterBuilder{path}, cap);
 }
 
+const std::vector<TradeOffCurveCap::Point>* CurveOf(const Cap& cap) {
+  if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) return &curve->points;
+  if (const auto* units = std::get_if<UnitsCap>(&cap)) return &units->guarantee;
+  return nullptr;
+}
+
 std::optional<TradeOffCurveCap::Point> PointOf(const Cap& cap, double delta) {
-  const std::vector<TradeOffCurveCap::Point>* points = nullptr;
-  if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) points = &curve->points;
-  if (const auto* units = std::get_if<UnitsCap>(&cap)) points = &units->guarantee;
+  const std::vector<TradeOffCurveCap::Point>* points = CurveOf(cap);
   if (points == nullptr) return std::nullopt;
   const auto point = std::find_if(points->begin(), points->end(),
                                   [delta](const auto& p) { return p.delta <= delta; });

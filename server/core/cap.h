@@ -127,6 +127,9 @@ absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& 
 // rounded up.
 Cap KeptCap(const Cap& cap, accounting::FilterRule rule);
 
+// The points of a cap whose promise is a curve; nullptr for others.
+const std::vector<TradeOffCurveCap::Point>* CurveOf(const Cap& cap);
+
 // The (epsilon, delta) that a cap promises at `delta` or below it by itself, in units or as a
 // trade-off curve: the first point of its curve there. Nothing for other caps, and below the curve.
 std::optional<TradeOffCurveCap::Point> PointOf(const Cap& cap, double delta);

@@ -263,6 +263,9 @@ class Ledger {
   std::vector<Gate> GatesOf(const SessionState& session) const;
   // The filters that gate what is created below `budget`: its own first, then those up to the root.
   std::vector<Gate> GatesOf(const BudgetState& budget) const { return GatesOf(PathToRoot(budget)); }
+  // True if whatever was paid in units of the budget, below it and before it, was paid at prices
+  // that hold at every level.
+  bool PricesHoldAtEveryLevel(const BudgetState& budget) const;
   // Over the contents of all entries; merkle().size() is the head's sequence number.
   const MerkleFrontier& merkle() const { return merkle_; }
   int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
@@ -298,6 +301,8 @@ class Ledger {
   // ALREADY_EXISTS if one is a lease and the other is not.
   absl::Status CheckSameKind(const Charge& command, const ChargeItem& item,
                              const ChargeRecord& stored, ChargeLookup lookup) const;
+  // The same of what is at and below a budget and was paid to another one, `gate_id`, above it.
+  bool ArePaidAtEveryLevel(const BudgetState& below, const std::string& gate_id) const;
   // What a budget's sessions and descendants have spent, in other cells: unit costs are priced
   // anew. `is_crossed`: below a partition of replaced records.
   std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap, const CellFilter& filter,

@@ -11,6 +11,7 @@
 #include "server/core/codec.h"
 #include "server/core/plan.h"
 #include "server/core/pricing.h"
+#include "server/core/units.h"
 
 namespace epsledger::core {
 namespace {
@@ -61,6 +62,18 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
              session != nullptr && session->spec.own_cap.has_value()) {
     cap = &*session->spec.own_cap;
     relation = session->spec.relation;
+  }
+  if (const BudgetState* budget = ledger.FindBudget(body.budget_id);
+      budget != nullptr && !budget->supersedes.empty()) {
+    const BudgetState& before = *ledger.FindBudget(budget->supersedes);
+    const std::optional<size_t> cell = UnitsCellOf(budget->balance.filter());
+    const Cost carried = cell.has_value() ? budget->balance.spent()[*cell] : Cost();
+    if (before.balance.reference() != nullptr && !carried.is_zero() && !carried.is_infinite() &&
+        body.units < before.balance.reference()->reference.units &&
+        !ledger.PricesHoldAtEveryLevel(before)) {
+      return absl::StrCat("budgets/", body.budget_id, " has ", body.units,
+                          " units, and what it takes over was priced where there were more");
+    }
   }
   const auto* approximate = cap == nullptr ? nullptr : std::get_if<ApproximateDpCap>(cap);
   const auto* units = cap == nullptr ? nullptr : std::get_if<UnitsCap>(cap);

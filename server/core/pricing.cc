@@ -48,12 +48,11 @@ absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::R
     const TradeOffCurveCap::Point point{accounting::EpsilonOfUnits(reference, at), at};
     if (std::isinf(point.epsilon)) {
       return absl::FailedPreconditionError(
-          absl::StrFormat("%d of it have no epsilon up to %g at delta %g", reference.units,
+          absl::StrFormat("%d of it have no proved epsilon up to %g at delta %g", reference.units,
                           accounting::kLargestEpsilonOfUnits, at));
     }
-    // What is not better than the point before it says nothing.
-    if (!points.empty() && !(point.epsilon < points.back().epsilon)) break;
-    points.push_back(point);
+    // What is not better than a point below it says nothing.
+    if (points.empty() || point.epsilon < points.back().epsilon) points.push_back(point);
   }
   std::reverse(points.begin(), points.end());
   return points;

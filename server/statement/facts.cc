@@ -94,9 +94,9 @@ struct CapAsEvent {
 
  private:
   MechanismEvent OnCurve(const core::Cap& cap) const {
-    if (const auto at = core::PointOf(cap, delta)) return ApproximateDp(at->epsilon, at->delta);
-    return MechanismEvent(
-        accounting::NonPrivate{.reason = "the cap promises nothing at a delta this small"});
+    const core::TradeOffCurveCap::Point at =
+        core::PointOf(cap, delta).value_or(core::CurveOf(cap)->back());
+    return ApproximateDp(at.epsilon, at.delta);
   }
   static MechanismEvent ApproximateDp(double epsilon, double at) {
     return MechanismEvent(accounting::ApproximateDp{.epsilon = epsilon, .delta = at});

@@ -141,6 +141,113 @@ TEST_F(UnitsCapTest, ASuccessorInUnitsKeepsThePairAndHasACurveOfItsOwn) {
   harness_.ExpectReplays();
 }
 
+// With fewer units a charge stands at a lower level than the one at which its price was proved, and
+// may be worth more than it cost there (accounting/filter/README.md, "Successors").
+TEST_F(UnitsCapTest, PricesAreNotCarriedToACapOfFewerUnits) {
+  const auto supersede = [](UnitHarness& harness, const std::string& of, const std::string& by,
+                            Cap cap) {
+    return harness
+        .Priced(SupersedeBudget{
+            .budget_id = of, .successor_id = by, .cap = std::move(cap), .reason = "less"})
+        .status();
+  };
+  const MechanismEvent dear = Sampled(.1, 2);
+  {
+    UnitHarness harness;
+    ASSERT_TRUE(harness.Priced(BudgetWith("big", CapOfSteps(300))).ok());
+    EXPECT_TRUE(harness.Charges(harness.Session("big"), dear));
+    const int64_t paid = harness.UnitsOf("big");
+    for (const Cap& cap : {Cap(CapOfSteps(paid)), Cap(CapOfSteps(299)),
+                           Cap(ApproximateDpCap{.5, kDelta, ApproximateDpFilter::kResidue, 0})}) {
+      const absl::Status refused = supersede(harness, "big", "small", cap);
+      EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << Describe(cap);
+      EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("want at least the 300 of"));
+    }
+    EXPECT_TRUE(supersede(harness, "big", "same", CapOfSteps(300)).ok());
+    EXPECT_TRUE(supersede(harness, "same", "larger", CapOfSteps(400)).ok());
+    EXPECT_EQ(supersede(harness, "larger", "smaller", CapOfSteps(350)).code(),
+              absl::StatusCode::kFailedPrecondition)
+        << "also what was paid two budgets ago";
+    harness.ExpectReplays();
+  }
+  // Of a portfolio the units are dead, and the others go on.
+  {
+    UnitHarness harness;
+    harness.Budget("big", ApproximateDpFilter::kPortfolio, Step());
+    EXPECT_TRUE(harness.Charges(harness.Session("big"), Sampled(.1, 2)));
+    ASSERT_FALSE(harness.BalanceOf("big").spent()[0].is_infinite());
+    const absl::Status less = supersede(
+        harness, "big", "less", ApproximateDpCap{1.8, kDelta, ApproximateDpFilter::kPortfolio, 0});
+    ASSERT_TRUE(less.ok()) << less;
+    EXPECT_TRUE(harness.BalanceOf("less").spent()[0].is_infinite());
+    harness.ExpectReplays();
+  }
+  // Below another, in a child, a plan, and a block that is cheaper than its steps.
+  {
+    UnitHarness harness;
+    ASSERT_TRUE(harness.Priced(BudgetWith("root", CapOfSteps(300))).ok());
+    ASSERT_TRUE(harness.Priced(BudgetWith("leaf", CapOfSteps(200), "root")).ok());
+    EXPECT_TRUE(harness.Charges(harness.Session("leaf"), dear));
+    EXPECT_EQ(supersede(harness, "leaf", "leaf-2", CapOfSteps(10)).code(),
+              absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(supersede(harness, "root", "root-2", CapOfSteps(100)).code(),
+              absl::StatusCode::kFailedPrecondition);
+    UnitHarness planned;
+    ASSERT_TRUE(planned.Priced(BudgetWith("b", CapOfSteps(300))).ok());
+    ASSERT_TRUE(
+        planned.Priced(CreateSession{.spec = DeclaredSession("b", "plan", {{dear, 1}})}).ok());
+    EXPECT_EQ(supersede(planned, "b", "c", CapOfSteps(100)).code(),
+              absl::StatusCode::kFailedPrecondition);
+    UnitHarness block;
+    ASSERT_TRUE(block.Priced(BudgetWith("b", CapOfSteps(300))).ok());
+    EXPECT_TRUE(block.Charges(block.Session("b"), Sampled(.025, 2), 100));
+    ASSERT_LT(block.UnitsOf("b"), 60);
+    EXPECT_EQ(supersede(block, "b", "c", CapOfSteps(60)).code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
+  // The reference itself costs one unit wherever it stands.
+  UnitHarness harness;
+  ASSERT_TRUE(harness.Priced(BudgetWith("b", CapOfSteps(300))).ok());
+  const SessionName session = harness.Session("b");
+  EXPECT_TRUE(harness.Charges(session, Step(), 40));
+  EXPECT_TRUE(harness.Charges(session, Sampled(.04, 2)));
+  ASSERT_TRUE(supersede(harness, "b", "c", CapOfSteps(50)).ok());
+  EXPECT_EQ(harness.UnitsOf("c"), 41);
+  EXPECT_TRUE(harness.Charges(harness.Session("c"), Step(), 9));
+  EXPECT_FALSE(harness.Charges({"c", "s"}, Step()));
+  harness.ExpectReplays();
+}
+
+// A ledger in which somebody lowered a cap all the same is found.
+TEST_F(UnitsCapTest, AVerifierThatProvesPricesFindsACapThatWasLowered) {
+  ASSERT_TRUE(harness_.Priced(BudgetWith("b", CapOfSteps(300))).ok());
+  EXPECT_TRUE(harness_.Charges(harness_.Session("b"), Sampled(.1, 2)));
+  ASSERT_TRUE(
+      harness_
+          .Priced(SupersedeBudget{
+              .budget_id = "b", .successor_id = "c", .cap = CapOfSteps(300), .reason = "the same"})
+          .ok());
+  ASSERT_EQ(ProblemOf(harness_.entries, PriceCheck::kProved), "");
+  // As if it had been one of 100, with their curve.
+  UnitHarness hundred;
+  ASSERT_TRUE(hundred.Priced(BudgetWith("b", CapOfSteps(100))).ok());
+  const std::vector<TradeOffCurveCap::Point> curve = CurveOf(hundred, "b");
+  const std::vector<Entry> lowered = Forged(harness_.entries, [&](EntryBody& body) {
+    if (auto* superseded = std::get_if<BudgetSuperseded>(&body)) {
+      auto& cap = std::get<UnitsCap>(superseded->successor.cap);
+      cap.count = 100;
+      cap.guarantee = curve;
+      superseded->filter.cells[0].cap = CostOfUnits(100);
+    }
+    if (auto* fixed = std::get_if<ReferenceFixed>(&body); fixed && fixed->budget_id == "c") {
+      fixed->units = 100;
+      fixed->slack /= 3;
+    }
+  });
+  EXPECT_THAT(ProblemOf(lowered, PriceCheck::kProved),
+              testing::HasSubstr("was priced where there were more"));
+}
+
 // Units cannot be given afterwards for what was paid in another currency.
 TEST_F(UnitsCapTest, WhatWasPaidOtherwiseHasNoSuccessorInUnits) {
   ASSERT_TRUE(harness_

@@ -165,7 +165,7 @@ absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
       connection.sessions(), &v1::SessionService::StubInterface::OpenAttempt, request);
   if (!attempt.ok()) return attempt.status();
   if (absl::Status valid = ValidateAttempt(name, *attempt); !valid.ok()) return valid;
-  impl_->seen_heads->Remember(name, attempt->sequence(), attempt->hash());
+  impl_->seen_heads->Remember(name, attempt->sequence(), attempt->hash(), attempt->head_tag());
   auto impl = std::make_unique<Session::Impl>();
   impl->connection = impl_->connection;
   impl->seen_heads = impl_->seen_heads;

@@ -17,8 +17,8 @@ namespace epsledger {
 class SeenHeads {
  public:
   // Of an answer; what it tells is forgotten if a newer one was seen, or the hash is not one.
-  void Remember(const std::string& session_name, std::int64_t sequence, const std::string& hash)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remember(const std::string& session_name, std::int64_t sequence, const std::string& hash,
+                const std::string& tag) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Sets request.last_seen_head, if anything was seen.
   template <typename Request>

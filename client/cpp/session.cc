@@ -118,7 +118,7 @@ absl::StatusOr<Permit> Session::Impl::PermitOf(const std::string& charge_id,
                                                const CountedMechanism& item,
                                                const absl::StatusOr<v1::Charge>& charge) {
   if (charge.ok()) {
-    seen_heads->Remember(name, charge->sequence(), charge->hash());
+    seen_heads->Remember(name, charge->sequence(), charge->hash(), charge->head_tag());
     return Permit(charge->name(), charge->sequence(), item.mechanism, item.count);
   }
   if (UnknownCharge(charge.status()).has_value()) {
@@ -173,7 +173,7 @@ absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, std::int
   impl_->seen_heads->AddTo(request, impl_->name);
   const absl::StatusOr<v1::Lease> lease = LeaseUntilDefinite(*impl_->connection, request);
   if (!lease.ok()) return lease.status();
-  impl_->seen_heads->Remember(impl_->name, lease->sequence(), lease->hash());
+  impl_->seen_heads->Remember(impl_->name, lease->sequence(), lease->hash(), lease->head_tag());
   return Lease(std::unique_ptr<Lease::Impl>(new Lease::Impl{
       .connection = impl_->connection,
       .name = lease->name(),

@@ -250,11 +250,14 @@ struct SettleLease {
   int64_t used_count = 0;
 };
 
-// An entry that a client knows to be durable.
+// An entry that a client says it knows to be durable.
 struct SeenHead {
   std::string root_budget_id;
   int64_t sequence = 0;
   std::string hash;  // empty: not said
+  // A server that has the key of this one gave it out, as an entry of that budget's ledger. What is
+  // not authentic is believed only where it says what is known.
+  bool is_authentic = false;
 };
 
 struct Pricing;

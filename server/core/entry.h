@@ -354,6 +354,7 @@ struct ChargeKey {
   int64_t session_number = 0;
   int64_t attempt = 0;
   std::string charge_id;
+  bool operator==(const ChargeKey&) const = default;
 };
 
 // In place of a charge id, for a lease's LeaseSettled entry: no charge id has a slash.

@@ -9,6 +9,7 @@
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
+#include "server/core/sha256.h"
 
 namespace epsledger::core {
 namespace {
@@ -129,22 +130,11 @@ std::optional<Refusal> Ledger::BlockedBy(const SessionState& session) const {
   return BlockedBy(*FindBudget(session.spec.budget_id));
 }
 
-absl::Status Ledger::CheckSeen(const SeenHead& seen) const {
-  const auto lost = [&](const char* what) {
-    return absl::DataLossError(absl::StrFormat(
-        "ledger of budgets/%s: a client saw entry %d, and %s: charges were lost, as from a ledger "
-        "restored from an old backup",
-        root_id_, seen.sequence, what));
-  };
-  if (seen.sequence > head_.sequence) {
-    return lost(absl::StrFormat("the newest here is %d", head_.sequence).c_str());
-  }
-  if (seen.hash.empty() || seen.sequence + kRecentHashes <= head_.sequence) return absl::OkStatus();
-  const Hash& here = recent_hashes_[seen.sequence % kRecentHashes];
-  if (seen.hash != std::string_view(reinterpret_cast<const char*>(here.data()), here.size())) {
-    return lost("another entry is in its place");
-  }
-  return absl::OkStatus();
+std::optional<bool> Ledger::Holds(const SeenHead& seen) const {
+  if (seen.sequence > head_.sequence) return false;
+  if (seen.hash.empty()) return true;
+  if (seen.sequence + kRecentHashes <= head_.sequence) return std::nullopt;
+  return seen.hash == BytesOf(recent_hashes_[seen.sequence % kRecentHashes]);
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLookup lookup) const {

@@ -213,9 +213,9 @@ class Ledger {
   // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.
   absl::StatusOr<Decision> Decide(const Command& command, ChargeLookup lookup) const;
 
-  // The head that a budget's ledger must have passed, of a client: DATA_LOSS if this ledger is
-  // behind it or holds another entry in its place, as far as it remembers hashes.
-  absl::Status CheckSeen(const SeenHead& seen) const;
+  // True if the ledger holds the entry, false if it is behind it or holds another one in its place.
+  // Nothing for an entry before the newest kRecentHashes: its hash is in the store alone.
+  std::optional<bool> Holds(const SeenHead& seen) const;
 
   // Gives the next entry its sequence number, content and hash. Changes nothing.
   Entry Seal(EntryBody body, int64_t time_micros) const;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <openssl/bio.h>
+#include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,6 +139,19 @@ absl::Status SigningKey::Save(const std::string& path) const {
     return Errno(folder, "cannot be made durable");
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> SigningKey::SecretFor(std::string_view purpose) const {
+  unsigned char secret[32];
+  size_t size = sizeof(secret);
+  unsigned char mac[EVP_MAX_MD_SIZE];
+  unsigned int mac_size = 0;
+  if (EVP_PKEY_get_raw_private_key(key_.get(), secret, &size) != 1 ||
+      HMAC(EVP_sha256(), secret, static_cast<int>(size), Unsigned(purpose), purpose.size(), mac,
+           &mac_size) == nullptr) {
+    return absl::InternalError("statement key: no secret can be derived");
+  }
+  return std::string(reinterpret_cast<const char*>(mac), mac_size);
 }
 
 absl::StatusOr<std::string> SigningKey::Sign(std::string_view message) const {

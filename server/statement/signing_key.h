@@ -26,6 +26,10 @@ class SigningKey {
   // 64 bytes. INTERNAL if OpenSSL fails.
   absl::StatusOr<std::string> Sign(std::string_view message) const;
 
+  // 32 bytes that only who has this key can make, others for each purpose: HMAC-SHA-256 of it.
+  // INTERNAL if OpenSSL fails.
+  absl::StatusOr<std::string> SecretFor(std::string_view purpose) const;
+
   // 32 bytes.
   const std::string& public_key() const { return public_key_; }
 

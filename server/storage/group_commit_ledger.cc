@@ -17,6 +17,17 @@ using core::Entry;
 using core::Ledger;
 using core::Outcome;
 
+namespace {
+
+absl::Status DamagedKeys(const std::string& root_id, const std::string& what) {
+  return absl::DataLossError(absl::StrCat(
+      "ledger ", root_id, ": its table of charge keys has ", what,
+      ": it is damaged, or was changed. Charges are refused until that is mended and the server is "
+      "started anew; `epsledgerd ledger verify` names what is wrong"));
+}
+
+}  // namespace
+
 class GroupCommitLedger::Reader : public core::LedgerReader {
  public:
   Reader(GroupCommitLedger& owner, const core::Tenant& tenant)
@@ -113,8 +124,13 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     const Ledger* ledger = LedgerOf(name.budget_id);
     const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
     if (session == nullptr) return std::nullopt;
-    absl::StatusOr<std::optional<Entry>> entry = owner_.store_->FindCharge(
-        StoredRootId(*ledger), {session->number, attempt, std::move(charge_id)});
+    const core::ChargeKey key{session->number, attempt, std::move(charge_id)};
+    absl::StatusOr<std::optional<Entry>> entry =
+        owner_.store_->FindCharge(StoredRootId(*ledger), key);
+    if (entry.ok()) {
+      const absl::Status status = owner_.CheckFound(StoredRootId(*ledger), key, *entry);
+      if (!status.ok()) return status;
+    }
     if (entry.ok() && entry->has_value() && (*entry)->sequence > ledger->head().sequence) {
       return std::nullopt;
     }
@@ -170,6 +186,11 @@ absl::Status GroupCommitLedger::Recover() {
     return replica_.Apply(root_id, entry);
   });
   Failpoint("recovery.after");
+  if (status.ok()) {
+    for (const std::string& root_id : store_->LedgersWithDamagedKeys()) {
+      replica_.Quarantine(root_id, DamagedKeys(root_id, "other keys than its entries hold"));
+    }
+  }
   recovered_budget_count_ = replica_.budget_count();
   if (status.ok() && shared_ != nullptr) status = CatchUp();
   PublishTokens();
@@ -357,6 +378,15 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
   return status;
 }
 
+absl::Status GroupCommitLedger::CheckFound(const std::string& root_id, const core::ChargeKey& key,
+                                           const std::optional<Entry>& found) {
+  if (!found.has_value() || core::KeyOf(found->body) == key) return absl::OkStatus();
+  const absl::Status damaged = DamagedKeys(
+      root_id, absl::StrCat("entry ", found->sequence, " for the key of another charge"));
+  replica_.Quarantine(root_id, damaged);
+  return damaged;
+}
+
 absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Status* store_status) {
   return replica_.Decide(
       write.tenant, write.command,
@@ -367,7 +397,24 @@ absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Stat
           // The next one gets on without this ledger.
           if (absl::IsDataLoss(found.status())) replica_.Lost(root_id);
         }
+        if (absl::IsDataLoss(found.status()) && shared_ == nullptr) {
+          replica_.Quarantine(root_id,
+                              DamagedKeys(root_id, "a key whose entry is damaged or gone"));
+        }
+        if (found.ok()) {
+          const absl::Status status = CheckFound(root_id, key, *found);
+          if (!status.ok()) return absl::StatusOr<std::optional<Entry>>(status);
+        }
         return found;
+      },
+      [&](const std::string& root_id,
+          int64_t sequence) -> absl::StatusOr<std::optional<core::Hash>> {
+        const absl::StatusOr<std::vector<Entry>> found =
+            store_->ReadEntries(root_id, sequence - 1, 1);
+        if (!found.ok() && shared_ != nullptr) *store_status = found.status();
+        if (!found.ok()) return found.status();
+        if (found->empty() || found->front().sequence != sequence) return std::nullopt;
+        return found->front().hash;
       },
       [this](const std::string& root_id, const Entry& entry) {
         if (!in_transaction_ && shared_ == nullptr) {

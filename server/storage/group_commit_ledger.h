@@ -113,6 +113,10 @@ class GroupCommitLedger : public core::DurableLedger {
   // One attempt at the writes of a batch, an outcome for each. Over a shared store those that it
   // has no time for go back to the queue.
   absl::Status Transact(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
+  // DATA_LOSS, and the ledger is in quarantine, if the entry that the store found for a key is of
+  // another one.
+  absl::Status CheckFound(const std::string& root_id, const core::ChargeKey& key,
+                          const std::optional<core::Entry>& found);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
   absl::StatusOr<core::Outcome> Decide(const Write& write, absl::Status* store_status);
   // Shows the tokens if they have changed; they are durable.

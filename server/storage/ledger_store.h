@@ -51,6 +51,10 @@ class LedgerStore {
   // creation. Stops at the first error and returns it. DATA_LOSS for an entry that does not decode.
   virtual absl::Status ReadAll(Visit visit) = 0;
 
+  // After ReadAll: the ledgers whose table of charge keys said something else than their entries at
+  // that moment (KeyTable). No answer may come from such a row.
+  virtual std::vector<std::string> LedgersWithDamagedKeys() const { return {}; }
+
   virtual absl::Status Begin() = 0;
 
   // Adds the next entry of the ledger of `root_id`; the first entry of a ledger creates it.

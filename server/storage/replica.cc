@@ -1,10 +1,12 @@
 #include "server/storage/replica.h"
 
+#include <bit>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_format.h"
+#include "server/core/sha256.h"
 #include "spdlog/spdlog.h"
 
 namespace epsledger::storage {
@@ -231,19 +233,47 @@ Ledger* Replica::Route(const core::Tenant& tenant, const Command& command,
   return find(core::BudgetOf(command));
 }
 
-absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& command) {
+absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& command,
+                                HashLookup hash_of) {
   if (!command.last_seen.has_value()) return absl::OkStatus();
   const core::SeenHead& seen = *command.last_seen;
   const LedgerOfBudget& budgets = BudgetsOf(tenant);
   const auto it = budgets.find(seen.root_budget_id);
   const Ledger empty;
   const bool known = it != budgets.end();
-  absl::Status status = (known ? *it->second : empty).CheckSeen(seen);
-  // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
-  if (!status.ok() && known) {
-    Quarantine(core::StoredId(tenant.name, it->second->root_id()), status);
+  const Ledger& ledger = known ? *it->second : empty;
+  const std::string root_id = core::StoredId(tenant.name, ledger.root_id());
+  std::optional<bool> holds = ledger.Holds(seen);
+  if (!holds.has_value()) {
+    const absl::StatusOr<std::optional<core::Hash>> stored = hash_of(root_id, seen.sequence);
+    if (!stored.ok()) return stored.status();
+    holds = stored->has_value() && seen.hash == core::BytesOf(**stored);
   }
-  return status;
+  if (*holds) return absl::OkStatus();
+  const std::string here =
+      seen.sequence > ledger.head().sequence
+          ? absl::StrFormat("the newest here is entry %d", ledger.head().sequence)
+          : "another entry is in its place";
+  if (!seen.is_authentic) {
+    // Whoever sends many writes a line for each power of two.
+    if (std::has_single_bit(static_cast<uint64_t>(++unproved_head_count_))) {
+      spdlog::warn(
+          "a head that no server of these ledgers gave out, the {}th: entry {} of budgets/{}; {}",
+          unproved_head_count_, seen.sequence, seen.root_budget_id, here);
+    }
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "lastSeenHead: got entry %d of budgets/%s, and %s; want a head that a server of this "
+        "ledger "
+        "gave out, with its tag. This one is of another server or ledger, or damaged",
+        seen.sequence, seen.root_budget_id, here));
+  }
+  const absl::Status lost = absl::DataLossError(absl::StrFormat(
+      "ledger of budgets/%s: a client saw entry %d, and %s: charges were lost, as from a ledger "
+      "restored from an old backup",
+      known ? ledger.root_id() : seen.root_budget_id, seen.sequence, here));
+  // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
+  if (known) Quarantine(root_id, lost);
+  return lost;
 }
 
 absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& command) const {
@@ -277,11 +307,12 @@ absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& command
 }
 
 absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Command& command,
-                                        Lookup lookup, Append append, absl::Status* store_status) {
+                                        Lookup lookup, HashLookup hash_of, Append append,
+                                        absl::Status* store_status) {
   if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
     return DecideAccess(*access, command.time_micros, append, store_status);
   }
-  if (absl::Status status = CheckSeen(tenant, command); !status.ok()) return status;
+  if (absl::Status status = CheckSeen(tenant, command, hash_of); !status.ok()) return status;
   if (absl::Status status = CheckSuccessor(tenant, command); !status.ok()) return status;
   std::unique_ptr<Ledger> fresh;
   std::string root_id;

@@ -22,11 +22,11 @@ namespace epsledger::storage {
 // Every ledger of a store in memory: what replaying its entries gives, and the decisions on it.
 // Root ids here are those of the store: core::StoredId.
 //
-// Guarantee: a ledger that lacks something which was known to be durable (Kept, or a client's
-// SeenHead), or holds something else in its place, is quarantined: it takes no commands until the
-// process is started anew, because what it would acknowledge contradicts what was acknowledged. It
-// may be read, and follows what other servers append to it as far as that follows. The log says so
-// once.
+// Guarantee: a ledger that lacks something which was known to be durable (Kept, or an authentic
+// SeenHead of a client), or holds something else in its place, is quarantined: it takes no commands
+// until the process is started anew, because what it would acknowledge contradicts what was
+// acknowledged. It may be read, and follows what other servers append to it as far as that follows.
+// The log says so once.
 //
 // Not thread-safe.
 class Replica {
@@ -38,6 +38,9 @@ class Replica {
   using Append = absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)>;
   using Lookup = absl::FunctionRef<absl::StatusOr<std::optional<core::Entry>>(
       const std::string& root_id, const core::ChargeKey& key)>;
+  // The stored hash of an entry; nothing if there is no such entry.
+  using HashLookup = absl::FunctionRef<absl::StatusOr<std::optional<core::Hash>>(
+      const std::string& root_id, int64_t sequence)>;
 
   // The next entry of a ledger, as stored. DATA_LOSS if it does not follow from the ones before.
   absl::Status Apply(const std::string& root_id, const core::Entry& entry);
@@ -53,6 +56,8 @@ class Replica {
   void Forget(const std::string& root_id);
   // The store has lost entries of the ledger.
   void Lost(const std::string& root_id);
+  // What the store says of the ledger contradicts its entries. It takes no commands any more.
+  void Quarantine(const std::string& root_id, const absl::Status& why);
 
   // Budgets that the command names and that no ledger here has, as core::StoredId.
   std::vector<std::string> UnknownBudgets(const core::Tenant& tenant,
@@ -71,7 +76,8 @@ class Replica {
   // Decides a command and applies its entries, each after `append` took it. Sets `*store_status` if
   // `append` failed after that: memory and store differ.
   absl::StatusOr<core::Outcome> Decide(const core::Tenant& tenant, const core::Command& command,
-                                       Lookup lookup, Append append, absl::Status* store_status);
+                                       Lookup lookup, HashLookup hash_of, Append append,
+                                       absl::Status* store_status);
 
   // The tenant's; empty if it has none.
   const LedgerOfBudget& BudgetsOf(const core::Tenant& tenant) const;
@@ -84,7 +90,6 @@ class Replica {
  private:
   core::LedgerHead HeadOf(const std::string& root_id) const;
   void Restore(const std::string& root_id);
-  void Quarantine(const std::string& root_id, const absl::Status& why);
   absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& command,
                                              int64_t time_micros, Append append,
                                              absl::Status* store_status);
@@ -92,9 +97,11 @@ class Replica {
   // in the store.
   core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
                       std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
-  // DATA_LOSS if a client has seen an entry that the ledger does not hold; that ledger is then
-  // read-only until the server is restarted.
-  absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command);
+  // A head that a client says it saw. DATA_LOSS for an authentic one that the ledger does not hold:
+  // the ledger is then read-only until the server is restarted. INVALID_ARGUMENT for any other that
+  // it does not hold: nobody but a client says that there was such an entry.
+  absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command,
+                         HashLookup hash_of);
   // Budget ids are unique over all ledgers of a tenant.
   absl::Status CheckSuccessor(const core::Tenant& tenant, const core::Command& command) const;
 
@@ -104,6 +111,7 @@ class Replica {
   std::map<std::string, absl::Status, std::less<>> quarantined_;         // why, by root id
   std::map<std::string, core::Ledger, std::less<>> forgotten_;           // as they were
   core::AccessLedger access_;
+  int64_t unproved_head_count_ = 0;
 };
 
 }  // namespace epsledger::storage

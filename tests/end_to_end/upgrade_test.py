@@ -70,6 +70,15 @@ class OldData(ServedLedger):
         self._prepare = prepare
 
 
+def as_then(now, then):
+    """What is said now, without the fields that a later release has added."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return {field: as_then(now.get(field), value) for field, value in then.items()}
+    if isinstance(then, list) and isinstance(now, list) and len(now) == len(then):
+        return [as_then(*pair) for pair in zip(now, then)]
+    return now
+
+
 class Upgrade(unittest.TestCase):
     def test_every_exported_ledger_is_read_as_it_was_written(self):
         ledgers = list(old_ledgers())
@@ -99,7 +108,7 @@ class Upgrade(unittest.TestCase):
         self.assertEqual(list(read), list(said))
         for name, answer in said.items():
             # A later release may say more.
-            self.assertEqual({field: read[name].get(field) for field in answer}, answer, name)
+            self.assertEqual(as_then(read[name], answer), answer, name)
 
     def test_the_ledgers_hold_every_kind_of_entry(self):
         with open(os.path.join(ROOT, "server", "core", "entry.h"), encoding="utf-8") as stream:

@@ -9,8 +9,8 @@ from .transport import Json
 
 
 class SeenHeads(SurvivesFork):
-    """A server that is behind one has lost charges: told of it, it answers DATA_LOSS and does not charge twice into
-    the same room. Thread-safe."""
+    """A server that is behind one has lost charges: told of it, with the tag that it was given out with, it answers
+    DATA_LOSS and does not charge twice into the same room. Thread-safe."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,6 +27,8 @@ class SeenHeads(SurvivesFork):
             return
         # Any budget of a ledger names it.
         head = {"rootBudget": session.split("/sessions/")[0], "sequence": str(sequence), "hash": entry_hash}
+        if answer.get("headTag"):  # by which the server knows it again; one of release 0.1 has none
+            head["tag"] = answer["headTag"]
         with self._lock:
             if int(self._heads.get(session, {}).get("sequence", 0)) < sequence:
                 self._heads[session] = head

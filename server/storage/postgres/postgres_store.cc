@@ -14,6 +14,7 @@
 #include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
 #include "server/storage/postgres/durability.h"
+#include "server/storage/postgres/key_rows.h"
 #include "server/storage/postgres/precautions.h"
 #include "server/storage/postgres/statements.h"
 #include "spdlog/spdlog.h"
@@ -182,6 +183,7 @@ absl::Status PostgresStore::ReadAll(Visit visit) {
   if (auto began = connection_->Run({{&kBeginSnapshot}}); !began.ok()) return began.status();
   int64_t ledger_id = std::numeric_limits<int64_t>::min();
   int64_t sequence = 0;
+  KeyTable keys;
   while (true) {
     const auto page =
         connection_->Run({{&kReadAll, PostgresValues().Int(ledger_id).Int(sequence).Int(kPage)}});
@@ -200,11 +202,15 @@ absl::Status PostgresStore::ReadAll(Visit visit) {
       }
       positions_[root_id] = {.ledger_id = ledger_id, .head = {sequence, entry->hash}};
       seen_more_ = true;
+      keys.AddEntry(ledger_id, *entry);
       if (absl::Status status = visit(root_id, *std::move(entry)); !status.ok()) {
         return end(status);
       }
     }
-    if (rows.count() < kPage) return end(absl::OkStatus());
+    if (rows.count() == kPage) continue;
+    absl::StatusOr<std::set<int64_t>> damaged = ReadDamagedLedgers(*connection_, std::move(keys));
+    if (damaged.ok()) damaged_keys_ = *std::move(damaged);
+    return end(damaged.status());
   }
 }
 

@@ -54,6 +54,13 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> ConnectToRead(const Options& options);
 
   absl::Status ReadAll(Visit visit) override;
+  std::vector<std::string> LedgersWithDamagedKeys() const override {
+    std::vector<std::string> root_ids;
+    for (const auto& [root_id, position] : positions_) {
+      if (damaged_keys_.count(position.ledger_id) > 0) root_ids.push_back(root_id);
+    }
+    return root_ids;
+  }
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
@@ -128,8 +135,9 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   // Root ids of ledgers with an entry that does not decode or is another's: nothing more of them is
   // handed out.
   std::set<std::string> damaged_;
-  bool seen_more_ = false;  // something was handed out since the last commit
-  bool warned_ = false;     // of MissingPrecautions, once in its life
+  std::set<int64_t> damaged_keys_;  // numbers of ledgers
+  bool seen_more_ = false;          // something was handed out since the last commit
+  bool warned_ = false;             // of MissingPrecautions, once in its life
 
   // Of the open transaction.
   bool began_ = false;  // Begin was called

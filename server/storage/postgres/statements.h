@@ -36,6 +36,11 @@ inline constexpr PostgresStatement kReadAll = {
     " FROM entries e LEFT JOIN ledgers l ON l.ledger_id = e.ledger_id"
     " WHERE (e.ledger_id, e.sequence) > ($1::bigint, $2::bigint)"
     " ORDER BY e.ledger_id, e.sequence LIMIT $3::bigint"};
+inline constexpr PostgresStatement kReadKeys = {
+    "SELECT ledger_id, session_number, attempt, charge_id, sequence FROM charges"
+    " WHERE (ledger_id, session_number, attempt, charge_id)"
+    "  > ($1::bigint, $2::bigint, $3::bigint, $4::text)"
+    " ORDER BY ledger_id, session_number, attempt, charge_id LIMIT $5::bigint"};
 inline constexpr PostgresStatement kAllHeads = {
     "SELECT root_budget, ledger_id, sequence, hash FROM ledgers WHERE sequence > 0"};
 // In the order of ledger_id, so that no two transactions wait for each other.

@@ -123,8 +123,9 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
        "SELECT content, hash FROM entries WHERE entry_id > ?1 AND entry_id <= ?2"
        " ORDER BY entry_id LIMIT ?3"},
       {&find_charge_,
+       // A key whose entry is not found is damage, and no key that is free.
        "SELECT e.content, e.hash FROM charges c"
-       " CROSS JOIN entries e ON e.entry_id = (c.ledger_id << 40) + c.sequence"
+       " LEFT JOIN entries e ON e.entry_id = (c.ledger_id << 40) + c.sequence"
        " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
       {&list_charges_,
        "SELECT e.content, e.hash FROM charge_blocks b CROSS JOIN entries e"
@@ -253,6 +254,7 @@ absl::Status SqliteStore::ReadAll(
       Prepare("SELECT entry_id, content, hash FROM entries ORDER BY entry_id");
   if (!select.ok()) return select.status();
   auto root = root_ids.end();
+  KeyTable keys;
   int step;
   while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
     const int64_t entry_id = sqlite3_column_int64(select->get(), 0);
@@ -265,9 +267,34 @@ absl::Status SqliteStore::ReadAll(
       return absl::DataLossError(absl::StrFormat(
           "ledger of budgets/%s: entry %d is stored as another", *root->second, entry->sequence));
     }
+    keys.AddEntry(ledger_id, *entry);
     if (absl::Status status = visit(*root->second, *std::move(entry)); !status.ok()) return status;
   }
-  return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the entries");
+  if (step != SQLITE_DONE) return Error("reading the entries");
+  return CheckKeys(root_ids, std::move(keys));
+}
+
+absl::Status SqliteStore::CheckKeys(const std::map<int64_t, const std::string*>& root_ids,
+                                    KeyTable keys) {
+  absl::StatusOr<Statement> select = Prepare(
+      "SELECT ledger_id, session_number, attempt, charge_id, sequence FROM charges"
+      " ORDER BY ledger_id, session_number, attempt, charge_id");
+  if (!select.ok()) return select.status();
+  sqlite3_stmt* row = select->get();
+  int step;
+  while ((step = sqlite3_step(row)) == SQLITE_ROW) {
+    keys.AddRow(sqlite3_column_int64(row, 0),
+                {sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), ColumnBytes(row, 3)},
+                sqlite3_column_int64(row, 4));
+  }
+  if (step != SQLITE_DONE) return Error("reading the charge keys");
+  damaged_keys_.clear();
+  for (const int64_t ledger_id : keys.DamagedLedgers()) {
+    const auto root = root_ids.find(ledger_id);
+    // A row of a ledger that there is not is found by nobody.
+    if (root != root_ids.end()) damaged_keys_.push_back(*root->second);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SqliteStore::Begin() {

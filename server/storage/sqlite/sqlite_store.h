@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/storage/key_table.h"
 #include "server/storage/ledger_store.h"
 
 namespace epsledger::storage {
@@ -40,6 +41,7 @@ class SqliteStore : public LedgerStore {
   absl::Status ReadAll(
       absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
       override;
+  std::vector<std::string> LedgersWithDamagedKeys() const override { return damaged_keys_; }
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
@@ -89,6 +91,8 @@ class SqliteStore : public LedgerStore {
   };
   // The ledger; a new one is stored.
   absl::StatusOr<StoredLedger*> LedgerOf(const std::string& root_id);
+  // Ends ReadAll: whether the table of charge keys says what the entries say.
+  absl::Status CheckKeys(const std::map<int64_t, const std::string*>& root_ids, KeyTable keys);
   // Notes that a charge of the session is among the entries around `sequence`.
   absl::Status MarkBlock(int64_t ledger_id, int64_t session_number, int64_t sequence);
 
@@ -108,6 +112,7 @@ class SqliteStore : public LedgerStore {
   // The last block that was marked: ledger, session, block.
   std::array<int64_t, 3> marked_{};
   int checkpoint_pages_ = 0;
+  std::vector<std::string> damaged_keys_;
 };
 
 }  // namespace epsledger::storage

@@ -15,6 +15,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "epsledger/client.h"
+#include "tests/server/storage/scratch_folder.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger {
@@ -184,7 +185,9 @@ TEST_F(LeaseTest, OpeningSaysWhatTheProgramSaysOfItself) {
 
 // A ledger that lost what a client was told of, as one restored from an old backup.
 TEST(SeenHead, AServerThatIsBehindItIsCaught) {
-  transport::TestServer old;
+  const ScratchFolder folder;
+  const std::string key_file = folder.path() + "/statement.key";
+  transport::TestServer old({.addresses = {"127.0.0.1:0"}, .statement_key_file = key_file});
   ASSERT_TRUE(old.client.CreateBudget("b", "pure_epsilon { epsilon: 100 }").ok());
   const std::string address = old.server->addresses()[0];
   auto client = Client::Connect({.address = address});
@@ -201,7 +204,8 @@ TEST(SeenHead, AServerThatIsBehindItIsCaught) {
 
   const auto restored = *storage::GroupCommitLedger::Open(std::make_unique<storage::MemoryStore>(),
                                                           storage::GroupCommitLedger::Options());
-  const auto server = *transport::Server::Start({.addresses = {address}}, *restored);
+  const auto server = *transport::Server::Start(
+      {.addresses = {address}, .statement_key_file = key_file}, *restored);
   transport::TestClient direct(transport::ChannelTo(*server));
   ASSERT_TRUE(direct.CreateBudget("b", "pure_epsilon { epsilon: 100 }").ok());
   ASSERT_TRUE(direct.CreateSession("b", "s").ok());
@@ -209,6 +213,36 @@ TEST(SeenHead, AServerThatIsBehindItIsCaught) {
   const absl::StatusOr<Permit> permit = session->Charge(Mechanism::PureDp(1));
   EXPECT_EQ(permit.status().code(), absl::StatusCode::kDataLoss) << permit.status();
   EXPECT_EQ(client->OpenSession(options).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// One with another key cannot know the head again: nothing is charged for this client, and others
+// go on.
+TEST(SeenHead, AServerOfAnotherLedgerRefusesItAndGoesOn) {
+  auto old = std::make_unique<transport::TestServer>();
+  ASSERT_TRUE(old->client.CreateBudget("b", "pure_epsilon { epsilon: 100 }").ok());
+  const std::string address = old->server->addresses()[0];
+  auto client = Client::Connect({.address = address});
+  ASSERT_TRUE(client.ok());
+  const SessionOptions options{
+      .budget = "b",
+      .session = "s",
+      .create = NewSession{.neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                           .no_own_cap = true}};
+  auto session = client->OpenSession(options);
+  ASSERT_TRUE(session.ok()) << session.status();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(session->Charge(Mechanism::PureDp(1)).ok());
+  old->server->Drain(absl::ZeroDuration());
+
+  transport::TestServer other({.addresses = {address}});
+  ASSERT_TRUE(other.client.CreateBudget("b", "pure_epsilon { epsilon: 100 }").ok());
+  ASSERT_TRUE(other.client.CreateSession("b", "s").ok());
+  ASSERT_TRUE(other.client.OpenAttempt("budgets/b/sessions/s").ok());
+  const absl::StatusOr<Permit> permit = session->Charge(Mechanism::PureDp(1));
+  EXPECT_EQ(permit.status().code(), absl::StatusCode::kInvalidArgument) << permit.status();
+  EXPECT_EQ(other.client.GetBudget("budgets/b").response.cells(0).spent(), 0);
+  EXPECT_TRUE(
+      other.client.Charge("budgets/b/sessions/s/attempts/1", "goes-on", transport::kOneEpsilon, 1)
+          .ok());
 }
 
 // What a watch was told of, safe to wait for.

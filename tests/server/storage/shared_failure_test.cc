@@ -142,7 +142,8 @@ TEST(SharedFailure, AnOlderCopyIsFoundByTheServersThatWereThereAndByClientsThatW
         {},
         {.last_seen = core::SeenHead{.root_budget_id = "forgetful",
                                      .sequence = seen.sequence,
-                                     .hash = std::string(seen.hash.begin(), seen.hash.end())},
+                                     .hash = std::string(seen.hash.begin(), seen.hash.end()),
+                                     .is_authentic = true},
          .body = WaitingClient::MakeCharge(session, 1, id, PureDp{kStep})},
         [&](absl::StatusOr<core::Outcome> outcome) { reply.set_value(std::move(outcome)); });
     return reply.get_future().get().status();

@@ -148,7 +148,8 @@ TEST(SharedLedger, ANewRootIsMadeByAClientThatHasSeenAnother) {
       core::Command command{
           .last_seen = core::SeenHead{.root_budget_id = "seen",
                                       .sequence = head.sequence,
-                                      .hash = std::string(head.hash.begin(), head.hash.end())},
+                                      .hash = std::string(head.hash.begin(), head.hash.end()),
+                                      .is_authentic = true},
           .body = core::CreateBudget{
               {.id = id, .cap = core::PureEpsilonCap{1}, .privacy_unit = "person"}}};
       two.servers[s]->Submit({}, std::move(command), [&](absl::StatusOr<core::Outcome> outcome) {

@@ -81,8 +81,9 @@ absl::StatusOr<core::SettleLease> FromProto(const v1::SettleLeaseRequest& reques
                            .used_count = request.used_count()};
 }
 
-absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead& head,
-                                                           bool is_set) {
+absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead& head, bool is_set,
+                                                           const HeadKey& key,
+                                                           const core::Tenant& tenant) {
   if (!is_set) return std::nullopt;
   const std::string field = "lastSeenHead";
   absl::StatusOr<std::string> id = ParseBudgetName(field + ".rootBudget", head.root_budget());
@@ -97,7 +98,9 @@ absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead&
   if (!head.merkle_root().empty()) {
     return accounting::OutOfDomain(field + ".merkleRoot", "a value", "unset");
   }
-  return core::SeenHead{*std::move(id), head.sequence(), head.hash()};
+  core::SeenHead seen{*std::move(id), head.sequence(), head.hash()};
+  key.Check(tenant, head.tag(), &seen);
+  return seen;
 }
 
 absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request) {

@@ -14,6 +14,8 @@
 #include "server/core/command.h"
 #include "server/core/entry.h"
 #include "server/core/ledger.h"
+#include "server/core/tenant.h"
+#include "server/transport/grpc/head_key.h"
 
 namespace epsledger::transport {
 
@@ -26,8 +28,10 @@ absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request);
 absl::StatusOr<core::Charge> FromProto(const v1::AcquireLeaseRequest& request, int64_t now_micros);
 absl::StatusOr<core::SettleLease> FromProto(const v1::SettleLeaseRequest& request);
 
-// The head that a client says it saw; nothing if it says none.
-absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead& head, bool is_set);
+// The head that a client says it saw, with what its tag says; nothing if it says none.
+absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead& head, bool is_set,
+                                                           const HeadKey& key,
+                                                           const core::Tenant& tenant);
 
 void ToProto(const core::Refusal& refusal, v1::Refusal* message);
 

@@ -75,6 +75,14 @@ struct ProofWork {
   core::Hash noted{};  // the leaf, or the root of the older tree
 };
 
+// The newest head, with its tag.
+void GiveHead(const core::Ledger& ledger, const HeadKey& key, const Call& call,
+              v1::LedgerHead* message) {
+  ToProto(ledger, message);
+  message->set_tag(
+      key.TagOf(call->caller().tenant, ledger.root_id(), message->sequence(), message->hash()));
+}
+
 class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service>> {
  public:
   AuditHandlers(HandlerContext context, std::shared_ptr<const statement::SigningKey> key,
@@ -90,9 +98,10 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
           ReadLedger(*std::move(id), call,
-                     [call](const core::Ledger& ledger, core::LedgerReader&) -> absl::Status {
+                     [call, key = context_.head_key](const core::Ledger& ledger,
+                                                     core::LedgerReader&) -> absl::Status {
                        v1::LedgerHead message;
-                       ToProto(ledger, &message);
+                       GiveHead(ledger, *key, call, &message);
                        call->Succeed(message);
                        return absl::OkStatus();
                      });
@@ -217,7 +226,7 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
                            statement::ReadFacts(ledger, name.budget_id, name.session_id, delta);
                        if (!facts.ok()) return facts.status();
                        v1::PrivacyStatement message;
-                       ToProto(ledger, message.mutable_head());
+                       GiveHead(ledger, *context_.head_key, call, message.mutable_head());
                        return ComposeStatement(*std::move(facts), delta, std::move(message), call);
                      });
           return absl::OkStatus();
@@ -326,6 +335,8 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
     auto work = std::make_shared<Work>();
     v1::VerifyLedgerResponse response;
     ToProto(ledger, response.mutable_head());
+    v1::LedgerHead given;
+    GiveHead(ledger, *context_.head_key, call, &given);
     const int64_t last = ledger.head().sequence;
     Scan(
         budget_id, last, call,
@@ -333,7 +344,7 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
           work->fault = work->verifier.Check(entry);
           return !work->fault.has_value();
         },
-        [work, last, response, call,
+        [work, last, response, call, tag = given.tag(),
          metrics = context_.open_calls.metrics()](const absl::Status& status) mutable {
           std::optional<core::LedgerFault> fault = std::move(work->fault);
           if (!status.ok()) {
@@ -352,6 +363,7 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
             response.set_first_bad_sequence(fault->sequence);
             response.set_problem(fault->problem);
           }
+          response.mutable_head()->set_tag(tag);
           call->Succeed(response);
         });
   }

@@ -49,7 +49,8 @@ absl::Status CheckSessionExists(core::LedgerReader& reader, const core::SessionN
   return absl::OkStatus();
 }
 
-absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, const Call& call) {
+absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, const HeadKey& key,
+                          const Call& call) {
   absl::Status status = CheckSessionExists(reader, name.attempt.session);
   if (!status.ok()) return status;
   absl::StatusOr<std::optional<core::ChargeRecord>> record =
@@ -61,6 +62,7 @@ absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, co
   }
   v1::Charge message;
   ToProto(name.attempt.session, **record, &message);
+  AddHeadTag(key, call->caller().tenant, name.attempt.session.budget_id, &message);
   call->Succeed(message);
   return absl::OkStatus();
 }
@@ -113,42 +115,48 @@ void AnswerPreview(const core::Preview& preview, const Call& call) {
 }
 
 template <class Request>
-absl::StatusOr<SubmitOptions> OptionsOf(const Request& request) {
-  absl::StatusOr<std::optional<core::SeenHead>> seen =
-      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head());
+absl::StatusOr<SubmitOptions> OptionsOf(const Request& request, const HeadKey& key,
+                                        const Call& call) {
+  absl::StatusOr<std::optional<core::SeenHead>> seen = ReadSeenHead(
+      request.last_seen_head(), request.has_last_seen_head(), key, call->caller().tenant);
   if (!seen.ok()) return seen.status();
   return SubmitOptions{.validate_only = request.validate_only(), .last_seen = *std::move(seen)};
 }
 
 // Answers with what a lease's charge came to: refused, open, or settled already.
-void AnswerLease(core::DurableLedger& ledger, const core::SessionName& session,
+void AnswerLease(const HandlerContext& context, const core::SessionName& session,
                  const core::ChargeRecord& charge, const Call& call) {
   if (charge.row.decision != core::ChargeDecision::kAccepted) {
     v1::Charge refused;
     ToProto(session, charge, &refused);
+    AddHeadTag(*context.head_key, call->caller().tenant, session.budget_id, &refused);
     call->Fail(RefusedCharge(refused));
     return;
   }
-  ReadState(ledger, call, [call, session, charge](core::LedgerReader& reader) -> absl::Status {
-    const int64_t attempt = charge.row.attempt;
-    const std::string& id = charge.row.charge_id;
-    v1::Lease message;
-    const core::SessionState& state = *reader.LedgerOf(session.budget_id)->FindSession(session);
-    for (const core::OpenLease& lease : state.open_leases) {
-      if (lease.attempt != attempt || lease.id != id) continue;
-      ToProto(session, lease, charge.event, &message);
-      call->Succeed(message);
-      return absl::OkStatus();
-    }
-    const absl::StatusOr<std::optional<core::LeaseSettled>> settled =
-        reader.FindSettlement(session, attempt, id);
-    if (!settled.ok()) return settled.status();
-    std::optional<int64_t> used_count;
-    if (settled->has_value()) used_count = (*settled)->used_count;
-    ToProto(session, charge, used_count, &message);
-    call->Succeed(message);
-    return absl::OkStatus();
-  });
+  ReadState(
+      context.ledger, call,
+      [call, session, charge, key = context.head_key](core::LedgerReader& reader) -> absl::Status {
+        const int64_t attempt = charge.row.attempt;
+        const std::string& id = charge.row.charge_id;
+        v1::Lease message;
+        const core::SessionState& state = *reader.LedgerOf(session.budget_id)->FindSession(session);
+        for (const core::OpenLease& lease : state.open_leases) {
+          if (lease.attempt != attempt || lease.id != id) continue;
+          ToProto(session, lease, charge.event, &message);
+          AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
+          call->Succeed(message);
+          return absl::OkStatus();
+        }
+        const absl::StatusOr<std::optional<core::LeaseSettled>> settled =
+            reader.FindSettlement(session, attempt, id);
+        if (!settled.ok()) return settled.status();
+        std::optional<int64_t> used_count;
+        if (settled->has_value()) used_count = (*settled)->used_count;
+        ToProto(session, charge, used_count, &message);
+        AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
+        call->Succeed(message);
+        return absl::OkStatus();
+      });
 }
 
 class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Service>> {
@@ -161,15 +169,17 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         [this](const v1::ChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request);
           if (!charge.ok()) return charge.status();
-          absl::StatusOr<SubmitOptions> options = OptionsOf(request);
+          absl::StatusOr<SubmitOptions> options = OptionsOf(request, *context_.head_key, call);
           if (!options.ok()) return options.status();
           core::SessionName session = charge->session;
           SubmitNow<core::ChargeOutcome>(
               context_.ledger, *std::move(charge), *std::move(options), call,
-              [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
+              [call, key = context_.head_key,
+               session = std::move(session)](const core::ChargeOutcome& outcome) {
                 ArenaMessage<v1::Charge> on_arena;
                 v1::Charge& message = *on_arena;
                 ToProto(session, outcome.records[0], &message);
+                AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
                 if (message.decision() == v1::Charge::ACCEPTED) {
                   call->Succeed(message);
                 } else {
@@ -186,19 +196,22 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         [this](const v1::BatchChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request);
           if (!charge.ok()) return charge.status();
-          absl::StatusOr<SubmitOptions> options = OptionsOf(request);
+          absl::StatusOr<SubmitOptions> options = OptionsOf(request, *context_.head_key, call);
           if (!options.ok()) return options.status();
           core::SessionName session = charge->session;
           SubmitNow<core::ChargeOutcome>(
               context_.ledger, *std::move(charge), *std::move(options), call,
-              [call, session = std::move(session)](const core::ChargeOutcome& outcome) {
+              [call, key = context_.head_key,
+               session = std::move(session)](const core::ChargeOutcome& outcome) {
                 ArenaMessage<v1::BatchChargeResponse> on_arena;
                 v1::BatchChargeResponse& message = *on_arena;
                 for (const core::ChargeRecord& record : outcome.records) {
                   v1::ChargeResult* result = message.add_results();
                   const bool accepted = record.row.decision == core::ChargeDecision::kAccepted;
-                  ToProto(session, record,
-                          accepted ? result->mutable_accepted() : result->mutable_refused());
+                  v1::Charge* decided =
+                      accepted ? result->mutable_accepted() : result->mutable_refused();
+                  ToProto(session, record, decided);
+                  AddHeadTag(*key, call->caller().tenant, session.budget_id, decided);
                 }
                 call->Succeed(message);
               });
@@ -236,10 +249,11 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         [this](const v1::GetChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<ChargeName> name = ParseChargeName("name", request.name());
           if (!name.ok()) return name.status();
-          ReadState(context_.ledger, call,
-                    [call, name = *std::move(name)](core::LedgerReader& reader) {
-                      return AnswerCharge(reader, name, call);
-                    });
+          ReadState(
+              context_.ledger, call,
+              [call, name = *std::move(name), key = context_.head_key](core::LedgerReader& reader) {
+                return AnswerCharge(reader, name, *key, call);
+              });
           return absl::OkStatus();
         });
   }
@@ -284,13 +298,13 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         [this](const v1::AcquireLeaseRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request, absl::ToUnixMicros(absl::Now()));
           if (!charge.ok()) return charge.status();
-          absl::StatusOr<SubmitOptions> options = OptionsOf(request);
+          absl::StatusOr<SubmitOptions> options = OptionsOf(request, *context_.head_key, call);
           if (!options.ok()) return options.status();
           core::SessionName session = charge->session;
           SubmitNow<core::ChargeOutcome>(
               context_.ledger, *std::move(charge), *std::move(options), call,
-              [&ledger = context_.ledger, call, session](const core::ChargeOutcome& outcome) {
-                AnswerLease(ledger, session, outcome.records[0], call);
+              [context = context_, call, session](const core::ChargeOutcome& outcome) {
+                AnswerLease(context, session, outcome.records[0], call);
               });
           return absl::OkStatus();
         });

@@ -14,7 +14,8 @@
 namespace epsledger::transport {
 namespace {
 
-absl::StatusOr<core::Command> ReadCommand(const grpc::ByteBuffer& bytes) {
+absl::StatusOr<core::Command> ReadCommand(const grpc::ByteBuffer& bytes, const HeadKey& key,
+                                          const core::Tenant& tenant) {
   ArenaMessage<v1::ChargeRequest> on_arena;
   v1::ChargeRequest& request = *on_arena;
   absl::Status status = ReadRequest(bytes, &request);
@@ -22,7 +23,7 @@ absl::StatusOr<core::Command> ReadCommand(const grpc::ByteBuffer& bytes) {
   absl::StatusOr<core::Charge> charge = FromProto(request);
   if (!charge.ok()) return charge.status();
   absl::StatusOr<std::optional<core::SeenHead>> seen =
-      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head());
+      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(), key, tenant);
   if (!seen.ok()) return seen.status();
   return core::Command{.time_micros = absl::ToUnixMicros(absl::Now()),
                        .validate_only = request.validate_only(),
@@ -36,10 +37,13 @@ v1::ChargeResult ErrorResult(const absl::Status& status) {
   return result;
 }
 
-v1::ChargeResult ResultOf(const core::SessionName& session, const core::ChargeRecord& record) {
+v1::ChargeResult ResultOf(const core::SessionName& session, const core::ChargeRecord& record,
+                          const HeadKey& key, const core::Tenant& tenant) {
   v1::ChargeResult result;
   const bool accepted = record.row.decision == core::ChargeDecision::kAccepted;
-  ToProto(session, record, accepted ? result.mutable_accepted() : result.mutable_refused());
+  v1::Charge* charge = accepted ? result.mutable_accepted() : result.mutable_refused();
+  ToProto(session, record, charge);
+  AddHeadTag(key, tenant, session.budget_id, charge);
   return result;
 }
 
@@ -54,7 +58,8 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ChargeStream::Start
 
 ChargeStream::ChargeStream(const HandlerContext& context, grpc::CallbackServerContext* call)
     : StreamCall(context.open_streams, call, "epsledger.v1.ChargeService.StreamCharges"),
-      ledger_(context.ledger) {}
+      ledger_(context.ledger),
+      head_key_(context.head_key) {}
 
 void ChargeStream::Drain() {
   {
@@ -96,7 +101,7 @@ void ChargeStream::Submit(const grpc::ByteBuffer& bytes, int64_t number) {
   if (const absl::StatusOr<access::Caller> caller = Admit(); !caller.ok()) {
     return Fail(ToGrpcStatus(caller.status()));
   }
-  absl::StatusOr<core::Command> command = ReadCommand(bytes);
+  absl::StatusOr<core::Command> command = ReadCommand(bytes, *head_key_, tenant());
   if (!command.ok()) return Answer(number, ErrorResult(command.status()));
   const core::SessionName session = std::get<core::Charge>(command->body).session;
   std::shared_ptr<ChargeStream> self =
@@ -106,7 +111,8 @@ void ChargeStream::Submit(const grpc::ByteBuffer& bytes, int64_t number) {
       [self = std::move(self), number, session](const absl::StatusOr<core::Outcome>& outcome) {
         self->Answer(number,
                      outcome.ok()
-                         ? ResultOf(session, std::get<core::ChargeOutcome>(*outcome).records[0])
+                         ? ResultOf(session, std::get<core::ChargeOutcome>(*outcome).records[0],
+                                    *self->head_key_, self->tenant())
                          : ErrorResult(outcome.status()));
       });
 }

@@ -52,6 +52,7 @@ class ChargeStream final
   void ReadIfThereIsRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   core::DurableLedger& ledger_;
+  const std::shared_ptr<const HeadKey> head_key_;
   grpc::ByteBuffer request_ ABSL_GUARDED_BY(mutex_);  // gRPC's while reading_
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool half_closed_ ABSL_GUARDED_BY(mutex_) = false;

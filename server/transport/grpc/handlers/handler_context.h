@@ -22,6 +22,7 @@
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/calls/watch_turns.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/head_key.h"
 
 namespace epsledger::transport {
 
@@ -36,6 +37,7 @@ struct HandlerContext {
   // Shared with what the ledger has yet to answer: that may be after the server has gone.
   std::shared_ptr<ComputationPool> computations;
   access::AccessControl& access;
+  std::shared_ptr<const HeadKey> head_key;
 };
 
 inline absl::Status NoSuchBudget(std::string_view budget_id) {

@@ -224,7 +224,8 @@ class SessionHandlers final
               FromProto(request.provenance(), "provenance");
           if (!provenance.ok()) return provenance.status();
           absl::StatusOr<std::optional<core::SeenHead>> seen =
-              ReadSeenHead(request.last_seen_head(), request.has_last_seen_head());
+              ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(),
+                           *context_.head_key, call->caller().tenant);
           if (!seen.ok()) return seen.status();
           v1::Attempt message;
           message.set_client_description(description);
@@ -232,11 +233,13 @@ class SessionHandlers final
           SubmitNow<core::AttemptOutcome>(
               context_.ledger, core::OpenAttempt{*name, description, *provenance},
               {.last_seen = *std::move(seen)}, call,
-              [call, name = *name, message](const core::AttemptOutcome& outcome) mutable {
+              [call, name = *name, message,
+               key = context_.head_key](const core::AttemptOutcome& outcome) mutable {
                 message.set_name(FormatAttemptName({name, outcome.attempt}));
                 message.set_number(outcome.attempt);
                 message.set_sequence(outcome.head.sequence);
                 message.set_hash(outcome.head.hash.data(), outcome.head.hash.size());
+                AddHeadTag(*key, call->caller().tenant, name.budget_id, &message);
                 call->Succeed(message);
               });
           return absl::OkStatus();

@@ -258,8 +258,10 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
     // Whoever sends many writes a line for each power of two.
     if (std::has_single_bit(static_cast<uint64_t>(++unproved_head_count_))) {
       spdlog::warn(
-          "a head that no server of these ledgers gave out, the {}th: entry {} of budgets/{}; {}",
-          unproved_head_count_, seen.sequence, seen.root_budget_id, here);
+          "a client brought a head that no server of these ledgers gave out: entry {} of "
+          "budgets/{}, "
+          "and {} ({} such heads so far)",
+          seen.sequence, seen.root_budget_id, here, unproved_head_count_);
     }
     return absl::InvalidArgumentError(absl::StrFormat(
         "lastSeenHead: got entry %d of budgets/%s, and %s; want a head that a server of this "

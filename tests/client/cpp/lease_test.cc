@@ -183,6 +183,13 @@ TEST_F(LeaseTest, OpeningSaysWhatTheProgramSaysOfItself) {
   EXPECT_EQ(read.provenance().clip_norm(), 0.5);
 }
 
+SessionOptions RunInB() {
+  return {.budget = "b",
+          .session = "s",
+          .create = NewSession{.neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                               .no_own_cap = true}};
+}
+
 // A ledger that lost what a client was told of, as one restored from an old backup.
 TEST(SeenHead, AServerThatIsBehindItIsCaught) {
   const ScratchFolder folder;
@@ -192,11 +199,7 @@ TEST(SeenHead, AServerThatIsBehindItIsCaught) {
   const std::string address = old.server->addresses()[0];
   auto client = Client::Connect({.address = address});
   ASSERT_TRUE(client.ok());
-  const SessionOptions options{
-      .budget = "b",
-      .session = "s",
-      .create = NewSession{.neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
-                           .no_own_cap = true}};
+  const SessionOptions options = RunInB();
   auto session = client->OpenSession(options);
   ASSERT_TRUE(session.ok()) << session.status();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(session->Charge(Mechanism::PureDp(1)).ok());
@@ -223,11 +226,7 @@ TEST(SeenHead, AServerOfAnotherLedgerRefusesItAndGoesOn) {
   const std::string address = old->server->addresses()[0];
   auto client = Client::Connect({.address = address});
   ASSERT_TRUE(client.ok());
-  const SessionOptions options{
-      .budget = "b",
-      .session = "s",
-      .create = NewSession{.neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
-                           .no_own_cap = true}};
+  const SessionOptions options = RunInB();
   auto session = client->OpenSession(options);
   ASSERT_TRUE(session.ok()) << session.status();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(session->Charge(Mechanism::PureDp(1)).ok());

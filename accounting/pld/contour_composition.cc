@@ -32,13 +32,15 @@ constexpr int kLargestPointCount = 1 << 18;
 
 // Whether an epsilon is known as well as wanted.
 bool NarrowEnough(Bounds epsilon, const Precision& precision) {
-  return std::isfinite(epsilon.upper) &&
-         epsilon.upper - epsilon.lower <=
-             std::max(precision.relative_width * epsilon.upper, precision.absolute_epsilon);
+  return epsilon.upper <= precision.exceeded_epsilon ||
+         (std::isfinite(epsilon.upper) &&
+          epsilon.upper - epsilon.lower <=
+              std::max(precision.relative_width * epsilon.upper, precision.absolute_epsilon));
 }
 
 bool NarrowEnoughDelta(Bounds log_delta, const Precision& precision) {
-  return -std::expm1(log_delta.lower - log_delta.upper) <= precision.relative_width ||
+  return log_delta.upper <= precision.exceeded_log_delta ||
+         -std::expm1(log_delta.lower - log_delta.upper) <= precision.relative_width ||
          std::exp(log_delta.upper) - std::exp(log_delta.lower) <= precision.absolute_delta;
 }
 
@@ -232,9 +234,9 @@ bool ContourComposition::BuildLine(double epsilon, double log_delta, double rela
     // Each node errs by this times the count; the nodes' weights sum to about 1 / tilt.
     const double tolerance =
         std::clamp(0.1 * tilt * std::exp(log_wanted) / p.count / parts, 1e-25, 1e-9);
-    const TiltedLoss loss(p.pair, tilt, top, tolerance, kLargestPointCount);
-    if (!loss.valid()) return false;
-    if (static_cast<double>(loss.size()) * line->count > work_limit_) return false;
+    const double most = std::min<double>(kLargestPointCount, work_limit_ / line->count);
+    const TiltedLoss loss(p.pair, tilt, top, tolerance, static_cast<int>(most));
+    if (!loss.valid() || static_cast<double>(loss.size()) > most) return false;
     line->log_moment.push_back(
         {loss.log_moment() - loss.log_moment_error(), loss.log_moment() + loss.log_moment_error()});
     std::vector<Complex> phi = loss.CharacteristicFunctionMinusOne(line->step, line->count);

@@ -24,7 +24,7 @@ constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
 // What a lattice may take, as Precision::max_work counts it, before a contour with a cut is tried.
-constexpr double kQuickWork = 0x1p17;
+constexpr double kQuickWork = 0x1p19;
 // A contour that did not pay for so many deltas in a row is not asked for another one.
 constexpr int kContourTries = 3;
 
@@ -454,7 +454,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
     const double wanted =
         std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
     // Infinity minus anything is not wider than a share of infinity.
-    return best.lower == kInfinity ||
+    return best.lower == kInfinity || best.upper <= precision.exceeded_epsilon ||
            (std::isfinite(best.upper) && best.upper - best.lower <= wanted);
   };
   const auto read = [&](double near) {
@@ -518,7 +518,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   if (epsilon >= SumOfLargestLosses()) return {-kInfinity, -kInfinity};
   Bounds best{-kInfinity, 0};
   const auto narrow_enough = [&] {
-    return best.upper == -kInfinity ||
+    return best.upper == -kInfinity || best.upper <= precision.exceeded_log_delta ||
            -std::expm1(best.lower - best.upper) <= precision.relative_width ||
            std::exp(best.upper) - std::exp(best.lower) <= precision.absolute_delta;
   };

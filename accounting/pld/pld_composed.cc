@@ -136,8 +136,10 @@ class PldComposed final : public Composition {
     }
     Guarantee answer = Answer(kTheorem);
     Bounds epsilon{0, 0};
+    Precision precision = precision_;
     for (DirectedComposition& direction : directions_) {
-      const Bounds one = direction.Epsilon(at.log_delta, precision_);
+      precision.exceeded_epsilon = epsilon.lower;
+      const Bounds one = direction.Epsilon(at.log_delta, precision);
       epsilon = Bounds{std::max(epsilon.lower, one.lower), std::max(epsilon.upper, one.upper)};
     }
     if (absl::Status status = CheckAgainstRenyi(epsilon, at.log_delta); !status.ok()) return status;
@@ -207,9 +209,10 @@ class PldComposed final : public Composition {
   }
 
   static Bounds LargestLogDelta(std::vector<DirectedComposition>& directions, double epsilon,
-                                const Precision& precision) {
+                                Precision precision) {
     Bounds log_delta{-kInfinity, -kInfinity};
     for (DirectedComposition& direction : directions) {
+      precision.exceeded_log_delta = log_delta.lower;
       const Bounds one = direction.LogDelta(epsilon, precision);
       log_delta =
           Bounds{std::max(log_delta.lower, one.lower), std::max(log_delta.upper, one.upper)};

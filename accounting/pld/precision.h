@@ -2,6 +2,7 @@
 #define EPSLEDGER_ACCOUNTING_PLD_PRECISION_H_
 
 #include <cstdint>
+#include <limits>
 
 namespace epsledger::accounting {
 
@@ -12,6 +13,10 @@ struct Precision {
   // An epsilon this close is close enough, however small it is; and a delta.
   double absolute_epsilon = 1e-6;
   double absolute_delta = 0;
+  // An upper bound that is at most this is narrow enough: another direction of the same pair is
+  // known to be as large, and the answer is the larger of the two.
+  double exceeded_epsilon = 0;
+  double exceeded_log_delta = -std::numeric_limits<double>::infinity();
   // Lattice points of the composed distribution; about 100 bytes each while it is made.
   int64_t max_points = int64_t{1} << 20;
   // Points discretised, each weighed by PrivacyProfile::Cost, and transformed for one question; a

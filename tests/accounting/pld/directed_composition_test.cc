@@ -282,5 +282,36 @@ TEST(DirectedCompositionTest, InfinityMassIsCountedOnceForEachUse) {
             std::numeric_limits<double>::infinity());
 }
 
+// The answer is the larger of two directions: what is known to be the smaller one need not be known
+// well, and costs less.
+TEST(DirectedComposition, WhatAnotherDirectionExceedsStaysABoundAndIsNotNarrowed) {
+  for (const double count : {2.0, 20.0}) {
+    const SampledGaussianRow row{.001, .7, count, true, 1e-5, 0, 0, 0};
+    const double log_delta = std::log(1e-5);
+    DirectedComposition remove = OnLattice(row, Adjacency::kRemove);
+    const Bounds larger = remove.Epsilon(log_delta, Precision{});
+    DirectedComposition add = OnLattice(row, Adjacency::kAdd);
+    const Bounds known = add.Epsilon(log_delta, Precision{});
+    ASSERT_LT(known.upper, larger.lower);
+    DirectedComposition rough = OnLattice(row, Adjacency::kAdd);
+    Precision precision;
+    precision.exceeded_epsilon = larger.lower;
+    const Bounds enough = rough.Epsilon(log_delta, precision);
+    EXPECT_LE(enough.upper, larger.lower);
+    EXPECT_GE(enough.upper, known.lower);
+    EXPECT_LE(enough.lower, known.upper);
+    EXPECT_LT(rough.work(), add.work() / 3);
+
+    const double at = larger.upper;
+    const Bounds larger_delta = remove.LogDelta(at, Precision{});
+    const Bounds known_delta = OnLattice(row, Adjacency::kAdd).LogDelta(at, Precision{});
+    precision.exceeded_log_delta = larger_delta.lower;
+    const Bounds enough_delta = OnLattice(row, Adjacency::kAdd).LogDelta(at, precision);
+    EXPECT_LE(enough_delta.upper, larger_delta.lower);
+    EXPECT_GE(enough_delta.upper, known_delta.lower);
+    EXPECT_LE(enough_delta.lower, known_delta.upper);
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::accounting

@@ -217,13 +217,31 @@ int64_t UsesNear(const LossPair& pair, double epsilon, double delta) {
   return std::max<int64_t>(1, std::llround(uses));
 }
 
+// The points of a transform on which a stream of so many units has all but 1e-9 delta, and the
+// question has room beside it.
+size_t TransformFor(const std::array<Direction, 2>& directions, double interval, double epsilon,
+                    double delta, int64_t units) {
+  const TailMoments moments = TailMomentsOf(directions, interval);
+  const CountedMoments uses = {{&moments, static_cast<double>(units)}};
+  size_t size = kSmallestTransform;
+  while (size < kLargestTransform) {
+    const double window = interval * static_cast<double>(size / 2 - 1);
+    if (window > 1.25 * epsilon && MassBeyond(uses, 0, window) <= 1e-9 * delta &&
+        MassBeyond(uses, 1, window) <= 1e-9 * delta) {
+      break;
+    }
+    size *= 2;
+  }
+  return size;
+}
+
 // Upper bounds on what a number of units spends, in both orders.
 class SpendOfUnits {
  public:
   // Bounds are best near `aimed` units, and hold for any number.
   SpendOfUnits(const LossPair& pair, double epsilon, double delta, int64_t aimed)
       : directions_(DirectionsOf(pair)),
-        transform_(SizeFor(pair.interval, epsilon, delta, 2 * aimed)),
+        transform_(TransformFor(directions_, pair.interval, epsilon, delta, 2 * aimed)),
         orders_{TiltedDelta(directions_[0], InfinityMassOfP(pair), pair.interval, transform_),
                 TiltedDelta(directions_[1], InfinityMassOfQ(pair), pair.interval, transform_)},
         epsilon_(epsilon) {
@@ -253,22 +271,6 @@ class SpendOfUnits {
   }
 
  private:
-  // Where a stream of so many units has all but 1e-9 delta, and the question with room beside it.
-  size_t SizeFor(double interval, double epsilon, double delta, int64_t units) const {
-    const TailMoments moments = TailMomentsOf(directions_, interval);
-    const CountedMoments uses = {{&moments, static_cast<double>(units)}};
-    size_t size = kSmallestTransform;
-    while (size < kLargestTransform) {
-      const double window = interval * static_cast<double>(size / 2 - 1);
-      if (window > 1.25 * epsilon && MassBeyond(uses, 0, window) <= 1e-9 * delta &&
-          MassBeyond(uses, 1, window) <= 1e-9 * delta) {
-        break;
-      }
-      size *= 2;
-    }
-    return size;
-  }
-
   const std::array<Direction, 2> directions_;
   const size_t transform_;
   std::array<TiltedDelta, 2> orders_;
@@ -489,6 +491,13 @@ double EpsilonOfUnits(const Reference& reference, double delta) {
     epsilon = std::min(kLargestEpsilonOfUnits, epsilon * (1 + more) + 1e-9);
   }
   return std::numeric_limits<double>::infinity();
+}
+
+size_t TransformOfUnits(const Reference& reference, double delta) {
+  const double near = EpsilonNear(reference.pair, reference.units, delta);
+  const double high = std::min(kLargestEpsilonOfUnits, std::isfinite(near) ? near : 100.0);
+  return TransformFor(DirectionsOf(reference.pair), reference.pair.interval, high, delta,
+                      2 * reference.units);
 }
 
 bool IsPairOf(const Reference& reference, const MechanismEvent& event, NeighboringRelation relation,

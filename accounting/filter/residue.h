@@ -63,6 +63,8 @@ absl::StatusOr<Reference> WithUnits(const Reference& reference, int64_t units, d
 // An epsilon with R_units(e^epsilon) + slack + reserve <= delta, close to the least: FitsCap proves
 // it. +inf where none up to kLargestEpsilonOfUnits is found. Cost: .02 to 1 s, some 5 s for +inf.
 double EpsilonOfUnits(const Reference& reference, double delta);
+// The points of its transforms, which its cost is in proportion to: 2^12 to 2^18.
+size_t TransformOfUnits(const Reference& reference, double delta);
 
 // True if the inequality above Reference is proved: what MakeReference and WithCap promise, and
 // what a stored reference is checked with. False for a pair that is none. That the pair is above

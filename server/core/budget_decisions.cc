@@ -34,10 +34,9 @@ bool HasEnded(const BudgetState& budget) {
 // What a command wants that cannot be decided without this reference.
 Ledger::Decision WantReference(const Gate& gate, accounting::NeighboringRelation relation,
                                const accounting::MechanismEvent& event,
-                               std::shared_ptr<const UnitReference> carried) {
+                               const std::shared_ptr<const UnitReference>& carried) {
   PricesWanted wanted;
-  FindReference(gate, relation, event, /*suggested=*/false, nullptr, &wanted);
-  wanted.references.back().carried = std::move(carried);
+  FindReference(gate, relation, event, /*suggested=*/false, carried, nullptr, &wanted);
   return Ledger::Decision{std::move(wanted), {}};
 }
 
@@ -45,12 +44,14 @@ Ledger::Decision WantReference(const Gate& gate, accounting::NeighboringRelation
 // first. What cannot be a reference is an error that names `path`.
 absl::StatusOr<std::shared_ptr<const UnitReference>> ReferenceFor(
     const Gate& gate, accounting::NeighboringRelation relation,
-    const accounting::MechanismEvent& event, const std::string& path, const Pricing* pricing) {
+    const accounting::MechanismEvent& event, const std::string& path,
+    const std::shared_ptr<const UnitReference>& carried, const Pricing* pricing) {
   PricesWanted wanted;
   std::shared_ptr<const UnitReference> reference =
-      FindReference(gate, relation, event, /*suggested=*/false, pricing, &wanted);
+      FindReference(gate, relation, event, /*suggested=*/false, carried, pricing, &wanted);
   if (reference != nullptr || !wanted.empty()) return reference;
-  const absl::Status why = pricing->references.at({gate.budget_id, gate.session_id}).status();
+  const absl::Status why =
+      pricing->references.at({gate.budget_id, gate.session_id, carried.get()}).status();
   // Whatever kept it from being one, it will be none at the next try either.
   return absl::Status(
       why.code() == absl::StatusCode::kInvalidArgument ? why.code()
@@ -132,7 +133,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
   }
   absl::StatusOr<accounting::Filter> filter = FilterFor(spec.cap, "budget.cap");
   if (!filter.ok()) return filter.status();
-  Decision decision{BudgetOutcome{.budget_id = spec.id, .created = true},
+  Decision decision{BudgetOutcome{.budget_id = spec.id, .created = true, .spec = spec},
                     {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
   const auto* units = std::get_if<UnitsCap>(&spec.cap);
   if (units == nullptr && !command.reference.has_value()) return decision;
@@ -147,11 +148,14 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
         "budget.cap.approximateDp.reference: got an event, want none: only the filters RESIDUE and "
         "PORTFOLIO count units of one");
   }
-  const absl::StatusOr<std::shared_ptr<const UnitReference>> reference = ReferenceFor(
-      gate, spec.relation, event, PathOfUnits(spec.cap, "budget.cap") + ".reference", pricing);
+  const absl::StatusOr<std::shared_ptr<const UnitReference>> reference =
+      ReferenceFor(gate, spec.relation, event, PathOfUnits(spec.cap, "budget.cap") + ".reference",
+                   nullptr, pricing);
   if (!reference.ok()) return reference.status();
   if (*reference == nullptr) return WantReference(gate, spec.relation, event, nullptr);
-  SetGuarantee(**reference, &std::get<BudgetCreated>(decision.entries.front()).spec.cap);
+  BudgetSpec& created = std::get<BudgetCreated>(decision.entries.front()).spec;
+  SetGuarantee(**reference, &created.cap);
+  std::get<BudgetOutcome>(decision.outcome).spec = created;
   decision.entries.push_back(EntryOf(**reference, spec.id, 0));
   return decision;
 }
@@ -236,9 +240,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
     // Prices hold where they were charged: units carry over one to one along the same chain, and
     // nothing else does (accounting/filter/README.md, "Successors").
     const std::optional<size_t> old_units = UnitsCellOf(budget->balance.filter());
-    const bool was_charged =
-        std::any_of(budget->balance.spent().begin(), budget->balance.spent().end(),
-                    [](Cost cost) { return !cost.is_zero(); });
+    const bool was_charged = WasCharged(*budget);
     const auto* stated = std::get_if<UnitsCap>(&successor.cap);
     if (stated != nullptr && reference != nullptr && *stated->reference != reference->event) {
       return absl::FailedPreconditionError(
@@ -253,8 +255,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                       .cap = &successor.cap};
       const accounting::MechanismEvent& event =
           reference != nullptr ? reference->event : *stated->reference;
-      const absl::StatusOr<std::shared_ptr<const UnitReference>> next =
-          ReferenceFor(gate, successor.relation, event, PathOfUnits(successor.cap, "cap"), pricing);
+      const absl::StatusOr<std::shared_ptr<const UnitReference>> next = ReferenceFor(
+          gate, successor.relation, event, PathOfUnits(successor.cap, "cap"), reference, pricing);
       if (!next.ok()) return next.status();
       if (*next == nullptr) return WantReference(gate, successor.relation, event, reference);
       SetGuarantee(**next, &successor.cap);
@@ -299,14 +301,28 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
         "its currency",
         command.budget_id, Describe(successor.cap)));
   }
-  Decision decision{BudgetOutcome{.budget_id = command.successor_id, .created = true},
-                    {BudgetSuperseded{.budget_id = command.budget_id,
-                                      .reason = command.reason,
-                                      .successor = std::move(successor),
-                                      .filter = std::move(cells),
-                                      .carried = std::move(carried)}}};
+  Decision decision{
+      BudgetOutcome{.budget_id = command.successor_id, .created = true, .spec = successor},
+      {BudgetSuperseded{.budget_id = command.budget_id,
+                        .reason = command.reason,
+                        .successor = std::move(successor),
+                        .filter = std::move(cells),
+                        .carried = std::move(carried)}}};
   for (EntryBody& entry : fixed) decision.entries.push_back(std::move(entry));
   return decision;
+}
+
+// Not by what was spent: a cap without a guarantee counts nothing.
+bool Ledger::WasCharged(const BudgetState& budget) const {
+  if (!budget.supersedes.empty() && WasCharged(*FindBudget(budget.supersedes))) return true;
+  for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
+    if (session->plan_charge.has_value()) return true;
+    for (const SessionEvent& event : session->events) {
+      if (event.accepted_count > 0) return true;
+    }
+  }
+  return std::any_of(budget.child_ids.begin(), budget.child_ids.end(),
+                     [this](const std::string& id) { return WasCharged(*FindBudget(id)); });
 }
 
 bool Ledger::PricesHoldAtEveryLevel(const BudgetState& budget) const {

@@ -245,7 +245,7 @@ void ChargeDecider::FixReferences(const accounting::MechanismEvent& event) {
     if (!gate.balance.CanFixReference()) continue;
     const std::shared_ptr<const UnitReference> reference =
         FindReference(gate, session_.spec.relation, event,
-                      /*suggested=*/!conditions_.expects_event, pricing_, &wanted_);
+                      /*suggested=*/!conditions_.expects_event, nullptr, pricing_, &wanted_);
     if (reference == nullptr) continue;
     gate.balance.FixReference(reference);
     const bool own = !gate.session_id.empty();

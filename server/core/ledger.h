@@ -152,7 +152,8 @@ struct ChargeRecord {
 // What became of a command. A refusal is an outcome, not an error.
 struct BudgetOutcome {
   std::string budget_id;
-  bool created = false;  // false: it was there already with the same content
+  bool created = false;                 // false: it was there already with the same content
+  std::optional<BudgetSpec> spec = {};  // of one that is created, as it is stored
 };
 struct SessionOutcome {
   SessionName session;
@@ -263,6 +264,8 @@ class Ledger {
   std::vector<Gate> GatesOf(const SessionState& session) const;
   // The filters that gate what is created below `budget`: its own first, then those up to the root.
   std::vector<Gate> GatesOf(const BudgetState& budget) const { return GatesOf(PathToRoot(budget)); }
+  // True if anything was charged to the budget, below it or before it.
+  bool WasCharged(const BudgetState& budget) const;
   // True if whatever was paid in units of the budget, below it and before it, was paid at prices
   // that hold at every level.
   bool PricesHoldAtEveryLevel(const BudgetState& budget) const;

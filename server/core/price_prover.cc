@@ -49,6 +49,28 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Entry&
   if (const auto* body = std::get_if<ReferenceFixed>(&entry.body)) return Check(ledger, *body);
   if (const auto* body = std::get_if<UnitsPriced>(&entry.body)) return Check(ledger, *body);
   if (const auto* body = std::get_if<SessionCreated>(&entry.body)) return Check(ledger, *body);
+  if (const auto* body = std::get_if<BudgetSuperseded>(&entry.body)) return Check(ledger, *body);
+  return std::nullopt;
+}
+
+std::optional<std::string> PriceProver::Check(const Ledger& ledger, const BudgetSuperseded& body) {
+  const BudgetState* before = ledger.FindBudget(body.budget_id);
+  const std::optional<size_t> cell = UnitsCellOf(body.filter);
+  if (before == nullptr || !cell.has_value() || *cell + 1 >= body.carried.size() ||
+      body.carried[*cell].is_infinite()) {
+    return std::nullopt;
+  }
+  const std::string name = absl::StrCat("budgets/", body.successor.id);
+  if (before->balance.reference() == nullptr) {
+    if (!ledger.WasCharged(*before)) return std::nullopt;
+    return name + " counts units, and what it takes over was charged without a price in units";
+  }
+  const std::optional<size_t> old_cell = UnitsCellOf(before->balance.filter());
+  for (size_t i = 0; i < 2; ++i) {
+    if (body.carried[*cell + i] < before->balance.spent()[*old_cell + i]) {
+      return name + " takes over less than was spent";
+    }
+  }
   return std::nullopt;
 }
 
@@ -68,11 +90,21 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
     const BudgetState& before = *ledger.FindBudget(budget->supersedes);
     const std::optional<size_t> cell = UnitsCellOf(budget->balance.filter());
     const Cost carried = cell.has_value() ? budget->balance.spent()[*cell] : Cost();
-    if (before.balance.reference() != nullptr && !carried.is_zero() && !carried.is_infinite() &&
-        body.units < before.balance.reference()->reference.units &&
-        !ledger.PricesHoldAtEveryLevel(before)) {
-      return absl::StrCat("budgets/", body.budget_id, " has ", body.units,
-                          " units, and what it takes over was priced where there were more");
+    if (before.balance.reference() != nullptr && !carried.is_zero() && !carried.is_infinite()) {
+      const accounting::Reference& old = before.balance.reference()->reference;
+      if (body.units < old.units && !ledger.PricesHoldAtEveryLevel(before)) {
+        return absl::StrCat("budgets/", body.budget_id, " has ", body.units,
+                            " units, and what it takes over was priced where there were more");
+      }
+      // Rounding only ever gives a unit more slack.
+      const bool is_same_chain = body.interval == old.pair.interval &&
+                                 body.first == old.pair.first && body.masses == old.pair.masses &&
+                                 body.slack * static_cast<double>(old.units) >=
+                                     old.slack * static_cast<double>(body.units) * (1 - 1e-12);
+      if (!is_same_chain) {
+        return absl::StrCat("budgets/", body.budget_id,
+                            " counts other units than those that it takes over");
+      }
     }
   }
   const auto* approximate = cap == nullptr ? nullptr : std::get_if<ApproximateDpCap>(cap);

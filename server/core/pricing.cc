@@ -35,17 +35,27 @@ absl::StatusOr<accounting::Reference> Compute(const ReferenceWanted& wanted,
   return accounting::MakeReference(event, wanted.relation, wanted.epsilon, wanted.delta);
 }
 
+// The points of the curve: fewer where each takes seconds.
+int64_t GuaranteePointsOf(const accounting::Reference& reference, double delta) {
+  const size_t transform = accounting::TransformOfUnits(reference, delta);
+  if (transform >= size_t{1} << 18) return kMaxGuaranteePoints / 3;
+  return transform >= size_t{1} << 17 ? kMaxGuaranteePoints / 2 : kMaxGuaranteePoints;
+}
+
 // The curve at delta and at powers of ten above it, kMaxGuaranteePoints at most.
 absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::Reference& reference,
                                                              double delta) {
-  const double step = std::pow(10, std::ceil(-std::log10(delta) / kMaxGuaranteePoints));
+  const double step = std::pow(
+      10, std::ceil(-std::log10(delta) / static_cast<double>(GuaranteePointsOf(reference, delta))));
   // Fifteen digits: ten times 1e-6 is 1e-5.
   const auto next = [step](double at) {
     return std::strtod(absl::StrFormat("%.15g", step * at).c_str(), nullptr);
   };
   std::vector<TradeOffCurveCap::Point> points;  // from below
   for (double at = delta; at < 1; at = next(at)) {
-    const TradeOffCurveCap::Point point{accounting::EpsilonOfUnits(reference, at), at};
+    constexpr double kSmallestShown = 1e-9;
+    const TradeOffCurveCap::Point point{
+        std::max(kSmallestShown, accounting::EpsilonOfUnits(reference, at)), at};
     if (std::isinf(point.epsilon)) {
       return absl::FailedPreconditionError(
           absl::StrFormat("%d of it have no proved epsilon up to %g at delta %g", reference.units,
@@ -60,11 +70,11 @@ absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::R
 
 }  // namespace
 
-std::shared_ptr<const UnitReference> FindReference(const Gate& gate,
-                                                   accounting::NeighboringRelation relation,
-                                                   const MechanismEvent& event, bool suggested,
-                                                   const Pricing* pricing, PricesWanted* wanted) {
-  const Pricing::FilterKey key{gate.budget_id, gate.session_id};
+std::shared_ptr<const UnitReference> FindReference(
+    const Gate& gate, accounting::NeighboringRelation relation, const MechanismEvent& event,
+    bool suggested, const std::shared_ptr<const UnitReference>& carried, const Pricing* pricing,
+    PricesWanted* wanted) {
+  const Pricing::FilterKey key{gate.budget_id, gate.session_id, carried.get()};
   if (pricing != nullptr) {
     if (const auto found = pricing->references.find(key); found != pricing->references.end()) {
       return found->second.ok() ? *found->second : nullptr;
@@ -74,7 +84,8 @@ std::shared_ptr<const UnitReference> FindReference(const Gate& gate,
                             .session_id = gate.session_id,
                             .relation = relation,
                             .event = event,
-                            .suggested = suggested};
+                            .suggested = suggested,
+                            .carried = carried};
   if (const auto* units = std::get_if<UnitsCap>(gate.cap)) {
     reference.delta = units->delta;
     reference.units = units->count;

@@ -62,7 +62,9 @@ struct PricesWanted {
 
 // What was computed. An error stands for "there is none": the filter cannot take the event.
 struct Pricing {
-  using FilterKey = std::pair<std::string, std::string>;  // budget id, session id
+  // Budget id, session id, and the reference whose pair it keeps: what was computed for one chain
+  // of units says nothing of another one.
+  using FilterKey = std::tuple<std::string, std::string, const UnitReference*>;
   // Reference, canonical encoding of the event, count, level.
   using PriceKey = std::tuple<const UnitReference*, std::string, int64_t, int64_t>;
 
@@ -74,12 +76,13 @@ struct Pricing {
 
 // The reference of a filter without one, for a charge of `event`: found in `pricing`, or nullptr,
 // after adding to `wanted` what is to be computed. nullptr without wanting anything where it was
-// computed that there is none. REQUIRES: gate.balance.CanFixReference().
-std::shared_ptr<const UnitReference> FindReference(const Gate& gate,
-                                                   accounting::NeighboringRelation relation,
-                                                   const accounting::MechanismEvent& event,
-                                                   bool suggested, const Pricing* pricing,
-                                                   PricesWanted* wanted);
+// computed that there is none. `carried`: as in ReferenceWanted.
+// REQUIRES: gate.balance.CanFixReference().
+std::shared_ptr<const UnitReference> FindReference(
+    const Gate& gate, accounting::NeighboringRelation relation,
+    const accounting::MechanismEvent& event, bool suggested,
+    const std::shared_ptr<const UnitReference>& carried, const Pricing* pricing,
+    PricesWanted* wanted);
 
 // The entry that fixes it. One of `budget_id` and `session_number` is empty or 0.
 ReferenceFixed EntryOf(const UnitReference& reference, const std::string& budget_id,

@@ -152,7 +152,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
     if (expected == nullptr || !gate.balance.CanFixReference()) continue;
     const std::shared_ptr<const UnitReference> reference =
         FindReference(gate, spec.relation, *expected, /*suggested=*/!command.expects.has_value(),
-                      pricing, &wanted);
+                      nullptr, pricing, &wanted);
     if (reference == nullptr) continue;
     gate.balance.FixReference(reference);
     decision.entries.push_back(EntryOf(*reference, gate.budget_id, 0));
@@ -178,7 +178,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
                      .cap = &*spec.own_cap};
       const std::shared_ptr<const UnitReference> reference =
           own.balance.CanFixReference()
-              ? FindReference(own, spec.relation, *expected, /*suggested=*/false, pricing, &wanted)
+              ? FindReference(own, spec.relation, *expected, /*suggested=*/false, nullptr, pricing,
+                              &wanted)
               : nullptr;
       if (reference != nullptr) decision.entries.push_back(EntryOf(*reference, "", number));
     }

@@ -16,8 +16,10 @@ inline std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted,
   auto pricing =
       before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
   for (const ReferenceWanted& reference : wanted.references) {
-    pricing->references.insert_or_assign({reference.budget_id, reference.session_id},
-                                         ComputeReference(reference));
+    pricing->references.insert_or_assign(
+        {reference.budget_id, reference.session_id, reference.carried.get()},
+        ComputeReference(reference));
+    if (reference.carried != nullptr) pricing->kept.push_back(reference.carried);
   }
   std::map<const UnitReference*, accounting::ResiduePricer> pricers;
   for (const UnitPriceWanted& price : wanted.prices) {

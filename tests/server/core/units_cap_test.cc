@@ -218,6 +218,126 @@ TEST_F(UnitsCapTest, PricesAreNotCarriedToACapOfFewerUnits) {
   harness.ExpectReplays();
 }
 
+// Whoever only asks sees the whole promise, too.
+TEST_F(UnitsCapTest, AnOutcomeHasTheGuaranteeOfWhatIsMade) {
+  const auto outcome = harness_.Priced(BudgetWith("b", CapOfSteps(300)));
+  ASSERT_TRUE(outcome.ok());
+  const auto& created = std::get<BudgetOutcome>(*outcome);
+  ASSERT_TRUE(created.spec.has_value());
+  EXPECT_EQ(FirstDifference(*created.spec, harness_.ledger.FindBudget("b")->spec), "");
+  EXPECT_EQ(std::get<UnitsCap>(created.spec->cap).guarantee.size(), 5U);
+  const auto next = harness_.Priced(SupersedeBudget{
+      .budget_id = "b", .successor_id = "c", .cap = CapOfSteps(400), .reason = "more"});
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(
+      FirstDifference(*std::get<BudgetOutcome>(*next).spec, harness_.ledger.FindBudget("c")->spec),
+      "");
+}
+
+// What no cap counted has no price in units, and none is made up for it afterwards.
+TEST_F(UnitsCapTest, NothingThatWasChargedWithoutAGuaranteeIsForgottenByASuccessor) {
+  const auto supersede = [](UnitHarness& harness, const std::string& of, Cap cap) {
+    return harness
+        .Priced(SupersedeBudget{
+            .budget_id = of, .successor_id = "next", .cap = std::move(cap), .reason = "r"})
+        .status()
+        .code();
+  };
+  UnitsCap steps = CapOfSteps(300);
+  const Cap caps[] = {Cap(steps),
+                      Cap(ApproximateDpCap{1, kDelta, ApproximateDpFilter::kResidue, 0})};
+  for (const Cap& cap : caps) {
+    SCOPED_TRACE(Describe(cap));
+    UnitHarness charged;
+    ASSERT_TRUE(charged.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+    EXPECT_TRUE(charged.Charges(charged.Session("b"), Gaussian{.1}, 10));
+    EXPECT_EQ(supersede(charged, "b", cap), absl::StatusCode::kFailedPrecondition);
+    UnitHarness below;
+    ASSERT_TRUE(below.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+    ASSERT_TRUE(below.Priced(BudgetWith("child", NoGuaranteeCap{}, "b")).ok());
+    EXPECT_TRUE(below.Charges(below.Session("child"), Gaussian{.1}, 10));
+    EXPECT_EQ(supersede(below, "b", cap), absl::StatusCode::kFailedPrecondition);
+    UnitHarness planned;
+    ASSERT_TRUE(planned.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+    ASSERT_TRUE(planned
+                    .Priced(CreateSession{
+                        .spec = DeclaredSession("b", "plan", {{MechanismEvent(Gaussian{.5}), 5}})})
+                    .ok());
+    EXPECT_EQ(supersede(planned, "b", cap), absl::StatusCode::kFailedPrecondition);
+    UnitHarness empty;
+    ASSERT_TRUE(empty.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+    EXPECT_EQ(supersede(empty, "b", cap), absl::StatusCode::kOk);
+    empty.ExpectReplays();
+  }
+  // The units of a portfolio are as dead as its other members.
+  UnitHarness portfolio;
+  ASSERT_TRUE(portfolio.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+  EXPECT_TRUE(portfolio.Charges(portfolio.Session("b"), accounting::NonPrivate{"x"}));
+  EXPECT_EQ(
+      supersede(portfolio, "b", ApproximateDpCap{1, kDelta, ApproximateDpFilter::kPortfolio, 0}),
+      absl::StatusCode::kFailedPrecondition);
+  // A ledger in which it was done is found.
+  UnitHarness forged;
+  ASSERT_TRUE(forged.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+  forged.Session("b");
+  EXPECT_EQ(supersede(forged, "b", steps), absl::StatusCode::kOk);
+  UnitHarness charged;
+  ASSERT_TRUE(charged.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+  EXPECT_TRUE(charged.Charges(charged.Session("b"), Gaussian{.1}, 10));
+  std::vector<Entry> entries = charged.entries;
+  for (const Entry& entry : forged.entries) {
+    if (std::holds_alternative<BudgetSuperseded>(entry.body) ||
+        std::holds_alternative<ReferenceFixed>(entry.body)) {
+      entries.push_back(entry);
+    }
+  }
+  EXPECT_THAT(ProblemOf(Forged(entries, [](EntryBody&) {}), PriceCheck::kProved),
+              testing::HasSubstr("without a price in units"));
+}
+
+// While the reference of a successor is computed another client fixes one of the predecessor and
+// charges: units of one chain are none of the other.
+TEST_F(UnitsCapTest, AReferenceThatWasComputedForAnotherChainIsNotUsed) {
+  harness_.Budget("b", ApproximateDpFilter::kResidue, std::nullopt);
+  Command command{
+      .time_micros = 1,
+      .body = SupersedeBudget{
+          .budget_id = "b", .successor_id = "c", .cap = CapOfSteps(300), .reason = "r"}};
+  absl::StatusOr<Outcome> outcome = harness_.Run(command);
+  ASSERT_TRUE(outcome.ok() && std::holds_alternative<PricesWanted>(*outcome));
+  command.pricing = ComputePricing(std::get<PricesWanted>(*outcome), nullptr);
+  CreateSession create{.spec = AdaptiveSession("b", "s")};
+  create.expects = Step();
+  ASSERT_TRUE(harness_.Priced(create).ok());
+  ASSERT_TRUE(harness_.Priced(OpenAttempt{.session = {"b", "s"}}).ok());
+  EXPECT_TRUE(harness_.Charges({"b", "s"}, Step(), 3));
+  const accounting::Reference old = harness_.BalanceOf("b").reference()->reference;
+  for (int round = 0; round < 4; ++round) {
+    outcome = harness_.Run(command);
+    if (!outcome.ok() || !std::holds_alternative<PricesWanted>(*outcome)) break;
+    command.pricing = ComputePricing(std::get<PricesWanted>(*outcome), command.pricing.get());
+  }
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const accounting::Reference& next = harness_.BalanceOf("c").reference()->reference;
+  EXPECT_EQ(next.pair.masses, old.pair.masses);
+  EXPECT_EQ(next.pair.interval, old.pair.interval);
+  EXPECT_GE(next.slack * static_cast<double>(old.units),
+            old.slack * static_cast<double>(next.units));
+  harness_.ExpectReplays();
+  // A ledger in which it was used is found.
+  UnitHarness other;
+  ASSERT_TRUE(other.Priced(BudgetWith("c", CapOfSteps(300))).ok());
+  const std::vector<Entry> forged = Forged(harness_.entries, [&](EntryBody& body) {
+    if (auto* fixed = std::get_if<ReferenceFixed>(&body); fixed && fixed->budget_id == "c") {
+      *fixed = EntryOf(*other.BalanceOf("c").reference(), "c", 0);
+    }
+    if (auto* superseded = std::get_if<BudgetSuperseded>(&body)) {
+      std::get<UnitsCap>(superseded->successor.cap).guarantee = CurveOf(other, "c");
+    }
+  });
+  EXPECT_NE(ProblemOf(forged, PriceCheck::kProved), "");
+}
+
 // A ledger in which somebody lowered a cap all the same is found.
 TEST_F(UnitsCapTest, AVerifierThatProvesPricesFindsACapThatWasLowered) {
   ASSERT_TRUE(harness_.Priced(BudgetWith("b", CapOfSteps(300))).ok());

@@ -80,8 +80,10 @@ class PricingLedger::Memory {
     auto pricing =
         before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
     for (const ReferenceWanted& reference : wanted.references) {
-      pricing->references.insert_or_assign({reference.budget_id, reference.session_id},
-                                           ReferenceOf(reference));
+      pricing->references.insert_or_assign(
+          {reference.budget_id, reference.session_id, reference.carried.get()},
+          ReferenceOf(reference));
+      if (reference.carried != nullptr) pricing->kept.push_back(reference.carried);
     }
     for (const UnitPriceWanted& price : wanted.prices) {
       const std::string encoding = core::EncodeEvent(price.event);

@@ -124,20 +124,7 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         [this](const v1::CreateBudgetRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::CreateBudget> command = ReadCreateBudget(request);
           if (!command.ok()) return command.status();
-          v1::Budget preview;
-          if (request.validate_only()) ToProto(command->spec, &preview);
-          SubmitNow<core::BudgetOutcome>(
-              context_.ledger, *std::move(command), {request.validate_only()}, call,
-              [&ledger = context_.ledger, call, validate_only = request.validate_only(),
-               preview = std::move(preview)](const core::BudgetOutcome& outcome) {
-                if (validate_only && outcome.created) {
-                  call->Succeed(preview);
-                  return;
-                }
-                ReadState(ledger, call, [call, id = outcome.budget_id](core::LedgerReader& reader) {
-                  return AnswerBudget(reader, id, call);
-                });
-              });
+          SubmitAndAnswer(*std::move(command), request.validate_only(), call);
           return absl::OkStatus();
         });
   }
@@ -306,16 +293,20 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  // Answers with the budget as it then is; with validate_only, as it still is.
+  // Answers with the budget as it then is; with validate_only, as it still is, or as one that is
+  // made would be.
   template <class Body>
   void SubmitAndAnswer(Body body, bool validate_only, const Call& call) {
-    const std::string before = body.budget_id;
     SubmitNow<core::BudgetOutcome>(
         context_.ledger, std::move(body), {validate_only}, call,
-        [&ledger = context_.ledger, call, validate_only,
-         before](const core::BudgetOutcome& outcome) {
-          const std::string& id = validate_only ? before : outcome.budget_id;
-          ReadState(ledger, call, [call, id](core::LedgerReader& reader) {
+        [&ledger = context_.ledger, call, validate_only](const core::BudgetOutcome& outcome) {
+          if (validate_only && outcome.created) {
+            v1::Budget preview;
+            ToProto(*outcome.spec, &preview);
+            call->Succeed(preview);
+            return;
+          }
+          ReadState(ledger, call, [call, id = outcome.budget_id](core::LedgerReader& reader) {
             return AnswerBudget(reader, id, call);
           });
         });

@@ -175,6 +175,15 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   to_file->add_option("file", flags.file, "What to write")->required();
   AddPlace(*to_file, flags.place, "Of a server that is stopped", Variables::kIgnored);
 
+  CLI::App* accept =
+      add("accept-loss",
+          "Lets a server start on a database that has lost commits, from what is left of it. Its "
+          "charges are forgotten and were spent all the same: see OPERATIONS.md first",
+          Verb::kAcceptLoss);
+  accept->add_option("--reason", flags.reason, "What happened, for the auditor; kept in it")
+      ->required();
+  AddDataDir(*accept, flags.place, "Of a server that is stopped", Variables::kIgnored)->required();
+
   CLI::App* migrate = add("migrate",
                           "Moves every ledger between a data directory and a PostgreSQL, entry for "
                           "entry; interrupted, the same command goes on. The place that they leave "

@@ -16,6 +16,7 @@
 #include "server/storage/ledger_migration.h"
 #include "server/storage/postgres/inspection.h"
 #include "server/storage/sqlite/inspection.h"
+#include "server/storage/sqlite/sqlite_store.h"
 
 namespace epsledger {
 namespace {
@@ -122,6 +123,22 @@ absl::Status Export(const LedgerCommand& command) {
   return status;
 }
 
+absl::Status AcceptLoss(const LedgerCommand& command) {
+  if (command.reason.empty()) return absl::InvalidArgumentError("--reason: got none, want some");
+  const std::string path = storage::DatabaseIn(command.place.data_dir);
+  {
+    const auto store = storage::SqliteStore::Open(
+        path, {.create = false, .anchored = true, .accept_loss = command.reason});
+    if (!store.ok()) return store.status();
+    if ((*store)->accepted_loss().empty()) {
+      std::printf("nothing is missing, and nothing was changed\n");
+    } else {
+      std::printf("accepted, as a new incarnation: %s\n", (*store)->accepted_loss().c_str());
+    }
+  }
+  return Verify(command);
+}
+
 absl::Status Migrate(const LedgerCommand& command) {
   const auto progress = [](int64_t entry_count) {
     std::fprintf(stderr, "%lld entries\n", static_cast<long long>(entry_count));
@@ -156,6 +173,8 @@ absl::Status RunLedgerCommand(const LedgerCommand& command) {
       return Import(command);
     case LedgerCommand::Verb::kExport:
       return Export(command);
+    case LedgerCommand::Verb::kAcceptLoss:
+      return AcceptLoss(command);
     case LedgerCommand::Verb::kMigrate:
       return Migrate(command);
     case LedgerCommand::Verb::kNone:

@@ -12,12 +12,13 @@ namespace epsledger {
 // entries and replay them, so they belong to the program that knows how; epsctl knows the protocol
 // only.
 struct LedgerCommand {
-  enum class Verb { kNone, kVerify, kImport, kExport, kMigrate };
+  enum class Verb { kNone, kVerify, kImport, kExport, kAcceptLoss, kMigrate };
   Verb verb = Verb::kNone;
   std::string file;     // an export file
   bool prices = false;  // with kVerify: proves prices in units again
   StorePlace place;     // with kVerify, or this; with kMigrate, both places
   std::string budget;   // with kExport: the root, "adult" or "budgets/adult"
+  std::string reason;   // with kAcceptLoss
   std::string to;       // with kMigrate: "postgres" or "sqlite"
 };
 

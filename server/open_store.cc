@@ -30,7 +30,8 @@ absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace
   const auto exists = [&](const std::string& path) {
     return std::filesystem::exists(path, ignored);
   };
-  if (exists(database)) return storage::SqliteStore::Open(database, {.create = false});
+  if (exists(database))
+    return storage::SqliteStore::Open(database, {.create = false, .anchored = true});
   // An empty ledger in their place would give every budget anew.
   if (exists(unfinished) || exists(taken_back)) {
     return absl::FailedPreconditionError(place.data_dir +
@@ -44,7 +45,7 @@ absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace
         "there; remove " +
         moved + " to begin new ones here");
   }
-  return storage::SqliteStore::Open(database);
+  return storage::SqliteStore::Open(database, {.anchored = true});
 }
 
 std::string Describe(const StorePlace& place) {

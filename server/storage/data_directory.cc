@@ -1,6 +1,7 @@
 #include "server/storage/data_directory.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +56,24 @@ absl::Status SyncDirectory(const std::string& path) {
   if (synced) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat(path, ": cannot be made durable: ", std::strerror(error)));
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::StatusOr<FolderLock> FolderLock::Hold(const std::string& path) {
+  FolderLock lock;
+  lock.fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock.fd_ < 0) {
+    return absl::UnavailableError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
+  }
+  if (flock(lock.fd_, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        path + ": another process holds this folder; one server at a time");
+  }
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be held: ", std::strerror(errno)));
 }
 
 absl::Status MakeDataDirectory(const std::string& name,

@@ -2,9 +2,11 @@
 #define EPSLEDGER_SERVER_STORAGE_DATA_DIRECTORY_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace epsledger::storage {
 
@@ -17,6 +19,24 @@ std::string TakenBackDatabaseIn(const std::string& data_dir);
 
 // Makes the names in a directory durable. UNAVAILABLE if it cannot.
 absl::Status SyncDirectory(const std::string& path);
+
+// Holds a directory for one process, as long as the object lives.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  ~FolderLock();
+  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FolderLock& operator=(FolderLock&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  // FAILED_PRECONDITION if another process holds it, UNAVAILABLE if it cannot be opened.
+  static absl::StatusOr<FolderLock> Hold(const std::string& path);
+
+ private:
+  int fd_ = -1;
+};
 
 // Makes the directory, for its owner alone, and those above it that are missing. Every new name is
 // durable when it returns: a ledger must not be gone with its directory after a power cut. Does

@@ -41,6 +41,7 @@ inline constexpr const char* kFailpoints[] = {
     "checkpoint.before_sync",   // of the database
     "checkpoint.after_sync",    //
     "checkpoint.after",         //
+    "anchor.before_write",      // the commit is durable
     "commit.after",             //
     "reply.before",             // each reply of the batch
     "reply.after",              //

@@ -187,6 +187,7 @@ absl::Status GroupCommitLedger::Recover() {
   });
   Failpoint("recovery.after");
   if (status.ok()) {
+    if (!store_->Damage().ok()) replica_.QuarantineAll(store_->Damage());
     for (const std::string& root_id : store_->LedgersWithDamagedKeys()) {
       replica_.Quarantine(root_id, DamagedKeys(root_id, "other keys than its entries hold"));
     }

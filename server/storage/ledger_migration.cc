@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/replica.h"
+#include "server/storage/sqlite/anchor.h"
 #include "server/storage/sqlite/sqlite_store.h"
 
 namespace epsledger::storage {
@@ -43,6 +44,25 @@ absl::Status Rename(const std::string& from, const std::string& to, unsigned fla
         absl::StrCat(from, ": cannot be renamed to ", to, ": ", std::strerror(errno)));
   }
   return SyncDirectory(std::filesystem::path(to).parent_path().string());
+}
+
+// Renames a database that was served from, with its anchor: it has one under each name that it may
+// have after a crash.
+absl::Status Retire(const std::string& from, const std::string& to) {
+  const std::string anchor = AnchorOf(from);
+  if (Exists(anchor)) {
+    std::error_code ignored;
+    std::filesystem::remove(AnchorOf(to), ignored);
+    if (link(anchor.c_str(), AnchorOf(to).c_str()) != 0) {
+      return absl::UnavailableError(
+          absl::StrCat(AnchorOf(to), ": cannot be made: ", std::strerror(errno)));
+    }
+  }
+  absl::Status status = Rename(from, to);
+  if (!status.ok()) return status;
+  std::error_code ignored;
+  std::filesystem::remove(anchor, ignored);
+  return status;
 }
 
 // What is in the log would be lost with a new name.
@@ -234,7 +254,7 @@ absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
   if (!report.ok()) return report;
   // The source first, and under its lock: for a moment nobody takes charges, and never both.
   absl::Status status = CheckLogIsEmpty(files.database);
-  if (status.ok()) status = Rename(files.database, files.moved);
+  if (status.ok()) status = Retire(files.database, files.moved);
   if (status.ok()) status = (*postgres)->SetPhase(PostgresPhase::kOpen);
   if (!status.ok()) return status;
   return report;
@@ -282,6 +302,11 @@ absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& op
   if (!report.ok()) return report;
   sqlite->reset();
   status = CheckLogIsEmpty(files.unfinished);
+  // Of a database that is gone from here.
+  std::error_code ignored;
+  if (status.ok() && !Exists(files.database)) {
+    std::filesystem::remove(AnchorOf(files.database), ignored);
+  }
   // A server may have begun a ledger there before the unfinished file was: it is not replaced.
   if (status.ok()) status = Rename(files.unfinished, files.database, RENAME_NOREPLACE);
   if (!status.ok()) return status;

@@ -55,6 +55,10 @@ class LedgerStore {
   // that moment (KeyTable). No answer may come from such a row.
   virtual std::vector<std::string> LedgersWithDamagedKeys() const { return {}; }
 
+  // After ReadAll: DATA_LOSS if something is damaged that belongs to no one ledger, or to all. The
+  // entries are whole, or ReadAll would have said so; to write could destroy some of them.
+  virtual absl::Status Damage() const { return absl::OkStatus(); }
+
   virtual absl::Status Begin() = 0;
 
   // Adds the next entry of the ledger of `root_id`; the first entry of a ledger creates it.

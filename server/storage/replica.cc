@@ -46,6 +46,16 @@ void Replica::ApplyForeign(const std::string& root_id, const Entry& entry) {
   if (!status.ok()) Quarantine(root_id, status);
 }
 
+void Replica::QuarantineAll(const absl::Status& why) {
+  if (!damage_.ok()) return;
+  damage_ = why;
+  spdlog::error("nothing is written any more, reading goes on: {}", why.ToString());
+}
+
+int64_t Replica::quarantined_count() const {
+  return static_cast<int64_t>(damage_.ok() ? quarantined_.size() : ledgers_.size() + 1);
+}
+
 void Replica::Quarantine(const std::string& root_id, const absl::Status& why) {
   if (!quarantined_.emplace(root_id, why).second) return;
   spdlog::error("the ledger {} is in quarantine and takes no charges: {}", root_id, why.ToString());
@@ -274,7 +284,14 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
       "restored from an old backup",
       known ? ledger.root_id() : seen.root_budget_id, seen.sequence, here));
   // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
-  if (known) Quarantine(root_id, lost);
+  if (known) {
+    Quarantine(root_id, lost);
+    return lost;
+  }
+  // The budget was lost with what it held, and nobody knows any more below which root it was.
+  for (const auto& [id, ledger_of_tenant] : ledgers_) {
+    if (core::TenantNameOf(id) == tenant.name) Quarantine(id, lost);
+  }
   return lost;
 }
 
@@ -311,6 +328,7 @@ absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& command
 absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Command& command,
                                         Lookup lookup, HashLookup hash_of, Append append,
                                         absl::Status* store_status) {
+  if (!damage_.ok()) return damage_;
   if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
     return DecideAccess(*access, command.time_micros, append, store_status);
   }

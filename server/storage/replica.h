@@ -59,6 +59,9 @@ class Replica {
   // What the store says of the ledger contradicts its entries. It takes no commands any more.
   void Quarantine(const std::string& root_id, const absl::Status& why);
 
+  // The store is damaged in a way that concerns every ledger: no commands at all any more.
+  void QuarantineAll(const absl::Status& why);
+
   // Budgets that the command names and that no ledger here has, as core::StoredId.
   std::vector<std::string> UnknownBudgets(const core::Tenant& tenant,
                                           const core::Command& command) const;
@@ -83,8 +86,10 @@ class Replica {
   const LedgerOfBudget& BudgetsOf(const core::Tenant& tenant) const;
   const Ledgers& ledgers() const { return ledgers_; }
   const core::AccessLedger& access() const { return access_; }
-  bool IsQuarantined(const std::string& root_id) const { return quarantined_.count(root_id) > 0; }
-  int64_t quarantined_count() const { return static_cast<int64_t>(quarantined_.size()); }
+  bool IsQuarantined(const std::string& root_id) const {
+    return !damage_.ok() || quarantined_.count(root_id) > 0;
+  }
+  int64_t quarantined_count() const;
   int64_t budget_count() const;
 
  private:
@@ -98,7 +103,8 @@ class Replica {
   core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
                       std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
   // A head that a client says it saw. DATA_LOSS for an authentic one that the ledger does not hold:
-  // the ledger is then read-only until the server is restarted. INVALID_ARGUMENT for any other that
+  // the ledger is then read-only until the server is restarted, and all of the tenant's where the
+  // budget is not there at all. INVALID_ARGUMENT for any other that
   // it does not hold: nobody but a client says that there was such an entry.
   absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command,
                          HashLookup hash_of);
@@ -109,6 +115,7 @@ class Replica {
   std::map<std::string, LedgerOfBudget, std::less<>> ledger_of_budget_;  // by tenant
   std::map<std::string, core::LedgerHead, std::less<>> kept_;            // by root id
   std::map<std::string, absl::Status, std::less<>> quarantined_;         // why, by root id
+  absl::Status damage_;                                                  // of the store
   std::map<std::string, core::Ledger, std::less<>> forgotten_;           // as they were
   core::AccessLedger access_;
   int64_t unproved_head_count_ = 0;

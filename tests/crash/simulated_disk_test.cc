@@ -105,8 +105,8 @@ class Lives {
   void Live() {
     // With a small limit most commits move pages to the database.
     const int checkpoint_pages = 1 << Below(11);
-    auto store =
-        SqliteStore::Open(kPath, {.vfs = disk_.vfs_name(), .checkpoint_pages = checkpoint_pages});
+    auto store = SqliteStore::Open(
+        kPath, {.vfs = disk_.vfs_name(), .checkpoint_pages = checkpoint_pages, .anchored = true});
     if (!store.ok()) {
       ExpectFault(store.status());
       return;

@@ -33,7 +33,7 @@ absl::StatusOr<std::set<int64_t>> ReadDamagedLedgers(PostgresConnection& connect
       keys.AddRow(ledger_id, key, rows.Int(row, 4));
     }
   }
-  const std::vector<int64_t> damaged = keys.DamagedLedgers();
+  const std::vector<int64_t> damaged = keys.IsInDisorder() ? keys.Ledgers() : keys.DamagedLedgers();
   return std::set<int64_t>(damaged.begin(), damaged.end());
 }
 

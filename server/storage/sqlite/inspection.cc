@@ -10,18 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/ledger_inspection.h"
+#include "server/storage/sqlite/handles.h"
+#include "server/storage/sqlite/lost_commits.h"
 #include "server/storage/sqlite/schema.h"
 
 namespace epsledger::storage {
 namespace {
-
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-};
-struct FinalizeStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
 absl::Status Error(sqlite3* database, const std::string& path) {
   const int code = sqlite3_errcode(database) & 0xff;
@@ -65,7 +59,7 @@ class Cursor : public RowCursor {
  private:
   sqlite3* database_;
   const std::string path_;
-  std::unique_ptr<sqlite3_stmt, FinalizeStatement> statement_;
+  Statement statement_;
   absl::Status status_;
 };
 
@@ -154,6 +148,12 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
   const absl::StatusOr<Database> database = OpenReadOnly(path);
   if (!database.ok()) return database.status();
   std::vector<LedgerReport> reports;
+  const absl::Status lost = CheckForLostCommits(database->get(), path);
+  if (absl::IsDataLoss(lost)) {
+    reports.push_back({.fault = core::LedgerFault{0, std::string(lost.message())}});
+  } else if (!lost.ok()) {
+    return lost;
+  }
   Cursor ledgers(database->get(), path,
                  "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
@@ -174,6 +174,7 @@ absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::st
                                           std::ostream& out) {
   const absl::StatusOr<Database> database = OpenReadOnly(path);
   if (!database.ok()) return database.status();
+  if (absl::Status lost = CheckForLostCommits(database->get(), path); !lost.ok()) return lost;
   Cursor ledgers(database->get(), path,
                  "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {

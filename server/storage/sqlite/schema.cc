@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/storage/failpoint.h"
+#include "server/storage/sqlite/handles.h"
 
 namespace epsledger::storage {
 namespace {
@@ -79,6 +82,22 @@ CREATE TABLE charge_blocks (
 };
 constexpr int kNewestVersion = kSteps[std::size(kSteps) - 1].to;
 
+// Beside the schema of any version, because older servers need not know of it.
+constexpr char kIncarnations[] = R"sql(
+-- The lives of this database, the present one last: a new one begins where history may have been
+-- left behind. The anchor beside the file names the one that it belongs to (anchor.h).
+CREATE TABLE IF NOT EXISTS incarnations (
+  number      INTEGER PRIMARY KEY,
+  incarnation BLOB NOT NULL UNIQUE CHECK (length(incarnation) = 16),
+  begin_time  INTEGER NOT NULL,  -- seconds since 1970
+  reason      TEXT NOT NULL
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS incarnations_never_change BEFORE UPDATE ON incarnations
+BEGIN SELECT RAISE(ABORT, 'incarnations are immutable'); END;
+CREATE TRIGGER IF NOT EXISTS incarnations_never_vanish BEFORE DELETE ON incarnations
+BEGIN SELECT RAISE(ABORT, 'incarnations are immutable'); END;
+)sql";
+
 absl::Status Execute(sqlite3* database, const std::string& sql) {
   char* message = nullptr;
   if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message) == SQLITE_OK) {
@@ -100,6 +119,55 @@ int ReadPragma(sqlite3* database, const char* sql) {
       },
       &value, nullptr);
   return value;
+}
+
+// Every table and trigger, in order, as it was written.
+std::map<std::string, std::string> ObjectsOf(sqlite3* database) {
+  std::map<std::string, std::string> objects;
+  sqlite3_exec(
+      database, "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema",
+      [](void* out, int, char** columns, char**) {
+        (*static_cast<std::map<std::string, std::string>*>(out))[columns[0]] = columns[1];
+        return 0;
+      },
+      &objects, nullptr);
+  return objects;
+}
+
+// The newest version's. Empty if SQLite has no memory for it.
+std::map<std::string, std::string> WantedObjects() {
+  sqlite3* raw = nullptr;
+  const bool opened = sqlite3_open(":memory:", &raw) == SQLITE_OK;
+  const Database database(raw);
+  absl::Status made = opened ? absl::OkStatus() : absl::ResourceExhaustedError("out of memory");
+  for (const Step& step : kSteps) {
+    if (made.ok()) made = Execute(raw, step.sql);
+  }
+  if (made.ok()) made = Execute(raw, kIncarnations);
+  return made.ok() ? ObjectsOf(raw) : std::map<std::string, std::string>();
+}
+
+// Another trigger or another order of keys would make rows mean something else.
+absl::Status CheckObjects(sqlite3* database) {
+  const std::map<std::string, std::string> objects = ObjectsOf(database);
+  const std::map<std::string, std::string> wanted = WantedObjects();
+  const auto changed = [](const std::string& object, const char* how) {
+    return absl::FailedPreconditionError(absl::StrCat("ledger database: its ",
+                                                      absl::CHexEscape(object), how,
+                                                      ": it was changed by somebody or damaged"));
+  };
+  for (const auto& [object, sql] : wanted) {
+    const auto it = objects.find(object);
+    const bool may_be_missing = object.find("incarnations") != std::string::npos;
+    if (it == objects.end() && !may_be_missing) return changed(object, " is missing");
+    if (it != objects.end() && it->second != sql) return changed(object, " is another");
+  }
+  for (const auto& [object, sql] : objects) {
+    const bool is_statistics = object.find(" sqlite_stat") != std::string::npos;
+    if (wanted.count(object) == 0 && !is_statistics)
+      return changed(object, " is not of this program");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status OfAnotherProgram() {
@@ -146,7 +214,7 @@ absl::Status CheckSqliteSchema(sqlite3* database) {
         "ledger database: has schema version %d, want %d: start a server on it once", version,
         kNewestVersion));
   }
-  return absl::OkStatus();
+  return CheckObjects(database);
 }
 
 absl::Status MigrateSqliteSchema(sqlite3* database) {
@@ -173,7 +241,8 @@ absl::Status MigrateSqliteSchema(sqlite3* database) {
     Failpoint("schema.after_step");
     v = step->to;
   }
-  return absl::OkStatus();
+  absl::Status status = Execute(database, kIncarnations);
+  return status.ok() ? CheckObjects(database) : status;
 }
 
 }  // namespace epsledger::storage

@@ -19,7 +19,8 @@ constexpr int64_t EntryId(int64_t ledger_id, int64_t sequence) {
 }
 
 // Brings the database to the newest schema, one transaction a step. The version is SQLite's
-// user_version. FAILED_PRECONDITION for a database of a newer version or of another program.
+// user_version. FAILED_PRECONDITION for a database of a newer version or of another program, and
+// for one whose tables and triggers are not as this program made them.
 absl::Status MigrateSqliteSchema(sqlite3* database);
 
 // OK if the database is ours and has the newest schema. Changes nothing. FAILED_PRECONDITION as

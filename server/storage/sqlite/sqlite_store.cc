@@ -1,15 +1,24 @@
 #include "server/storage/sqlite/sqlite_store.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <utility>
 #include <variant>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "server/core/codec.h"
 #include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
+#include "server/storage/sqlite/lost_commits.h"
 #include "server/storage/sqlite/schema.h"
 
 namespace epsledger::storage {
@@ -53,11 +62,37 @@ absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, in
   return core::DecodeEntry(ColumnBytes(statement, content), hash);
 }
 
+absl::Status Damaged(const std::string& what) {
+  return absl::DataLossError(absl::StrCat(
+      "ledger database: it is damaged: ", what,
+      ". What it holds may be read; nothing is written to it, because that could destroy entries. "
+      "`epsledgerd ledger export` each root budget, or take a backup, and begin anew from that"));
+}
+
+// Nobody but its owner reads a ledger. SQLite gives its other files the mode of the database.
+void KeepPrivate(const std::string& path, bool create) {
+  if (create) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd >= 0) close(fd);  // a new file, on which nobody has a lock
+  }
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    chmod((path + ending).c_str(), S_IRUSR | S_IWUSR);  // of another owner's file it is not ours
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path,
                                                                const Options& options) {
   std::unique_ptr<SqliteStore> store(new SqliteStore());
+  if (options.vfs == nullptr) KeepPrivate(path, options.create);
+  const bool held = options.anchored && options.vfs == nullptr;
+  if (held) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    absl::StatusOr<FolderLock> lock = FolderLock::Hold(folder.empty() ? "." : folder);
+    if (!lock.ok()) return lock.status();
+    store->folder_ = *std::move(lock);
+  }
   if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
   return store;
 }
@@ -91,6 +126,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   // the operating system only: it was killed before its sync, or its sync failed, and then a later
   // sync of the same file succeeds without writing them. Replays of their keys are answered without
   // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
+  if (absl::Status status = OpenLog(path, options); !status.ok()) return status;
   if (absl::Status status = RewriteLog(); !status.ok()) return status;
   // The lock is ours, but was the file's name taken away before? 0 also where the system cannot
   // say.
@@ -105,7 +141,9 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   checkpoint_pages_ = options.checkpoint_pages;
   sqlite3_wal_hook(database, CheckpointIfDue, this);
   PassFailpointsInFiles(database);
-  if (absl::Status status = MigrateSqliteSchema(database); !status.ok()) return status;
+  const absl::Status schema =
+      damage_.ok() ? MigrateSqliteSchema(database) : CheckSqliteSchema(database);
+  if (!schema.ok()) return damage_.ok() ? schema : damage_;
 
   const std::pair<Statement*, const char*> statements[] = {
       {&begin_, "BEGIN IMMEDIATE"},
@@ -152,7 +190,15 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         .id = sqlite3_column_int64(ledgers->get(), 1),
         .sequence = sqlite3_column_int64(ledgers->get(), 2)};
   }
-  return step == SQLITE_DONE ? absl::OkStatus() : Error("reading the list of ledgers");
+  if (step != SQLITE_DONE) return Error("reading the list of ledgers");
+  if (!damage_.ok() || (!options.anchored && accepted_loss_.empty())) return absl::OkStatus();
+  const std::string loss =
+      accepted_loss_.empty() ? "" : absl::StrCat(options.accept_loss, "; ", accepted_loss_);
+  absl::StatusOr<std::unique_ptr<ServedFiles>> served =
+      ServedFiles::Keep(database, path, loss, /*with_names=*/options.vfs == nullptr);
+  if (!served.ok()) return served.status();
+  served_ = *std::move(served);
+  return absl::OkStatus();
 }
 
 absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
@@ -175,12 +221,34 @@ absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
                       sqlite3_errmsg(database_.get()), setting.want));
 }
 
-absl::Status SqliteStore::RewriteLog() {
-  // Opens the log, under the exclusive lock.
+absl::Status SqliteStore::OpenLog(const std::string& path, const Options& options) {
   if (sqlite3_exec(database_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr) !=
       SQLITE_OK) {
     return Error("opening the write-ahead log");
   }
+  const absl::Status lost = CheckForLostCommits(database_.get(), path);
+  if (absl::IsDataLoss(lost) && !options.accept_loss.empty()) {
+    accepted_loss_ = std::string(lost.message());
+  } else if (!lost.ok()) {
+    return lost;
+  }
+  // What reads well may stand in a page whose own account of its room is wrong: what is written
+  // there next would destroy it.
+  std::string found;
+  const absl::Status checked = ReadRows("PRAGMA integrity_check(1)",
+                                        [&](sqlite3_stmt* row) { found = ColumnBytes(row, 0); });
+  if (!checked.ok() && !absl::IsDataLoss(checked)) return checked;
+  if (!checked.ok()) {
+    damage_ = Damaged(std::string(checked.message()));
+  } else if (found != "ok") {
+    // Lines, and perhaps bytes of the file.
+    damage_ = Damaged(absl::CHexEscape(
+        absl::StrReplaceAll(found, {{"*** in database main ***\n", ""}, {"\n", "; "}})));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SqliteStore::RewriteLog() {
   const auto failed = [](int code) {
     return absl::UnavailableError(absl::StrFormat(
         "ledger database: rewriting the write-ahead log: %s (%d)", sqlite3_errstr(code), code));
@@ -230,7 +298,7 @@ absl::Status SqliteStore::Error(const char* doing) const {
   return absl::UnavailableError(message);
 }
 
-absl::StatusOr<SqliteStore::Statement> SqliteStore::Prepare(const char* sql) {
+absl::StatusOr<Statement> SqliteStore::Prepare(const char* sql) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v3(database_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement,
                          nullptr) != SQLITE_OK) {
@@ -255,6 +323,7 @@ absl::Status SqliteStore::ReadAll(
   if (!select.ok()) return select.status();
   auto root = root_ids.end();
   KeyTable keys;
+  BlockTable blocks;
   int step;
   while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
     const int64_t entry_id = sqlite3_column_int64(select->get(), 0);
@@ -268,38 +337,72 @@ absl::Status SqliteStore::ReadAll(
           "ledger of budgets/%s: entry %d is stored as another", *root->second, entry->sequence));
     }
     keys.AddEntry(ledger_id, *entry);
+    blocks.AddEntry(ledger_id, *entry);
     if (absl::Status status = visit(*root->second, *std::move(entry)); !status.ok()) return status;
   }
   if (step != SQLITE_DONE) return Error("reading the entries");
-  return CheckKeys(root_ids, std::move(keys));
+  return CheckTables(root_ids, std::move(keys), std::move(blocks));
 }
 
-absl::Status SqliteStore::CheckKeys(const std::map<int64_t, const std::string*>& root_ids,
-                                    KeyTable keys) {
-  absl::StatusOr<Statement> select = Prepare(
+absl::Status SqliteStore::CheckTables(const std::map<int64_t, const std::string*>& root_ids,
+                                      KeyTable keys, BlockTable blocks) {
+  std::set<int64_t> damaged;
+  const absl::Status keys_read = ReadRows(
       "SELECT ledger_id, session_number, attempt, charge_id, sequence FROM charges"
-      " ORDER BY ledger_id, session_number, attempt, charge_id");
-  if (!select.ok()) return select.status();
-  sqlite3_stmt* row = select->get();
-  int step;
-  while ((step = sqlite3_step(row)) == SQLITE_ROW) {
-    keys.AddRow(sqlite3_column_int64(row, 0),
-                {sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), ColumnBytes(row, 3)},
-                sqlite3_column_int64(row, 4));
+      " ORDER BY ledger_id, session_number, attempt, charge_id",
+      [&](sqlite3_stmt* row) {
+        // A blob of the same bytes is another key for who looks for the text.
+        bool whole = sqlite3_column_type(row, 3) == SQLITE_TEXT;
+        for (const int column : {0, 1, 2, 4}) {
+          whole = whole && sqlite3_column_type(row, column) == SQLITE_INTEGER;
+        }
+        const int64_t ledger_id = sqlite3_column_int64(row, 0);
+        if (!whole) damaged.insert(ledger_id);
+        keys.AddRow(
+            ledger_id,
+            {sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), ColumnBytes(row, 3)},
+            sqlite3_column_int64(row, 4));
+      });
+  const absl::Status blocks_read = ReadRows(
+      "SELECT ledger_id, session_number, block FROM charge_blocks", [&](sqlite3_stmt* row) {
+        blocks.AddRow(sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                      sqlite3_column_int64(row, 2));
+      });
+  for (const absl::Status& status : {keys_read, blocks_read}) {
+    if (!status.ok() && !absl::IsDataLoss(status)) return status;
+    if (damage_.ok()) damage_ = status;
   }
-  if (step != SQLITE_DONE) return Error("reading the charge keys");
+  for (const auto& ids : {keys.DamagedLedgers(), blocks.DamagedLedgers()}) {
+    damaged.insert(ids.begin(), ids.end());
+  }
   damaged_keys_.clear();
-  for (const int64_t ledger_id : keys.DamagedLedgers()) {
+  bool strays = keys.IsInDisorder();
+  for (const int64_t ledger_id : damaged) {
     const auto root = root_ids.find(ledger_id);
-    // A row of a ledger that there is not is found by nobody.
-    if (root != root_ids.end()) damaged_keys_.push_back(*root->second);
+    if (root != root_ids.end()) {
+      damaged_keys_.push_back(*root->second);
+    } else {
+      strays = true;  // in the way of the ledger that gets this number
+    }
+  }
+  if (strays && damage_.ok()) {
+    damage_ =
+        Damaged("the table of charge keys has rows that belong to no ledger or are not in order");
   }
   return absl::OkStatus();
 }
 
+absl::Status SqliteStore::ReadRows(const char* sql, absl::FunctionRef<void(sqlite3_stmt*)> visit) {
+  absl::StatusOr<Statement> select = Prepare(sql);
+  if (!select.ok()) return select.status();
+  int step;
+  while ((step = sqlite3_step(select->get())) == SQLITE_ROW) visit(select->get());
+  return step == SQLITE_DONE ? absl::OkStatus() : Error(sql);
+}
+
 absl::Status SqliteStore::Begin() {
   Failpoint("begin.before");
-  absl::Status status = Run(begin_.get());
+  absl::Status status = damage_.ok() ? Run(begin_.get()) : damage_;
   Failpoint("begin.after");
   return status;
 }
@@ -307,6 +410,11 @@ absl::Status SqliteStore::Begin() {
 absl::Status SqliteStore::Commit() {
   Failpoint("commit.before");
   absl::Status status = Run(commit_.get());
+  if (status.ok() && served_ != nullptr) {
+    Failpoint("anchor.before_write");
+    status = served_->Committed();
+  }
+  if (!status.ok()) CheckpointOnClose(false);
   Failpoint("commit.after");
   return status;
 }
@@ -345,6 +453,7 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
   BindBlob(insert_entry_.get(), 3, entry.content.data(), entry.content.size());
   if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
   (*ledger)->sequence = entry.sequence;
+  if (served_ != nullptr) served_->Appended(EntryId(ledger_id, entry.sequence), entry.hash);
   Failpoint("append.after_entry");
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     sqlite3_bind_int64(insert_charge_.get(), 1, ledger_id);

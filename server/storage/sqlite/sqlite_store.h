@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/key_table.h"
 #include "server/storage/ledger_store.h"
+#include "server/storage/sqlite/handles.h"
+#include "server/storage/sqlite/served_files.h"
 
 namespace epsledger::storage {
 
@@ -27,11 +30,17 @@ class SqliteStore : public LedgerStore {
     int checkpoint_pages = 1000;
     // Makes the database if it is missing, which otherwise is an error.
     bool create = true;
+    // Holds the folder and keeps an anchor beside the database (served_files.h): for who serves
+    // from it.
+    bool anchored = false;
+    // Opens what has lost commits all the same, as a new incarnation that notes this reason.
+    std::string accept_loss;
   };
 
   // Opens or creates `path`, whose folder exists. FAILED_PRECONDITION if another process holds it,
   // it is not ours, it is not there or was renamed meanwhile, or the file system cannot keep the
-  // promises asked of it.
+  // promises asked of it. DATA_LOSS if commits that were acknowledged are gone
+  // (CheckForLostCommits); the files are then as they were.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path,
                                                            const Options& options);
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path) {
@@ -41,7 +50,11 @@ class SqliteStore : public LedgerStore {
   absl::Status ReadAll(
       absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
       override;
+  // What was missing when it was opened with accept_loss.
+  const std::string& accepted_loss() const { return accepted_loss_; }
+
   std::vector<std::string> LedgersWithDamagedKeys() const override { return damaged_keys_; }
+  absl::Status Damage() const override { return damage_; }
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
@@ -56,14 +69,6 @@ class SqliteStore : public LedgerStore {
                                                        int64_t limit) override;
 
  private:
-  struct CloseDatabase {
-    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-  };
-  struct FinalizeStatement {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-  };
-  using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
-
   SqliteStore() = default;
   // SQLite calls it after a commit that left `pages` in the log.
   static int CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages);
@@ -73,6 +78,9 @@ class SqliteStore : public LedgerStore {
     const char* want;
   };
   absl::Status Set(const std::string& path, const Setting& setting);
+  // Opens the log, under the exclusive lock, and holds it and the database to what was
+  // acknowledged.
+  absl::Status OpenLog(const std::string& path, const Options& options);
   // Makes durable what the log shows: it may stand in the cache of the operating system only.
   absl::Status RewriteLog();
   // Whether closing may move the log into the database. Not after an error: a sync that failed has
@@ -91,13 +99,16 @@ class SqliteStore : public LedgerStore {
   };
   // The ledger; a new one is stored.
   absl::StatusOr<StoredLedger*> LedgerOf(const std::string& root_id);
-  // Ends ReadAll: whether the table of charge keys says what the entries say.
-  absl::Status CheckKeys(const std::map<int64_t, const std::string*>& root_ids, KeyTable keys);
+  // Ends ReadAll: whether the tables of charge keys and blocks say what the entries say.
+  absl::Status CheckTables(const std::map<int64_t, const std::string*>& root_ids, KeyTable keys,
+                           BlockTable blocks);
+  absl::Status ReadRows(const char* sql, absl::FunctionRef<void(sqlite3_stmt*)> visit);
   // Notes that a charge of the session is among the entries around `sequence`.
   absl::Status MarkBlock(int64_t ledger_id, int64_t session_number, int64_t sequence);
 
-  // Destroyed last, after the statements.
-  std::unique_ptr<sqlite3, CloseDatabase> database_;
+  FolderLock folder_;
+  // Destroyed last of the database's, after the statements.
+  Database database_;
   Statement begin_;
   Statement commit_;
   Statement insert_ledger_;
@@ -113,6 +124,9 @@ class SqliteStore : public LedgerStore {
   std::array<int64_t, 3> marked_{};
   int checkpoint_pages_ = 0;
   std::vector<std::string> damaged_keys_;
+  absl::Status damage_;
+  std::string accepted_loss_;
+  std::unique_ptr<ServedFiles> served_;  // nullptr: nobody serves from it
 };
 
 }  // namespace epsledger::storage

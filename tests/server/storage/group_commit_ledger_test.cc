@@ -249,5 +249,29 @@ TEST_F(GroupCommitLedgerTest, AListenerThatHasGoneIsForgotten) {
   EXPECT_TRUE(client_->Charge(run_, 1, "a", PureDp{kStep}).ok());
 }
 
+// A copy of before the child was made: its name is gone with what was charged to it.
+TEST_F(GroupCommitLedgerTest, ALostFutureOfABudgetThatIsGoneStopsTheLedgersOfItsTenant) {
+  Open();
+  WaitingClient other(*ledger_, 0, {.name = "other"});
+  ASSERT_TRUE(other.CreateBudget("theirs", 1).ok());
+  const auto charge_having = [&](bool is_authentic, const std::string& id) {
+    std::promise<absl::StatusOr<core::Outcome>> reply;
+    core::Command command{.last_seen = core::SeenHead{.root_budget_id = "gone",
+                                                      .sequence = 7,
+                                                      .hash = std::string(32, 'h'),
+                                                      .is_authentic = is_authentic},
+                          .body = WaitingClient::MakeCharge(run_, 1, id, PureDp{kStep})};
+    ledger_->Submit({}, std::move(command), [&](absl::StatusOr<core::Outcome> outcome) {
+      reply.set_value(std::move(outcome));
+    });
+    return reply.get_future().get().status().code();
+  };
+  EXPECT_EQ(charge_having(false, "a"), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(client_->Charge(run_, 1, "b", PureDp{kStep}).ok());
+  EXPECT_EQ(charge_having(true, "c"), kDataLoss);
+  EXPECT_EQ(client_->Charge(run_, 1, "d", PureDp{kStep}).status().code(), kDataLoss);
+  EXPECT_TRUE(other.CreateBudget("more", 1).ok());
+}
+
 }  // namespace
 }  // namespace epsledger::storage

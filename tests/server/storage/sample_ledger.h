@@ -54,10 +54,7 @@ class RawDatabase {
     EXPECT_EQ(sqlite3_open(path.c_str(), &database_), SQLITE_OK);
     Run("PRAGMA journal_mode = MEMORY");
     Run("PRAGMA synchronous = OFF");
-    for (const char* trigger : {"entries_never_change", "entries_never_vanish",
-                                "charges_never_change", "charges_never_vanish"}) {
-      Run(std::string("DROP TRIGGER ") + trigger);
-    }
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   }
   ~RawDatabase() { sqlite3_close(database_); }
   RawDatabase(const RawDatabase&) = delete;

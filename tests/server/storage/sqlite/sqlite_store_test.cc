@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "server/storage/group_commit_ledger.h"
+#include "server/storage/sqlite/inspection.h"
+#include "tests/server/storage/sample_ledger.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/storage/waiting_client.h"
 
@@ -138,8 +142,7 @@ TEST_F(SqliteStoreTest, TamperingPastTheTriggersIsFoundWhenTheLedgerIsOpened) {
   for (const auto& [what, sql] : tampering) {
     path_ = folder_.path() + "/" + what + ".sqlite3";
     MakeLedger();
-    EXPECT_EQ(Sql("DROP TRIGGER entries_never_change; DROP TRIGGER entries_never_vanish;"), "");
-    EXPECT_EQ(Sql(sql), "");
+    RawDatabase(path_).Run(sql);
     auto ledger = GroupCommitLedger::Open(*SqliteStore::Open(path_), {});
     EXPECT_EQ(ledger.status().code(), absl::StatusCode::kDataLoss) << what;
   }
@@ -152,6 +155,111 @@ TEST_F(SqliteStoreTest, AMissingFileIsMadeOnlyWhereThatIsWanted) {
   EXPECT_FALSE(std::filesystem::exists(missing));
   EXPECT_TRUE(SqliteStore::Open(missing).ok());
   EXPECT_TRUE(SqliteStore::Open(missing, {.create = false}).ok());
+}
+
+TEST_F(SqliteStoreTest, AFileThatIsTakenAwayIsMissedBeforeTheNextCommitIsAcknowledged) {
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    SCOPED_TRACE(ending);
+    const std::string folder = folder_.path() + "/served" + ending;
+    std::filesystem::create_directory(folder);
+    path_ = folder + "/ledger.sqlite";
+    const auto ledger = *GroupCommitLedger::Open(*SqliteStore::Open(path_, {.anchored = true}), {});
+    WaitingClient client(*ledger);
+    ASSERT_TRUE(client.CreateBudget("adult", 4).ok());
+    // Replaced by a copy of the same bytes.
+    std::filesystem::rename(path_ + ending, path_ + ending + ".taken");
+    std::filesystem::copy_file(path_ + ending + ".taken", path_ + ending);
+    const absl::Status next = client.CreateBudget("census", 4);
+    EXPECT_EQ(next.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(next.message()), HasSubstr("moved, replaced or removed"));
+  }
+}
+
+TEST_F(SqliteStoreTest, AFolderIsHeldByOneServerEvenWithoutItsFiles) {
+  path_ = folder_.path() + "/ledger.sqlite";
+  const auto first = SqliteStore::Open(path_, {.anchored = true});
+  ASSERT_TRUE(first.ok());
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    std::filesystem::rename(path_ + ending, path_ + ending + ".taken");
+  }
+  const auto second = SqliteStore::Open(path_, {.anchored = true});
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("another process holds"));
+}
+
+TEST_F(SqliteStoreTest, ItsFilesAreForTheirOwnerAlone) {
+  path_ = folder_.path() + "/ledger.sqlite";
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto store = SqliteStore::Open(path_, {.anchored = true});
+    ASSERT_TRUE(store.ok());
+    for (const char* ending : {"", "-wal", "-anchor"}) {
+      using std::filesystem::perms;
+      EXPECT_EQ(std::filesystem::status(path_ + ending).permissions(),
+                perms::owner_read | perms::owner_write)
+          << path_ << ending;
+      // As release 0.1 left them.
+      std::filesystem::permissions(path_ + ending, perms::group_read | perms::others_read,
+                                   std::filesystem::perm_options::add);
+    }
+  }
+}
+
+TEST_F(SqliteStoreTest, LostCommitsAreRefusedUntilSomebodyAcceptsTheLoss) {
+  path_ = folder_.path() + "/ledger.sqlite";
+  const auto serve = [&]() { return SqliteStore::Open(path_, {.anchored = true}); };
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  };
+  core::LedgerHead early;
+  {
+    const auto ledger = *GroupCommitLedger::Open(*serve(), {});
+    WaitingClient client(*ledger);
+    ASSERT_TRUE(client.CreateBudget("adult", 4).ok());
+    early = client.Head("adult");
+  }
+  copy(path_, path_ + ".early");
+  {
+    const auto ledger = *GroupCommitLedger::Open(*serve(), {});
+    WaitingClient client(*ledger);
+    client.OpenAttempt(client.CreateSession("adult", "run"));
+  }
+  copy(path_ + ".early", path_);
+  for (int time = 0; time < 2; ++time) {  // and looking at it changes nothing
+    const absl::Status lost = serve().status();
+    EXPECT_EQ(lost.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(lost.message()), HasSubstr("knows 3, the last of them entry 3"));
+    EXPECT_THAT(std::string(lost.message()), HasSubstr("holds 1"));
+    const auto verified = VerifySqlite(path_);
+    ASSERT_TRUE(verified.ok());
+    ASSERT_TRUE(verified->front().fault.has_value());
+    EXPECT_THAT(verified->front().fault->problem, HasSubstr("acknowledged are gone"));
+    std::ostringstream out;
+    EXPECT_EQ(ExportSqlite(path_, "adult", out).status().code(), absl::StatusCode::kDataLoss);
+  }
+  {
+    const auto accepted = SqliteStore::Open(path_, {.accept_loss = "the disk died"});
+    ASSERT_TRUE(accepted.ok()) << accepted.status();
+    EXPECT_THAT((*accepted)->accepted_loss(), HasSubstr("knows 3"));
+  }
+  const auto ledger = *GroupCommitLedger::Open(*serve(), {});
+  EXPECT_EQ(WaitingClient(*ledger).Head("adult"), early);
+}
+
+TEST_F(SqliteStoreTest, TablesThatAreNotOursAreRefused) {
+  for (const char* change :
+       {"CREATE TRIGGER t BEFORE INSERT ON charges BEGIN SELECT RAISE(IGNORE); END",
+        "DROP TRIGGER entries_never_vanish",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'attempt, "
+        "charge_id)', "
+        "'attempt, charge_id DESC)') WHERE name = 'charges'"}) {
+    SCOPED_TRACE(change);
+    path_ = folder_.path() + "/" + std::to_string(std::hash<std::string>()(change));
+    MakeLedger();
+    ASSERT_EQ(Sql(change), "");
+    EXPECT_THAT(std::string(SqliteStore::Open(path_).status().message()),
+                ::testing::AnyOf(HasSubstr("changed by somebody"), HasSubstr("is damaged")));
+    EXPECT_FALSE(VerifySqlite(path_).ok());
+  }
 }
 
 TEST_F(SqliteStoreTest, ForeignAndFutureFilesAreRefused) {

@@ -1,0 +1,185 @@
+#include "server/storage/sqlite/lost_commits.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "server/storage/export_format.h"
+#include "server/storage/sqlite/handles.h"
+#include "server/storage/sqlite/schema.h"
+#include "server/storage/sqlite/write_ahead_log.h"
+
+namespace epsledger::storage {
+namespace {
+
+absl::Status Error(sqlite3* database) {
+  const int code = sqlite3_errcode(database) & 0xff;
+  const std::string message = absl::StrCat("ledger database: ", sqlite3_errmsg(database));
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? absl::DataLossError(message)
+                                                         : absl::UnavailableError(message);
+}
+
+absl::StatusOr<Statement> Prepare(sqlite3* database, const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(database, sql, -1, &statement, nullptr) != SQLITE_OK) {
+    return Error(database);
+  }
+  return Statement(statement);
+}
+
+absl::StatusOr<bool> HasTable(sqlite3* database, const char* name) {
+  const absl::StatusOr<Statement> find =
+      Prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1");
+  if (!find.ok()) return find.status();
+  sqlite3_bind_text(find->get(), 1, name, -1, SQLITE_STATIC);
+  const int step = sqlite3_step(find->get());
+  if (step == SQLITE_ROW || step == SQLITE_DONE) return step == SQLITE_ROW;
+  return Error(database);
+}
+
+// The column's bytes into an array of the same size. False if it has another.
+template <class Bytes>
+bool CopyColumn(sqlite3_stmt* row, int column, Bytes* bytes) {
+  const void* data = sqlite3_column_blob(row, column);
+  if (data == nullptr || sqlite3_column_bytes(row, column) != static_cast<int>(bytes->size())) {
+    return false;
+  }
+  std::memcpy(bytes->data(), data, bytes->size());
+  return true;
+}
+
+// The hash of an entry, or nothing if there is none.
+absl::StatusOr<std::optional<core::Hash>> HashOf(sqlite3* database, int64_t entry_id) {
+  const absl::StatusOr<Statement> find =
+      Prepare(database, "SELECT hash FROM entries WHERE entry_id = ?1");
+  if (!find.ok()) return find.status();
+  sqlite3_bind_int64(find->get(), 1, entry_id);
+  const int step = sqlite3_step(find->get());
+  core::Hash hash;
+  if (step == SQLITE_ROW && CopyColumn(find->get(), 0, &hash)) return hash;
+  if (step == SQLITE_ROW || step == SQLITE_DONE) return std::nullopt;
+  return Error(database);
+}
+
+std::string EntryName(int64_t entry_id) {
+  return absl::StrFormat("entry %d of ledger %d", entry_id & kMaxSequence,
+                         entry_id >> kSequenceBits);
+}
+
+// OK if the database holds all that the anchor knows.
+absl::Status Compare(sqlite3* database, const Anchor& anchor) {
+  if (anchor.entry_count == 0) return absl::OkStatus();
+  const absl::StatusOr<Anchor> present = PresentState(database);
+  if (!present.ok()) return present.status();
+  absl::StatusOr<std::optional<core::Hash>> hash = std::optional<core::Hash>();
+  if (present->entry_count > 0) hash = HashOf(database, anchor.entry_id);
+  if (!hash.ok()) return hash.status();
+  if (present->entry_count >= anchor.entry_count && *hash == anchor.hash) return absl::OkStatus();
+  return absl::DataLossError(absl::StrFormat(
+      "entries that were acknowledged are gone: its anchor knows %d, the last of them %s with hash "
+      "%s, and the database holds %d%s. Its log was damaged, cut off or removed, or an older "
+      "database has taken its place",
+      anchor.entry_count, EntryName(anchor.entry_id), ToHex(anchor.hash), present->entry_count,
+      hash->has_value() && **hash != anchor.hash ? ", another one in that place" : ""));
+}
+
+absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
+  const absl::StatusOr<std::vector<Incarnation>> incarnations = IncarnationsOf(database);
+  if (!incarnations.ok()) return incarnations.status();
+  sqlite3_vfs* vfs = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+  if (vfs == nullptr) return absl::UnavailableError("its file system cannot be asked");
+  const absl::StatusOr<std::unique_ptr<AnchorFile>> file =
+      AnchorFile::Open(vfs, AnchorOf(path), /*create=*/false);
+  absl::StatusOr<std::optional<Anchor>> anchor = std::optional<Anchor>();
+  if (file.ok()) {
+    anchor = (*file)->Read();
+  } else if (!absl::IsNotFound(file.status())) {
+    return file.status();
+  }
+  // The first anchor is durable before the database has an incarnation: this one was never
+  // finished.
+  if (absl::IsDataLoss(anchor.status()) && incarnations->empty()) return absl::OkStatus();
+  if (!anchor.ok()) return anchor.status();
+  if (!anchor->has_value()) {
+    if (incarnations->empty()) return absl::OkStatus();
+    return absl::DataLossError(
+        absl::StrCat(AnchorOf(path), file.ok() ? " is empty" : " is missing",
+                     ": nothing tells whether the database has lost its last commits"));
+  }
+  if (!incarnations->empty() && std::find(incarnations->begin(), incarnations->end(),
+                                          (*anchor)->incarnation) == incarnations->end()) {
+    return absl::DataLossError(absl::StrCat(
+        AnchorOf(path), " belongs to another database, or to a later state of this one"));
+  }
+  return Compare(database, **anchor);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Incarnation>> IncarnationsOf(sqlite3* database) {
+  std::vector<Incarnation> incarnations;
+  const absl::StatusOr<bool> there = HasTable(database, "incarnations");
+  if (!there.ok()) return there.status();
+  if (!*there) return incarnations;
+  const absl::StatusOr<Statement> select =
+      Prepare(database, "SELECT incarnation FROM incarnations ORDER BY number");
+  if (!select.ok()) return select.status();
+  int step;
+  while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
+    if (!CopyColumn(select->get(), 0, &incarnations.emplace_back())) {
+      return absl::DataLossError("the table of incarnations is damaged");
+    }
+  }
+  if (step != SQLITE_DONE) return Error(database);
+  return incarnations;
+}
+
+absl::StatusOr<Anchor> PresentState(sqlite3* database) {
+  Anchor anchor;
+  const absl::StatusOr<bool> there = HasTable(database, "entries");
+  if (!there.ok()) return there.status();
+  if (!*there) return anchor;
+  // Entries of a ledger are numbered from 1 without a gap.
+  const absl::StatusOr<Statement> last = Prepare(
+      database,
+      "SELECT (SELECT max(entry_id) FROM entries"
+      "        WHERE entry_id BETWEEN l.ledger_id << 40 AND (l.ledger_id << 40) + 1099511627775)"
+      " FROM ledgers l ORDER BY l.ledger_id");
+  if (!last.ok()) return last.status();
+  int step;
+  while ((step = sqlite3_step(last->get())) == SQLITE_ROW) {
+    const int64_t entry_id = sqlite3_column_int64(last->get(), 0);
+    if (entry_id == 0) continue;  // a ledger without entries
+    anchor.entry_id = entry_id;
+    anchor.entry_count += entry_id & kMaxSequence;
+  }
+  if (step != SQLITE_DONE) return Error(database);
+  if (anchor.entry_count == 0) return anchor;
+  const absl::StatusOr<std::optional<core::Hash>> hash = HashOf(database, anchor.entry_id);
+  if (!hash.ok()) return hash.status();
+  if (!hash->has_value()) {
+    return absl::DataLossError(absl::StrCat(EntryName(anchor.entry_id), ": damaged hash"));
+  }
+  anchor.hash = **hash;
+  return anchor;
+}
+
+absl::Status CheckForLostCommits(sqlite3* database, const std::string& path) {
+  sqlite3_file* log = nullptr;
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  absl::Status status;
+  if (log != nullptr && log->pMethods != nullptr && file != nullptr) {
+    status = CheckWriteAheadLog(log, file);
+  }
+  if (status.ok()) status = CheckAnchor(database, path);
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,138 @@
+#include "server/storage/sqlite/served_files.h"
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/sqlite/handles.h"
+#include "server/storage/sqlite/lost_commits.h"
+
+namespace epsledger::storage {
+namespace {
+
+// For so long a power loss may take back what the anchor knows. A killed process takes nothing.
+constexpr std::chrono::milliseconds kAnchorLag(250);
+
+absl::Status NoteIncarnation(sqlite3* database, const Incarnation& incarnation,
+                             const std::string& reason) {
+  sqlite3_stmt* statement = nullptr;
+  int code = sqlite3_prepare_v2(
+      database,
+      "INSERT INTO incarnations (incarnation, begin_time, reason) VALUES (?1, unixepoch(), ?2)", -1,
+      &statement, nullptr);
+  const Statement insert(statement);
+  if (code == SQLITE_OK) {
+    sqlite3_bind_blob(statement, 1, incarnation.data(), static_cast<int>(incarnation.size()),
+                      SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, reason.data(), static_cast<int>(reason.size()), SQLITE_STATIC);
+    code = sqlite3_step(statement);
+  }
+  if (code == SQLITE_DONE) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("ledger database: noting its incarnation: ", sqlite3_errmsg(database)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database,
+                                                               const std::string& path,
+                                                               const std::string& accepted_loss,
+                                                               bool with_names) {
+  const absl::StatusOr<std::vector<Incarnation>> incarnations = IncarnationsOf(database);
+  if (!incarnations.ok()) return incarnations.status();
+  const absl::StatusOr<Anchor> present = PresentState(database);
+  if (!present.ok()) return present.status();
+  sqlite3_vfs* vfs = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+  std::unique_ptr<ServedFiles> served(new ServedFiles());
+  absl::StatusOr<std::unique_ptr<AnchorFile>> file =
+      AnchorFile::Open(vfs, AnchorOf(path), /*create=*/true);
+  if (!file.ok()) return file.status();
+  served->file_ = *std::move(file);
+  const absl::StatusOr<std::optional<Anchor>> before = served->file_->Read();
+  Anchor& anchor = served->anchor_;
+  anchor = *present;
+  anchor.commit = before.ok() && before->has_value() ? (*before)->commit : 0;
+  const bool is_first = incarnations->empty();
+  if (is_first || !accepted_loss.empty()) {
+    sqlite3_randomness(static_cast<int>(anchor.incarnation.size()), anchor.incarnation.data());
+  } else {
+    anchor.incarnation = incarnations->back();
+  }
+  // The anchor of a first incarnation is made before it, so that a database with an incarnation has
+  // an anchor. Of a later one it is made after it: the anchor before it names an older one.
+  if (!is_first && !accepted_loss.empty()) {
+    absl::Status status = NoteIncarnation(database, anchor.incarnation, accepted_loss);
+    if (!status.ok()) return status;
+  }
+  for (int64_t record = 0; record < AnchorFile::kRecords; ++record) {
+    absl::Status status = served->WriteAnchor();
+    if (status.ok()) status = served->file_->Sync();
+    if (!status.ok()) return status;
+  }
+  served->synced_ = std::chrono::steady_clock::now();
+  if (is_first) {
+    absl::Status status = NoteIncarnation(database, anchor.incarnation,
+                                          accepted_loss.empty() ? "first served" : accepted_loss);
+    if (!status.ok()) return status;
+  }
+  if (with_names) {
+    if (absl::Status status = served->NoteNames(path); !status.ok()) return status;
+  }
+  return served;
+}
+
+ServedFiles::~ServedFiles() {
+  if (file_ != nullptr) file_->Sync().IgnoreError();
+}
+
+void ServedFiles::Appended(int64_t entry_id, const core::Hash& hash) {
+  anchor_.entry_id = entry_id;
+  anchor_.hash = hash;
+  ++anchor_.entry_count;
+}
+
+absl::Status ServedFiles::Committed() {
+  absl::Status status = CheckNames();
+  if (status.ok()) status = WriteAnchor();
+  const auto now = std::chrono::steady_clock::now();
+  if (status.ok() && now - synced_ >= kAnchorLag) {
+    status = file_->Sync();
+    synced_ = now;
+  }
+  return status;
+}
+
+absl::Status ServedFiles::WriteAnchor() {
+  ++anchor_.commit;
+  return file_->Write(anchor_);
+}
+
+absl::Status ServedFiles::NoteNames(const std::string& path) {
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    struct stat file;
+    if (stat((path + ending).c_str(), &file) != 0) {
+      return absl::FailedPreconditionError(path + ending + ": was removed while it was opened");
+    }
+    names_.push_back({path + ending, file.st_dev, file.st_ino});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServedFiles::CheckNames() const {
+  for (const NamedFile& name : names_) {
+    struct stat file;
+    if (stat(name.path.c_str(), &file) != 0 || file.st_ino != name.number ||
+        file.st_dev != name.device) {
+      return absl::UnavailableError(absl::StrCat(
+          "ledger database: ", name.path,
+          " was moved, replaced or removed while the server had it open; put it back and start "
+          "the server anew"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,68 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_SQLITE_SERVED_FILES_H_
+#define EPSLEDGER_SERVER_STORAGE_SQLITE_SERVED_FILES_H_
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/core/entry.h"
+#include "server/storage/sqlite/anchor.h"
+
+namespace epsledger::storage {
+
+// What whoever serves from a database keeps beside it: an anchor of what it holds, and the
+// knowledge that the names of its files still lead to the files that are open.
+//
+// Not thread-safe.
+class ServedFiles {
+ public:
+  // Begins to keep an anchor of what the database at `path` holds now. Without an incarnation it
+  // gets its first one; with an `accepted_loss`, a text for the auditor, another one. `with_names`:
+  // the files are the operating system's own. REQUIRES: the database and its log are open and hold
+  // everything that was acknowledged (CheckForLostCommits), or `accepted_loss` says what is
+  // missing.
+  static absl::StatusOr<std::unique_ptr<ServedFiles>> Keep(sqlite3* database,
+                                                           const std::string& path,
+                                                           const std::string& accepted_loss,
+                                                           bool with_names);
+  // Syncs the anchor: a power loss after an orderly end takes nothing back.
+  ~ServedFiles();
+  ServedFiles(const ServedFiles&) = delete;
+  ServedFiles& operator=(const ServedFiles&) = delete;
+
+  // An entry was stored in the open transaction.
+  void Appended(int64_t entry_id, const core::Hash& hash);
+
+  // After a commit that is durable and before anybody is told. UNAVAILABLE if a file was moved,
+  // replaced or removed, or the anchor cannot be written: what was committed may be lost, and
+  // nothing must be acknowledged any more. Cost: three looks at names and one small write; a sync
+  // every 250 ms.
+  absl::Status Committed();
+
+ private:
+  struct NamedFile {
+    std::string path;
+    uint64_t device = 0;
+    uint64_t number = 0;
+  };
+
+  ServedFiles() = default;
+  absl::Status WriteAnchor();
+  absl::Status NoteNames(const std::string& path);
+  absl::Status CheckNames() const;
+
+  std::unique_ptr<AnchorFile> file_;
+  Anchor anchor_;
+  std::chrono::steady_clock::time_point synced_;
+  std::vector<NamedFile> names_;
+};
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_SQLITE_SERVED_FILES_H_

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 
 // For so long a power loss may take back what the anchor knows. A killed process takes nothing.
 constexpr std::chrono::milliseconds kAnchorLag(250);
+// No file system's clock is coarser.
+constexpr time_t kTickSeconds = 3;
 
 absl::Status NoteIncarnation(sqlite3* database, const Incarnation& incarnation,
                              const std::string& reason) {
@@ -68,7 +71,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
     if (!status.ok()) return status;
   }
   for (int64_t record = 0; record < AnchorFile::kRecords; ++record) {
-    absl::Status status = served->WriteAnchor();
+    absl::Status status = served->WriteNext();
     if (status.ok()) status = served->file_->Sync();
     if (!status.ok()) return status;
   }
@@ -85,27 +88,31 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
 }
 
 ServedFiles::~ServedFiles() {
-  if (file_ != nullptr) file_->Sync().IgnoreError();
+  if (file_ == nullptr) return;
+  // Of a commit that failed the anchor says nothing: it may not be durable.
+  file_->Sync().IgnoreError();
 }
 
 void ServedFiles::Appended(int64_t entry_id, const core::Hash& hash) {
   anchor_.entry_id = entry_id;
   anchor_.hash = hash;
   ++anchor_.entry_count;
+  is_written_ = false;
 }
 
-absl::Status ServedFiles::Committed() {
-  absl::Status status = CheckNames();
-  if (status.ok()) status = WriteAnchor();
+absl::Status ServedFiles::WriteAnchor() {
+  if (is_written_) return absl::OkStatus();
+  absl::Status status = WriteNext();
   const auto now = std::chrono::steady_clock::now();
   if (status.ok() && now - synced_ >= kAnchorLag) {
     status = file_->Sync();
     synced_ = now;
   }
+  is_written_ = status.ok();
   return status;
 }
 
-absl::Status ServedFiles::WriteAnchor() {
+absl::Status ServedFiles::WriteNext() {
   ++anchor_.commit;
   return file_->Write(anchor_);
 }
@@ -118,10 +125,20 @@ absl::Status ServedFiles::NoteNames(const std::string& path) {
     }
     names_.push_back({path + ending, file.st_dev, file.st_ino});
   }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  folder_.path = folder.empty() ? "." : folder;
   return absl::OkStatus();
 }
 
-absl::Status ServedFiles::CheckNames() const {
+absl::Status ServedFiles::CheckNames() {
+  if (names_.empty()) return absl::OkStatus();
+  struct stat folder;
+  const bool is_there = stat(folder_.path.c_str(), &folder) == 0;
+  const NamedFile now{folder_.path, folder.st_dev, folder.st_ino};
+  if (is_there && now == folder_ && folder.st_ctim.tv_sec == folder_changed_.tv_sec &&
+      folder.st_ctim.tv_nsec == folder_changed_.tv_nsec) {
+    return absl::OkStatus();  // no name in it has changed since they were looked at
+  }
   for (const NamedFile& name : names_) {
     struct stat file;
     if (stat(name.path.c_str(), &file) != 0 || file.st_ino != name.number ||
@@ -131,6 +148,14 @@ absl::Status ServedFiles::CheckNames() const {
           " was moved, replaced or removed while the server had it open; put it back and start "
           "the server anew"));
     }
+  }
+  // A change in the same tick of the file system's clock would go unseen: until that is long over,
+  // every look is a whole one.
+  timespec clock;
+  clock_gettime(CLOCK_REALTIME, &clock);
+  if (is_there && clock.tv_sec - folder.st_ctim.tv_sec > kTickSeconds) {
+    folder_ = now;
+    folder_changed_ = folder.st_ctim;
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_STORAGE_SQLITE_SERVED_FILES_H_
 
 #include <sqlite3.h>
+#include <time.h>
 
 #include <chrono>
 #include <cstdint>
@@ -40,27 +41,34 @@ class ServedFiles {
   void Appended(int64_t entry_id, const core::Hash& hash);
 
   // After a commit that is durable and before anybody is told. UNAVAILABLE if a file was moved,
-  // replaced or removed, or the anchor cannot be written: what was committed may be lost, and
-  // nothing must be acknowledged any more. Cost: three looks at names and one small write; a sync
-  // every 250 ms.
-  absl::Status Committed();
+  // replaced or removed: what was committed may be lost, and nothing must be acknowledged any more.
+  // Cost: a look at the folder.
+  absl::Status CheckNames();
+
+  // After that, and before the next commit: keeps what was committed in the anchor. UNAVAILABLE if
+  // that cannot be written. Cost: a small write, and a sync every 250 ms.
+  absl::Status WriteAnchor();
 
  private:
   struct NamedFile {
     std::string path;
     uint64_t device = 0;
     uint64_t number = 0;
+    bool operator==(const NamedFile&) const = default;
   };
 
   ServedFiles() = default;
-  absl::Status WriteAnchor();
+  absl::Status WriteNext();
   absl::Status NoteNames(const std::string& path);
-  absl::Status CheckNames() const;
 
   std::unique_ptr<AnchorFile> file_;
   Anchor anchor_;
   std::chrono::steady_clock::time_point synced_;
+  bool is_written_ = true;  // the anchor, of the last commit
   std::vector<NamedFile> names_;
+  // The folder as it was when the names were last looked at.
+  NamedFile folder_;
+  timespec folder_changed_{};
 };
 
 }  // namespace epsledger::storage

@@ -402,7 +402,8 @@ absl::Status SqliteStore::ReadRows(const char* sql, absl::FunctionRef<void(sqlit
 
 absl::Status SqliteStore::Begin() {
   Failpoint("begin.before");
-  absl::Status status = damage_.ok() ? Run(begin_.get()) : damage_;
+  absl::Status status = damage_.ok() ? Settle() : damage_;
+  if (status.ok()) status = Run(begin_.get());
   Failpoint("begin.after");
   return status;
 }
@@ -410,12 +411,17 @@ absl::Status SqliteStore::Begin() {
 absl::Status SqliteStore::Commit() {
   Failpoint("commit.before");
   absl::Status status = Run(commit_.get());
-  if (status.ok() && served_ != nullptr) {
-    Failpoint("anchor.before_write");
-    status = served_->Committed();
-  }
+  if (status.ok() && served_ != nullptr) status = served_->CheckNames();
   if (!status.ok()) CheckpointOnClose(false);
   Failpoint("commit.after");
+  return status;
+}
+
+absl::Status SqliteStore::Settle() {
+  if (served_ == nullptr) return absl::OkStatus();
+  Failpoint("anchor.before_write");
+  absl::Status status = served_->WriteAnchor();
+  if (!status.ok()) CheckpointOnClose(false);
   return status;
 }
 

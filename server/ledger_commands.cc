@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "server/core/tenant.h"
+#include "server/printable.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/export_format.h"
 #include "server/storage/ledger_import.h"
@@ -47,6 +48,7 @@ absl::Status Print(const std::vector<LedgerReport>& reports) {
     } else {
       line = absl::StrCat(name, ": BAD: ", report.fault->problem);
     }
+    line = Printable(line);
     if (report.fault.has_value()) status.Update(absl::DataLossError(line));
     std::printf("%s\n", line.c_str());
   }
@@ -83,6 +85,13 @@ absl::Status Verify(const LedgerCommand& command) {
     if (!file.ok()) return file.status();
     return Print(storage::ReadExport(
         *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }, prices));
+  }
+  if (place.postgres.empty()) {
+    const auto losses = storage::AcceptedLosses(storage::DatabaseIn(place.data_dir));
+    if (!losses.ok()) return losses.status();
+    for (const std::string& loss : *losses) {
+      std::fprintf(stderr, "a loss was accepted: %s\n", Printable(loss).c_str());
+    }
   }
   const auto reports = place.postgres.empty()
                            ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices)
@@ -124,7 +133,11 @@ absl::Status Export(const LedgerCommand& command) {
 }
 
 absl::Status AcceptLoss(const LedgerCommand& command) {
-  if (command.reason.empty()) return absl::InvalidArgumentError("--reason: got none, want some");
+  const bool blank = command.reason.find_first_not_of(' ') == std::string::npos;
+  if (blank || Printable(command.reason) != command.reason || command.reason.size() > 256 ||
+      command.reason.find('\n') != std::string::npos) {
+    return absl::InvalidArgumentError("--reason: want one line of 1 to 256 bytes of text");
+  }
   const std::string path = storage::DatabaseIn(command.place.data_dir);
   {
     const auto store = storage::SqliteStore::Open(

@@ -24,6 +24,7 @@
 #include "server/json_log.h"
 #include "server/metrics/observed_ledger.h"
 #include "server/open_store.h"
+#include "server/printable.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
@@ -201,7 +202,7 @@ int main(int argc, char** argv) {
 
   const absl::Status status = Run(flags, stop_signals);
   if (status.ok()) return 0;
-  const std::string message(status.message());
+  const std::string message = epsledger::Printable(status.message());
   std::fprintf(stderr, "epsledgerd: %s\n", message.c_str());
   return 1;
 }

@@ -242,7 +242,9 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
     const std::optional<size_t> old_units = UnitsCellOf(budget->balance.filter());
     const bool was_charged = WasCharged(*budget);
     const auto* stated = std::get_if<UnitsCap>(&successor.cap);
-    if (stated != nullptr && reference != nullptr && *stated->reference != reference->event) {
+    // Where nothing stands on the chain another one may begin.
+    const std::shared_ptr<const UnitReference> chain = was_charged ? reference : nullptr;
+    if (stated != nullptr && chain != nullptr && *stated->reference != chain->event) {
       return absl::FailedPreconditionError(
           absl::StrFormat("cap.units.reference: got %s, want %s, of which budgets/%s counts units",
                           accounting::Describe(*stated->reference),
@@ -254,31 +256,29 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                       .balance = Balance(cells),
                       .cap = &successor.cap};
       const accounting::MechanismEvent& event =
-          reference != nullptr ? reference->event : *stated->reference;
+          stated != nullptr ? *stated->reference : reference->event;
       const absl::StatusOr<std::shared_ptr<const UnitReference>> next = ReferenceFor(
-          gate, successor.relation, event, PathOfUnits(successor.cap, "cap"), reference, pricing);
+          gate, successor.relation, event, PathOfUnits(successor.cap, "cap"), chain, pricing);
       if (!next.ok()) return next.status();
-      if (*next == nullptr) return WantReference(gate, successor.relation, event, reference);
+      if (*next == nullptr) return WantReference(gate, successor.relation, event, chain);
       SetGuarantee(**next, &successor.cap);
       fixed.push_back(EntryOf(**next, successor.id, 0));
       cells.cells[*units].cap = CostOfUnits((*next)->reference.units);
       cells.cells[*units + 1].cap = Cost::RoundDown((*next)->reference.reserve);
       carried[*units] = carried[*units + 1] = Cost();
-      if (reference != nullptr) {
+      if (chain != nullptr) {
         carried[*units] = budget->balance.spent()[*old_units];
         carried[*units + 1] = budget->balance.spent()[*old_units + 1];
         // With fewer units every charge stands at a lower level than the one at which its price was
         // proved.
-        if ((*next)->reference.units < reference->reference.units && was_charged &&
-            !carried[*units].is_infinite() && !PricesHoldAtEveryLevel(*budget)) {
+        if ((*next)->reference.units < chain->reference.units && !carried[*units].is_infinite() &&
+            !PricesHoldAtEveryLevel(*budget)) {
           if (cells.rule != accounting::FilterRule::kAnyCell) {
             return absl::FailedPreconditionError(absl::StrFormat(
                 "cap: got one of %d units, want at least the %d of budgets/%s: the prices of what "
-                "was "
-                "charged hold where so many units are left, and not where fewer are. To let less "
-                "be "
-                "charged, freeze or close it",
-                (*next)->reference.units, reference->reference.units, command.budget_id));
+                "was charged hold where so many units are left, and not where fewer are. To let "
+                "less be charged, freeze or close it",
+                (*next)->reference.units, chain->reference.units, command.budget_id));
           }
           carried[*units] = carried[*units + 1] = Cost::Infinite();  // the other members go on
         }

@@ -50,11 +50,51 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Entry&
   if (const auto* body = std::get_if<UnitsPriced>(&entry.body)) return Check(ledger, *body);
   if (const auto* body = std::get_if<SessionCreated>(&entry.body)) return Check(ledger, *body);
   if (const auto* body = std::get_if<BudgetSuperseded>(&entry.body)) return Check(ledger, *body);
+  if (const auto* body = std::get_if<EventPriced>(&entry.body)) return Check(ledger, *body);
+  if (const auto* body = std::get_if<BudgetCreated>(&entry.body)) {
+    return CheckCells(body->spec, body->filter);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> PriceProver::CheckCells(const BudgetSpec& spec,
+                                                   const CellFilter& filter) {
+  const auto* approximate = std::get_if<ApproximateDpCap>(&spec.cap);
+  const bool counts_units = std::holds_alternative<UnitsCap>(spec.cap) ||
+                            (approximate != nullptr &&
+                             (approximate->filter == accounting::ApproximateDpFilter::kResidue ||
+                              approximate->filter == accounting::ApproximateDpFilter::kPortfolio));
+  if (counts_units == UnitsCellOf(filter).has_value()) return std::nullopt;
+  return absl::StrCat("budgets/", spec.id, " is held to another filter than its cap says");
+}
+
+std::optional<std::string> PriceProver::Check(const Ledger& ledger, const EventPriced& body) {
+  const SessionState* session = ledger.FindSession(body.session_number);
+  if (session == nullptr) return std::nullopt;  // Apply says so
+  const std::vector<Gate> gates = ledger.GatesOf(*session);
+  for (size_t i = 0; i < gates.size() && i < body.unit_costs.size(); ++i) {
+    const std::optional<size_t> cell = UnitsCellOf(gates[i].balance.filter());
+    if (!cell.has_value()) continue;
+    // What one use costs stands in no number but its price.
+    const std::vector<Cost>& costs = body.unit_costs[i];
+    const std::vector<Cost> least = UnitCosts(*body.event, session->spec.relation,
+                                              gates[i].balance.filter(), /*is_crossed=*/false);
+    if (*cell >= costs.size() || costs[*cell] < least[*cell]) {
+      return absl::StrCat(accounting::Describe(*body.event),
+                          " is charged to a cap in units without a price");
+    }
+  }
   return std::nullopt;
 }
 
 std::optional<std::string> PriceProver::Check(const Ledger& ledger, const BudgetSuperseded& body) {
+  if (auto problem = CheckCells(body.successor, body.filter)) return problem;
   const BudgetState* before = ledger.FindBudget(body.budget_id);
+  if (before != nullptr && (before->spec.relation != body.successor.relation ||
+                            before->spec.privacy_unit != body.successor.privacy_unit)) {
+    return absl::StrCat("budgets/", body.successor.id,
+                        " counts other neighbors or units than the budget before it");
+  }
   const std::optional<size_t> cell = UnitsCellOf(body.filter);
   if (before == nullptr || !cell.has_value() || *cell + 1 >= body.carried.size() ||
       body.carried[*cell].is_infinite()) {
@@ -125,7 +165,7 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
   }
   ++proved_;
   // One use of the event is one unit: the pair is above it. A successor's is its predecessor's.
-  const std::string pair = EncodeContent(0, 0,
+  const std::string pair = EncodeContent(static_cast<int64_t>(relation), 0,
                                          ReferenceFixed{.event = body.event,
                                                         .interval = body.interval,
                                                         .first = body.first,

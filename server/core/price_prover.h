@@ -35,6 +35,9 @@ class PriceProver {
   std::optional<std::string> Check(const Ledger& ledger, const UnitsPriced& body);
   std::optional<std::string> Check(const Ledger& ledger, const SessionCreated& body);
   std::optional<std::string> Check(const Ledger& ledger, const BudgetSuperseded& body);
+  std::optional<std::string> Check(const Ledger& ledger, const EventPriced& body);
+  // Whether units are counted where the cap says so, and only there.
+  static std::optional<std::string> CheckCells(const BudgetSpec& spec, const CellFilter& filter);
   std::optional<std::string> CheckPrice(const std::shared_ptr<const UnitReference>& reference,
                                         const accounting::MechanismEvent& event, int64_t count,
                                         int64_t level, const accounting::UnitPrice& price);

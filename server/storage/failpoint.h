@@ -41,10 +41,10 @@ inline constexpr const char* kFailpoints[] = {
     "checkpoint.before_sync",   // of the database
     "checkpoint.after_sync",    //
     "checkpoint.after",         //
+    "anchor.before_write",      // the commit is durable
     "commit.after",             //
     "reply.before",             // each reply of the batch
     "reply.after",              //
-    "anchor.before_write",      // the replies were given
     "read.before",              // each read of the batch
     "drain.before",             // the server stops: what is queued is still done
     "drain.after",              //

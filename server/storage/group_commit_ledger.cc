@@ -329,12 +329,6 @@ void GroupCommitLedger::RunBatch(Batch batch) {
   // Before the replies: who is told that a token is revoked finds it revoked.
   if (failure.ok()) PublishTokens();
   replies_.Give(std::move(answers));
-  if (failure.ok() && !writes.empty()) {
-    if (absl::Status settled = store_->Settle(); !settled.ok()) {
-      Fail(settled);
-      failure = Health();
-    }
-  }
   if (!writes.empty()) listeners_.Notify();
   if (reads.empty()) return;
   if (failure.ok() && shared_ != nullptr) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/data_directory.h"
+#include "server/storage/sqlite/lost_commits.h"
 #include "server/storage/sqlite/sqlite_store.h"
 
 namespace epsledger::storage {
@@ -59,6 +60,7 @@ absl::StatusOr<LedgerReport> ImportToSqlite(std::istream& in, const std::string&
   if (std::filesystem::exists(path, error)) {
     return absl::AlreadyExistsError(path + ": there is a ledger already; import into a new folder");
   }
+  if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
   const std::string unfinished = path + ".importing";
   RemoveDatabase(unfinished);
   absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(unfinished);

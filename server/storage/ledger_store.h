@@ -68,10 +68,6 @@ class LedgerStore {
 
   virtual absl::Status Commit() = 0;
 
-  // After a commit was told of: does what nobody needs to wait for. Begin does it otherwise. After
-  // an error the caller must stop using a store that is held, as after one of Commit.
-  virtual absl::Status Settle() { return absl::OkStatus(); }
-
   // The entries of one ledger with sequence > after_sequence in order, at most `limit`.
   virtual absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
                                                                int64_t after_sequence,

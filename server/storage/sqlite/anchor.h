@@ -34,9 +34,9 @@ struct Anchor {
 // cannot tell: that a log was cut off or removed, that its last commit was damaged, or that an
 // older database has taken its place.
 //
-// It is written when a commit is durable and was told of, so it is never ahead of the database. A
-// process that is killed in the moment between leaves it one commit behind; a power loss may leave
-// it behind by what was committed since the last Sync.
+// It is written after a commit is durable and before the commit is acknowledged, so it is never
+// ahead of the database. A killed process leaves it as it was written; a power loss may leave it
+// behind by what was committed since the last Sync.
 //
 // It has two groups of three records. The records of a group take turns, so that one of them is
 // good after a write that failed in its middle and a power cut in the middle of another one. Each

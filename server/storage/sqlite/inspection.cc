@@ -64,6 +64,7 @@ class Cursor : public RowCursor {
 };
 
 absl::StatusOr<Database> OpenReadOnly(const std::string& path) {
+  if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return absl::NotFoundError(path + ": there is no such file");
@@ -168,6 +169,20 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
   if (!fault.ok()) return fault.status();
   if (fault->has_value()) reports.push_back({.fault = *std::move(fault)});
   return reports;
+}
+
+absl::StatusOr<std::vector<std::string>> AcceptedLosses(const std::string& path) {
+  const absl::StatusOr<Database> database = OpenReadOnly(path);
+  if (!database.ok()) return database.status();
+  std::vector<std::string> losses;
+  const absl::StatusOr<std::vector<Incarnation>> lives = IncarnationsOf(database->get());
+  if (!lives.ok() || lives->size() < 2) return losses;
+  Cursor reasons(database->get(), path,
+                 "SELECT strftime('%Y-%m-%d', begin_time, 'unixepoch') || ': ' || reason"
+                 " FROM incarnations WHERE reason <> 'first served' ORDER BY number");
+  while (reasons.Next()) losses.push_back(reasons.Bytes(0));
+  if (!reasons.status().ok()) return reasons.status();
+  return losses;
 }
 
 absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::string& root_id,

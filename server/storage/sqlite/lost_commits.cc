@@ -1,9 +1,12 @@
 #include "server/storage/sqlite/lost_commits.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -166,6 +169,23 @@ absl::StatusOr<Anchor> PresentState(sqlite3* database) {
   }
   anchor.hash = **hash;
   return anchor;
+}
+
+absl::Status CheckForLostDatabase(const std::string& path) {
+  std::error_code error;
+  const auto size_of = [&](const std::string& name) -> std::uintmax_t {
+    const std::uintmax_t size = std::filesystem::file_size(name, error);
+    return error ? 0 : size;
+  };
+  if (size_of(path) > 0) return absl::OkStatus();
+  for (const std::string& beside : {path + "-wal", AnchorOf(path)}) {
+    if (size_of(beside) > 0) {
+      return absl::DataLossError(absl::StrCat(
+          path, ": is missing or empty, and ", beside,
+          " of it is there: put the database back. To begin anew, move that file away first"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckForLostCommits(sqlite3* database, const std::string& path) {

@@ -18,6 +18,10 @@ absl::StatusOr<std::vector<Incarnation>> IncarnationsOf(sqlite3* database);
 // What an anchor of this moment would say, but for its incarnation and commit.
 absl::StatusOr<Anchor> PresentState(sqlite3* database);
 
+// DATA_LOSS if there is no database at `path`, or an empty file, beside a log or an anchor that are
+// not empty. To be asked before SQLite opens it: it deletes the log of an empty database.
+absl::Status CheckForLostDatabase(const std::string& path);
+
 // DATA_LOSS, with what is missing, if the write-ahead log (write_ahead_log.h) or the anchor beside
 // the database shows that commits which were acknowledged are gone: an anchor names an entry that
 // the database does not hold, belongs to another database, is damaged, or is missing although there

@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
     if (!status.ok()) return status;
   }
   for (int64_t record = 0; record < AnchorFile::kRecords; ++record) {
-    absl::Status status = served->WriteNext();
+    absl::Status status = served->WriteAnchor();
     if (status.ok()) status = served->file_->Sync();
     if (!status.ok()) return status;
   }
@@ -97,22 +97,20 @@ void ServedFiles::Appended(int64_t entry_id, const core::Hash& hash) {
   anchor_.entry_id = entry_id;
   anchor_.hash = hash;
   ++anchor_.entry_count;
-  is_written_ = false;
 }
 
-absl::Status ServedFiles::WriteAnchor() {
-  if (is_written_) return absl::OkStatus();
-  absl::Status status = WriteNext();
+absl::Status ServedFiles::Committed() {
+  absl::Status status = CheckNames();
+  if (status.ok()) status = WriteAnchor();
   const auto now = std::chrono::steady_clock::now();
   if (status.ok() && now - synced_ >= kAnchorLag) {
     status = file_->Sync();
     synced_ = now;
   }
-  is_written_ = status.ok();
   return status;
 }
 
-absl::Status ServedFiles::WriteNext() {
+absl::Status ServedFiles::WriteAnchor() {
   ++anchor_.commit;
   return file_->Write(anchor_);
 }
@@ -120,7 +118,7 @@ absl::Status ServedFiles::WriteNext() {
 absl::Status ServedFiles::NoteNames(const std::string& path) {
   for (const char* ending : {"", "-wal", "-anchor"}) {
     struct stat file;
-    if (stat((path + ending).c_str(), &file) != 0) {
+    if (lstat((path + ending).c_str(), &file) != 0) {
       return absl::FailedPreconditionError(path + ending + ": was removed while it was opened");
     }
     names_.push_back({path + ending, file.st_dev, file.st_ino});
@@ -141,7 +139,7 @@ absl::Status ServedFiles::CheckNames() {
   }
   for (const NamedFile& name : names_) {
     struct stat file;
-    if (stat(name.path.c_str(), &file) != 0 || file.st_ino != name.number ||
+    if (lstat(name.path.c_str(), &file) != 0 || file.st_ino != name.number ||
         file.st_dev != name.device) {
       return absl::UnavailableError(absl::StrCat(
           "ledger database: ", name.path,

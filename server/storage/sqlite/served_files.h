@@ -40,14 +40,12 @@ class ServedFiles {
   // An entry was stored in the open transaction.
   void Appended(int64_t entry_id, const core::Hash& hash);
 
-  // After a commit that is durable and before anybody is told. UNAVAILABLE if a file was moved,
-  // replaced or removed: what was committed may be lost, and nothing must be acknowledged any more.
-  // Cost: a look at the folder.
-  absl::Status CheckNames();
-
-  // After that, and before the next commit: keeps what was committed in the anchor. UNAVAILABLE if
-  // that cannot be written. Cost: a small write, and a sync every 250 ms.
-  absl::Status WriteAnchor();
+  // After a commit that is durable and before anybody is told: looks at the names, and keeps what
+  // was committed in the anchor. UNAVAILABLE if a file was moved, replaced or removed, or the
+  // anchor cannot be written: what was committed may be lost, and nothing must be acknowledged any
+  // more. A file that is overwritten in its place, and a file system that is mounted over one, are
+  // not seen. Cost: a look at the folder and a small write; a sync every 250 ms.
+  absl::Status Committed();
 
  private:
   struct NamedFile {
@@ -58,13 +56,13 @@ class ServedFiles {
   };
 
   ServedFiles() = default;
-  absl::Status WriteNext();
+  absl::Status WriteAnchor();
+  absl::Status CheckNames();
   absl::Status NoteNames(const std::string& path);
 
   std::unique_ptr<AnchorFile> file_;
   Anchor anchor_;
   std::chrono::steady_clock::time_point synced_;
-  bool is_written_ = true;  // the anchor, of the last commit
   std::vector<NamedFile> names_;
   // The folder as it was when the names were last looked at.
   NamedFile folder_;

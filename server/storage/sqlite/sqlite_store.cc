@@ -66,7 +66,8 @@ absl::Status Damaged(const std::string& what) {
   return absl::DataLossError(absl::StrCat(
       "ledger database: it is damaged: ", what,
       ". What it holds may be read; nothing is written to it, because that could destroy entries. "
-      "`epsledgerd ledger export` each root budget, or take a backup, and begin anew from that"));
+      "`epsctl ledger export` each root budget from this server and `epsledgerd ledger import` it "
+      "into a new folder, or restore a backup: the newer of the two"));
 }
 
 // Nobody but its owner reads a ledger. SQLite gives its other files the mode of the database.
@@ -82,16 +83,22 @@ void KeepPrivate(const std::string& path, bool create) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& path,
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& given_path,
                                                                const Options& options) {
+  // Of a folder that is moved away the name leads elsewhere.
+  const std::string path =
+      options.vfs == nullptr ? std::filesystem::absolute(given_path).string() : given_path;
   std::unique_ptr<SqliteStore> store(new SqliteStore());
-  if (options.vfs == nullptr) KeepPrivate(path, options.create);
   const bool held = options.anchored && options.vfs == nullptr;
   if (held) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     absl::StatusOr<FolderLock> lock = FolderLock::Hold(folder.empty() ? "." : folder);
     if (!lock.ok()) return lock.status();
     store->folder_ = *std::move(lock);
+  }
+  if (options.vfs == nullptr) {
+    if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
+    KeepPrivate(path, options.create);
   }
   if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
   return store;
@@ -121,6 +128,12 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   };
   for (const Setting& setting : settings) {
     if (absl::Status status = Set(path, setting); !status.ok()) return status;
+  }
+  if (sqlite3_db_readonly(database, "main") != 0) {
+    return absl::FailedPreconditionError(
+        path +
+        ": can only be read: its mode, its file system or its first bytes say so. Nothing can be "
+        "charged from it");
   }
   // Of what a process before this one wrote, the log may show transactions that are in the cache of
   // the operating system only: it was killed before its sync, or its sync failed, and then a later
@@ -191,6 +204,12 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         .sequence = sqlite3_column_int64(ledgers->get(), 2)};
   }
   if (step != SQLITE_DONE) return Error("reading the list of ledgers");
+  if (!damage_.ok() && !accepted_loss_.empty()) {
+    return absl::DataLossError(absl::StrCat(
+        path,
+        ": the loss was not accepted, and nothing was changed, because it is damaged besides: ",
+        damage_.message()));
+  }
   if (!damage_.ok() || (!options.anchored && accepted_loss_.empty())) return absl::OkStatus();
   const std::string loss =
       accepted_loss_.empty() ? "" : absl::StrCat(options.accept_loss, "; ", accepted_loss_);
@@ -402,8 +421,7 @@ absl::Status SqliteStore::ReadRows(const char* sql, absl::FunctionRef<void(sqlit
 
 absl::Status SqliteStore::Begin() {
   Failpoint("begin.before");
-  absl::Status status = damage_.ok() ? Settle() : damage_;
-  if (status.ok()) status = Run(begin_.get());
+  absl::Status status = damage_.ok() ? Run(begin_.get()) : damage_;
   Failpoint("begin.after");
   return status;
 }
@@ -411,17 +429,12 @@ absl::Status SqliteStore::Begin() {
 absl::Status SqliteStore::Commit() {
   Failpoint("commit.before");
   absl::Status status = Run(commit_.get());
-  if (status.ok() && served_ != nullptr) status = served_->CheckNames();
+  if (status.ok() && served_ != nullptr) {
+    Failpoint("anchor.before_write");
+    status = served_->Committed();
+  }
   if (!status.ok()) CheckpointOnClose(false);
   Failpoint("commit.after");
-  return status;
-}
-
-absl::Status SqliteStore::Settle() {
-  if (served_ == nullptr) return absl::OkStatus();
-  Failpoint("anchor.before_write");
-  absl::Status status = served_->WriteAnchor();
-  if (!status.ok()) CheckpointOnClose(false);
   return status;
 }
 

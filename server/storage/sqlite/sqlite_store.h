@@ -58,7 +58,6 @@ class SqliteStore : public LedgerStore {
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
-  absl::Status Settle() override;
   absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
                                                        int64_t after_sequence,
                                                        int64_t limit) override;

@@ -295,6 +295,28 @@ TEST_F(UnitsCapTest, NothingThatWasChargedWithoutAGuaranteeIsForgottenByASuccess
               testing::HasSubstr("without a price in units"));
 }
 
+// Where nothing stands on the units of a budget they bind nobody.
+TEST_F(UnitsCapTest, ABudgetThatWasNotChargedHasAnySuccessorInUnits) {
+  ASSERT_TRUE(harness_.Priced(BudgetWith("b", CapOfSteps(300, 1e-3))).ok());
+  UnitsCap other = CapOfSteps(200);
+  other.reference = accounting::NestedEvent(Gaussian{40});
+  const std::pair<const char*, Cap> successors[] = {
+      {"c", CapOfSteps(300, 1e-6)},
+      {"d", CapOfSteps(20'000, 1e-5)},
+      {"e", other},
+      {"f", ApproximateDpCap{2, 1e-6, ApproximateDpFilter::kResidue, 0}}};
+  std::string before = "b";
+  for (const auto& [id, cap] : successors) {
+    const auto made = harness_.Priced(
+        SupersedeBudget{.budget_id = before, .successor_id = id, .cap = cap, .reason = "r"});
+    ASSERT_TRUE(made.ok()) << id << ": " << made.status();
+    before = id;
+  }
+  EXPECT_EQ(harness_.BalanceOf("f").reference()->event, MechanismEvent(Gaussian{40}));
+  EXPECT_TRUE(harness_.Charges(harness_.Session("f"), Gaussian{40}, 10));
+  harness_.ExpectReplays();
+}
+
 // While the reference of a successor is computed another client fixes one of the predecessor and
 // charges: units of one chain are none of the other.
 TEST_F(UnitsCapTest, AReferenceThatWasComputedForAnotherChainIsNotUsed) {
@@ -366,6 +388,48 @@ TEST_F(UnitsCapTest, AVerifierThatProvesPricesFindsACapThatWasLowered) {
   });
   EXPECT_THAT(ProblemOf(lowered, PriceCheck::kProved),
               testing::HasSubstr("was priced where there were more"));
+}
+
+// Ledgers that somebody wrote whole, hashes and sums included, whose caps are not kept.
+TEST_F(UnitsCapTest, AVerifierThatProvesPricesFindsWhatWasChargedWithoutThem) {
+  ASSERT_TRUE(harness_.Priced(BudgetWith("b", CapOfSteps(300))).ok());
+  EXPECT_TRUE(harness_.Charges(harness_.Session("b"), Sampled(.1, 2)));
+  ASSERT_EQ(ProblemOf(harness_.entries, PriceCheck::kProved), "");
+  // Uses that cost nothing.
+  std::vector<Entry> priced;
+  for (const Entry& entry : harness_.entries) {
+    if (!std::holds_alternative<UnitsPriced>(entry.body)) priced.push_back(entry);
+  }
+  const std::vector<Entry> free = Forged(priced, [](EntryBody& body) {
+    if (auto* event = std::get_if<EventPriced>(&body)) {
+      event->unit_costs[0] = {Cost(), Cost()};
+    }
+  });
+  EXPECT_THAT(ProblemOf(free, PriceCheck::kProved), testing::HasSubstr("without a price"));
+  // A filter that counts nothing.
+  std::vector<Entry> uncounted;
+  for (const Entry& entry : harness_.entries) {
+    if (std::holds_alternative<BudgetCreated>(entry.body)) uncounted.push_back(entry);
+  }
+  UnitHarness without;
+  ASSERT_TRUE(without.Priced(BudgetWith("b", NoGuaranteeCap{})).ok());
+  const CellFilter nothing = without.BalanceOf("b").filter();
+  uncounted =
+      Forged(uncounted, [&](EntryBody& body) { std::get<BudgetCreated>(body).filter = nothing; });
+  EXPECT_THAT(ProblemOf(uncounted, PriceCheck::kProved), testing::HasSubstr("another filter"));
+  // Other neighbors after a supersession.
+  UnitHarness next;
+  ASSERT_TRUE(next.Priced(BudgetWith("b", CapOfSteps(300))).ok());
+  ASSERT_TRUE(
+      next.Priced(SupersedeBudget{
+                      .budget_id = "b", .successor_id = "c", .cap = CapOfSteps(400), .reason = "r"})
+          .ok());
+  const std::vector<Entry> turned = Forged(next.entries, [](EntryBody& body) {
+    if (auto* superseded = std::get_if<BudgetSuperseded>(&body)) {
+      superseded->successor.relation = accounting::NeighboringRelation::kReplaceOne;
+    }
+  });
+  EXPECT_THAT(ProblemOf(turned, PriceCheck::kProved), testing::HasSubstr("other neighbors"));
 }
 
 // Units cannot be given afterwards for what was paid in another currency.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "server/storage/group_commit_ledger.h"
+#include "server/storage/ledger_import.h"
 #include "server/storage/sqlite/inspection.h"
 #include "tests/server/storage/sample_ledger.h"
 #include "tests/server/storage/scratch_folder.h"
@@ -158,21 +159,72 @@ TEST_F(SqliteStoreTest, AMissingFileIsMadeOnlyWhereThatIsWanted) {
 }
 
 TEST_F(SqliteStoreTest, AFileThatIsTakenAwayIsMissedBeforeTheNextCommitIsAcknowledged) {
-  for (const char* ending : {"", "-wal", "-anchor"}) {
+  for (const auto& [ending, link_instead] :
+       {std::pair("", false), std::pair("-wal", false), std::pair("-anchor", false),
+        std::pair("", true), std::pair("-wal", true), std::pair("-anchor", true)}) {
     SCOPED_TRACE(ending);
-    const std::string folder = folder_.path() + "/served" + ending;
+    const std::string folder = folder_.path() + "/served" + ending + (link_instead ? "-link" : "");
     std::filesystem::create_directory(folder);
     path_ = folder + "/ledger.sqlite";
     const auto ledger = *GroupCommitLedger::Open(*SqliteStore::Open(path_, {.anchored = true}), {});
     WaitingClient client(*ledger);
     ASSERT_TRUE(client.CreateBudget("adult", 4).ok());
-    // Replaced by a copy of the same bytes.
     std::filesystem::rename(path_ + ending, path_ + ending + ".taken");
-    std::filesystem::copy_file(path_ + ending + ".taken", path_ + ending);
+    if (link_instead) {
+      std::filesystem::create_symlink(path_ + ending + ".taken", path_ + ending);
+    } else {  // a copy of the same bytes
+      std::filesystem::copy_file(path_ + ending + ".taken", path_ + ending);
+    }
     const absl::Status next = client.CreateBudget("census", 4);
     EXPECT_EQ(next.code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(std::string(next.message()), HasSubstr("moved, replaced or removed"));
   }
+}
+
+// SQLite deletes the log of an empty database.
+TEST_F(SqliteStoreTest, ADatabaseThatIsGoneIsNotMadeAnewBesideItsLogOrAnchor) {
+  path_ = folder_.path() + "/ledger.sqlite";
+  const std::string killed = folder_.path() + "/killed";
+  std::filesystem::create_directory(killed);
+  const std::string path = killed + "/ledger.sqlite";
+  core::LedgerHead head;
+  {
+    const auto ledger = *GroupCommitLedger::Open(*SqliteStore::Open(path_, {.anchored = true}), {});
+    WaitingClient client(*ledger);
+    ASSERT_TRUE(client.CreateBudget("adult", 4).ok());
+    head = client.Head("adult");
+    for (const char* ending : {"", "-wal", "-anchor"}) {
+      std::filesystem::copy_file(path_ + ending, path + ending);
+    }
+  }
+  const auto log_size = std::filesystem::file_size(path + "-wal");
+  ASSERT_GT(log_size, 0u);
+  std::filesystem::rename(path, path + ".away");
+  for (int state = 0; state < 2; ++state) {  // missing, then empty
+    if (state == 1) std::ofstream(path).close();
+    for (const bool anchored : {false, true}) {
+      const absl::Status refused = SqliteStore::Open(path, {.anchored = anchored}).status();
+      EXPECT_EQ(refused.code(), absl::StatusCode::kDataLoss);
+      EXPECT_THAT(std::string(refused.message()), HasSubstr("put the database back"));
+    }
+    EXPECT_EQ(VerifySqlite(path).status().code(), absl::StatusCode::kDataLoss);
+    std::istringstream nothing;
+    EXPECT_FALSE(ImportToSqlite(nothing, path).ok());
+    EXPECT_EQ(std::filesystem::file_size(path + "-wal"), log_size);
+  }
+  std::filesystem::rename(path + ".away", path);
+  const auto ledger = *GroupCommitLedger::Open(*SqliteStore::Open(path, {.anchored = true}), {});
+  EXPECT_EQ(WaitingClient(*ledger).Head("adult"), head);
+}
+
+// Byte 18 says whether a file may be written.
+TEST_F(SqliteStoreTest, AFileThatCanOnlyBeReadIsRefusedAtTheStart) {
+  MakeLedger();
+  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(18);
+  file.put('\x03');
+  file.close();
+  EXPECT_FALSE(SqliteStore::Open(path_).ok());
 }
 
 TEST_F(SqliteStoreTest, AFolderIsHeldByOneServerEvenWithoutItsFiles) {
@@ -236,11 +288,13 @@ TEST_F(SqliteStoreTest, LostCommitsAreRefusedUntilSomebodyAcceptsTheLoss) {
     std::ostringstream out;
     EXPECT_EQ(ExportSqlite(path_, "adult", out).status().code(), absl::StatusCode::kDataLoss);
   }
+  EXPECT_THAT(*AcceptedLosses(path_), ::testing::IsEmpty());
   {
     const auto accepted = SqliteStore::Open(path_, {.accept_loss = "the disk died"});
     ASSERT_TRUE(accepted.ok()) << accepted.status();
     EXPECT_THAT((*accepted)->accepted_loss(), HasSubstr("knows 3"));
   }
+  EXPECT_THAT(*AcceptedLosses(path_), ::testing::ElementsAre(HasSubstr("the disk died; ")));
   const auto ledger = *GroupCommitLedger::Open(*serve(), {});
   EXPECT_EQ(WaitingClient(*ledger).Head("adult"), early);
 }

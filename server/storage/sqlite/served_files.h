@@ -2,10 +2,10 @@
 #define EPSLEDGER_SERVER_STORAGE_SQLITE_SERVED_FILES_H_
 
 #include <sqlite3.h>
-#include <time.h>
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>

@@ -31,7 +31,8 @@ class FolderLock {
     return *this;
   }
 
-  // FAILED_PRECONDITION if another process holds it, UNAVAILABLE if it cannot be opened.
+  // FAILED_PRECONDITION if another process holds it, UNAVAILABLE if it cannot be opened. Where the
+  // file system has no locks of folders it is not held, and OK.
   static absl::StatusOr<FolderLock> Hold(const std::string& path);
 
  private:

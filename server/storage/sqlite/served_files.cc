@@ -55,6 +55,8 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
   if (!file.ok()) return file.status();
   served->file_ = *std::move(file);
   const absl::StatusOr<std::optional<Anchor>> before = served->file_->Read();
+  // Records that are there and were not read would stay the newest for good.
+  if (!before.ok() && !absl::IsDataLoss(before.status())) return before.status();
   Anchor& anchor = served->anchor_;
   anchor = *present;
   anchor.commit = before.ok() && before->has_value() ? (*before)->commit : 0;

@@ -85,9 +85,10 @@ class DurableLedger {
   // Queues a command on the tenant's ledgers, or, if it is an AccessCommand, on the one ledger of
   // access. `reply` is called exactly once, on a thread of the ledger: with an outcome
   // only after everything that it tells is durable (I7), with UNAVAILABLE if nothing was done and
-  // a repetition may succeed. After a failed commit every reply is UNAVAILABLE and nothing is ever
-  // acknowledged again: what was in flight is unknown and counts as charged.
-  // Replies are called one at a time, in the order of the decisions. Keep them short.
+  // a repetition may succeed. After a failed commit the replies in flight are UNAVAILABLE, and what
+  // they were about is unknown and counts as charged; later ones are core::ReadOnly while the
+  // ledger can only be read. Replies are called one at a time, in the order of the decisions. Keep
+  // them short.
   virtual void Submit(Tenant tenant, Command command, Reply reply) = 0;
 
   // Calls `read` exactly once with the durable state of the tenant, on a thread of the ledger,

@@ -1,12 +1,11 @@
 #include "server/storage/group_commit_ledger.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "server/core/overload.h"
+#include "server/core/unavailable.h"
 #include "server/storage/failpoint.h"
 #include "spdlog/spdlog.h"
 
@@ -194,6 +193,11 @@ absl::Status GroupCommitLedger::Recover() {
   }
   recovered_budget_count_ = replica_.budget_count();
   if (status.ok() && shared_ != nullptr) status = CatchUp();
+  if (status.ok() && shared_ == nullptr) {
+    for (const auto& [root_id, ledger] : replica_.ledgers()) replica_.Kept({root_id});
+    replica_.Kept({core::kAccessRootId});
+    if (!store_->Writable().ok()) BecomeReadOnly(store_->Writable());
+  }
   PublishTokens();
   return status;
 }
@@ -238,8 +242,9 @@ void GroupCommitLedger::Enqueue(Item item) {
   bool full = false;
   {
     absl::MutexLock lock(&mutex_);
-    if (!failure_.ok()) {
-      refused = failure_;
+    const bool is_write = std::holds_alternative<Write>(item);
+    if (const absl::Status& failure = is_write ? failure_ : unreadable_; !failure.ok()) {
+      refused = failure;
       asked_while_failed_ = true;
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
@@ -270,9 +275,9 @@ void GroupCommitLedger::Loop() {
   while (true) {
     Batch batch;
     {
-      const absl::Duration idle = next_catch_up_ == Clock::time_point::max()
+      const absl::Duration idle = next_look_ == Clock::time_point::max()
                                       ? absl::InfiniteDuration()
-                                      : absl::FromChrono(next_catch_up_ - Clock::now());
+                                      : absl::FromChrono(next_look_ - Clock::now());
       absl::MutexLock lock(&mutex_);
       mutex_.AwaitWithTimeout(absl::Condition(&ready), idle);
       if (queue_.empty() && stopping_) return;  // everything is done
@@ -281,7 +286,8 @@ void GroupCommitLedger::Loop() {
       while (!queue_.empty() && batch.size() < options_.max_batch) batch.Add(Take());
     }
     if (batch.size() > 0) RunBatch(std::move(batch));
-    if (shared_ != nullptr && Clock::now() >= next_catch_up_ && CatchUp().ok()) {
+    if (shared_ == nullptr && Clock::now() >= next_look_) Resume();
+    if (shared_ != nullptr && Clock::now() >= next_look_ && CatchUp().ok()) {
       PublishTokens();
       listeners_.Notify();
     }
@@ -311,13 +317,14 @@ void GroupCommitLedger::RunBatch(Batch batch) {
   std::vector<Write>& writes = batch.writes;
   std::vector<TenantRead>& reads = batch.reads;
   std::vector<absl::StatusOr<Outcome>> outcomes;
-  absl::Status failure = Health();
+  absl::Status failure = Failure();
   if (failure.ok() && !writes.empty()) {
-    failure = shared_ == nullptr ? Transact(&batch, &outcomes) : TransactShared(&batch, &outcomes);
-    if (!failure.ok()) {
+    failure =
+        shared_ == nullptr ? TransactHeld(&batch, &outcomes) : TransactShared(&batch, &outcomes);
+    if (!failure.ok() && shared_ != nullptr) {
       Fail(failure);
-      failure = Health();
-      if (shared_ != nullptr) next_catch_up_ = Clock::time_point();  // long ago
+      failure = Failure();
+      next_look_ = Clock::time_point();  // long ago
     }
   }
   std::vector<ReplyThread::Answer> answers;
@@ -332,9 +339,12 @@ void GroupCommitLedger::RunBatch(Batch batch) {
   if (!writes.empty()) listeners_.Notify();
   if (reads.empty()) return;
   if (failure.ok() && shared_ != nullptr) {
-    failure = CatchUp();
-    if (failure.ok()) PublishTokens();
+    if (CatchUp().ok()) PublishTokens();
     listeners_.Notify();
+  }
+  {
+    absl::MutexLock lock(&mutex_);
+    failure = unreadable_;
   }
   for (TenantRead& read : reads) {
     Failpoint("read.before");
@@ -422,155 +432,115 @@ absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Stat
           if (absl::Status status = store_->Begin(); !status.ok()) return status;
         }
         in_transaction_ = true;
+        if (appended_.empty() || appended_.back() != root_id) appended_.push_back(root_id);
         return store_->Append(root_id, entry);
       },
       store_status);
 }
 
-void GroupCommitLedger::Fail(const absl::Status& status) {
-  const char* const what =
-      shared_ == nullptr
-          ? "the ledger has stopped and acknowledges nothing until it is restarted; what was in "
-            "flight counts as charged: "
-          : "the ledger cannot use its database; what was in flight counts as charged until a "
-            "repetition says what became of it: ";
+absl::Status GroupCommitLedger::TransactHeld(Batch* batch,
+                                             std::vector<absl::StatusOr<Outcome>>* outcomes) {
+  appended_.clear();
+  const absl::Status status = Transact(batch, outcomes);
+  if (status.ok()) {
+    replica_.Kept(appended_);
+    return status;
+  }
+  BecomeReadOnly(status);
+  const absl::Status read = ReadAgain();
+  if (read.ok()) {
+    PublishTokens();  // the commit may have succeeded all the same
+  } else {
+    Fail(read);
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "the ledger could not be written; what was in flight counts as charged until a repetition "
+      "says what became of it: ",
+      status.ToString()));
+}
+
+absl::Status GroupCommitLedger::ReadAgain() {
+  const absl::StatusOr<std::vector<std::string>> unknown = store_->Rollback();
+  if (!unknown.ok()) return unknown.status();
+  constexpr int64_t kEntriesAtATime = 1000;
+  for (const std::string& root_id : *unknown) {
+    replica_.Forget(root_id);
+    int64_t last = 0;
+    absl::StatusOr<std::vector<Entry>> entries;
+    do {
+      entries = store_->ReadEntries(root_id, last, kEntriesAtATime);
+      if (!entries.ok()) return entries.status();
+      for (const Entry& entry : *entries) {
+        if (absl::Status status = replica_.Apply(root_id, entry); !status.ok()) return status;
+        last = entry.sequence;
+      }
+    } while (!entries->empty());
+  }
+  replica_.Kept(*unknown);
+  return absl::OkStatus();
+}
+
+void GroupCommitLedger::BecomeReadOnly(const absl::Status& why) {
   {
     absl::MutexLock lock(&mutex_);
-    if (!failure_.ok()) return;
-    failure_ = absl::UnavailableError(absl::StrCat(what, status.ToString()));
+    failure_ = core::ReadOnly(absl::StrCat("the ledger can only be read, and takes no charges: ",
+                                           why.ToString(), "; the server tries again by itself"));
   }
+  LookAgainIn(options_.resume_interval);
+  spdlog::error("read only: {}", why.ToString());
+}
+
+void GroupCommitLedger::Resume() {
+  const absl::Status status = store_->Resume();
+  if (status.ok()) {
+    Serve("the ledger can be written");
+    next_look_ = Clock::time_point::max();
+    return;
+  }
+  LookAgainIn(options_.resume_interval);
+  if (!absl::IsFailedPrecondition(status)) return;
+  next_look_ = Clock::time_point::max();
+  {
+    absl::MutexLock lock(&mutex_);
+    failure_ = core::ReadOnly(
+        absl::StrCat("the ledger can only be read, and takes no charges until the server is "
+                     "started anew: ",
+                     status.ToString()));
+  }
+  spdlog::error("read only until the server is started anew: {}", status.ToString());
+}
+
+void GroupCommitLedger::LookAgainIn(absl::Duration interval) {
+  next_look_ = Clock::now() + absl::ToChronoMilliseconds(interval);
+}
+
+absl::Status GroupCommitLedger::Failure() const {
+  absl::MutexLock lock(&mutex_);
+  return failure_;
+}
+
+void GroupCommitLedger::Fail(const absl::Status& status) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!unreadable_.ok()) return;
+    unreadable_ = absl::UnavailableError(absl::StrCat(
+        "the ledger cannot use its database; what was in flight counts as charged until a "
+        "repetition says what became of it: ",
+        status.ToString()));
+    failure_ = unreadable_;
+  }
+  // Of a store that is held nothing is known any more.
+  if (shared_ == nullptr) next_look_ = Clock::time_point::max();
   spdlog::error("not serving: {}", status.ToString());
 }
 
-// The rest is over a shared store.
-
-namespace {
-
-// Of a transaction that the database wants to be repeated, or that met another one.
-constexpr int kMaxAttempts = 5;
-
-}  // namespace
-
-void GroupCommitLedger::PutBack(size_t first, Batch* batch) {
-  absl::MutexLock lock(&mutex_);
-  while (batch->writes.size() > first) {
-    queue_.push_front(std::move(batch->writes.back()));
-    batch->writes.pop_back();
-  }
-}
-
-absl::Status GroupCommitLedger::ApplyForeign(const std::string& root_id, const Entry& entry) {
-  unsettled_.insert(root_id);
-  replica_.ApplyForeign(root_id, entry);
-  return absl::OkStatus();
-}
-
-absl::Status GroupCommitLedger::HoldLedgersOf(const std::vector<Write>& writes) {
-  std::vector<std::string> unknown;
-  for (const Write& write : writes) {
-    for (std::string& id : replica_.UnknownBudgets(write.tenant, write.command)) {
-      unknown.push_back(std::move(id));
-    }
-  }
-  std::map<std::string, std::string> elsewhere;
-  if (!unknown.empty()) {
-    absl::StatusOr<std::map<std::string, std::string>> found = shared_->FindLedgers(unknown);
-    if (!found.ok()) return found.status();
-    elsewhere = *std::move(found);
-  }
-  std::set<std::string> root_ids;
-  for (const Write& write : writes) {
-    for (std::string& id : replica_.LedgersOf(write.tenant, write.command, elsewhere)) {
-      root_ids.insert(std::move(id));
-    }
-  }
-  held_.assign(root_ids.begin(), root_ids.end());
-  if (held_.empty()) return absl::OkStatus();  // of no ledger: nothing will be appended
-  if (absl::Status status = store_->Begin(); !status.ok()) return status;
-  const absl::StatusOr<std::vector<std::string>> lost =
-      shared_->Hold(held_, [this](const std::string& root_id, const Entry& entry) {
-        return ApplyForeign(root_id, entry);
-      });
-  if (!lost.ok()) return lost.status();
-  for (const std::string& root_id : *lost) replica_.Lost(root_id);
-  replica_.Kept(held_);
-  for (const std::string& root_id : held_) unsettled_.erase(root_id);
-  return absl::OkStatus();
-}
-
-void GroupCommitLedger::TopUp(Batch* batch) {
-  const auto is_held = [this](const Item& item) {
-    const auto* write = std::get_if<Write>(&item);
-    if (write == nullptr) return true;
-    if (!replica_.UnknownBudgets(write->tenant, write->command).empty()) return false;
-    for (const std::string& id : replica_.LedgersOf(write->tenant, write->command, {})) {
-      if (!std::binary_search(held_.begin(), held_.end(), id)) return false;
-    }
-    return true;
-  };
-  while (batch->size() < options_.max_batch) {
-    std::optional<Item> item;
-    {
-      absl::MutexLock lock(&mutex_);
-      if (queue_.empty()) return;
-      item = Take();
-    }
-    if (!is_held(*item)) {
-      // Nobody else takes from the queue, and what has come meanwhile is behind.
-      absl::MutexLock lock(&mutex_);
-      queue_.push_front(*std::move(item));
-      return;
-    }
-    batch->Add(*std::move(item));
-  }
-}
-
-absl::Status GroupCommitLedger::PrefetchKeysOf(const std::vector<Write>& writes) {
-  Replica::HighestIds highest;
-  std::vector<StoredKey> keys;
-  for (const Write& write : writes) {
-    replica_.AddKeysOf(write.tenant, write.command, &highest, &keys);
-  }
-  return shared_->Prefetch(keys);
-}
-
-absl::Status GroupCommitLedger::TransactShared(Batch* batch,
-                                               std::vector<absl::StatusOr<Outcome>>* outcomes) {
-  for (int attempt = 1;; ++attempt) {
-    absl::Status status = Transact(batch, outcomes);
-    if (status.ok() && in_transaction_) {
-      replica_.Kept(held_);
-      return status;
-    }
-    for (const std::string& root_id : shared_->Rollback()) {
-      replica_.Forget(root_id);
-      unsettled_.insert(root_id);
-    }
-    if (status.code() != absl::StatusCode::kAborted || attempt == kMaxAttempts) return status;
-  }
-}
-
-absl::Status GroupCommitLedger::CatchUp() {
-  const absl::StatusOr<std::vector<std::string>> lost =
-      shared_->CatchUp([this](const std::string& root_id, const Entry& entry) {
-        return ApplyForeign(root_id, entry);
-      });
-  next_catch_up_ = Clock::now() + absl::ToChronoMilliseconds(options_.catch_up_interval);
-  if (!lost.ok()) {
-    Fail(lost.status());
-    return Health();
-  }
-  for (const std::string& root_id : *lost) replica_.Lost(root_id);
-  replica_.Kept({unsettled_.begin(), unsettled_.end()});
-  unsettled_.clear();
-  bool failed = false;
+void GroupCommitLedger::Serve(const char* why) {
   {
     absl::MutexLock lock(&mutex_);
-    failed = !failure_.ok();
-    failure_ = absl::OkStatus();
+    if (failure_.ok()) return;
+    failure_ = unreadable_ = absl::OkStatus();
   }
-  if (failed) spdlog::info("serving again: the database answers");
-  return absl::OkStatus();
+  spdlog::info("serving again: {}", why);
 }
 
 }  // namespace epsledger::storage

@@ -35,11 +35,15 @@ namespace epsledger::storage {
 // Invariants: a reply with an outcome is called only after the commit that holds its entries (I7);
 // reads run between commits and see durable state only.
 //
-// After the first failure of a store that is held nothing is acknowledged again. Over a shared one
-// each batch locks the ledgers that it is about, replays what other servers appended to them, and
-// decides then; reads replay what there is first. After a failure what is known of the ledgers in
-// flight is thrown away and read again: the calls of the batch are answered UNAVAILABLE, and later
-// ones as soon as the database answers.
+// After a failure what is known of the ledgers in flight is thrown away and read again. The calls
+// of the batch are answered UNAVAILABLE. A store that is held is then read only: commands are
+// refused with core::ReadOnly, reads go on, and a trial every second tells when it can be written
+// again. A sync that failed ends that until the process is restarted, and so does a store that
+// cannot be read.
+//
+// Over a shared store each batch locks the ledgers that it is about, replays what other servers
+// appended to them, and decides then; reads replay what there is first. After a failure both go on
+// as soon as the database answers.
 class GroupCommitLedger : public core::DurableLedger {
  public:
   struct Options {
@@ -52,6 +56,8 @@ class GroupCommitLedger : public core::DurableLedger {
     size_t max_queue = 16'384;
     // Committed batches whose replies may wait; then decisions do.
     size_t max_untold_batches = 16;
+    // Of a store that is held and can only be read: how long until the next trial.
+    absl::Duration resume_interval = absl::Seconds(1);
     // Of a shared store: how long an idle server does not see what others append; after a failure,
     // how long it waits before it tries again.
     absl::Duration catch_up_interval = absl::Milliseconds(250);
@@ -121,7 +127,21 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::StatusOr<core::Outcome> Decide(const Write& write, absl::Status* store_status);
   // Shows the tokens if they have changed; they are durable.
   void PublishTokens() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Failure() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Nothing is served any more.
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Everything is served again.
+  void Serve(const char* why) ABSL_LOCKS_EXCLUDED(mutex_);
+  void LookAgainIn(absl::Duration interval);
+
+  // Of a store that is held.
+  // Transact, and after an error the durable state again.
+  absl::Status TransactHeld(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
+  // Ends the transaction, and replays the ledgers to which it had appended from the store.
+  absl::Status ReadAgain();
+  void BecomeReadOnly(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Takes commands again if the store can be written.
+  void Resume() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Of a shared store.
   // Begins a transaction that holds the ledgers of the writes, as they are now.
@@ -148,18 +168,21 @@ class GroupCommitLedger : public core::DurableLedger {
   SharedLedgers* const shared_;  // of store_; nullptr if it is held
   Replica replica_;
   bool in_transaction_ = false;
+  std::vector<std::string> appended_;  // to these ledgers, in the open transaction
+  // When to catch up with a shared store, or to try one that can only be read.
+  Clock::time_point next_look_ = Clock::time_point::max();
   core::LedgerHead published_access_;
   // Of a shared store: the ledgers of the open transaction, and those that are not known to be
   // complete in memory.
   std::vector<std::string> held_;
   std::set<std::string> unsettled_;
-  Clock::time_point next_catch_up_ = Clock::time_point::max();
   CommitListeners listeners_;
 
   mutable absl::Mutex mutex_;
   std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  absl::Status failure_ ABSL_GUARDED_BY(mutex_);     // no commands
+  absl::Status unreadable_ ABSL_GUARDED_BY(mutex_);  // neither commands nor reads
   // When the deciding thread began what it does now.
   Clock::time_point working_since_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
   // Somebody was refused for a failure that may have passed: absl's timeouts follow the clock on

@@ -18,6 +18,14 @@
 
 namespace epsledger::storage {
 
+class SharedLedgers;
+
+// A key of one ledger.
+struct StoredKey {
+  std::string root_id;
+  core::ChargeKey key;
+};
+
 // Transaction rules:
 //  * Append is called between Begin and Commit; FindCharge and ListCharges also see what the open
 //    transaction has appended.
@@ -27,20 +35,12 @@ namespace epsledger::storage {
 //    of a transaction.
 //  * A store is held or shared. One that is HELD belongs to one process: opening a second one
 //  fails,
-//    and after an error the caller must stop using it. To the ledgers of a SHARED one other
-//    processes append too: see SharedLedgers.
+//    and after an error nothing is appended before Rollback and Resume have succeeded. To the
+//    ledgers of a SHARED one other processes append too: see SharedLedgers.
 //
 // Root ids here are names of core::StoredId; budget ids are unique within a tenant.
 //
 // Not thread-safe.
-class SharedLedgers;
-
-// A key of one ledger.
-struct StoredKey {
-  std::string root_id;
-  core::ChargeKey key;
-};
-
 class LedgerStore {
  public:
   virtual ~LedgerStore() = default;
@@ -67,6 +67,23 @@ class LedgerStore {
   virtual absl::Status Append(const std::string& root_id, const core::Entry& entry) = 0;
 
   virtual absl::Status Commit() = 0;
+
+  // Ends the transaction in any state. The ledgers to which it had appended: the caller must forget
+  // all that it knows of them and read them again. An error: nothing can be read any more.
+  virtual absl::StatusOr<std::vector<std::string>> Rollback() {
+    return absl::UnavailableError("this store cannot be read after an error");
+  }
+
+  // Of a store that is held: OK while transactions may begin. Otherwise why it can only be read:
+  // after an error, or from the start.
+  virtual absl::Status Writable() const { return absl::OkStatus(); }
+
+  // Of a store that is held, after Rollback: whether transactions may begin again, after a trial
+  // that wrote and synced. All that can be read is durable then. UNAVAILABLE: not now.
+  // FAILED_PRECONDITION: not before the store is opened anew.
+  virtual absl::Status Resume() {
+    return absl::FailedPreconditionError("this store is not written again after an error");
+  }
 
   // The entries of one ledger with sequence > after_sequence in order, at most `limit`.
   virtual absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
@@ -110,10 +127,6 @@ class SharedLedgers {
   // Asks for all of these keys at once: until the transaction ends FindCharge knows them without
   // asking. REQUIRES: their ledgers are held.
   virtual absl::Status Prefetch(const std::vector<StoredKey>& keys) = 0;
-
-  // Ends the transaction in any state. The ledgers to which it had appended: the caller must forget
-  // all that it knows of them, and is handed out every entry of theirs again.
-  virtual std::vector<std::string> Rollback() = 0;
 
   // The ledgers of those of the budgets, named by core::StoredId, that there are. Outside of a
   // transaction.

@@ -38,20 +38,25 @@ struct SimulatedDisk::Methods {
     return SQLITE_OK;
   }
   static int Read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
+    const std::lock_guard lock(DiskOf(file).mutex_);
     return DiskOf(file).Read(InodeOf(file), data, size, offset);
   }
   static int Write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
+    const std::lock_guard lock(DiskOf(file).mutex_);
     return DiskOf(file).WriteTo(InodeOf(file), data, size, offset);
   }
   static int Truncate(sqlite3_file* file, sqlite3_int64 size) {
+    const std::lock_guard lock(DiskOf(file).mutex_);
     return DiskOf(file).Truncate(InodeOf(file), size);
   }
   static int Sync(sqlite3_file* file, int) {
+    const std::lock_guard lock(DiskOf(file).mutex_);
     const int result = DiskOf(file).Sync(InodeOf(file), Of(file)->sync_directory);
     if (result == SQLITE_OK) Of(file)->sync_directory = false;
     return result;
   }
   static int FileSize(sqlite3_file* file, sqlite3_int64* size) {
+    const std::lock_guard lock(DiskOf(file).mutex_);
     *size = static_cast<sqlite3_int64>(InodeOf(file).cached.size());
     return SQLITE_OK;
   }
@@ -81,6 +86,7 @@ struct SimulatedDisk::Methods {
                                                .xSectorSize = SectorSize,
                                                .xDeviceCharacteristics = DeviceCharacteristics};
     SimulatedDisk& disk = DiskOf(vfs);
+    const std::lock_guard lock(disk.mutex_);
     file->pMethods = nullptr;
     std::shared_ptr<Inode> inode;
     if (name == nullptr) {
@@ -102,9 +108,11 @@ struct SimulatedDisk::Methods {
     return SQLITE_OK;
   }
   static int Delete(sqlite3_vfs* vfs, const char* name, int sync_directory) {
+    const std::lock_guard lock(DiskOf(vfs).mutex_);
     return DiskOf(vfs).Delete(name, sync_directory != 0);
   }
   static int Access(sqlite3_vfs* vfs, const char* name, int, int* result) {
+    const std::lock_guard lock(DiskOf(vfs).mutex_);
     *result = DiskOf(vfs).names_.count(name) > 0;
     return SQLITE_OK;
   }
@@ -113,6 +121,7 @@ struct SimulatedDisk::Methods {
     return SQLITE_OK;
   }
   static int Randomness(sqlite3_vfs* vfs, int size, char* out) {
+    const std::lock_guard lock(DiskOf(vfs).mutex_);
     for (int i = 0; i < size; ++i) out[i] = static_cast<char>(DiskOf(vfs).random_());
     return size;
   }
@@ -152,8 +161,14 @@ int64_t SimulatedDisk::Below(int64_t bound) {
 }
 
 void SimulatedDisk::Schedule(Fault fault, int64_t operation) {
+  const std::lock_guard lock(mutex_);
   fault_ = fault;
   countdown_ = operation;
+}
+
+void SimulatedDisk::MakeRoom() {
+  const std::lock_guard lock(mutex_);
+  full_ = false;
 }
 
 SimulatedDisk::Fault SimulatedDisk::NextChange() {
@@ -309,6 +324,7 @@ void SimulatedDisk::BeginLife() {
 }
 
 void SimulatedDisk::KillAndRestart() {
+  const std::lock_guard lock(mutex_);
   if (power_lost_) {
     CutPowerAndRestart();
     return;
@@ -317,6 +333,7 @@ void SimulatedDisk::KillAndRestart() {
 }
 
 void SimulatedDisk::CutPowerAndRestart() {
+  const std::lock_guard lock(mutex_);
   // A name whose creation or deletion was not synced is there or not.
   Directory names;
   for (const Directory* directory : {&names_, &durable_names_}) {

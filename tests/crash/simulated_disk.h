@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -25,7 +26,7 @@ namespace epsledger {
 // others are forgotten, the cache goes on showing all of them (or, on some file systems, none that
 // is not durable), and the next sync says that all is well.
 //
-// Deterministic in its seed. One thread at a time.
+// Deterministic in its seed, if one thread at a time uses it. Thread-safe.
 class SimulatedDisk {
  public:
   enum class Fault {
@@ -51,13 +52,16 @@ class SimulatedDisk {
   void Schedule(Fault fault, int64_t operation);
 
   // True after kPowerLoss or kKill, until the next life.
-  bool dead() const { return dead_; }
+  bool dead() const { return Locked(dead_); }
   // Syncs that have failed in this life.
-  int64_t failed_syncs() const { return failed_syncs_; }
+  int64_t failed_syncs() const { return Locked(failed_syncs_); }
   // Faults other than an end that have happened in this life.
-  int64_t faults() const { return faults_; }
+  int64_t faults() const { return Locked(faults_); }
   // Operations that change the disk, in all lives.
-  int64_t operations() const { return operations_; }
+  int64_t operations() const { return Locked(operations_); }
+
+  // After kDiskFull: files can grow again.
+  void MakeRoom();
 
   // Ends the life now, if it has not ended yet, and begins the next one.
   // REQUIRES: no file is open.
@@ -79,6 +83,11 @@ class SimulatedDisk {
   struct File;  // an sqlite3_file
   struct Methods;
 
+  template <class Value>
+  Value Locked(const Value& value) const {
+    const std::lock_guard lock(mutex_);
+    return value;
+  }
   bool Chance(double probability);
   int64_t Below(int64_t bound);
   static void Apply(const Write& write, std::string* bytes);
@@ -96,6 +105,7 @@ class SimulatedDisk {
   int Delete(const std::string& name, bool sync_directory);
 
   const std::string name_;
+  mutable std::recursive_mutex mutex_;  // of all below
   std::mt19937_64 random_;
   sqlite3_vfs vfs_{};
   Directory names_;

@@ -440,7 +440,7 @@ absl::Status PostgresStore::Commit() {
   return absl::OkStatus();
 }
 
-std::vector<std::string> PostgresStore::Rollback() {
+absl::StatusOr<std::vector<std::string>> PostgresStore::Rollback() {
   if (open_ && connection_ != nullptr && !connection_->lost()) {
     // What fails here ends with its session.
     if (!connection_->Execute("ROLLBACK").ok()) connection_ = nullptr;

@@ -79,7 +79,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   absl::StatusOr<std::vector<std::string>> Hold(const std::vector<std::string>& root_ids,
                                                 Visit visit) override;
   absl::Status Prefetch(const std::vector<StoredKey>& keys) override;
-  std::vector<std::string> Rollback() override;
+  absl::StatusOr<std::vector<std::string>> Rollback() override;
   absl::StatusOr<std::map<std::string, std::string>> FindLedgers(
       const std::vector<std::string>& budget_ids) override;
 

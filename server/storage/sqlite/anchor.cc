@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "server/core/sha256.h"
 
 namespace epsledger::storage {
@@ -66,48 +65,20 @@ std::optional<Anchor> Decode(const std::string& bytes) {
 
 absl::StatusOr<std::unique_ptr<AnchorFile>> AnchorFile::Open(sqlite3_vfs* vfs,
                                                              const std::string& path, bool create) {
-  std::unique_ptr<AnchorFile> anchor(new AnchorFile());
-  anchor->path_ = path;
-  anchor->path_.append(2, '\0');  // as SQLite's file systems want names
-  int exists = 0;
-  if (vfs->xAccess(vfs, anchor->path_.c_str(), SQLITE_ACCESS_EXISTS, &exists) != SQLITE_OK) {
-    return absl::UnavailableError(path + ": cannot be looked for");
-  }
-  if (exists == 0 && !create) return absl::NotFoundError(path + ": there is no such file");
-  anchor->allocated_ = std::make_unique<std::byte[]>(static_cast<size_t>(vfs->szOsFile));
-  auto* file = reinterpret_cast<sqlite3_file*>(anchor->allocated_.get());
-  // Of the kinds of files that SQLite knows it is like a log: its name is synced with it.
-  const int flags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
-  if (const int code = vfs->xOpen(vfs, anchor->path_.c_str(), file, flags, nullptr);
-      code != SQLITE_OK) {
-    return absl::UnavailableError(
-        absl::StrFormat("%s: cannot be opened: %s (%d)", path, sqlite3_errstr(code), code));
-  }
-  anchor->file_ = file;
-  return anchor;
-}
-
-AnchorFile::~AnchorFile() {
-  if (file_ != nullptr && file_->pMethods != nullptr) file_->pMethods->xClose(file_);
+  absl::StatusOr<std::unique_ptr<VfsFile>> file = VfsFile::Open(vfs, path, create);
+  if (!file.ok()) return file.status();
+  return std::unique_ptr<AnchorFile>(new AnchorFile(*std::move(file)));
 }
 
 absl::StatusOr<std::optional<Anchor>> AnchorFile::Read() {
-  const auto failed = [&](int code) {
-    return absl::UnavailableError(
-        absl::StrFormat("%s: cannot be read: %s (%d)", path_.c_str(), sqlite3_errstr(code), code));
-  };
-  sqlite3_int64 size = 0;
-  if (const int code = file_->pMethods->xFileSize(file_, &size); code != SQLITE_OK) {
-    return failed(code);
-  }
-  if (size == 0) return std::nullopt;
+  const absl::StatusOr<int64_t> size = file_->Size();
+  if (!size.ok()) return size.status();
+  if (*size == 0) return std::nullopt;
   std::optional<Anchor> newest;
   for (int64_t place = 0; place < 2 * kRecords; ++place) {
-    std::string bytes(kRecordSize, '\0');
-    const int code = file_->pMethods->xRead(file_, bytes.data(), static_cast<int>(bytes.size()),
-                                            place * kPlaceSize);
-    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return failed(code);
-    const std::optional<Anchor> anchor = Decode(bytes);
+    const absl::StatusOr<std::string> bytes = file_->Read(kRecordSize, place * kPlaceSize);
+    if (!bytes.ok()) return bytes.status();
+    const std::optional<Anchor> anchor = Decode(*bytes);
     if (anchor.has_value() && (!newest.has_value() || anchor->commit > newest->commit)) {
       newest = anchor;
       group_ = place < kRecords ? 1 : 0;
@@ -115,27 +86,14 @@ absl::StatusOr<std::optional<Anchor>> AnchorFile::Read() {
   }
   if (!newest.has_value()) {
     return absl::DataLossError(
-        absl::StrCat(path_.c_str(),
+        absl::StrCat(file_->path(),
                      ": is damaged: nothing tells whether the database has lost its last commits"));
   }
   return newest;
 }
 
 absl::Status AnchorFile::Write(const Anchor& anchor) {
-  const std::string bytes = Encode(anchor);
-  const int code =
-      file_->pMethods->xWrite(file_, bytes.data(), static_cast<int>(bytes.size()),
-                              (kRecords * group_ + anchor.commit % kRecords) * kPlaceSize);
-  if (code == SQLITE_OK) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrFormat("%s: cannot be written: %s (%d)", path_.c_str(), sqlite3_errstr(code), code));
-}
-
-absl::Status AnchorFile::Sync() {
-  const int code = file_->pMethods->xSync(file_, SQLITE_SYNC_NORMAL);
-  if (code == SQLITE_OK) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrFormat("%s: cannot be synced: %s (%d)", path_.c_str(), sqlite3_errstr(code), code));
+  return file_->Write(Encode(anchor), (kRecords * group_ + anchor.commit % kRecords) * kPlaceSize);
 }
 
 std::string AnchorOf(const std::string& path) { return path + "-anchor"; }

@@ -4,15 +4,16 @@
 #include <sqlite3.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/core/entry.h"
+#include "server/storage/sqlite/vfs_file.h"
 
 namespace epsledger::storage {
 
@@ -51,9 +52,6 @@ class AnchorFile {
   // UNAVAILABLE if it cannot be opened.
   static absl::StatusOr<std::unique_ptr<AnchorFile>> Open(sqlite3_vfs* vfs, const std::string& path,
                                                           bool create);
-  ~AnchorFile();
-  AnchorFile(const AnchorFile&) = delete;
-  AnchorFile& operator=(const AnchorFile&) = delete;
 
   // The newest good record; nothing from a file that is empty. DATA_LOSS if there is none that is
   // good. The records of the other group are written from then on.
@@ -61,16 +59,15 @@ class AnchorFile {
   // In the place of the oldest record. REQUIRES: Read; each of the first three is synced before the
   // next one is written. Cost: a write of 112 bytes, no sync.
   absl::Status Write(const Anchor& anchor);
-  absl::Status Sync();
+  absl::Status Sync() { return file_->Sync(); }
+  bool sync_failed() const { return file_->sync_failed(); }
 
   static constexpr int64_t kRecords = 3;  // of a group
 
  private:
-  AnchorFile() = default;
+  explicit AnchorFile(std::unique_ptr<VfsFile> file) : file_(std::move(file)) {}
 
-  std::string path_;                        // SQLite keeps a pointer to it
-  std::unique_ptr<std::byte[]> allocated_;  // what file_ is in
-  sqlite3_file* file_ = nullptr;
+  const std::unique_ptr<VfsFile> file_;
   int64_t group_ = 0;  // that is written
 };
 

@@ -72,12 +72,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
     absl::Status status = NoteIncarnation(database, anchor.incarnation, accepted_loss);
     if (!status.ok()) return status;
   }
-  for (int64_t record = 0; record < AnchorFile::kRecords; ++record) {
-    absl::Status status = served->WriteAnchor();
-    if (status.ok()) status = served->file_->Sync();
-    if (!status.ok()) return status;
-  }
-  served->synced_ = std::chrono::steady_clock::now();
+  if (absl::Status status = served->Renew(); !status.ok()) return status;
   if (is_first) {
     absl::Status status = NoteIncarnation(database, anchor.incarnation,
                                           accepted_loss.empty() ? "first served" : accepted_loss);
@@ -109,6 +104,25 @@ absl::Status ServedFiles::Committed() {
     status = file_->Sync();
     synced_ = now;
   }
+  return status;
+}
+
+absl::Status ServedFiles::TakeBack(sqlite3* database) {
+  const absl::StatusOr<Anchor> present = PresentState(database);
+  if (!present.ok()) return present.status();
+  anchor_.entry_count = present->entry_count;
+  anchor_.entry_id = present->entry_id;
+  anchor_.hash = present->hash;
+  return absl::OkStatus();
+}
+
+absl::Status ServedFiles::Renew() {
+  absl::Status status = CheckNames();
+  for (int64_t record = 0; status.ok() && record < AnchorFile::kRecords; ++record) {
+    status = WriteAnchor();
+    if (status.ok()) status = file_->Sync();
+  }
+  synced_ = std::chrono::steady_clock::now();
   return status;
 }
 

@@ -47,6 +47,13 @@ class ServedFiles {
   // not seen. Cost: a look at the folder and a small write; a sync every 250 ms.
   absl::Status Committed();
 
+  // After a transaction that failed: the anchor is to say what the database holds now.
+  absl::Status TakeBack(sqlite3* database);
+  // Looks at the names and writes the anchor anew, synced: what it says is durable.
+  absl::Status Renew();
+  // A sync of the anchor has failed: it cannot be trusted any more.
+  bool sync_failed() const { return file_->sync_failed(); }
+
  private:
   struct NamedFile {
     std::string path;

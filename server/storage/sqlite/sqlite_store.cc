@@ -1,24 +1,16 @@
 #include "server/storage/sqlite/sqlite_store.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <set>
 #include <utility>
 #include <variant>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "server/core/codec.h"
 #include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
-#include "server/storage/sqlite/lost_commits.h"
 #include "server/storage/sqlite/schema.h"
 
 namespace epsledger::storage {
@@ -62,7 +54,9 @@ absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, in
   return core::DecodeEntry(ColumnBytes(statement, content), hash);
 }
 
-absl::Status Damaged(const std::string& what) {
+}  // namespace
+
+absl::Status DamagedDatabase(const std::string& what) {
   return absl::DataLossError(absl::StrCat(
       "ledger database: it is damaged: ", what,
       ". What it holds may be read; nothing is written to it, because that could destroy entries. "
@@ -70,127 +64,8 @@ absl::Status Damaged(const std::string& what) {
       "into a new folder, or restore a backup: the newer of the two"));
 }
 
-// Nobody but its owner reads a ledger. SQLite gives its other files the mode of the database.
-void KeepPrivate(const std::string& path, bool create) {
-  if (create) {
-    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    if (fd >= 0) close(fd);  // a new file, on which nobody has a lock
-  }
-  for (const char* ending : {"", "-wal", "-anchor"}) {
-    chmod((path + ending).c_str(), S_IRUSR | S_IWUSR);  // of another owner's file it is not ours
-  }
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& given_path,
-                                                               const Options& options) {
-  // Of a folder that is moved away the name leads elsewhere.
-  const std::string path =
-      options.vfs == nullptr ? std::filesystem::absolute(given_path).string() : given_path;
-  std::unique_ptr<SqliteStore> store(new SqliteStore());
-  const bool held = options.anchored && options.vfs == nullptr;
-  if (held) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    absl::StatusOr<FolderLock> lock = FolderLock::Hold(folder.empty() ? "." : folder);
-    if (!lock.ok()) return lock.status();
-    store->folder_ = *std::move(lock);
-  }
-  if (options.vfs == nullptr) {
-    if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
-    KeepPrivate(path, options.create);
-  }
-  if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
-  return store;
-}
-
-absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
-  sqlite3* database = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-                    (options.create ? SQLITE_OPEN_CREATE : 0);
-  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, options.vfs);
-  database_.reset(database);
-  if (opened != SQLITE_OK) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("%s: cannot be opened: %s", path,
-                        database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
-  }
-  CheckpointOnClose(false);  // before RewriteLog
-  // Exclusive: a second server on the same data would decide on a stale state.
-  const Setting settings[] = {
-      {"PRAGMA locking_mode = EXCLUSIVE", "exclusive"},
-      {"PRAGMA journal_mode = WAL", "wal"},
-      {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
-      {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
-      {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
-      // At most 32 MiB: keys that come in no order meet most of their pages there.
-      {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
-  };
-  for (const Setting& setting : settings) {
-    if (absl::Status status = Set(path, setting); !status.ok()) return status;
-  }
-  if (sqlite3_db_readonly(database, "main") != 0) {
-    return absl::FailedPreconditionError(
-        path +
-        ": can only be read: its mode, its file system or its first bytes say so. Nothing can be "
-        "charged from it");
-  }
-  // Of what a process before this one wrote, the log may show transactions that are in the cache of
-  // the operating system only: it was killed before its sync, or its sync failed, and then a later
-  // sync of the same file succeeds without writing them. Replays of their keys are answered without
-  // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
-  if (absl::Status status = OpenLog(path, options); !status.ok()) return status;
-  if (absl::Status status = RewriteLog(); !status.ok()) return status;
-  // The lock is ours, but was the file's name taken away before? 0 also where the system cannot
-  // say.
-  int moved = 0;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  if (moved != 0) {
-    return absl::FailedPreconditionError(path + ": was renamed while it was opened");
-  }
-  if (absl::Status status = Set(path, {"PRAGMA wal_checkpoint(TRUNCATE)", "0"}); !status.ok()) {
-    return status;
-  }
-  checkpoint_pages_ = options.checkpoint_pages;
-  sqlite3_wal_hook(database, CheckpointIfDue, this);
-  PassFailpointsInFiles(database);
-  const absl::Status schema =
-      damage_.ok() ? MigrateSqliteSchema(database) : CheckSqliteSchema(database);
-  if (!schema.ok()) return damage_.ok() ? schema : damage_;
-
-  const std::pair<Statement*, const char*> statements[] = {
-      {&begin_, "BEGIN IMMEDIATE"},
-      {&commit_, "COMMIT"},
-      {&insert_ledger_, "INSERT INTO ledgers (root_budget) VALUES (?1)"},
-      {&insert_budget_, "INSERT INTO budgets (budget_id, ledger_id) VALUES (?1, ?2)"},
-      {&insert_entry_, "INSERT INTO entries (entry_id, hash, content) VALUES (?1, ?2, ?3)"},
-      {&insert_charge_,
-       "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
-       " VALUES (?1, ?2, ?3, ?4, ?5)"},
-      {&insert_block_,
-       "INSERT OR IGNORE INTO charge_blocks (ledger_id, session_number, block)"
-       " VALUES (?1, ?2, ?3)"},
-      {&read_entries_,
-       "SELECT content, hash FROM entries WHERE entry_id > ?1 AND entry_id <= ?2"
-       " ORDER BY entry_id LIMIT ?3"},
-      {&find_charge_,
-       // A key whose entry is not found is damage, and no key that is free.
-       "SELECT e.content, e.hash FROM charges c"
-       " LEFT JOIN entries e ON e.entry_id = (c.ledger_id << 40) + c.sequence"
-       " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
-      {&list_charges_,
-       "SELECT e.content, e.hash FROM charge_blocks b CROSS JOIN entries e"
-       " ON e.entry_id BETWEEN (b.ledger_id << 40) + (b.block << 6)"
-       " AND (b.ledger_id << 40) + (b.block << 6) + 63"
-       " WHERE b.ledger_id = ?1 AND b.session_number = ?2 AND b.block >= ?3"
-       " ORDER BY b.block, e.entry_id"},
-  };
-  for (const auto& [statement, sql] : statements) {
-    absl::StatusOr<Statement> prepared = Prepare(sql);
-    if (!prepared.ok()) return prepared.status();
-    *statement = *std::move(prepared);
-  }
-
+absl::Status SqliteStore::ReadLedgers() {
+  ledgers_.clear();
   absl::StatusOr<Statement> ledgers = Prepare(
       "SELECT l.root_budget, l.ledger_id,"
       " (SELECT max(entry_id) & 1099511627775 FROM entries"
@@ -204,92 +79,6 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         .sequence = sqlite3_column_int64(ledgers->get(), 2)};
   }
   if (step != SQLITE_DONE) return Error("reading the list of ledgers");
-  if (!damage_.ok() && !accepted_loss_.empty()) {
-    return absl::DataLossError(absl::StrCat(
-        path,
-        ": the loss was not accepted, and nothing was changed, because it is damaged besides: ",
-        damage_.message()));
-  }
-  if (!damage_.ok() || (!options.anchored && accepted_loss_.empty())) return absl::OkStatus();
-  const std::string loss =
-      accepted_loss_.empty() ? "" : absl::StrCat(options.accept_loss, "; ", accepted_loss_);
-  absl::StatusOr<std::unique_ptr<ServedFiles>> served =
-      ServedFiles::Keep(database, path, loss, /*with_names=*/options.vfs == nullptr);
-  if (!served.ok()) return served.status();
-  served_ = *std::move(served);
-  return absl::OkStatus();
-}
-
-absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
-  std::string got;
-  const int result = sqlite3_exec(
-      database_.get(), setting.pragma,
-      [](void* out, int, char** columns, char**) {
-        *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
-        return 0;
-      },
-      &got, nullptr);
-  if (result == SQLITE_OK && got == setting.want) return absl::OkStatus();
-  CheckpointOnClose(false);
-  if ((result & 0xff) == SQLITE_BUSY) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
-  }
-  return absl::FailedPreconditionError(
-      absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
-                      sqlite3_errmsg(database_.get()), setting.want));
-}
-
-absl::Status SqliteStore::OpenLog(const std::string& path, const Options& options) {
-  if (sqlite3_exec(database_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr) !=
-      SQLITE_OK) {
-    return Error("opening the write-ahead log");
-  }
-  const absl::Status lost = CheckForLostCommits(database_.get(), path);
-  if (absl::IsDataLoss(lost) && !options.accept_loss.empty()) {
-    accepted_loss_ = std::string(lost.message());
-  } else if (!lost.ok()) {
-    return lost;
-  }
-  // What reads well may stand in a page whose own account of its room is wrong: what is written
-  // there next would destroy it.
-  std::string found;
-  const absl::Status checked = ReadRows("PRAGMA integrity_check(1)",
-                                        [&](sqlite3_stmt* row) { found = ColumnBytes(row, 0); });
-  if (!checked.ok() && !absl::IsDataLoss(checked)) return checked;
-  if (!checked.ok()) {
-    damage_ = Damaged(std::string(checked.message()));
-  } else if (found != "ok") {
-    // Lines, and perhaps bytes of the file.
-    damage_ = Damaged(absl::CHexEscape(
-        absl::StrReplaceAll(found, {{"*** in database main ***\n", ""}, {"\n", "; "}})));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status SqliteStore::RewriteLog() {
-  const auto failed = [](int code) {
-    return absl::UnavailableError(absl::StrFormat(
-        "ledger database: rewriting the write-ahead log: %s (%d)", sqlite3_errstr(code), code));
-  };
-  sqlite3_file* log = nullptr;
-  const int found =
-      sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (found != SQLITE_OK) return failed(found);
-  if (log == nullptr || log->pMethods == nullptr) return failed(SQLITE_CANTOPEN);
-  sqlite3_int64 size = 0;
-  if (const int code = log->pMethods->xFileSize(log, &size); code != SQLITE_OK) return failed(code);
-  std::vector<char> chunk(1 << 16);
-  for (sqlite3_int64 offset = 0; offset < size;) {
-    const int length = static_cast<int>(std::min<sqlite3_int64>(size - offset, chunk.size()));
-    int code = log->pMethods->xRead(log, chunk.data(), length, offset);
-    if (code == SQLITE_OK) code = log->pMethods->xWrite(log, chunk.data(), length, offset);
-    if (code != SQLITE_OK) return failed(code);
-    offset += length;
-  }
-  const int synced = size == 0 ? SQLITE_OK : log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
-  if (synced != SQLITE_OK) return failed(synced);
-  CheckpointOnClose(true);
   return absl::OkStatus();
 }
 
@@ -300,16 +89,30 @@ int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* sche
   const int result =
       sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   Failpoint("checkpoint.after");
+  static_cast<SqliteStore*>(self)->NoteSync(result);
   return result;
 }
+
+void SqliteStore::NoteSync(int code) {
+  sync_failed_ |= code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+}
+
+absl::Status SqliteStore::Trusted() const {
+  if (!sync_failed_ && (served_ == nullptr || !served_->sync_failed())) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "ledger database: a sync failed, and nobody knows what of the newest writes the medium has");
+}
+
+absl::Status SqliteStore::Writable() const { return unwritable_; }
 
 void SqliteStore::CheckpointOnClose(bool trusted) const {
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, trusted ? 0 : 1, nullptr);
 }
 
-absl::Status SqliteStore::Error(const char* doing) const {
+absl::Status SqliteStore::Error(const char* doing) {
   CheckpointOnClose(false);
   const int code = sqlite3_extended_errcode(database_.get());
+  NoteSync(code);
   const std::string message =
       absl::StrFormat("ledger database: %s: %s (%d)", doing, sqlite3_errmsg(database_.get()), code);
   if ((code & 0xff) == SQLITE_CONSTRAINT) return absl::AbortedError(message);
@@ -405,8 +208,8 @@ absl::Status SqliteStore::CheckTables(const std::map<int64_t, const std::string*
     }
   }
   if (strays && damage_.ok()) {
-    damage_ =
-        Damaged("the table of charge keys has rows that belong to no ledger or are not in order");
+    damage_ = DamagedDatabase(
+        "the table of charge keys has rows that belong to no ledger or are not in order");
   }
   return absl::OkStatus();
 }
@@ -421,9 +224,24 @@ absl::Status SqliteStore::ReadRows(const char* sql, absl::FunctionRef<void(sqlit
 
 absl::Status SqliteStore::Begin() {
   Failpoint("begin.before");
-  absl::Status status = damage_.ok() ? Run(begin_.get()) : damage_;
+  absl::Status status = damage_.ok() ? unwritable_ : damage_;
+  if (status.ok()) status = Run(begin_.get());
   Failpoint("begin.after");
   return status;
+}
+
+absl::StatusOr<std::vector<std::string>> SqliteStore::Rollback() {
+  CheckpointOnClose(false);
+  unwritable_ = absl::UnavailableError("ledger database: a transaction failed");
+  if (sqlite3_get_autocommit(database_.get()) == 0) {
+    if (absl::Status status = Run(rollback_.get()); !status.ok()) return status;
+  }
+  marked_ = {};
+  if (absl::Status status = ReadLedgers(); !status.ok()) return status;
+  if (served_ != nullptr) {
+    if (absl::Status status = served_->TakeBack(database_.get()); !status.ok()) return status;
+  }
+  return std::exchange(appended_, {});
 }
 
 absl::Status SqliteStore::Commit() {
@@ -433,7 +251,11 @@ absl::Status SqliteStore::Commit() {
     Failpoint("anchor.before_write");
     status = served_->Committed();
   }
-  if (!status.ok()) CheckpointOnClose(false);
+  if (status.ok()) {
+    appended_.clear();
+  } else {
+    CheckpointOnClose(false);
+  }
   Failpoint("commit.after");
   return status;
 }
@@ -460,6 +282,7 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
     return absl::UnavailableError("ledger database: the transaction was rolled back");
   }
   Failpoint("append.before");
+  if (appended_.empty() || appended_.back() != root_id) appended_.push_back(root_id);
   const absl::StatusOr<StoredLedger*> ledger = LedgerOf(root_id);
   if (!ledger.ok()) return ledger.status();
   const int64_t ledger_id = (*ledger)->id;

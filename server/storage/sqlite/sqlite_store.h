@@ -55,9 +55,16 @@ class SqliteStore : public LedgerStore {
 
   std::vector<std::string> LedgersWithDamagedKeys() const override { return damaged_keys_; }
   absl::Status Damage() const override { return damage_; }
+  // A database that could not be written when it was opened is read only, and so is one of which a
+  // transaction failed.
+  absl::Status Writable() const override;
+  // FAILED_PRECONDITION after a sync that failed: a later one says that all is well, whatever was
+  // forgotten.
+  absl::Status Resume() override;
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
+  absl::StatusOr<std::vector<std::string>> Rollback() override;
   absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
                                                        int64_t after_sequence,
                                                        int64_t limit) override;
@@ -83,6 +90,15 @@ class SqliteStore : public LedgerStore {
   absl::Status OpenLog(const std::string& path, const Options& options);
   // Makes durable what the log shows: it may stand in the cache of the operating system only.
   absl::Status RewriteLog();
+  // Moves all of the log to the database.
+  absl::Status TruncateLog();
+  // Begins to keep the anchor and the names of a database that is served.
+  absl::Status KeepFiles();
+  // Writes a megabyte beside the database, syncs it and removes it.
+  absl::Status TrialWrite();
+  void NoteSync(int code);
+  // OK unless a sync failed.
+  absl::Status Trusted() const;
   // Whether closing may move the log into the database. Not after an error: a sync that failed has
   // forgotten writes, the next one says that all is well, and a power loss amid the move would
   // leave pages of transactions that the durable log does not have.
@@ -90,7 +106,8 @@ class SqliteStore : public LedgerStore {
   absl::StatusOr<Statement> Prepare(const char* sql);
   // Steps a statement that returns no rows, and resets it.
   absl::Status Run(sqlite3_stmt* statement);
-  absl::Status Error(const char* doing) const;
+  absl::Status Error(const char* doing);
+  absl::Status ReadLedgers();
   // The number of the ledger, or 0 if it is not stored yet.
   int64_t LedgerId(const std::string& root_id) const;
   struct StoredLedger {
@@ -111,6 +128,7 @@ class SqliteStore : public LedgerStore {
   Database database_;
   Statement begin_;
   Statement commit_;
+  Statement rollback_;
   Statement insert_ledger_;
   Statement insert_budget_;
   Statement insert_entry_;
@@ -122,12 +140,22 @@ class SqliteStore : public LedgerStore {
   std::map<std::string, StoredLedger> ledgers_;
   // The last block that was marked: ledger, session, block.
   std::array<int64_t, 3> marked_{};
+  std::vector<std::string> appended_;  // in the open transaction, to these ledgers
   int checkpoint_pages_ = 0;
+  std::string path_;
+  bool with_names_ = false;  // the files are the operating system's own
+  bool anchored_ = false;
+  bool sync_failed_ = false;
+  absl::Status unwritable_;
+  std::string begun_because_;  // why an incarnation is begun; empty: none is
   std::vector<std::string> damaged_keys_;
   absl::Status damage_;
   std::string accepted_loss_;
   std::unique_ptr<ServedFiles> served_;  // nullptr: nobody serves from it
 };
+
+// DATA_LOSS: what it holds may be read.
+absl::Status DamagedDatabase(const std::string& what);
 
 }  // namespace epsledger::storage
 

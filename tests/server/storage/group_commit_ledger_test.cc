@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
-#include "server/core/overload.h"
+#include "server/core/unavailable.h"
 #include "server/storage/memory_store.h"
 #include "tests/server/storage/waiting_client.h"
 

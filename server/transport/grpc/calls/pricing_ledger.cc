@@ -11,8 +11,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "server/core/codec.h"
-#include "server/core/overload.h"
 #include "server/core/pricing.h"
+#include "server/core/unavailable.h"
 
 namespace epsledger::transport {
 namespace {

@@ -10,7 +10,7 @@
 #include "google/protobuf/message.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
-#include "server/core/overload.h"
+#include "server/core/unavailable.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
@@ -56,6 +56,7 @@ class Error {
 
 const char* ReasonOf(const absl::Status& status) {
   if (core::IsOverload(status)) return "OVERLOADED";
+  if (core::IsReadOnly(status)) return "LEDGER_READ_ONLY";
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
       return "INVALID_FIELD";

@@ -23,6 +23,7 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //   FAILED_PRECONDITION  STATE_FORBIDS: change something else first
 //   UNAVAILABLE          TRY_AGAIN, with google.rpc.RetryInfo: repeat with the same key
 //                        OVERLOADED, likewise: core::Overload, nothing was done
+//                        LEDGER_READ_ONLY, likewise: core::ReadOnly, nothing was done
 //   DATA_LOSS            LEDGER_DAMAGED: an operator is needed
 //   UNAUTHENTICATED      CALLER_UNKNOWN: give a token that is valid
 //   PERMISSION_DENIED    ROLE_TOO_SMALL: ask somebody who may

@@ -155,7 +155,7 @@ TEST(PostgresOpen, AMigrationRefusesServersAlsoThoseThatRun) {
     const auto held = running->Hold({"b"}, ignore);
     EXPECT_EQ(held.status().code(), kRefused) << held.status();
     EXPECT_THAT(std::string(held.status().message()), HasSubstr(why));
-    EXPECT_TRUE(running->Rollback().empty());
+    EXPECT_TRUE(running->Rollback()->empty());
     const auto caught_up = reading->CatchUp(ignore);
     EXPECT_EQ(caught_up.status().code(), kRefused) << caught_up.status();
     const absl::Status opened = Opened(database.options());

@@ -130,7 +130,7 @@ TEST(PostgresStore, RepeatsWhatFailsBeforeALookUp) {
     replies.push_back(
         served.client.Submit(WaitingClient::MakeCharge(served.session, 1, id, PureDp{kStep})));
   }
-  holder->Rollback();
+  EXPECT_TRUE(holder->Rollback().ok());
   EXPECT_TRUE(first.get().ok());
   for (auto& reply : replies) {
     const auto outcome = reply.get();
@@ -154,7 +154,7 @@ TEST(PostgresStore, GoesOnAfterAHoldThatFailed) {
   database.Sql(
       "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
   EXPECT_EQ(reply.get().status().code(), absl::StatusCode::kUnavailable);
-  holder->Rollback();
+  EXPECT_TRUE(holder->Rollback().ok());
   EXPECT_TRUE(Until([&] { return served.server->Health().ok(); }));
   EXPECT_TRUE(Accepted(ChargeUntilKnown(served.client, served.session, 1, "a", PureDp{kStep})));
   EXPECT_EQ(SpentSteps(served.client), 1);
@@ -208,7 +208,7 @@ TEST(PostgresStore, ASessionThatIsEndedCostsNothingAndIsReplaced) {
   EXPECT_EQ(handed_out, 7);
   EXPECT_TRUE(held.ok()) << held.status();
   EXPECT_FALSE(store->Commit().ok());
-  EXPECT_THAT(store->Rollback(), IsEmpty());
+  EXPECT_THAT(*store->Rollback(), IsEmpty());
   const auto lost = store->CatchUp(
       [](const std::string&, const Entry&) { return absl::InternalError("handed out twice"); });
   ASSERT_TRUE(lost.ok()) << lost.status();
@@ -240,7 +240,7 @@ TEST(PostgresStore, AUniqueViolationAtTheCommitLeavesNothing) {
   // A ledger of its own, with the child in it.
   EXPECT_EQ(Store(*second, "three", MakeEntries("three", 2, "child")).code(),
             absl::StatusCode::kAborted);
-  EXPECT_THAT(second->Rollback(), ElementsAre("three"));
+  EXPECT_THAT(*second->Rollback(), ElementsAre("three"));
   EXPECT_EQ(database.Sql("SELECT * FROM entries ORDER BY 1, 2"), before);
   Seen seen;
   const auto lost = second->CatchUp(std::ref(seen));
@@ -253,7 +253,7 @@ TEST(PostgresStore, AUniqueViolationAtTheCommitLeavesNothing) {
   std::vector<Entry> more = MakeEntries("two", 3);
   ASSERT_TRUE(second->Begin().ok());
   ASSERT_TRUE(second->Append("two", more[5]).ok());
-  EXPECT_THAT(second->Rollback(), ElementsAre("two"));
+  EXPECT_THAT(*second->Rollback(), ElementsAre("two"));
   Seen again;
   ASSERT_TRUE(second->CatchUp(std::ref(again)).ok());
   EXPECT_TRUE(again.Is("two", MakeEntries("two", 1)));
@@ -302,7 +302,7 @@ TEST(PostgresStore, TransactionsAndHistoriesMayBeLong) {
   EXPECT_THAT(*lost_of_held, IsEmpty());
   all(held);
   // Together with a ledger that is made.
-  holder->Rollback();
+  EXPECT_TRUE(holder->Rollback().ok());
   auto maker = database.Store();
   Seen also_held;
   ASSERT_TRUE(maker->Begin().ok());

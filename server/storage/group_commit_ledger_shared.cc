@@ -1,0 +1,140 @@
+// What a GroupCommitLedger does over a shared store.
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "server/storage/group_commit_ledger.h"
+#include "spdlog/spdlog.h"
+
+namespace epsledger::storage {
+
+using core::Entry;
+using core::Outcome;
+
+namespace {
+
+// Of a transaction that the database wants to be repeated, or that met another one.
+constexpr int kMaxAttempts = 5;
+
+}  // namespace
+
+void GroupCommitLedger::PutBack(size_t first, Batch* batch) {
+  absl::MutexLock lock(&mutex_);
+  while (batch->writes.size() > first) {
+    queue_.push_front(std::move(batch->writes.back()));
+    batch->writes.pop_back();
+  }
+}
+
+absl::Status GroupCommitLedger::ApplyForeign(const std::string& root_id, const Entry& entry) {
+  unsettled_.insert(root_id);
+  replica_.ApplyForeign(root_id, entry);
+  return absl::OkStatus();
+}
+
+absl::Status GroupCommitLedger::HoldLedgersOf(const std::vector<Write>& writes) {
+  std::vector<std::string> unknown;
+  for (const Write& write : writes) {
+    for (std::string& id : replica_.UnknownBudgets(write.tenant, write.command)) {
+      unknown.push_back(std::move(id));
+    }
+  }
+  std::map<std::string, std::string> elsewhere;
+  if (!unknown.empty()) {
+    absl::StatusOr<std::map<std::string, std::string>> found = shared_->FindLedgers(unknown);
+    if (!found.ok()) return found.status();
+    elsewhere = *std::move(found);
+  }
+  std::set<std::string> root_ids;
+  for (const Write& write : writes) {
+    for (std::string& id : replica_.LedgersOf(write.tenant, write.command, elsewhere)) {
+      root_ids.insert(std::move(id));
+    }
+  }
+  held_.assign(root_ids.begin(), root_ids.end());
+  if (held_.empty()) return absl::OkStatus();  // of no ledger: nothing will be appended
+  if (absl::Status status = store_->Begin(); !status.ok()) return status;
+  const absl::StatusOr<std::vector<std::string>> lost =
+      shared_->Hold(held_, [this](const std::string& root_id, const Entry& entry) {
+        return ApplyForeign(root_id, entry);
+      });
+  if (!lost.ok()) return lost.status();
+  for (const std::string& root_id : *lost) replica_.Lost(root_id);
+  replica_.Kept(held_);
+  for (const std::string& root_id : held_) unsettled_.erase(root_id);
+  return absl::OkStatus();
+}
+
+void GroupCommitLedger::TopUp(Batch* batch) {
+  const auto is_held = [this](const Item& item) {
+    const auto* write = std::get_if<Write>(&item);
+    if (write == nullptr) return true;
+    if (!replica_.UnknownBudgets(write->tenant, write->command).empty()) return false;
+    for (const std::string& id : replica_.LedgersOf(write->tenant, write->command, {})) {
+      if (!std::binary_search(held_.begin(), held_.end(), id)) return false;
+    }
+    return true;
+  };
+  while (batch->size() < options_.max_batch) {
+    std::optional<Item> item;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (queue_.empty()) return;
+      item = Take();
+    }
+    if (!is_held(*item)) {
+      // Nobody else takes from the queue, and what has come meanwhile is behind.
+      absl::MutexLock lock(&mutex_);
+      queue_.push_front(*std::move(item));
+      return;
+    }
+    batch->Add(*std::move(item));
+  }
+}
+
+absl::Status GroupCommitLedger::PrefetchKeysOf(const std::vector<Write>& writes) {
+  Replica::HighestIds highest;
+  std::vector<StoredKey> keys;
+  for (const Write& write : writes) {
+    replica_.AddKeysOf(write.tenant, write.command, &highest, &keys);
+  }
+  return shared_->Prefetch(keys);
+}
+
+absl::Status GroupCommitLedger::TransactShared(Batch* batch,
+                                               std::vector<absl::StatusOr<Outcome>>* outcomes) {
+  for (int attempt = 1;; ++attempt) {
+    absl::Status status = Transact(batch, outcomes);
+    if (status.ok() && in_transaction_) {
+      replica_.Kept(held_);
+      return status;
+    }
+    const absl::StatusOr<std::vector<std::string>> unknown = store_->Rollback();
+    if (!unknown.ok()) return unknown.status();
+    for (const std::string& root_id : *unknown) {
+      replica_.Forget(root_id);
+      unsettled_.insert(root_id);
+    }
+    if (status.code() != absl::StatusCode::kAborted || attempt == kMaxAttempts) return status;
+  }
+}
+
+absl::Status GroupCommitLedger::CatchUp() {
+  const absl::StatusOr<std::vector<std::string>> lost =
+      shared_->CatchUp([this](const std::string& root_id, const Entry& entry) {
+        return ApplyForeign(root_id, entry);
+      });
+  LookAgainIn(options_.catch_up_interval);
+  if (!lost.ok()) {
+    Fail(lost.status());
+    return Health();
+  }
+  for (const std::string& root_id : *lost) replica_.Lost(root_id);
+  replica_.Kept({unsettled_.begin(), unsettled_.end()});
+  unsettled_.clear();
+  Serve("the database answers");
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::storage

@@ -1,0 +1,299 @@
+// How a SqliteStore opens its files, and how it comes back after an error.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "server/storage/failpoint.h"
+#include "server/storage/sqlite/lost_commits.h"
+#include "server/storage/sqlite/schema.h"
+#include "server/storage/sqlite/sqlite_store.h"
+#include "server/storage/sqlite/vfs_file.h"
+
+namespace epsledger::storage {
+namespace {
+
+// Room for the log of a thousand charges, a few of them in each transaction.
+constexpr int kTrialWrites = 16;  // of 64 KiB
+
+// Nobody but its owner reads a ledger. SQLite gives its other files the mode of the database.
+void KeepPrivate(const std::string& path, bool create) {
+  if (create) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd >= 0) close(fd);  // a new file, on which nobody has a lock
+  }
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    chmod((path + ending).c_str(), S_IRUSR | S_IWUSR);  // of another owner's file it is not ours
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& given_path,
+                                                               const Options& options) {
+  // Of a folder that is moved away the name leads elsewhere.
+  const std::string path =
+      options.vfs == nullptr ? std::filesystem::absolute(given_path).string() : given_path;
+  std::unique_ptr<SqliteStore> store(new SqliteStore());
+  const bool held = options.anchored && options.vfs == nullptr;
+  if (held) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    absl::StatusOr<FolderLock> lock = FolderLock::Hold(folder.empty() ? "." : folder);
+    if (!lock.ok()) return lock.status();
+    store->folder_ = *std::move(lock);
+  }
+  if (options.vfs == nullptr) {
+    if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
+    KeepPrivate(path, options.create);
+  }
+  if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
+  return store;
+}
+
+absl::Status SqliteStore::Configure(const std::string& path, const Options& options) {
+  sqlite3* database = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    (options.create ? SQLITE_OPEN_CREATE : 0);
+  const int opened = sqlite3_open_v2(path.c_str(), &database, flags, options.vfs);
+  database_.reset(database);
+  if (opened != SQLITE_OK) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: cannot be opened: %s", path,
+                        database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
+  }
+  CheckpointOnClose(false);  // before RewriteLog
+  // Exclusive: a second server on the same data would decide on a stale state.
+  const Setting settings[] = {
+      {"PRAGMA locking_mode = EXCLUSIVE", "exclusive"},
+      {"PRAGMA journal_mode = WAL", "wal"},
+      {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
+      {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
+      {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
+      // At most 32 MiB: keys that come in no order meet most of their pages there.
+      {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
+  };
+  for (const Setting& setting : settings) {
+    if (absl::Status status = Set(path, setting); !status.ok()) return status;
+  }
+  if (sqlite3_db_readonly(database, "main") != 0) {
+    return absl::FailedPreconditionError(
+        path +
+        ": can only be read: its mode, its file system or its first bytes say so. Nothing can be "
+        "charged from it");
+  }
+  // Of what a process before this one wrote, the log may show transactions that are in the cache of
+  // the operating system only: it was killed before its sync, or its sync failed, and then a later
+  // sync of the same file succeeds without writing them. Replays of their keys are answered without
+  // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
+  if (absl::Status status = OpenLog(path, options); !status.ok()) return status;
+  if (absl::Status status = RewriteLog(); !status.ok()) return status;
+  // The lock is ours, but was the file's name taken away before? 0 also where the system cannot
+  // say.
+  int moved = 0;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0) {
+    return absl::FailedPreconditionError(path + ": was renamed while it was opened");
+  }
+  path_ = path;
+  with_names_ = options.vfs == nullptr;
+  if (absl::Status status = TruncateLog(); !status.ok()) {
+    // There is no room, perhaps. All that the log shows is durable, and can be read.
+    if (absl::Status trusted = Trusted(); !trusted.ok() || !absl::IsUnavailable(status)) {
+      return status;
+    }
+    unwritable_ = status;
+  }
+  checkpoint_pages_ = options.checkpoint_pages;
+  sqlite3_wal_hook(database, CheckpointIfDue, this);
+  PassFailpointsInFiles(database);
+  const bool may_write = damage_.ok() && unwritable_.ok();
+  const absl::Status schema =
+      may_write ? MigrateSqliteSchema(database) : CheckSqliteSchema(database);
+  if (!schema.ok()) return may_write ? schema : damage_.ok() ? unwritable_ : damage_;
+
+  const std::pair<Statement*, const char*> statements[] = {
+      {&begin_, "BEGIN IMMEDIATE"},
+      {&commit_, "COMMIT"},
+      {&rollback_, "ROLLBACK"},
+      {&insert_ledger_, "INSERT INTO ledgers (root_budget) VALUES (?1)"},
+      {&insert_budget_, "INSERT INTO budgets (budget_id, ledger_id) VALUES (?1, ?2)"},
+      {&insert_entry_, "INSERT INTO entries (entry_id, hash, content) VALUES (?1, ?2, ?3)"},
+      {&insert_charge_,
+       "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
+       " VALUES (?1, ?2, ?3, ?4, ?5)"},
+      {&insert_block_,
+       "INSERT OR IGNORE INTO charge_blocks (ledger_id, session_number, block)"
+       " VALUES (?1, ?2, ?3)"},
+      {&read_entries_,
+       "SELECT content, hash FROM entries WHERE entry_id > ?1 AND entry_id <= ?2"
+       " ORDER BY entry_id LIMIT ?3"},
+      {&find_charge_,
+       // A key whose entry is not found is damage, and no key that is free.
+       "SELECT e.content, e.hash FROM charges c"
+       " LEFT JOIN entries e ON e.entry_id = (c.ledger_id << 40) + c.sequence"
+       " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
+      {&list_charges_,
+       "SELECT e.content, e.hash FROM charge_blocks b CROSS JOIN entries e"
+       " ON e.entry_id BETWEEN (b.ledger_id << 40) + (b.block << 6)"
+       " AND (b.ledger_id << 40) + (b.block << 6) + 63"
+       " WHERE b.ledger_id = ?1 AND b.session_number = ?2 AND b.block >= ?3"
+       " ORDER BY b.block, e.entry_id"},
+  };
+  for (const auto& [statement, sql] : statements) {
+    absl::StatusOr<Statement> prepared = Prepare(sql);
+    if (!prepared.ok()) return prepared.status();
+    *statement = *std::move(prepared);
+  }
+
+  if (absl::Status status = ReadLedgers(); !status.ok()) return status;
+  if (!damage_.ok() && !accepted_loss_.empty()) {
+    return absl::DataLossError(absl::StrCat(
+        path,
+        ": the loss was not accepted, and nothing was changed, because it is damaged besides: ",
+        damage_.message()));
+  }
+  anchored_ = options.anchored || !accepted_loss_.empty();
+  if (!accepted_loss_.empty()) {
+    begun_because_ = absl::StrCat(options.accept_loss, "; ", accepted_loss_);
+  }
+  if (!damage_.ok() || !unwritable_.ok()) return absl::OkStatus();
+  absl::Status status = KeepFiles();
+  const bool may_pass = absl::IsUnavailable(status) && Trusted().ok();
+  if (status.ok() || !may_pass || !begun_because_.empty()) return status;
+  unwritable_ = status;
+  return absl::OkStatus();
+}
+
+absl::Status SqliteStore::KeepFiles() {
+  if (!anchored_ || served_ != nullptr) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<ServedFiles>> served =
+      ServedFiles::Keep(database_.get(), path_, begun_because_, with_names_);
+  if (served.ok()) served_ = *std::move(served);
+  return served.status();
+}
+
+absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
+  std::string got;
+  const int result = sqlite3_exec(
+      database_.get(), setting.pragma,
+      [](void* out, int, char** columns, char**) {
+        *static_cast<std::string*>(out) = columns[0] == nullptr ? "" : columns[0];
+        return 0;
+      },
+      &got, nullptr);
+  if (result == SQLITE_OK && got == setting.want) return absl::OkStatus();
+  CheckpointOnClose(false);
+  if ((result & 0xff) == SQLITE_BUSY) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s: another process holds this ledger; one server at a time", path));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: \"%s\" gave \"%s\" (%s), want \"%s\"", path, setting.pragma, got,
+                      sqlite3_errmsg(database_.get()), setting.want));
+}
+
+absl::Status SqliteStore::OpenLog(const std::string& path, const Options& options) {
+  if (sqlite3_exec(database_.get(), "PRAGMA schema_version", nullptr, nullptr, nullptr) !=
+      SQLITE_OK) {
+    return Error("opening the write-ahead log");
+  }
+  const absl::Status lost = CheckForLostCommits(database_.get(), path);
+  if (absl::IsDataLoss(lost) && !options.accept_loss.empty()) {
+    accepted_loss_ = std::string(lost.message());
+  } else if (!lost.ok()) {
+    return lost;
+  }
+  // What reads well may stand in a page whose own account of its room is wrong: what is written
+  // there next would destroy it.
+  std::string found;
+  const absl::Status checked = ReadRows("PRAGMA integrity_check(1)", [&](sqlite3_stmt* row) {
+    const unsigned char* text = sqlite3_column_text(row, 0);
+    if (text != nullptr) found = reinterpret_cast<const char*>(text);
+  });
+  if (!checked.ok() && !absl::IsDataLoss(checked)) return checked;
+  if (!checked.ok()) {
+    damage_ = DamagedDatabase(std::string(checked.message()));
+  } else if (found != "ok") {
+    // Lines, and perhaps bytes of the file.
+    damage_ = DamagedDatabase(absl::CHexEscape(
+        absl::StrReplaceAll(found, {{"*** in database main ***\n", ""}, {"\n", "; "}})));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SqliteStore::RewriteLog() {
+  const auto failed = [this](int code) {
+    NoteSync(code);
+    return absl::UnavailableError(absl::StrFormat(
+        "ledger database: rewriting the write-ahead log: %s (%d)", sqlite3_errstr(code), code));
+  };
+  sqlite3_file* log = nullptr;
+  const int found =
+      sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (found != SQLITE_OK) return failed(found);
+  if (log == nullptr || log->pMethods == nullptr) return failed(SQLITE_CANTOPEN);
+  sqlite3_int64 size = 0;
+  if (const int code = log->pMethods->xFileSize(log, &size); code != SQLITE_OK) return failed(code);
+  std::vector<char> chunk(1 << 16);
+  for (sqlite3_int64 offset = 0; offset < size;) {
+    const int length = static_cast<int>(std::min<sqlite3_int64>(size - offset, chunk.size()));
+    int code = log->pMethods->xRead(log, chunk.data(), length, offset);
+    if (code == SQLITE_OK) code = log->pMethods->xWrite(log, chunk.data(), length, offset);
+    if (code != SQLITE_OK) return failed(code);
+    offset += length;
+  }
+  const int synced = size == 0 ? SQLITE_OK : log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (synced != SQLITE_OK) return failed(synced);
+  CheckpointOnClose(true);
+  return absl::OkStatus();
+}
+
+absl::Status SqliteStore::TruncateLog() {
+  const int code = sqlite3_wal_checkpoint_v2(database_.get(), "main", SQLITE_CHECKPOINT_TRUNCATE,
+                                             nullptr, nullptr);
+  return code == SQLITE_OK ? absl::OkStatus() : Error("moving the log to the database");
+}
+
+absl::Status SqliteStore::TrialWrite() {
+  sqlite3_vfs* vfs = nullptr;
+  sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+  const std::string path = path_ + "-trial";
+  const absl::StatusOr<std::unique_ptr<VfsFile>> file = VfsFile::Open(vfs, path, /*create=*/true);
+  absl::Status status = file.status();
+  const std::string bytes(1 << 16, '\0');
+  for (int64_t i = 0; status.ok() && i < kTrialWrites; ++i) {
+    status = (*file)->Write(bytes, i * static_cast<int64_t>(bytes.size()));
+  }
+  if (status.ok()) status = (*file)->Sync();
+  if (file.ok()) sync_failed_ |= (*file)->sync_failed();
+  if (file.ok()) vfs->xDelete(vfs, path.c_str(), 0);
+  return status;
+}
+
+absl::Status SqliteStore::Resume() {
+  if (absl::Status status = Trusted(); !status.ok()) return status;
+  if (!damage_.ok()) return absl::FailedPreconditionError(std::string(damage_.message()));
+  if (unwritable_.ok()) return absl::OkStatus();
+  absl::Status status = TrialWrite();
+  // As at the opening: of a transaction that failed nothing stays in the log.
+  if (status.ok()) status = RewriteLog();
+  if (status.ok()) status = TruncateLog();
+  if (status.ok()) status = served_ == nullptr ? KeepFiles() : served_->Renew();
+  if (!status.ok()) {
+    CheckpointOnClose(false);
+    const absl::Status trusted = Trusted();
+    return trusted.ok() ? status : trusted;
+  }
+  unwritable_ = absl::OkStatus();
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::storage

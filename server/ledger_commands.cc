@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
 #include "server/core/tenant.h"
 #include "server/printable.h"
 #include "server/storage/data_directory.h"
@@ -56,6 +57,18 @@ absl::Status Print(const std::vector<LedgerReport>& reports) {
   return status;
 }
 
+// On standard error: what is compared with other machines is the ledgers.
+void Print(const std::vector<core::Incarnation>& lives) {
+  for (const core::Incarnation& life : lives) {
+    const std::string line = absl::StrCat(
+        "incarnation ", core::ToHex(life.id), " since ",
+        absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::FromUnixSeconds(life.begin_seconds),
+                         absl::UTCTimeZone()),
+        " UTC: ", life.reason);
+    std::fprintf(stderr, "%s\n", Printable(line).c_str());
+  }
+}
+
 absl::Status Print(const absl::StatusOr<LedgerReport>& report) {
   if (!report.ok()) return report.status();
   return Print(std::vector<LedgerReport>{*report});
@@ -87,11 +100,9 @@ absl::Status Verify(const LedgerCommand& command) {
         *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }, prices));
   }
   if (place.postgres.empty()) {
-    const auto losses = storage::AcceptedLosses(storage::DatabaseIn(place.data_dir));
-    if (!losses.ok()) return losses.status();
-    for (const std::string& loss : *losses) {
-      std::fprintf(stderr, "a loss was accepted: %s\n", Printable(loss).c_str());
-    }
+    const auto lives = storage::SqliteIncarnations(storage::DatabaseIn(place.data_dir));
+    if (!lives.ok()) return lives.status();
+    Print(*lives);
   }
   const auto reports = place.postgres.empty()
                            ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices)

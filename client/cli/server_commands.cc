@@ -1,11 +1,13 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include <google/protobuf/util/time_util.h>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/commands.h"
 
 namespace epsledger::cli {
@@ -19,13 +21,26 @@ std::unique_ptr<v1::ServerInfo> GetInfo(Invocation& invocation) {
 void Info(Invocation& invocation) {
   const auto info = GetInfo(invocation);
   if (info == nullptr) return;
-  Table table({"version", "storage", "started", "not serving", "budgets", "sessions", "entries",
-               "access control", "statement public key"});
+  std::string incarnation;
+  if (const int count = info->incarnations_size(); count > 0) {
+    const v1::Incarnation& present = info->incarnations(count - 1);
+    incarnation = absl::StrCat(
+        absl::BytesToHexString(present.id()), " since ",
+        google::protobuf::util::TimeUtil::ToString(present.begin_time()), ": ", present.reason(),
+        count > 1 ? absl::StrCat(" (incarnation ", count, " of this database)") : "");
+  }
+  std::vector<std::string> quarantined;
+  for (const v1::Quarantine& quarantine : info->quarantines()) {
+    quarantined.push_back(absl::StrCat(quarantine.root_budget(), ": ", quarantine.reason()));
+  }
+  Table table({"version", "storage", "started", "not serving", "quarantined", "budgets", "sessions",
+               "entries", "access control", "statement public key", "incarnation"});
   table.AddRow({info->version(), info->storage(),
                 google::protobuf::util::TimeUtil::ToString(info->start_time()),
-                Cell(info->not_serving_reason()).In(Tone::kBad), info->budget_count(),
+                Cell(info->not_serving_reason()).In(Tone::kBad),
+                Cell(absl::StrJoin(quarantined, "; ")).In(Tone::kBad), info->budget_count(),
                 info->session_count(), info->entry_count(), info->access_control() ? "yes" : "no",
-                absl::BytesToHexString(info->statement_public_key())});
+                absl::BytesToHexString(info->statement_public_key()), incarnation});
   invocation.Print({.messages = {info.get()}, .table = table});
 }
 

@@ -17,6 +17,7 @@
 #include "server/core/access_ledger.h"
 #include "server/core/command.h"
 #include "server/core/entry.h"
+#include "server/core/incarnation.h"
 #include "server/core/ledger.h"
 #include "server/core/tenant.h"
 
@@ -101,6 +102,10 @@ class DurableLedger {
 
   // OK while commands are accepted; otherwise why not. For health checks.
   virtual absl::Status Health() const = 0;
+
+  // The lives of what is stored, the present one last; the same as long as this object lives.
+  // Empty: the store keeps no account of them.
+  virtual std::vector<Incarnation> Incarnations() const { return {}; }
 };
 
 // A ledger in front of another one: what is not overridden is the other's.
@@ -117,6 +122,7 @@ class ForwardingLedger : public DurableLedger {
   }
   std::shared_ptr<const TokenTable> Tokens() const override { return ledger_.Tokens(); }
   absl::Status Health() const override { return ledger_.Health(); }
+  std::vector<Incarnation> Incarnations() const override { return ledger_.Incarnations(); }
 
  protected:
   DurableLedger& ledger() const { return ledger_; }

@@ -75,6 +75,7 @@ struct Facts {
   std::string root_budget;
   core::LedgerHead head;
   core::Hash merkle_root{};
+  std::string incarnation;  // of the stored ledgers, in hexadecimal; empty: there is no account
 };
 
 // The facts of a budget or, with a session id, of a session. `delta` is where the

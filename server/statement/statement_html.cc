@@ -218,15 +218,16 @@ std::string ToHtml(const Statement& statement) {
   absl::StrAppend(&html, "<p>", facts.accepted_charge_count, " charges accepted, ",
                   facts.refused_charge_count, " refused.</p>\n");
   if (!facts.history.empty()) absl::StrAppend(&html, "<h2>Charged</h2>", List(facts.history));
-  absl::StrAppend(&html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
-                  List(NotCovered()), "<h2>The ledger</h2><table class=facts>",
-                  Fact("Root budget", facts.root_budget),
-                  Fact("Entries", absl::StrCat(facts.head.sequence)),
-                  CodeFact("Head", Hex(facts.head.hash)),
-                  CodeFact("Merkle root", Hex(facts.merkle_root)), Fact("Time", statement.time),
-                  Fact("Server", "epsledger " + statement.server_version), "</table>\n",
-                  "<div class=sign><div>Place and date</div><div>Name and signature</div></div>\n",
-                  "</body></html>\n");
+  absl::StrAppend(
+      &html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
+      List(NotCovered()), "<h2>The ledger</h2><table class=facts>",
+      Fact("Root budget", facts.root_budget), Fact("Entries", absl::StrCat(facts.head.sequence)),
+      CodeFact("Head", Hex(facts.head.hash)), CodeFact("Merkle root", Hex(facts.merkle_root)),
+      facts.incarnation.empty() ? "" : CodeFact("Incarnation", facts.incarnation),
+      Fact("Time", statement.time), Fact("Server", "epsledger " + statement.server_version),
+      "</table>\n",
+      "<div class=sign><div>Place and date</div><div>Name and signature</div></div>\n",
+      "</body></html>\n");
   return html;
 }
 

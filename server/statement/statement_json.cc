@@ -214,7 +214,9 @@ std::string ToJson(const Statement& statement) {
   json.Key("notCovered").Texts(NotCovered());
   json.Key("ledger").Begin('{').Key("rootBudget").Text(facts.root_budget);
   json.Key("sequence").Integer(facts.head.sequence).Key("hash").Text(Hex(facts.head.hash));
-  json.Key("merkleRoot").Text(Hex(facts.merkle_root)).End('}');
+  json.Key("merkleRoot").Text(Hex(facts.merkle_root));
+  if (!facts.incarnation.empty()) json.Key("incarnation").Text(facts.incarnation);
+  json.End('}');
   // The other forms are signed through these.
   json.Key("textSha256").Text(Sha256(ToText(statement)));
   json.Key("htmlSha256").Text(Sha256(ToHtml(statement)));

@@ -125,12 +125,13 @@ std::string ToText(const Statement& statement) {
   for (const CapAccount& cap : facts.caps) absl::StrAppend(&text, CapLines(cap));
   absl::StrAppend(&text, "\n");
   if (!facts.history.empty()) absl::StrAppend(&text, "Charged\n", Bullets(facts.history), "\n");
-  absl::StrAppend(&text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered()), "\nLedger\n",
-                  Line("  root budget", facts.root_budget),
-                  Line("  entries", absl::StrCat(facts.head.sequence)),
-                  Line("  head", Hex(facts.head.hash)),
-                  Line("  Merkle root", Hex(facts.merkle_root)), Line("time", statement.time),
-                  Line("server", "epsledger " + statement.server_version));
+  absl::StrAppend(
+      &text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered()), "\nLedger\n",
+      Line("  root budget", facts.root_budget),
+      Line("  entries", absl::StrCat(facts.head.sequence)), Line("  head", Hex(facts.head.hash)),
+      Line("  Merkle root", Hex(facts.merkle_root)),
+      facts.incarnation.empty() ? "" : Line("  incarnation", facts.incarnation),
+      Line("time", statement.time), Line("server", "epsledger " + statement.server_version));
   return text;
 }
 

@@ -192,6 +192,7 @@ absl::Status GroupCommitLedger::Recover() {
     }
   }
   recovered_budget_count_ = replica_.budget_count();
+  incarnations_ = store_->Incarnations();
   if (status.ok() && shared_ != nullptr) status = CatchUp();
   if (status.ok() && shared_ == nullptr) {
     for (const auto& [root_id, ledger] : replica_.ledgers()) replica_.Kept({root_id});

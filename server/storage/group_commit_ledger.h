@@ -82,6 +82,7 @@ class GroupCommitLedger : public core::DurableLedger {
   void Read(core::Tenant tenant, ReadFunction read) override;
   std::shared_ptr<const core::TokenTable> Tokens() const override;
   absl::Status Health() const override;
+  std::vector<core::Incarnation> Incarnations() const override { return incarnations_; }
 
   // Replayed by Open.
   int64_t recovered_entry_count() const { return recovered_entry_count_; }
@@ -162,6 +163,7 @@ class GroupCommitLedger : public core::DurableLedger {
   const Options options_;
   int64_t recovered_entry_count_ = 0;
   int64_t recovered_budget_count_ = 0;
+  std::vector<core::Incarnation> incarnations_;
 
   // Of the deciding thread alone, once it runs.
   std::unique_ptr<LedgerStore> store_;

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/core/entry.h"
+#include "server/core/incarnation.h"
 #include "server/core/ledger.h"
 
 namespace epsledger::storage {
@@ -50,6 +51,9 @@ class LedgerStore {
   // Calls `visit` with every stored entry: each ledger's in order of sequence, ledgers in order of
   // creation. Stops at the first error and returns it. DATA_LOSS for an entry that does not decode.
   virtual absl::Status ReadAll(Visit visit) = 0;
+
+  // The lives of the store, the present one last. Empty: it keeps no account of them.
+  virtual std::vector<core::Incarnation> Incarnations() const { return {}; }
 
   // After ReadAll: the ledgers whose table of charge keys said something else than their entries at
   // that moment (KeyTable). No answer may come from such a row.

@@ -259,7 +259,15 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
     if (!stored.ok()) return stored.status();
     holds = stored->has_value() && seen.hash == core::BytesOf(**stored);
   }
-  if (*holds) return absl::OkStatus();
+  if (*holds && seen.other_incarnation.empty()) return absl::OkStatus();
+  if (*holds) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "lastSeenHead: got entry %d of budgets/%s from %s. Charges may have been lost in between, "
+        "or "
+        "be taken in two places. Whoever has made sure that they are not goes on with a new "
+        "attempt of a client that is started anew",
+        seen.sequence, seen.root_budget_id, seen.other_incarnation));
+  }
   const std::string here =
       seen.sequence > ledger.head().sequence
           ? absl::StrFormat("the newest here is entry %d", ledger.head().sequence)

@@ -14,6 +14,7 @@
 #include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
 #include "server/storage/postgres/durability.h"
+#include "server/storage/postgres/incarnations.h"
 #include "server/storage/postgres/key_rows.h"
 #include "server/storage/postgres/precautions.h"
 #include "server/storage/postgres/statements.h"
@@ -81,6 +82,11 @@ absl::Status PostgresStore::Connect() {
   if (!status.ok()) return status;
   if (!std::exchange(warned_, true)) {
     for (const std::string& missing : MissingPrecautions(**connection)) spdlog::warn("{}", missing);
+  }
+  if (incarnations_.empty() && !options_.for_migration) {
+    auto incarnations = KeepIncarnations(**connection);
+    if (!incarnations.ok()) return incarnations.status();
+    incarnations_ = *std::move(incarnations);
   }
   connection_ = *std::move(connection);
   return absl::OkStatus();

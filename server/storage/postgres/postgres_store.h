@@ -53,6 +53,8 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   // A session that looks only: nothing is checked or made.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> ConnectToRead(const Options& options);
 
+  // As they were when this object was made.
+  std::vector<core::Incarnation> Incarnations() const override { return incarnations_; }
   absl::Status ReadAll(Visit visit) override;
   std::vector<std::string> LedgersWithDamagedKeys() const override {
     std::vector<std::string> root_ids;
@@ -136,8 +138,9 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   // handed out.
   std::set<std::string> damaged_;
   std::set<int64_t> damaged_keys_;  // numbers of ledgers
-  bool seen_more_ = false;          // something was handed out since the last commit
-  bool warned_ = false;             // of MissingPrecautions, once in its life
+  std::vector<core::Incarnation> incarnations_;
+  bool seen_more_ = false;  // something was handed out since the last commit
+  bool warned_ = false;     // of MissingPrecautions, once in its life
 
   // Of the open transaction.
   bool began_ = false;  // Begin was called

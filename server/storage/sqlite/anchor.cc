@@ -1,6 +1,7 @@
 #include "server/storage/sqlite/anchor.h"
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -9,9 +10,11 @@
 namespace epsledger::storage {
 namespace {
 
-constexpr char kMagic[] = "epslanc1";
-constexpr size_t kMagicSize = sizeof(kMagic) - 1;
-constexpr size_t kContentSize = kMagicSize + 16 + 3 * 8 + 32;
+// Records of the first kind do not say which file the database is.
+constexpr std::string_view kFirstMagic = "epslanc1";
+constexpr std::string_view kMagic = "epslanc2";
+constexpr size_t kFirstContentSize = kMagic.size() + 16 + 3 * 8 + 32;
+constexpr size_t kContentSize = kFirstContentSize + 2 * 8;
 constexpr size_t kRecordSize = kContentSize + 32;
 // Between two records: no sector of a disk holds both.
 constexpr int64_t kPlaceSize = 4096;
@@ -34,30 +37,35 @@ void Put(const Bytes& from, std::string* bytes) {
 }
 
 std::string Encode(const Anchor& anchor) {
-  std::string bytes(kMagic, kMagicSize);
+  std::string bytes(kMagic);
   Put(anchor.incarnation, &bytes);
   PutNumber(anchor.commit, &bytes);
   PutNumber(anchor.entry_count, &bytes);
   PutNumber(anchor.entry_id, &bytes);
   Put(anchor.hash, &bytes);
+  PutNumber(anchor.database.number, &bytes);
+  PutNumber(anchor.database.birth_nanoseconds, &bytes);
   Put(core::Sha256({bytes}), &bytes);
   return bytes;
 }
 
-std::optional<Anchor> Decode(const std::string& bytes) {
-  const std::string_view content(bytes.data(), kContentSize);
-  if (content.substr(0, kMagicSize) != kMagic ||
-      core::BytesOf(core::Sha256({content})) != std::string_view(bytes).substr(kContentSize)) {
-    return std::nullopt;
-  }
+std::optional<Anchor> Decode(std::string_view bytes) {
+  const std::string_view magic = bytes.substr(0, kMagic.size());
+  if (magic != kMagic && magic != kFirstMagic) return std::nullopt;
+  const size_t size = magic == kMagic ? kContentSize : kFirstContentSize;
+  const core::Hash sum = core::Sha256({bytes.substr(0, size)});
+  if (core::BytesOf(sum) != bytes.substr(size, sum.size())) return std::nullopt;
   Anchor anchor;
-  const char* at = bytes.data() + kMagicSize;
+  const char* at = bytes.data() + kMagic.size();
   std::memcpy(anchor.incarnation.data(), at, anchor.incarnation.size());
   at += anchor.incarnation.size();
   anchor.commit = NumberAt(at);
   anchor.entry_count = NumberAt(at + 8);
   anchor.entry_id = NumberAt(at + 16);
-  std::memcpy(anchor.hash.data(), at + 24, anchor.hash.size());
+  at += 24;
+  std::memcpy(anchor.hash.data(), at, anchor.hash.size());
+  at += anchor.hash.size();
+  if (magic == kMagic) anchor.database = {NumberAt(at), NumberAt(at + 8)};
   return anchor;
 }
 

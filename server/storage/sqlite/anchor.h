@@ -3,7 +3,6 @@
 
 #include <sqlite3.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,20 +12,28 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/core/entry.h"
+#include "server/core/incarnation.h"
 #include "server/storage/sqlite/vfs_file.h"
 
 namespace epsledger::storage {
 
-// Names one life of a database: it changes where history may have been left behind.
-using Incarnation = std::array<uint8_t, 16>;
+// Which file a database is, on its file system. A copy is another one, and so is a restored file; a
+// snapshot of a whole disk is the same. Zeros: not known.
+struct FileIdentity {
+  int64_t number = 0;             // its inode's
+  int64_t birth_nanoseconds = 0;  // since 1970; 0 where the file system does not know
+
+  bool operator==(const FileIdentity&) const = default;
+};
 
 // What a database held after a commit that was acknowledged.
 struct Anchor {
-  Incarnation incarnation{};
+  core::IncarnationId incarnation{};
   int64_t commit = 0;       // counts the commits of this incarnation
   int64_t entry_count = 0;  // of all ledgers
   int64_t entry_id = 0;     // of the entry that was stored last (schema.cc); 0: there is none
   core::Hash hash{};        // of that entry
+  FileIdentity database;    // that was served
 
   bool operator==(const Anchor&) const = default;
 };
@@ -57,7 +64,7 @@ class AnchorFile {
   // good. The records of the other group are written from then on.
   absl::StatusOr<std::optional<Anchor>> Read();
   // In the place of the oldest record. REQUIRES: Read; each of the first three is synced before the
-  // next one is written. Cost: a write of 112 bytes, no sync.
+  // next one is written. Cost: a write of 144 bytes, no sync.
   absl::Status Write(const Anchor& anchor);
   absl::Status Sync() { return file_->Sync(); }
   bool sync_failed() const { return file_->sync_failed(); }

@@ -171,18 +171,9 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
   return reports;
 }
 
-absl::StatusOr<std::vector<std::string>> AcceptedLosses(const std::string& path) {
+absl::StatusOr<std::vector<core::Incarnation>> SqliteIncarnations(const std::string& path) {
   const absl::StatusOr<Database> database = OpenReadOnly(path);
-  if (!database.ok()) return database.status();
-  std::vector<std::string> losses;
-  const absl::StatusOr<std::vector<Incarnation>> lives = IncarnationsOf(database->get());
-  if (!lives.ok() || lives->size() < 2) return losses;
-  Cursor reasons(database->get(), path,
-                 "SELECT strftime('%Y-%m-%d', begin_time, 'unixepoch') || ': ' || reason"
-                 " FROM incarnations WHERE reason <> 'first served' ORDER BY number");
-  while (reasons.Next()) losses.push_back(reasons.Bytes(0));
-  if (!reasons.status().ok()) return reasons.status();
-  return losses;
+  return database.ok() ? IncarnationsOf(database->get()) : database.status();
 }
 
 absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::string& root_id,

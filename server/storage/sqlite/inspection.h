@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/core/incarnation.h"
 #include "server/storage/export_file.h"
 
 namespace epsledger::storage {
@@ -18,8 +19,8 @@ namespace epsledger::storage {
 absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(
     const std::string& path, core::PriceCheck prices = core::PriceCheck::kStored);
 
-// When and why commits that were lost were given up (accept_loss), in order. Errors as above.
-absl::StatusOr<std::vector<std::string>> AcceptedLosses(const std::string& path);
+// The incarnations of a stored database, the present one last. Errors as above.
+absl::StatusOr<std::vector<core::Incarnation>> SqliteIncarnations(const std::string& path);
 
 // Writes the export file of one ledger, verifying it on the way; a ledger with a fault is not
 // exported: the report then says what is wrong. NOT_FOUND also for a ledger that is not there.

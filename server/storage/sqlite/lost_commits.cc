@@ -90,7 +90,7 @@ absl::Status Compare(sqlite3* database, const Anchor& anchor) {
 }
 
 absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
-  const absl::StatusOr<std::vector<Incarnation>> incarnations = IncarnationsOf(database);
+  const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
   if (!incarnations.ok()) return incarnations.status();
   sqlite3_vfs* vfs = nullptr;
   sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
@@ -113,8 +113,10 @@ absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
         absl::StrCat(AnchorOf(path), file.ok() ? " is empty" : " is missing",
                      ": nothing tells whether the database has lost its last commits"));
   }
-  if (!incarnations->empty() && std::find(incarnations->begin(), incarnations->end(),
-                                          (*anchor)->incarnation) == incarnations->end()) {
+  const bool known =
+      std::any_of(incarnations->begin(), incarnations->end(),
+                  [&](const core::Incarnation& life) { return life.id == (*anchor)->incarnation; });
+  if (!incarnations->empty() && !known) {
     return absl::DataLossError(absl::StrCat(
         AnchorOf(path), " belongs to another database, or to a later state of this one"));
   }
@@ -123,19 +125,23 @@ absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Incarnation>> IncarnationsOf(sqlite3* database) {
-  std::vector<Incarnation> incarnations;
+absl::StatusOr<std::vector<core::Incarnation>> IncarnationsOf(sqlite3* database) {
+  std::vector<core::Incarnation> incarnations;
   const absl::StatusOr<bool> there = HasTable(database, "incarnations");
   if (!there.ok()) return there.status();
   if (!*there) return incarnations;
   const absl::StatusOr<Statement> select =
-      Prepare(database, "SELECT incarnation FROM incarnations ORDER BY number");
+      Prepare(database, "SELECT incarnation, begin_time, reason FROM incarnations ORDER BY number");
   if (!select.ok()) return select.status();
   int step;
   while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
-    if (!CopyColumn(select->get(), 0, &incarnations.emplace_back())) {
+    core::Incarnation& life = incarnations.emplace_back();
+    const unsigned char* reason = sqlite3_column_text(select->get(), 2);
+    if (!CopyColumn(select->get(), 0, &life.id) || reason == nullptr) {
       return absl::DataLossError("the table of incarnations is damaged");
     }
+    life.begin_seconds = sqlite3_column_int64(select->get(), 1);
+    life.reason = reinterpret_cast<const char*>(reason);
   }
   if (step != SQLITE_DONE) return Error(database);
   return incarnations;

@@ -13,7 +13,7 @@
 namespace epsledger::storage {
 
 // The incarnations of the database, the present one last; none where no server has kept an anchor.
-absl::StatusOr<std::vector<Incarnation>> IncarnationsOf(sqlite3* database);
+absl::StatusOr<std::vector<core::Incarnation>> IncarnationsOf(sqlite3* database);
 
 // What an anchor of this moment would say, but for its incarnation and commit.
 absl::StatusOr<Anchor> PresentState(sqlite3* database);

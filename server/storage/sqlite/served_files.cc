@@ -1,5 +1,6 @@
 #include "server/storage/sqlite/served_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -18,7 +19,7 @@ constexpr std::chrono::milliseconds kAnchorLag(250);
 // No file system's clock is coarser.
 constexpr time_t kTickSeconds = 3;
 
-absl::Status NoteIncarnation(sqlite3* database, const Incarnation& incarnation,
+absl::Status NoteIncarnation(sqlite3* database, const core::IncarnationId& incarnation,
                              const std::string& reason) {
   sqlite3_stmt* statement = nullptr;
   int code = sqlite3_prepare_v2(
@@ -37,21 +38,51 @@ absl::Status NoteIncarnation(sqlite3* database, const Incarnation& incarnation,
       absl::StrCat("ledger database: noting its incarnation: ", sqlite3_errmsg(database)));
 }
 
+sqlite3_vfs* VfsOf(sqlite3* database) {
+  sqlite3_vfs* vfs = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+  return vfs;
+}
+
+FileIdentity IdentityOf(const std::string& path) {
+  struct statx file {};
+  if (statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &file) != 0) return {};
+  FileIdentity identity{.number = static_cast<int64_t>(file.stx_ino)};
+  if ((file.stx_mask & STATX_BTIME) != 0) {
+    identity.birth_nanoseconds = file.stx_btime.tv_sec * 1'000'000'000 + file.stx_btime.tv_nsec;
+  }
+  return identity;
+}
+
 }  // namespace
+
+absl::StatusOr<std::string> ServedFiles::WhyToBegin(sqlite3* database, const std::string& path,
+                                                    bool with_names) {
+  const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
+  if (!incarnations.ok()) return incarnations.status();
+  if (incarnations->empty()) return "first served";
+  const absl::StatusOr<std::unique_ptr<AnchorFile>> file =
+      AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/false);
+  if (!file.ok()) return file.status();
+  const absl::StatusOr<std::optional<Anchor>> anchor = (*file)->Read();
+  if (!anchor.ok()) return anchor.status();
+  const FileIdentity served = anchor->value_or(Anchor()).database;
+  if (!with_names || served == FileIdentity() || served == IdentityOf(path)) return "";
+  return "its files were copied or restored: the database is another file than the one that was "
+         "served";
+}
 
 absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database,
                                                                const std::string& path,
-                                                               const std::string& accepted_loss,
+                                                               const std::string& begun_because,
                                                                bool with_names) {
-  const absl::StatusOr<std::vector<Incarnation>> incarnations = IncarnationsOf(database);
+  const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
   if (!incarnations.ok()) return incarnations.status();
   const absl::StatusOr<Anchor> present = PresentState(database);
   if (!present.ok()) return present.status();
-  sqlite3_vfs* vfs = nullptr;
-  sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
   std::unique_ptr<ServedFiles> served(new ServedFiles());
   absl::StatusOr<std::unique_ptr<AnchorFile>> file =
-      AnchorFile::Open(vfs, AnchorOf(path), /*create=*/true);
+      AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/true);
   if (!file.ok()) return file.status();
   served->file_ = *std::move(file);
   const absl::StatusOr<std::optional<Anchor>> before = served->file_->Read();
@@ -60,22 +91,22 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
   Anchor& anchor = served->anchor_;
   anchor = *present;
   anchor.commit = before.ok() && before->has_value() ? (*before)->commit : 0;
+  if (with_names) anchor.database = IdentityOf(path);
   const bool is_first = incarnations->empty();
-  if (is_first || !accepted_loss.empty()) {
-    sqlite3_randomness(static_cast<int>(anchor.incarnation.size()), anchor.incarnation.data());
+  if (begun_because.empty()) {
+    anchor.incarnation = incarnations->back().id;
   } else {
-    anchor.incarnation = incarnations->back();
+    sqlite3_randomness(static_cast<int>(anchor.incarnation.size()), anchor.incarnation.data());
   }
   // The anchor of a first incarnation is made before it, so that a database with an incarnation has
   // an anchor. Of a later one it is made after it: the anchor before it names an older one.
-  if (!is_first && !accepted_loss.empty()) {
-    absl::Status status = NoteIncarnation(database, anchor.incarnation, accepted_loss);
+  if (!is_first && !begun_because.empty()) {
+    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because);
     if (!status.ok()) return status;
   }
   if (absl::Status status = served->Renew(); !status.ok()) return status;
   if (is_first) {
-    absl::Status status = NoteIncarnation(database, anchor.incarnation,
-                                          accepted_loss.empty() ? "first served" : accepted_loss);
+    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because);
     if (!status.ok()) return status;
   }
   if (with_names) {

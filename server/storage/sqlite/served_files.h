@@ -23,14 +23,19 @@ namespace epsledger::storage {
 // Not thread-safe.
 class ServedFiles {
  public:
-  // Begins to keep an anchor of what the database at `path` holds now. Without an incarnation it
-  // gets its first one; with an `accepted_loss`, a text for the auditor, another one. `with_names`:
-  // the files are the operating system's own. REQUIRES: the database and its log are open and hold
-  // everything that was acknowledged (CheckForLostCommits), or `accepted_loss` says what is
-  // missing.
+  // Why a new incarnation must begin before anybody serves from the database at `path`: it has
+  // none, or is another file than the one that was served. Empty: it need not. `with_names`: the
+  // files are the operating system's own.
+  static absl::StatusOr<std::string> WhyToBegin(sqlite3* database, const std::string& path,
+                                                bool with_names);
+
+  // Begins to keep an anchor of what the database at `path` holds now. With `begun_because`, a text
+  // for the auditor, another incarnation begins. REQUIRES: the database and its log are open and
+  // hold everything that was acknowledged (CheckForLostCommits), or `begun_because` says what is
+  // missing; WhyToBegin is empty, or `begun_because` is not.
   static absl::StatusOr<std::unique_ptr<ServedFiles>> Keep(sqlite3* database,
                                                            const std::string& path,
-                                                           const std::string& accepted_loss,
+                                                           const std::string& begun_because,
                                                            bool with_names);
   // Syncs the anchor: a power loss after an orderly end takes nothing back.
   ~ServedFiles();

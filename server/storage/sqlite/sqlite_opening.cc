@@ -162,13 +162,31 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   }
   anchored_ = options.anchored || !accepted_loss_.empty();
   if (!accepted_loss_.empty()) {
-    begun_because_ = absl::StrCat(options.accept_loss, "; ", accepted_loss_);
+    begun_because_ =
+        absl::StrCat("a loss was accepted: ", options.accept_loss, "; ", accepted_loss_);
   }
-  if (!damage_.ok() || !unwritable_.ok()) return absl::OkStatus();
+  if (!options.begin_because.empty()) begun_because_ = options.begin_because;
+  if (!damage_.ok()) return ReadIncarnations();
+  if (anchored_ && begun_because_.empty()) {
+    absl::StatusOr<std::string> why = ServedFiles::WhyToBegin(database, path, with_names_);
+    if (!why.ok()) return why.status();
+    begun_because_ = *std::move(why);
+  }
+  // Without room for an incarnation nobody could be told of it.
+  if (!unwritable_.ok()) return begun_because_.empty() ? ReadIncarnations() : unwritable_;
   absl::Status status = KeepFiles();
+  if (status.ok()) return ReadIncarnations();
   const bool may_pass = absl::IsUnavailable(status) && Trusted().ok();
-  if (status.ok() || !may_pass || !begun_because_.empty()) return status;
+  if (!may_pass || !begun_because_.empty()) return status;
   unwritable_ = status;
+  return ReadIncarnations();
+}
+
+absl::Status SqliteStore::ReadIncarnations() {
+  absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database_.get());
+  // Of a damaged database nothing is charged.
+  if (!incarnations.ok()) return damage_.ok() ? incarnations.status() : absl::OkStatus();
+  incarnations_ = *std::move(incarnations);
   return absl::OkStatus();
 }
 
@@ -176,8 +194,10 @@ absl::Status SqliteStore::KeepFiles() {
   if (!anchored_ || served_ != nullptr) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<ServedFiles>> served =
       ServedFiles::Keep(database_.get(), path_, begun_because_, with_names_);
-  if (served.ok()) served_ = *std::move(served);
-  return served.status();
+  if (!served.ok()) return served.status();
+  served_ = *std::move(served);
+  begun_because_.clear();
+  return absl::OkStatus();
 }
 
 absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {

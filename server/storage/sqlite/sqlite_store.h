@@ -35,6 +35,8 @@ class SqliteStore : public LedgerStore {
     bool anchored = false;
     // Opens what has lost commits all the same, as a new incarnation that notes this reason.
     std::string accept_loss;
+    // Begins a new incarnation, for this reason.
+    std::string begin_because;
   };
 
   // Opens or creates `path`, whose folder exists. FAILED_PRECONDITION if another process holds it,
@@ -53,6 +55,7 @@ class SqliteStore : public LedgerStore {
   // What was missing when it was opened with accept_loss.
   const std::string& accepted_loss() const { return accepted_loss_; }
 
+  std::vector<core::Incarnation> Incarnations() const override { return incarnations_; }
   std::vector<std::string> LedgersWithDamagedKeys() const override { return damaged_keys_; }
   absl::Status Damage() const override { return damage_; }
   // A database that could not be written when it was opened is read only, and so is one of which a
@@ -92,6 +95,7 @@ class SqliteStore : public LedgerStore {
   absl::Status RewriteLog();
   // Moves all of the log to the database.
   absl::Status TruncateLog();
+  absl::Status ReadIncarnations();
   // Begins to keep the anchor and the names of a database that is served.
   absl::Status KeepFiles();
   // Writes a megabyte beside the database, syncs it and removes it.
@@ -148,6 +152,7 @@ class SqliteStore : public LedgerStore {
   bool sync_failed_ = false;
   absl::Status unwritable_;
   std::string begun_because_;  // why an incarnation is begun; empty: none is
+  std::vector<core::Incarnation> incarnations_;
   std::vector<std::string> damaged_keys_;
   absl::Status damage_;
   std::string accepted_loss_;

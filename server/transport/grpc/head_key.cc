@@ -2,13 +2,20 @@
 
 #include <openssl/crypto.h>
 
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "server/core/sha256.h"
 
 namespace epsledger::transport {
 namespace {
 
-constexpr size_t kTagBytes = 16;
-constexpr size_t kBlockBytes = 64;  // of SHA-256
+constexpr size_t kHmacBytes = 16;
+constexpr size_t kShortIdBytes = 8;  // of an incarnation
+constexpr size_t kBlockBytes = 64;   // of SHA-256
 
 void AppendNumber(uint64_t value, std::string* out) {
   for (int shift = 56; shift >= 0; shift -= 8) out->push_back(static_cast<char>(value >> shift));
@@ -20,33 +27,69 @@ void AppendText(std::string_view text, std::string* out) {
   out->append(text);
 }
 
+std::string ShortId(const core::Incarnation& incarnation) {
+  return std::string(reinterpret_cast<const char*>(incarnation.id.data()), kShortIdBytes);
+}
+
+absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
+
 }  // namespace
 
-HeadKey::HeadKey(std::string_view secret)
-    : inner_(kBlockBytes, '\x36'), outer_(kBlockBytes, '\x5c') {
+HeadKey::HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations)
+    : inner_(kBlockBytes, '\x36'),
+      outer_(kBlockBytes, '\x5c'),
+      incarnations_(std::move(incarnations)) {
   for (size_t i = 0; i < secret.size(); ++i) {
     inner_[i] = static_cast<char>(inner_[i] ^ secret[i]);
     outer_[i] = static_cast<char>(outer_[i] ^ secret[i]);
   }
+  if (!incarnations_.empty()) present_ = ShortId(incarnations_.back());
 }
 
-std::string HeadKey::TagOf(const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
+std::string HeadKey::TagIn(std::string_view incarnation, const core::Tenant& tenant,
+                           std::string_view budget_id, int64_t sequence,
                            std::string_view hash) const {
   std::string head;
   AppendText(tenant.name, &head);
   AppendText(budget_id, &head);
   AppendNumber(static_cast<uint64_t>(sequence), &head);
   AppendText(hash, &head);
+  if (!incarnation.empty()) AppendText(incarnation, &head);
   // OpenSSL's HMAC() looks for the algorithm each time, which takes longer than to hash.
   const core::Hash inside = core::Sha256({inner_, head});
   const core::Hash tag = core::Sha256({outer_, core::BytesOf(inside)});
-  return std::string(core::BytesOf(tag).substr(0, kTagBytes));
+  return std::string(core::BytesOf(tag).substr(0, kHmacBytes)).append(incarnation);
+}
+
+std::string HeadKey::TagOf(const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
+                           std::string_view hash) const {
+  return TagIn(present_, tenant, budget_id, sequence, hash);
 }
 
 void HeadKey::Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const {
-  const std::string want = TagOf(tenant, head->root_budget_id, head->sequence, head->hash);
-  head->is_authentic = !head->hash.empty() && tag.size() == want.size() &&
-                       CRYPTO_memcmp(tag.data(), want.data(), want.size()) == 0;
+  head->is_authentic = false;
+  head->other_incarnation.clear();
+  if (head->hash.empty()) return;
+  if (tag.size() != kHmacBytes && tag.size() != kHmacBytes + kShortIdBytes) return;
+  const std::string_view incarnation = tag.substr(kHmacBytes);
+  const std::string want =
+      TagIn(incarnation, tenant, head->root_budget_id, head->sequence, head->hash);
+  head->is_authentic = CRYPTO_memcmp(tag.data(), want.data(), want.size()) == 0;
+  if (head->is_authentic && !incarnation.empty() && incarnation != present_) {
+    head->other_incarnation = Describe(incarnation);
+  }
+}
+
+std::string HeadKey::Describe(std::string_view incarnation) const {
+  std::string text = absl::StrCat("incarnation ", absl::BytesToHexString(AbslView(incarnation)));
+  if (incarnations_.empty()) return text;
+  const core::Incarnation& present = incarnations_.back();
+  return absl::StrCat(
+      text, " of the ledger, and this server has ", absl::BytesToHexString(AbslView(present_)),
+      ", since ",
+      absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::FromUnixSeconds(present.begin_seconds),
+                       absl::UTCTimeZone()),
+      " UTC: ", present.reason);
 }
 
 }  // namespace epsledger::transport

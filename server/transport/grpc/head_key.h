@@ -6,31 +6,43 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/core/command.h"
+#include "server/core/incarnation.h"
 #include "server/core/tenant.h"
 
 namespace epsledger::transport {
 
-// The tag of a head says that a server with this key gave it out as that of the budget's ledger.
-// Only such a head can prove that a ledger has lost entries: what anybody could write would let any
-// client stop a ledger. Servers have the same key if they have the same statement key. Thread-safe.
+// The tag of a head says that a server with this key gave it out as that of the budget's ledger,
+// and in which incarnation. Only such a head can prove that a ledger has lost entries: what anybody
+// could write would let any client stop a ledger. Servers have the same key if they have the same
+// statement key. Thread-safe.
 class HeadKey {
  public:
-  // REQUIRES: 32 bytes that nobody else has.
-  explicit HeadKey(std::string_view secret);
+  // `incarnations` as of core::DurableLedger; without one tags name none. REQUIRES: 32 bytes that
+  // nobody else has.
+  HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations);
 
-  // 16 bytes: HMAC-SHA-256 (RFC 2104) of tenant, budget, sequence number and hash, the first half.
+  // 24 bytes: HMAC-SHA-256 (RFC 2104) of tenant, budget, sequence number, hash and the next eight
+  // bytes, the first half of it; and eight bytes of the incarnation's id.
   std::string TagOf(const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
                     std::string_view hash) const;
 
-  // Sets is_authentic. A head without its hash is none.
+  // Sets is_authentic and other_incarnation. A head without its hash is no authentic one. Tags of
+  // 16 bytes, which name no incarnation, are good too.
   void Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const;
 
  private:
+  std::string TagIn(std::string_view incarnation, const core::Tenant& tenant,
+                    std::string_view budget_id, int64_t sequence, std::string_view hash) const;
+  std::string Describe(std::string_view incarnation) const;
+
   // The secret as the two hashes of HMAC begin with it, 64 bytes each.
   std::string inner_;
   std::string outer_;
+  const std::vector<core::Incarnation> incarnations_;
+  std::string present_;  // in tags; empty: none
 };
 
 // Sets the tag of an answer that has the sequence number and the hash of an entry.

@@ -209,13 +209,14 @@ absl::Status Server::Listen(const ServerOptions& options) {
 
   absl::StatusOr<std::string> head_secret = key->SecretFor("epsledger.v1.LedgerHead.tag");
   if (!head_secret.ok()) return head_secret.status();
-  const HandlerContext context{priced_ledger_,
-                               open_calls_,
-                               open_streams_,
-                               std::make_shared<WatchTurns>(kMaxWatchReads),
-                               computations_,
-                               access_,
-                               std::make_shared<const HeadKey>(*std::move(head_secret))};
+  const HandlerContext context{
+      priced_ledger_,
+      open_calls_,
+      open_streams_,
+      std::make_shared<WatchTurns>(kMaxWatchReads),
+      computations_,
+      access_,
+      std::make_shared<const HeadKey>(*std::move(head_secret), ledger_.Incarnations())};
   services_.push_back(MakeAccessService(context));
   services_.push_back(MakeBudgetService(context));
   services_.push_back(MakeSessionService(context));

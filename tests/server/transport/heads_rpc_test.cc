@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/synchronization/notification.h"
+#include "server/storage/sqlite/sqlite_store.h"
 #include "server/transport/grpc/head_key.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/transport/test_server.h"
@@ -227,7 +228,7 @@ TEST_F(HeadsRpc, AnAuthenticHeadOfALostFutureStopsItsLedgerAtAnyDistance) {
 }
 
 TEST_F(HeadsRpc, ATagIsSixteenBytesOfOneHeadOfOneTenant) {
-  const HeadKey key(std::string(32, 'k'));
+  const HeadKey key(std::string(32, 'k'), {});
   const std::string hash(32, 'h');
   const std::string tag = key.TagOf({"t"}, "b", 7, hash);
   EXPECT_EQ(tag.size(), 16u);
@@ -237,7 +238,7 @@ TEST_F(HeadsRpc, ATagIsSixteenBytesOfOneHeadOfOneTenant) {
   EXPECT_NE(tag, key.TagOf({"t"}, "b", 8, hash));
   EXPECT_NE(tag, key.TagOf({"t"}, "b", 7, std::string(32, 'i')));
   EXPECT_NE(key.TagOf({"tb"}, "", 7, hash), key.TagOf({"t"}, "b", 7, hash));
-  EXPECT_NE(tag, HeadKey(std::string(32, 'l')).TagOf({"t"}, "b", 7, hash));
+  EXPECT_NE(tag, HeadKey(std::string(32, 'l'), {}).TagOf({"t"}, "b", 7, hash));
   // It is HMAC, as OpenSSL has it, of what is written out here.
   const std::string secret(32, 'k');
   std::string written;
@@ -259,6 +260,65 @@ TEST_F(HeadsRpc, ATagIsSixteenBytesOfOneHeadOfOneTenant) {
   core::SeenHead bare{"b", 7, ""};
   key.Check({"t"}, key.TagOf({"t"}, "b", 7, ""), &bare);
   EXPECT_FALSE(bare.is_authentic);
+}
+
+TEST_F(HeadsRpc, ATagNamesTheIncarnationThatGaveItOut) {
+  const core::Incarnation first{
+      .id = {1, 2, 3, 4, 5, 6, 7, 8, 9}, .begin_seconds = 0, .reason = "first served"};
+  const core::Incarnation second{.id = {9}, .begin_seconds = 86400, .reason = "copied"};
+  const std::string secret(32, 'k');
+  const std::string hash(32, 'h');
+  const HeadKey before(secret, {first});
+  const HeadKey after(secret, {first, second});
+  const std::string tag = before.TagOf({"t"}, "b", 7, hash);
+  EXPECT_EQ(tag.size(), 24u);
+  core::SeenHead head{"b", 7, hash};
+  before.Check({"t"}, tag, &head);
+  EXPECT_TRUE(head.is_authentic);
+  EXPECT_EQ(head.other_incarnation, "");
+  after.Check({"t"}, tag, &head);
+  EXPECT_TRUE(head.is_authentic);
+  EXPECT_EQ(
+      head.other_incarnation,
+      "incarnation 0102030405060708 of the ledger, and this server has 0900000000000000, since "
+      "1970-01-02 00:00:00 UTC: copied");
+  // Nobody turns one into the other, or makes one that names none.
+  for (size_t i = 0; i < tag.size(); ++i) {
+    std::string other = tag;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    before.Check({"t"}, other, &head);
+    EXPECT_FALSE(head.is_authentic) << i;
+  }
+  before.Check({"t"}, tag.substr(0, 16), &head);
+  EXPECT_FALSE(head.is_authentic);
+  // Servers of before gave out tags without one.
+  after.Check({"t"}, HeadKey(secret, {}).TagOf({"t"}, "b", 7, hash), &head);
+  EXPECT_TRUE(head.is_authentic);
+  EXPECT_EQ(head.other_incarnation, "");
+}
+
+TEST_F(HeadsRpc, AClientOfAnotherIncarnationIsToldBeforeItCharges) {
+  const std::string path = folder_.path() + "/ledger.sqlite";
+  const auto open = [&](const std::string& why) {
+    return *storage::SqliteStore::Open(path, {.anchored = true, .begin_because = why});
+  };
+  v1::LedgerHead seen;
+  {
+    KeyedServer server(key_file_, open(""));
+    server.client.MakeSession("pure_epsilon { epsilon: 100 }");
+    seen = HeadOf(server.client.Charge(kAttempt, "first", kOneEpsilon, 1).response);
+    EXPECT_TRUE(ChargeHaving(server.client, seen, "second").ok());
+  }
+  KeyedServer server(key_file_, open("restored by a test"));
+  const auto told = ChargeHaving(server.client, seen, "third");
+  EXPECT_EQ(told.code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(told.status.error_message(), HasSubstr("restored by a test"));
+  EXPECT_THAT(told.status.error_message(), HasSubstr("taken in two places"));
+  // Nobody else is stopped, and who comes without a head goes on.
+  const auto charged = server.client.Charge(kAttempt, "third", kOneEpsilon, 1);
+  ASSERT_TRUE(charged.ok()) << charged.status.error_message();
+  EXPECT_TRUE(ChargeHaving(server.client, HeadOf(charged.response), "fourth").ok());
+  ASSERT_EQ(server.ledger->Incarnations().size(), 2u);
 }
 
 }  // namespace

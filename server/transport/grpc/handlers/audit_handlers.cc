@@ -372,6 +372,8 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
                                 const Call& call) {
     const std::string time =
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
+    const std::vector<core::Incarnation> incarnations = context_.ledger.Incarnations();
+    if (!incarnations.empty()) facts.incarnation = core::ToHex(incarnations.back().id);
     return context_.computations->Submit([call, facts = std::move(facts), delta,
                                           message = std::move(message), time, key = key_,
                                           version = server_version_]() mutable {

@@ -46,6 +46,12 @@ class ServerHandlers final
           info.set_storage(facts_.storage);
           ToProto(absl::ToUnixMicros(facts_.start_time), info.mutable_start_time());
           info.set_statement_public_key(facts_.statement_public_key);
+          for (const core::Incarnation& life : context_.ledger.Incarnations()) {
+            v1::Incarnation* shown = info.add_incarnations();
+            shown->set_id(life.id.data(), life.id.size());
+            shown->mutable_begin_time()->set_seconds(life.begin_seconds);
+            shown->set_reason(life.reason);
+          }
           // A server whose ledger has stopped still says so.
           if (const absl::Status health = context_.ledger.Health(); !health.ok()) {
             info.set_not_serving_reason(std::string(health.message()));

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/server/storage/lost_future.h"
 #include "tests/server/storage/postgres/postgres_database.h"
 #include "tests/server/storage/scratch_folder.h"
 
@@ -243,6 +244,34 @@ TEST(PostgresOpen, ReadsThePasswordFileWheneverItConnects) {
       "ALTER ROLE keeper PASSWORD 'two'; SELECT pg_terminate_backend(pid)"
       " FROM pg_stat_activity WHERE usename = 'keeper'");
   EXPECT_TRUE(Until([&] { return client.CreateBudget("c", 1).ok(); }));
+}
+
+TEST(PostgresOpen, ALostFutureIsFoundAtAnyDistance) {
+  const PostgresDatabase database;
+  ExpectALostFutureIsFoundAtAnyDistance(*database.Server());
+}
+
+TEST(PostgresOpen, AnotherDatabaseIsAnotherIncarnation) {
+  const PostgresDatabase database;
+  const auto first = database.Store()->Incarnations();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first.back().reason, "first served");
+  EXPECT_EQ(database.Store()->Incarnations().back().id, first.back().id);
+  const std::string copy = database.name() + "_copy";
+  ASSERT_TRUE(database.cluster()
+                  .Sql("postgres", "CREATE DATABASE " + copy + " TEMPLATE " + database.name())
+                  .ok());
+  PostgresStore::Options options = database.options();
+  options.conninfo = database.cluster().ConnectionString(copy);
+  for (int time = 0; time < 2; ++time) {
+    const auto store = PostgresStore::Open(options);
+    ASSERT_TRUE(store.ok()) << store.status();
+    const auto second = (*store)->Incarnations();
+    ASSERT_EQ(second.size(), 2u);
+    EXPECT_EQ(second.front().id, first.front().id);
+    EXPECT_THAT(second.back().reason, HasSubstr("restored or copied"));
+  }
+  EXPECT_EQ(database.Store()->Incarnations().size(), 1u) << "the other one goes on";
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/ledger_import.h"
 #include "server/storage/sqlite/inspection.h"
+#include "tests/server/storage/lost_future.h"
 #include "tests/server/storage/sample_ledger.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/storage/waiting_client.h"
@@ -41,6 +42,14 @@ class SqliteStoreTest : public ::testing::Test {
       EXPECT_TRUE(client.Charge(run, 1, id, PureDp{1}).ok());
     }
     return client.Head("adult");
+  }
+  // Why each incarnation began.
+  std::vector<std::string> Lives() {
+    std::vector<std::string> reasons;
+    const auto lives = SqliteIncarnations(path_);
+    EXPECT_TRUE(lives.ok()) << lives.status();
+    for (const core::Incarnation& life : *lives) reasons.push_back(life.reason);
+    return reasons;
   }
   // Runs SQL on the closed file as somebody with another tool would.
   std::string Sql(const std::string& sql) {
@@ -288,15 +297,48 @@ TEST_F(SqliteStoreTest, LostCommitsAreRefusedUntilSomebodyAcceptsTheLoss) {
     std::ostringstream out;
     EXPECT_EQ(ExportSqlite(path_, "adult", out).status().code(), absl::StatusCode::kDataLoss);
   }
-  EXPECT_THAT(*AcceptedLosses(path_), ::testing::IsEmpty());
+  EXPECT_THAT(Lives(), ::testing::ElementsAre("first served"));
   {
     const auto accepted = SqliteStore::Open(path_, {.accept_loss = "the disk died"});
     ASSERT_TRUE(accepted.ok()) << accepted.status();
     EXPECT_THAT((*accepted)->accepted_loss(), HasSubstr("knows 3"));
   }
-  EXPECT_THAT(*AcceptedLosses(path_), ::testing::ElementsAre(HasSubstr("the disk died; ")));
+  EXPECT_THAT(Lives(), ::testing::ElementsAre("first served",
+                                              HasSubstr("a loss was accepted: the disk died; ")));
   const auto ledger = *GroupCommitLedger::Open(*serve(), {});
   EXPECT_EQ(WaitingClient(*ledger).Head("adult"), early);
+}
+
+TEST_F(SqliteStoreTest, ALostFutureIsFoundAtAnyDistance) {
+  ExpectALostFutureIsFoundAtAnyDistance(*OpenLedger());
+}
+
+TEST_F(SqliteStoreTest, ACopyIsAnotherIncarnationAndAStartIsNot) {
+  const auto serve = [](const std::string& path) {
+    const auto store = SqliteStore::Open(path, {.anchored = true});
+    EXPECT_TRUE(store.ok()) << store.status();
+    return (*store)->Incarnations();
+  };
+  const auto first = serve(path_);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(serve(path_).back().id, first.back().id);
+  const std::string copied = folder_.path() + "/copy.sqlite";
+  for (const char* ending : {"", "-anchor"}) {
+    std::filesystem::copy_file(path_ + ending, copied + ending);
+  }
+  const auto second = serve(copied);
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(second.front().id, first.front().id) << "the first one names the database";
+  EXPECT_NE(second.back().id, first.back().id);
+  EXPECT_THAT(second.back().reason, HasSubstr("copied or restored"));
+  EXPECT_EQ(serve(copied).size(), 2u);
+  EXPECT_EQ(serve(path_).size(), 1u) << "the other one goes on";
+  // A new name is no copy.
+  const std::string renamed = folder_.path() + "/renamed.sqlite";
+  for (const char* ending : {"", "-anchor"}) {
+    std::filesystem::rename(path_ + ending, renamed + ending);
+  }
+  EXPECT_EQ(serve(renamed).size(), 1u);
 }
 
 TEST_F(SqliteStoreTest, TablesThatAreNotOursAreRefused) {

@@ -1,0 +1,13 @@
+#include "server/core/incarnation.h"
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/string_view.h"
+
+namespace epsledger::core {
+
+std::string ToHex(const IncarnationId& id) {
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
+}
+
+}  // namespace epsledger::core

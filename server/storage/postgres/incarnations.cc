@@ -1,0 +1,100 @@
+#include "server/storage/postgres/incarnations.h"
+
+#include <openssl/rand.h>
+
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace epsledger::storage {
+namespace {
+
+// Beside the schema of any version, because older servers need not know of it. place is which
+// database of which cluster it was then.
+constexpr char kTable[] = R"sql(
+CREATE TABLE incarnations (
+  number      BIGINT PRIMARY KEY,
+  incarnation BYTEA NOT NULL UNIQUE CHECK (length(incarnation) = 16),
+  begin_time  BIGINT NOT NULL,  -- seconds since 1970
+  reason      TEXT NOT NULL,
+  place       TEXT NOT NULL
+);
+REVOKE UPDATE, DELETE, TRUNCATE ON incarnations FROM CURRENT_USER;
+)sql";
+
+constexpr PostgresStatement kReadIncarnations = {
+    "SELECT incarnation, begin_time, reason FROM incarnations ORDER BY number"};
+
+// Empty where the database does not tell, as of another make.
+std::string PlaceOf(PostgresConnection& connection) {
+  const absl::StatusOr<std::string> place = connection.ReadText(
+      "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = "
+      "current_database()) FROM pg_control_system()");
+  return place.value_or("");
+}
+
+std::string RandomHex() {
+  core::IncarnationId id;
+  if (RAND_bytes(id.data(), static_cast<int>(id.size())) != 1) return "";
+  return core::ToHex(id);
+}
+
+// REQUIRES: a transaction that holds the row of the table `epsledger`.
+absl::Status BeginIfAnother(PostgresConnection& connection, const std::string& place) {
+  const absl::StatusOr<std::string> there = connection.ReadText(
+      "SELECT count(*) FROM information_schema.tables"
+      " WHERE table_schema = current_schema() AND table_name = 'incarnations'");
+  if (!there.ok()) return there.status();
+  if (*there == "0") {
+    if (absl::Status status = connection.Execute(kTable); !status.ok()) return status;
+  }
+  const absl::StatusOr<std::string> last = connection.ReadText(
+      "SELECT coalesce((SELECT place FROM incarnations ORDER BY number DESC LIMIT 1), 'none')");
+  if (!last.ok()) return last.status();
+  const bool is_first = *last == "none";
+  if (!is_first && (*last == place || place.empty() || last->empty())) return absl::OkStatus();
+  const std::string id = RandomHex();
+  if (id.empty()) return absl::UnavailableError("there are no random numbers");
+  return connection.Execute(absl::StrFormat(
+      "INSERT INTO incarnations (number, incarnation, begin_time, reason, place)"
+      " SELECT coalesce(max(number), 0) + 1, '\\x%s'::bytea,"
+      " extract(epoch FROM now())::bigint, '%s', '%s' FROM incarnations",
+      id,
+      is_first ? "first served"
+               : "the database was restored or copied: it is another one than the one that was "
+                 "served",
+      place));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnection& connection) {
+  const std::string place = PlaceOf(connection);
+  absl::Status status =
+      connection.Execute("BEGIN; SELECT schema_version FROM epsledger FOR UPDATE");
+  if (status.ok()) status = BeginIfAnother(connection, place);
+  if (status.ok()) status = connection.Execute("COMMIT");
+  if (!status.ok()) {
+    connection.Execute("ROLLBACK").IgnoreError();
+    return status;
+  }
+  const auto answer = connection.Run({{&kReadIncarnations}});
+  if (!answer.ok()) return answer.status();
+  const PostgresRows& rows = answer->front();
+  std::vector<core::Incarnation> incarnations;
+  for (int row = 0; row < rows.count(); ++row) {
+    const std::string_view id = rows.Bytes(row, 0);
+    core::Incarnation& life = incarnations.emplace_back();
+    if (id.size() != life.id.size()) {
+      return absl::DataLossError("ledger database: the table of incarnations is damaged");
+    }
+    std::memcpy(life.id.data(), id.data(), id.size());
+    life.begin_seconds = rows.Int(row, 1);
+    life.reason = std::string(rows.Bytes(row, 2));
+  }
+  return incarnations;
+}
+
+}  // namespace epsledger::storage

@@ -9,8 +9,9 @@ namespace {
 // of the server would get in the way.
 enum class Variables { kRead, kIgnored };
 
-CLI::Option* AddDataDir(CLI::App& app, StorePlace& place, const char* help, Variables variables) {
-  CLI::Option* option = app.add_option("--data-dir", place.data_dir, help);
+CLI::Option* AddDataDir(CLI::App& app, std::string& data_dir, const char* help,
+                        Variables variables) {
+  CLI::Option* option = app.add_option("--data-dir", data_dir, help);
   return variables == Variables::kRead ? option->envname("EPSLEDGERD_DATA_DIR") : option;
 }
 
@@ -37,7 +38,7 @@ CLI::Option* AddPostgres(CLI::App& app, StorePlace& place, Variables variables) 
 
 // One of the two.
 void AddPlace(CLI::App& app, StorePlace& place, const char* data_dir_help, Variables variables) {
-  CLI::Option* data_dir = AddDataDir(app, place, data_dir_help, variables);
+  CLI::Option* data_dir = AddDataDir(app, place.data_dir, data_dir_help, variables);
   AddPostgres(app, place, variables)->excludes(data_dir);
 }
 
@@ -146,6 +147,27 @@ void AddToken(CLI::App& app, Flags& flags) {
       ->required();
 }
 
+void AddBackup(CLI::App& app, BackupCommand& flags) {
+  using Verb = BackupCommand::Verb;
+  CLI::App* backup = app.add_subcommand(
+      "backup", "Copies the ledgers of a data directory, also while a server serves from it");
+  AddDataDir(*backup, flags.data_dir, "Where the ledgers are kept", Variables::kRead)->required();
+  backup->add_option("--to", flags.to, "The folder of backups: each is a new folder in it")
+      ->required();
+  backup->callback([&flags] { flags.verb = Verb::kBackUp; });
+  CLI::App* restore = app.add_subcommand(
+      "restore", "Makes the ledgers of a data directory that has none from a backup");
+  restore->add_option("--from", flags.backup, "A backup, as `epsledgerd backup` prints its name")
+      ->required();
+  CLI::Option* data_dir =
+      AddDataDir(*restore, flags.data_dir, "That holds no ledger yet", Variables::kIgnored);
+  restore
+      ->add_flag("--drill", flags.drill,
+                 "Restores into a folder beside the backup, verifies, opens and removes it")
+      ->excludes(data_dir);
+  restore->callback([&flags] { flags.verb = Verb::kRestore; });
+}
+
 void AddLedger(CLI::App& app, LedgerCommand& flags) {
   using Verb = LedgerCommand::Verb;
   CLI::App* ledger = app.add_subcommand("ledger", "Works on ledgers that no server holds");
@@ -168,7 +190,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   CLI::App* import =
       add("import", "Makes a new data directory from an export file, verifying it", Verb::kImport);
   import->add_option("file", flags.file, "An export file")->required();
-  AddDataDir(*import, flags.place, "That holds no ledger yet", Variables::kIgnored)->required();
+  AddDataDir(*import, flags.place.data_dir, "That holds no ledger yet", Variables::kIgnored)
+      ->required();
 
   CLI::App* to_file = add("export", "Writes a ledger to a file that checks itself", Verb::kExport);
   to_file->add_option("budget", flags.budget, "The root budget")->required();
@@ -182,7 +205,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
           Verb::kAcceptLoss);
   accept->add_option("--reason", flags.reason, "What happened, for the auditor; kept in it")
       ->required();
-  AddDataDir(*accept, flags.place, "Of a server that is stopped", Variables::kIgnored)->required();
+  AddDataDir(*accept, flags.place.data_dir, "Of a server that is stopped", Variables::kIgnored)
+      ->required();
 
   CLI::App* migrate = add("migrate",
                           "Moves every ledger between a data directory and a PostgreSQL, entry for "
@@ -192,8 +216,8 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   migrate->add_option("--to", flags.to, "postgres or sqlite")
       ->required()
       ->check(CLI::IsMember({"postgres", "sqlite"}));
-  AddDataDir(*migrate, flags.place, "Of a server that is stopped, or that holds no ledger yet",
-             Variables::kIgnored)
+  AddDataDir(*migrate, flags.place.data_dir,
+             "Of a server that is stopped, or that holds no ledger yet", Variables::kIgnored)
       ->required();
   AddPostgres(*migrate, flags.place, Variables::kIgnored)->required();
 }
@@ -206,6 +230,7 @@ std::optional<int> ReadFlags(int argc, char** argv, Flags* flags) {
   const CLI::App* healthcheck = AddHealthcheck(app, *flags);
   AddToken(app, *flags);
   AddLedger(app, flags->ledger_command);
+  AddBackup(app, flags->backup);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/backup_commands.h"
 #include "server/ledger_commands.h"
 #include "server/open_store.h"
 #include "server/storage/group_commit_ledger.h"
@@ -36,6 +37,7 @@ struct Flags {
   transport::HealthProbeOptions probe{.address = "127.0.0.1:50551"};
   // `epsledgerd ledger`: work on ledgers that no server holds.
   LedgerCommand ledger_command;
+  BackupCommand backup;
 
   StorePlace store;
   // Of transport::ServerOptions; empty: in the data directory.

@@ -17,6 +17,7 @@
 #include "server/storage/ledger_import.h"
 #include "server/storage/ledger_migration.h"
 #include "server/storage/postgres/inspection.h"
+#include "server/storage/sqlite/backup.h"
 #include "server/storage/sqlite/inspection.h"
 #include "server/storage/sqlite/sqlite_store.h"
 
@@ -26,8 +27,7 @@ namespace {
 using storage::LedgerReport;
 
 std::string NameOf(const std::string& root_id) {
-  if (root_id.empty()) return "the database";
-  return root_id == core::kAccessRootId ? "tokens and denials" : "budgets/" + root_id;
+  return root_id.empty() ? "the database" : storage::NameOfLedger(root_id);
 }
 
 // DATA_LOSS for the first report with a fault.

@@ -172,6 +172,9 @@ absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {
   if (flags.ledger_command.verb != epsledger::LedgerCommand::Verb::kNone) {
     return RunLedgerCommand(flags.ledger_command);
   }
+  if (flags.backup.verb != epsledger::BackupCommand::Verb::kNone) {
+    return RunBackupCommand(flags.backup);
+  }
   return Serve(flags, stop_signals);
 }
 

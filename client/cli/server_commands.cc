@@ -34,13 +34,13 @@ void Info(Invocation& invocation) {
     quarantined.push_back(absl::StrCat(quarantine.root_budget(), ": ", quarantine.reason()));
   }
   Table table({"version", "storage", "started", "not serving", "quarantined", "budgets", "sessions",
-               "entries", "access control", "statement public key", "incarnation"});
+               "entries", "access control", "incarnation", "statement public key"});
   table.AddRow({info->version(), info->storage(),
                 google::protobuf::util::TimeUtil::ToString(info->start_time()),
                 Cell(info->not_serving_reason()).In(Tone::kBad),
                 Cell(absl::StrJoin(quarantined, "; ")).In(Tone::kBad), info->budget_count(),
                 info->session_count(), info->entry_count(), info->access_control() ? "yes" : "no",
-                absl::BytesToHexString(info->statement_public_key()), incarnation});
+                incarnation, absl::BytesToHexString(info->statement_public_key())});
   invocation.Print({.messages = {info.get()}, .table = table});
 }
 

@@ -258,7 +258,7 @@ struct SeenHead {
   // A server that has the key of this one gave it out, as an entry of that budget's ledger. What is
   // not authentic is believed only where it says what is known.
   bool is_authentic = false;
-  // Of an authentic one that another incarnation gave out: which, and which is the present one.
+  // Of one that another incarnation gave out: which, and which is the present one.
   std::string other_incarnation;
 };
 

@@ -4,12 +4,14 @@ epsledger-backup and epsledger-restore are the scripts that are installed with t
 compared by the heads of the ledgers, which differ if one bit of the history does.
 """
 import base64
+import fcntl
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -72,6 +74,83 @@ def heads_of(backup):
             r"^(\S+): verified, (\d+) entries, head ([0-9a-f]{64}), Merkle root [0-9a-f]{64}$", stream.read(), re.MULTILINE)}
 
 
+class Load:
+    """Batches of charges from several threads, each counted once it is acknowledged."""
+
+    BATCH = 8
+
+    def __init__(self, server, budget, workers):
+        self.acknowledged = 0
+        self.errors = []
+        self._server = server
+        self._budget = budget
+        self._sequence = 0
+        self._changed = threading.Condition()
+        self._paused = False
+        self._busy = 0
+        self._ended = False
+        server.ctl("session", "create", budget + "/load", "--relation", "add-or-remove-one", "--no-own-cap")
+        opened = server.post("SessionService/OpenAttempt", {"session": "budgets/%s/sessions/load" % budget})
+        self._attempt = opened["name"]
+        self._threads = [threading.Thread(target=self._charge, args=(number,)) for number in range(workers)]
+        for thread in self._threads:
+            thread.start()
+
+    def _charge(self, worker):
+        number = 0
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ended or not self._paused)
+                if self._ended:
+                    return
+                self._busy += 1
+            number += 1
+            items = [{"chargeId": "%d-%d-%d" % (worker, number, i), "count": "1",
+                      "event": {"gaussian": {"noiseMultiplier": 1000}}} for i in range(self.BATCH)]
+            try:
+                answer = self._server.post("ChargeService/BatchCharge", {"attempt": self._attempt, "items": items,
+                                                                                "mode": "ALL_OR_NOTHING"})
+                sequence = max(int(item["accepted"]["sequence"]) for item in answer["results"])
+            except Exception as error:  # noqa: BLE001  whatever it is, the test fails with it
+                with self._changed:
+                    self.errors.append(repr(error))
+                    self._busy -= 1
+                    self._changed.notify_all()
+                return
+            with self._changed:
+                self.acknowledged += 1
+                self._sequence = max(self._sequence, sequence)
+                self._busy -= 1
+                self._changed.notify_all()
+
+    def newest_sequence(self):
+        with self._changed:
+            return self._sequence
+
+    def wait_for(self, count):
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.acknowledged >= count or self.errors, 300) or self.errors:
+                raise AssertionError("%d of %d batches: %s" % (self.acknowledged, count, self.errors))
+
+    def pause(self):
+        """Returns when nothing is under way."""
+        with self._changed:
+            self._paused = True
+            self._changed.wait_for(lambda: self._busy == 0)
+
+    def go_on(self):
+        with self._changed:
+            self._paused = False
+            self._changed.notify_all()
+
+    def stop(self):
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+
+
 class BackupTest(unittest.TestCase):
     build = None
 
@@ -96,6 +175,15 @@ class BackupTest(unittest.TestCase):
         self.assertTrue(session.exhausted)
         return steps
 
+    def assert_told_of_another_incarnation(self, session):
+        with self.assertRaises(epsledger.CallFailed) as told:
+            session.step(STEP)
+        self.assertEqual(told.exception.code, "FAILED_PRECONDITION")
+        self.assertIn("incarnation", str(told.exception))
+
+    def incarnations(self):
+        return json.loads(self.server.ctl("-o", "json", "server", "info"))["incarnations"]
+
     def statement(self):
         file = self.server.folder("statement.json")
         self.server.ctl("statement", "get", "people", "--delta", "1e-5", "--save", file)
@@ -116,8 +204,11 @@ class BackupTest(unittest.TestCase):
         self.server.restore(backup)
         self.server.start()
         self.assertEqual(self.server.head(), head)
-        # The session that was there goes on, in the very same attempt, and to the very same cap.
-        self.assertEqual(self.spend_what_is_left(session), STEPS_THAT_FIT - 5)
+        # Who was there is told that this is another incarnation, before anything is charged.
+        self.assert_told_of_another_incarnation(session)
+        self.assertEqual(self.charged(), 5)
+        # Started anew it goes on in the same session, to the very same cap.
+        self.assertEqual(self.spend_what_is_left(self.trainer()), STEPS_THAT_FIT - 5)
         self.assertEqual(self.charged(), STEPS_THAT_FIT)
         # With the key in it: what was signed before is signed by the same server still.
         self.server.ctl("statement", "verify", statement, "--public-key", key)
@@ -213,9 +304,66 @@ class BackupTest(unittest.TestCase):
             status = os.stat(os.path.join(self.server.data_dir, name))
             self.assertEqual((name, status.st_uid, status.st_gid), (name, 12345, 12346))
 
-    def test_a_backup_is_taken_of_a_server_that_is_stopped_or_not_at_all(self):
-        self.assertIn("a server holds it", self.server.backup(expect=1))
-        self.assertEqual(os.listdir(self.server.folder("backups")), [])
+    def test_backups_under_load_have_all_that_was_acknowledged_before_each(self):
+        self.server.ctl("budget", "create", "wide", "--rho", "1000", "--relation", "add-or-remove-one", "--privacy-unit",
+                        "person")
+        load = Load(self.server, "wide", workers=4)
+        self.addCleanup(load.stop)
+        backups = []
+        for number in range(5):
+            load.wait_for(load.acknowledged + 400)  # some of them behind a checkpoint
+            before = load.newest_sequence()
+            if number == 3:  # the process may go in the middle of it
+                load.pause()
+                self.server.kill()
+                backups.append((before, self.server.backup()))
+                self.server.start()
+                load.go_on()
+            else:
+                backups.append((before, self.server.backup()))
+        load.stop()
+        self.assertEqual(load.errors, [])
+        self.assertEqual(self.server.get("/readyz")[0], 200)
+        for before, backup in backups:
+            self.assertEqual(sorted(os.listdir(backup)), ["heads", "ledger.sqlite", "ledger.sqlite-anchor", "statement.key"])
+            self.assertGreaterEqual(heads_of(backup)["budgets/wide"][0], before)
+            said = self.server.run(self.server.epsledgerd, "restore", "--from", backup, "--drill")
+            self.assertIn("the drill went well: 2 budgets", said)
+        self.assertEqual(len(os.listdir(self.server.folder("backups"))), len(backups))  # a drill leaves nothing
+        # What the newest one lacks is what came after it.
+        self.server.stop()
+        self.server.lose_everything()
+        self.server.restore(backups[-1][1])
+        self.server.start()
+        self.assertEqual([life["reason"].split(" ")[0] for life in self.incarnations()], ["first", "restored"])
+
+    def test_a_log_grows_while_it_is_copied_and_is_moved_after_it(self):
+        session = self.trainer()
+        session.step(STEP)
+        anchor = os.open(os.path.join(self.server.data_dir, "ledger.sqlite-anchor"), os.O_RDONLY)
+        self.addCleanup(os.close, anchor)
+        log = os.path.join(self.server.data_dir, "ledger.sqlite-wal")
+        fcntl.flock(anchor, fcntl.LOCK_SH)  # as somebody who copies and does not come to an end
+        self.server.ctl("budget", "create", "wide", "--rho", "1000", "--relation", "add-or-remove-one", "--privacy-unit",
+                        "person")
+        load = Load(self.server, "wide", workers=4)
+        self.addCleanup(load.stop)
+        load.wait_for(600)
+        self.assertGreater(os.path.getsize(log), 8 << 20)  # twice what a checkpoint lets it become
+        # A server stops and starts meanwhile.
+        load.pause()
+        head = self.server.head()
+        self.server.stop()
+        self.server.start()
+        self.assertEqual(self.server.head(), head)
+        self.assertGreater(os.path.getsize(log), 8 << 20)
+        fcntl.flock(anchor, fcntl.LOCK_UN)
+        load.go_on()
+        load.wait_for(load.acknowledged + 200)
+        load.stop()
+        self.assertEqual(load.errors, [])
+        self.server.stop()
+        self.assertFalse(os.path.exists(log))
 
     def test_after_kill_9_a_backup_has_all_that_was_acknowledged(self):
         session = self.trainer()
@@ -247,6 +395,24 @@ class BackupTest(unittest.TestCase):
         self.server.restore(backup, expect=1)
         self.assertFalse(os.path.exists(os.path.join(self.server.data_dir, "ledger.sqlite")))
 
+    def test_a_folder_that_is_copied_by_hand_is_another_incarnation(self):
+        session = self.trainer()
+        session.step(STEP)
+        self.server.stop()
+        original = self.server.folder("original")
+        os.rename(self.server.data_dir, original)
+        shutil.copytree(original, self.server.data_dir)
+        self.server.start()
+        self.assert_told_of_another_incarnation(session)
+        self.assertIn("copied or restored", self.incarnations()[-1]["reason"])
+        # A restart is none, and a folder that is only moved is none.
+        self.server.stop()
+        shutil.rmtree(self.server.data_dir)
+        os.rename(original, self.server.data_dir)
+        self.server.start()
+        self.assertEqual(len(self.incarnations()), 1)
+        session.step(STEP)
+
     def test_an_older_backup_under_a_newer_name_is_not_taken_for_it(self):
         session = self.trainer()
         self.server.stop()
@@ -272,7 +438,8 @@ class BackupTest(unittest.TestCase):
         self.server.run(self.server.epsledgerd, "ledger", "import", file, "--data-dir", self.server.data_dir)
         self.server.start()
         self.assertEqual(self.server.head(), head)
-        self.assertEqual(self.spend_what_is_left(session), STEPS_THAT_FIT - 5)
+        self.assert_told_of_another_incarnation(session)
+        self.assertEqual(self.spend_what_is_left(self.trainer()), STEPS_THAT_FIT - 5)
 
     def test_an_upgrade_keeps_the_ledger_and_the_sessions_that_run(self):
         session = self.trainer()

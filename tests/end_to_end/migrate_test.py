@@ -60,7 +60,7 @@ class Migration(unittest.TestCase):
 
     def heads(self, server):
         """What clients see of the ledger: the lines of `epsctl ledger head`, which hold hash and Merkle root."""
-        return [server.ctl("ledger", "head", budget, "-o", "json") for budget in ("people", "old", "many")]
+        return [server.head_of(budget) for budget in ("people", "old", "many")]
 
     def fill(self, server):
         server.spend()
@@ -102,7 +102,7 @@ class Migration(unittest.TestCase):
         done = self.migrate("postgres")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("budgets/many: ", done.stdout)
-        self.assertIn(json.loads(heads[2])["hash"], self.hashes(done.stdout))
+        self.assertIn(heads[2]["hash"], self.hashes(done.stdout))
         # The source is retired.
         self.assert_refused(self.epsledgerd("--data-dir", self.data_dir), "moved to PostgreSQL")
         self.assert_refused(self.migrate("postgres"), "moved already")
@@ -147,26 +147,26 @@ class Migration(unittest.TestCase):
     def test_a_crash_between_retiring_the_source_and_opening_the_database(self):
         with self.served("--data-dir", self.data_dir) as server:
             server.spend()
-            head = server.ctl("ledger", "head", "people", "-o", "json")
+            head = server.head_of("people")
         self.assertEqual(self.migrate("postgres").returncode, 0)
         self.cluster.sql("UPDATE epsledger SET phase = 'receiving'", database=self.database)
         again = self.migrate("postgres")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn(" 0 of them now", again.stdout)
         with self.served(*self.on_postgres) as server:
-            self.assertEqual(server.ctl("ledger", "head", "people", "-o", "json"), head)
+            self.assertEqual(server.head_of("people"), head)
 
     def test_a_migration_to_a_folder_can_be_taken_back(self):
         with self.served("--data-dir", self.data_dir) as server:
             server.spend()
-            head = server.ctl("ledger", "head", "people", "-o", "json")
+            head = server.head_of("people")
         self.assertEqual(self.migrate("postgres").returncode, 0)
         killed = self.migrate("sqlite", failpoint="commit.before:1")
         self.assertEqual(killed.returncode, -signal.SIGKILL, killed.stderr)
         back = self.migrate("postgres")
         self.assertEqual(back.returncode, 0, back.stderr)
         with self.served(*self.on_postgres) as server:
-            self.assertEqual(server.ctl("ledger", "head", "people", "-o", "json"), head)
+            self.assertEqual(server.head_of("people"), head)
 
     def test_what_cannot_be_moved(self):
         self.assert_refused(self.migrate("postgres"), "there is no ledger to move")

@@ -80,14 +80,34 @@ TEST_F(OldCopy, IsFoundByTheClientThatSawTodaysHead) {
   EXPECT_EQ(budget->cells.at(0).spent, 1);
 }
 
-// The negative control: with the copy of today all goes on.
-TEST_F(OldCopy, OfThisVeryMomentIsNoOldCopy) {
+// Nothing is missing in the copy of today. But it may serve beside its original: who was there is
+// told, nobody is stopped, and a client that is started anew goes on.
+TEST_F(OldCopy, OfThisVeryMomentIsAnotherIncarnation) {
   Client client = Connect();
   Session session = Open(client, "s");
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(Charge(session).ok());
   server_.Kill();
   CopyData(data_, copy_);
   CopyData(copy_, data_);
+  server_.Restart();
+  ASSERT_FALSE(server_.address().empty()) << server_.output();
+  const absl::Status told = Charge(session);
+  EXPECT_EQ(told.code(), absl::StatusCode::kFailedPrecondition) << told;
+  EXPECT_THAT(std::string(told.message()), HasSubstr("another file than the one that was served"));
+  Client other = Connect();
+  EXPECT_EQ(other.GetBudget("b")->cells.at(0).spent, 5);
+  Session fresh = Open(other, "s");
+  EXPECT_TRUE(Charge(fresh).ok());
+}
+
+// The negative control: a restart, and a folder that was away and is back, are no copies.
+TEST_F(OldCopy, AFolderThatIsBackInItsPlaceIsNoCopy) {
+  Client client = Connect();
+  Session session = Open(client, "s");
+  ASSERT_TRUE(Charge(session).ok());
+  server_.Kill();
+  std::filesystem::rename(data_, copy_);
+  std::filesystem::rename(copy_, data_);
   server_.Restart();
   ASSERT_FALSE(server_.address().empty()) << server_.output();
   EXPECT_TRUE(Charge(session).ok());

@@ -47,7 +47,7 @@ class PostgresBackup(unittest.TestCase):
         dump = os.path.join(self.cluster.folder, "ledger.dump")
         with self.served(source) as server:
             server.spend()
-            head = server.ctl("ledger", "head", "people", "-o", "json")
+            head = server.head_of("people")
             heads = self.verified(source)
             run("pg_dump", "--format=custom", "--file=" + dump, "--dbname=" + source, folder=self.cluster.folder)
             server.ctl("charge", "create", "people/first-run", "--charge-id", "after-the-dump", *CHARGE)
@@ -62,7 +62,7 @@ class PostgresBackup(unittest.TestCase):
             with self.assertRaisesRegex(PostgresError, "permission denied for table " + table):
                 self.cluster.sql("SET ROLE keeper; DELETE FROM " + table, "restored")
         with self.served(restored) as server:
-            self.assertEqual(server.ctl("ledger", "head", "people", "-o", "json"), head)
+            self.assertEqual(server.head_of("people"), head)
             # The charge that the copy has forgotten is made again, and once.
             for _ in range(2):
                 server.ctl("charge", "create", "people/first-run", "--charge-id", "after-the-dump", *CHARGE)

@@ -128,6 +128,11 @@ class ServedLedger:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
+    def head_of(self, budget):
+        """What the ledger's newest entry is, whatever incarnation says so."""
+        head = json.loads(self.ctl("ledger", "head", budget, "-o", "json"))
+        return {field: head[field] for field in ("rootBudget", "sequence", "hash", "merkleRoot")}
+
     def spend(self):
         """Budgets in every state, sessions of both modes, charges, a refusal, leases and an audit."""
         relation = ("--relation", "add-or-remove-one")

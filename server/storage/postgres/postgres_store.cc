@@ -137,49 +137,6 @@ absl::Status PostgresStore::AwaitStandby() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PostgresPhase> PostgresStore::Phase() {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
-  const absl::StatusOr<std::string> name = connection_->ReadText(kPhase.sql);
-  if (!name.ok()) return name.status();
-  return PostgresPhaseOf(*name);
-}
-
-absl::StatusOr<bool> PostgresStore::IsEmpty() {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
-  const absl::StatusOr<std::string> empty =
-      connection_->ReadText("SELECT NOT EXISTS (SELECT 1 FROM entries)");
-  if (!empty.ok()) return empty.status();
-  return *empty == "t";
-}
-
-absl::Status PostgresStore::SetPhase(PostgresPhase phase) {
-  return WritePhase(
-      [phase](PostgresConnection& connection) { return WritePostgresPhase(connection, phase); });
-}
-
-absl::Status PostgresStore::ConfirmPhase() {
-  return WritePhase([](PostgresConnection& connection) {
-    return connection.Execute("UPDATE epsledger SET phase = phase");
-  });
-}
-
-absl::Status PostgresStore::WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write) {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
-  connection_->TakeWarning();
-  absl::Status status = write(*connection_);
-  // Whoever read the phase before has a row of this table locked until the end of its transaction.
-  // CockroachDB has no LOCK TABLE: stop the servers before a migration.
-  if (status.ok()) {
-    status = connection_->Execute("BEGIN; LOCK TABLE ledgers IN EXCLUSIVE MODE; COMMIT");
-    if (!status.ok()) connection_ = nullptr;  // its transaction may be open
-  }
-  if (!status.ok()) return status;
-  const std::string warning = connection_->TakeWarning();
-  return warning.empty() ? absl::OkStatus()
-                         : absl::UnavailableError(
-                               "ledger database: the phase may be lost, run it again: " + warning);
-}
-
 absl::Status PostgresStore::ReadAll(Visit visit) {
   if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
   const auto end = [this](absl::Status status) {

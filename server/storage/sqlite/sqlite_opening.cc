@@ -104,7 +104,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   }
   path_ = path;
   with_names_ = options.vfs == nullptr;
-  if (absl::Status status = TruncateLog(); !status.ok()) {
+  if (absl::Status status = TruncateLog().status(); !status.ok()) {
     // There is no room, perhaps. All that the log shows is durable, and can be read.
     if (absl::Status trusted = Trusted(); !trusted.ok() || !absl::IsUnavailable(status)) {
       return status;
@@ -197,7 +197,10 @@ absl::Status SqliteStore::KeepFiles() {
   if (!served.ok()) return served.status();
   served_ = *std::move(served);
   begun_because_.clear();
-  return absl::OkStatus();
+  if (gate_ != nullptr || !with_names_) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<CheckpointGate>> gate = CheckpointGate::Open(path_);
+  if (gate.ok()) gate_ = *std::move(gate);
+  return gate.status();
 }
 
 absl::Status SqliteStore::Set(const std::string& path, const Setting& setting) {
@@ -276,10 +279,18 @@ absl::Status SqliteStore::RewriteLog() {
   return absl::OkStatus();
 }
 
-absl::Status SqliteStore::TruncateLog() {
+absl::StatusOr<bool> SqliteStore::TruncateLog() {
+  if (gate_ == nullptr && with_names_) {
+    absl::StatusOr<std::unique_ptr<CheckpointGate>> gate = CheckpointGate::Open(path_);
+    if (!gate.ok() && !absl::IsNotFound(gate.status())) return gate.status();
+    if (gate.ok()) gate_ = *std::move(gate);
+  }
+  if (gate_ != nullptr && !gate_->HoldAlone()) return false;
   const int code = sqlite3_wal_checkpoint_v2(database_.get(), "main", SQLITE_CHECKPOINT_TRUNCATE,
                                              nullptr, nullptr);
-  return code == SQLITE_OK ? absl::OkStatus() : Error("moving the log to the database");
+  if (gate_ != nullptr) gate_->Release();
+  if (code != SQLITE_OK) return Error("moving the log to the database");
+  return true;
 }
 
 absl::Status SqliteStore::TrialWrite() {
@@ -305,7 +316,11 @@ absl::Status SqliteStore::Resume() {
   absl::Status status = TrialWrite();
   // As at the opening: of a transaction that failed nothing stays in the log.
   if (status.ok()) status = RewriteLog();
-  if (status.ok()) status = TruncateLog();
+  if (status.ok()) {
+    const absl::StatusOr<bool> truncated = TruncateLog();
+    status = truncated.status();
+    if (status.ok() && !*truncated) status = absl::UnavailableError("the database is being copied");
+  }
   if (status.ok()) status = served_ == nullptr ? KeepFiles() : served_->Renew();
   if (!status.ok()) {
     CheckpointOnClose(false);

@@ -84,12 +84,15 @@ absl::Status SqliteStore::ReadLedgers() {
 
 // In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
 int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
-  if (pages < static_cast<SqliteStore*>(self)->checkpoint_pages_) return SQLITE_OK;
+  auto* const store = static_cast<SqliteStore*>(self);
+  if (pages < store->checkpoint_pages_) return SQLITE_OK;
+  if (store->gate_ != nullptr && !store->gate_->HoldAlone()) return SQLITE_OK;
   Failpoint("checkpoint.before");
   const int result =
       sqlite3_wal_checkpoint_v2(database, schema, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   Failpoint("checkpoint.after");
-  static_cast<SqliteStore*>(self)->NoteSync(result);
+  if (store->gate_ != nullptr) store->gate_->Release();
+  store->NoteSync(result);
   return result;
 }
 
@@ -118,6 +121,11 @@ absl::Status SqliteStore::Error(const char* doing) {
   if ((code & 0xff) == SQLITE_CONSTRAINT) return absl::AbortedError(message);
   if ((code & 0xff) == SQLITE_CORRUPT) return absl::DataLossError(message);
   return absl::UnavailableError(message);
+}
+
+SqliteStore::~SqliteStore() {
+  // The gate is released after the database is closed.
+  if (gate_ != nullptr && !gate_->HoldAlone()) CheckpointOnClose(false);
 }
 
 absl::StatusOr<Statement> SqliteStore::Prepare(const char* sql) {

@@ -14,6 +14,7 @@
 #include "server/storage/data_directory.h"
 #include "server/storage/key_table.h"
 #include "server/storage/ledger_store.h"
+#include "server/storage/sqlite/checkpoint_gate.h"
 #include "server/storage/sqlite/handles.h"
 #include "server/storage/sqlite/served_files.h"
 
@@ -48,6 +49,9 @@ class SqliteStore : public LedgerStore {
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path) {
     return Open(path, Options());
   }
+
+  // Moves the log to the database, unless something failed or somebody copies it.
+  ~SqliteStore() override;
 
   absl::Status ReadAll(
       absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
@@ -93,8 +97,8 @@ class SqliteStore : public LedgerStore {
   absl::Status OpenLog(const std::string& path, const Options& options);
   // Makes durable what the log shows: it may stand in the cache of the operating system only.
   absl::Status RewriteLog();
-  // Moves all of the log to the database.
-  absl::Status TruncateLog();
+  // Moves all of the log to the database. False: somebody copies it, and it stays.
+  absl::StatusOr<bool> TruncateLog();
   absl::Status ReadIncarnations();
   // Begins to keep the anchor and the names of a database that is served.
   absl::Status KeepFiles();
@@ -128,6 +132,7 @@ class SqliteStore : public LedgerStore {
   absl::Status MarkBlock(int64_t ledger_id, int64_t session_number, int64_t sequence);
 
   FolderLock folder_;
+  std::unique_ptr<CheckpointGate> gate_;  // nullptr: there is no anchor
   // Destroyed last of the database's, after the statements.
   Database database_;
   Statement begin_;

@@ -282,6 +282,11 @@ TEST_F(HeadsRpc, ATagNamesTheIncarnationThatGaveItOut) {
       head.other_incarnation,
       "incarnation 0102030405060708 of the ledger, and this server has 0900000000000000, since "
       "1970-01-02 00:00:00 UTC: copied");
+  // Another key does not know it, and says the same of it.
+  const HeadKey stranger(std::string(32, 'l'), {second});
+  stranger.Check({"t"}, tag, &head);
+  EXPECT_FALSE(head.is_authentic);
+  EXPECT_THAT(head.other_incarnation, HasSubstr("incarnation 0102030405060708"));
   // Nobody turns one into the other, or makes one that names none.
   for (size_t i = 0; i < tag.size(); ++i) {
     std::string other = tag;

@@ -422,6 +422,22 @@ export interface ServerInfo {
   entryCount?: Int64;
   accessControl?: boolean;
   statementPublicKey?: Bytes;
+  incarnations?: Incarnation[];
+  quarantines?: Quarantine[];
+}
+
+/** A life of the stored ledgers; the present one is the last. */
+export interface Incarnation {
+  id?: Bytes;
+  beginTime?: Timestamp;
+  reason?: string;
+}
+
+/** A ledger that takes no commands. */
+export interface Quarantine {
+  rootBudget?: string;
+  reason?: string;
+  canBeLifted?: boolean;
 }
 
 /** What /v1/events tells of one entry of a ledger. One of the last six is set. */

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from 'preact';
 import { caller } from '../caller';
-import type { ListDenialsResponse, ServerInfo } from '../api/messages';
+import type { Incarnation, ListDenialsResponse, ServerInfo } from '../api/messages';
 import { useAnswer, useGet } from '../api/read';
 import type { Result } from '../api/client';
 import { rootBudgets } from '../api/budgets';
@@ -92,8 +93,16 @@ export function ServerPage() {
                         : 'off: whoever reaches it is an admin',
                     ],
                     ['Statement key', <span class="hash">{hexOf(value.statementPublicKey)}</span>],
+                    ...incarnationRows(value.incarnations ?? []),
                   ]}
                 />
+                {(value.quarantines ?? []).map((quarantine) => (
+                  <Notice tone="bad" key={quarantine.rootBudget}>
+                    <p>
+                      <strong>{quarantine.rootBudget} takes no charges.</strong> {quarantine.reason}
+                    </p>
+                  </Notice>
+                ))}
               </>
             )}
           </Answer>
@@ -135,6 +144,22 @@ export function ServerPage() {
       {caller.value?.role === 'ADMIN' && info.value.value?.accessControl === true && <Denials />}
     </>
   );
+}
+
+/** The present one, and how many there were: after a copy, a restored backup or an accepted loss there is another. */
+function incarnationRows(incarnations: Incarnation[]): [string, ComponentChildren][] {
+  const present = incarnations.at(-1);
+  if (present === undefined) return [];
+  const others = incarnations.length - 1;
+  return [
+    [
+      'Incarnation',
+      <>
+        <span class="hash">{hexOf(present.id)}</span> since <At time={present.beginTime} />
+        {others > 0 && ` (${count(String(others))} before it): ${present.reason ?? ''}`}
+      </>,
+    ],
+  ];
 }
 
 /** Calls that access control denied, for admins. */

@@ -1,0 +1,76 @@
+#include "server/backup_commands.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/status/statusor.h"
+#include "server/printable.h"
+#include "server/storage/data_directory.h"
+#include "server/storage/group_commit_ledger.h"
+#include "server/storage/sqlite/backup.h"
+#include "server/storage/sqlite/sqlite_store.h"
+
+namespace epsledger {
+namespace {
+
+absl::Status BackUp(const BackupCommand& command) {
+  const auto copy = storage::BackUp(command.data_dir, command.to);
+  if (!copy.ok()) return copy.status();
+  std::printf("%s\n", copy->folder.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Restore(const BackupCommand& command) {
+  const auto restored = storage::Restore(command.backup, command.data_dir);
+  if (!restored.ok()) return restored.status();
+  std::printf("%s", Printable(storage::HeadLines(restored->ledgers)).c_str());
+  std::fprintf(stderr,
+               "restored as a new incarnation. What was charged after the backup was taken is not "
+               "in it, and was spent all the same: see \"What a restored old copy means\" in "
+               "OPERATIONS.md before trainers go on\n");
+  return absl::OkStatus();
+}
+
+// Restores into a folder beside the backup, as a server would find it, and lets the ledger start.
+absl::Status Drill(const BackupCommand& command) {
+  std::string folder =
+      std::filesystem::path(command.backup + "/.").lexically_normal().parent_path().string() +
+      ".drill-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) {
+    return absl::UnavailableError(folder + ": cannot be made");
+  }
+  const auto remove = absl::MakeCleanup([&] {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  });
+  const auto restored = storage::Restore(command.backup, folder);
+  if (!restored.ok()) return restored.status();
+  auto store = storage::SqliteStore::Open(storage::DatabaseIn(folder), {.anchored = true});
+  if (!store.ok()) return store.status();
+  const auto ledger = storage::GroupCommitLedger::Open(*std::move(store), {});
+  if (!ledger.ok()) return ledger.status();
+  if (absl::Status health = (*ledger)->Health(); !health.ok()) return health;
+  std::printf("%s", Printable(storage::HeadLines(restored->ledgers)).c_str());
+  std::fprintf(
+      stderr,
+      "the drill went well: %lld budgets and %lld entries were restored, verified and opened\n",
+      static_cast<long long>((*ledger)->recovered_budget_count()),
+      static_cast<long long>((*ledger)->recovered_entry_count()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunBackupCommand(const BackupCommand& command) {
+  if (command.verb == BackupCommand::Verb::kBackUp) return BackUp(command);
+  if (command.drill == !command.data_dir.empty()) {
+    return absl::InvalidArgumentError("want one of --data-dir and --drill");
+  }
+  return command.drill ? Drill(command) : Restore(command);
+}
+
+}  // namespace epsledger

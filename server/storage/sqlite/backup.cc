@@ -1,0 +1,308 @@
+#include "server/storage/sqlite/backup.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/core/tenant.h"
+#include "server/storage/data_directory.h"
+#include "server/storage/export_format.h"
+#include "server/storage/sqlite/anchor.h"
+#include "server/storage/sqlite/checkpoint_gate.h"
+#include "server/storage/sqlite/inspection.h"
+#include "server/storage/sqlite/sqlite_store.h"
+
+namespace epsledger::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kHeads[] = "heads";
+constexpr char kStatementKey[] = "statement.key";
+constexpr size_t kLogHeaderSize = 32;
+
+absl::Status Failed(const std::string& path, const char* doing) {
+  return absl::UnavailableError(
+      absl::StrCat(path, ": cannot be ", doing, ": ", std::strerror(errno)));
+}
+
+// A file descriptor, closed with its owner.
+class File {
+ public:
+  static absl::StatusOr<File> Open(const std::string& path, int flags) {
+    File file(open(path.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (file.fd_ < 0) return Failed(path, "opened");
+    return file;
+  }
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File& operator=(File&&) = delete;
+
+  // Up to `size` bytes from `offset`; fewer at the end of the file.
+  ssize_t Read(char* bytes, size_t size, off_t offset) const {
+    size_t done = 0;
+    while (done < size) {
+      const ssize_t count =
+          pread(fd_, bytes + done, size - done, offset + static_cast<off_t>(done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return -1;
+      if (count == 0) break;
+      done += static_cast<size_t>(count);
+    }
+    return static_cast<ssize_t>(done);
+  }
+  bool Write(const char* bytes, size_t size, off_t offset) const {
+    for (size_t done = 0; done < size;) {
+      const ssize_t count =
+          pwrite(fd_, bytes + done, size - done, offset + static_cast<off_t>(done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return false;
+      done += static_cast<size_t>(count);
+    }
+    return true;
+  }
+  bool Truncate() const { return ftruncate(fd_, 0) == 0; }
+  bool Sync() const { return fsync(fd_) == 0; }
+
+ private:
+  explicit File(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+absl::Status CopyBytes(const File& from, const File& to, const std::string& path) {
+  std::string chunk(1 << 20, '\0');
+  for (off_t offset = 0;;) {
+    const ssize_t count = from.Read(chunk.data(), chunk.size(), offset);
+    if (count < 0) return Failed(path, "read");
+    if (count == 0) return absl::OkStatus();
+    if (!to.Write(chunk.data(), static_cast<size_t>(count), offset)) {
+      return Failed("the copy of " + path, "written");
+    }
+    offset += count;
+  }
+}
+
+absl::Status CopyFile(const std::string& from, const std::string& to) {
+  const absl::StatusOr<File> source = File::Open(from, O_RDONLY);
+  if (!source.ok()) return source.status();
+  const absl::StatusOr<File> copy = File::Open(to, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!copy.ok()) return copy.status();
+  if (absl::Status status = CopyBytes(*source, *copy, from); !status.ok()) return status;
+  return copy->Sync() ? absl::OkStatus() : Failed(to, "synced");
+}
+
+// While checkpoints are held up the log grows at its end, or begins anew once, at which its header
+// changes before anything else: what was copied between two looks at the same header is one log.
+absl::Status CopyLog(const std::string& from, const std::string& to) {
+  std::error_code error;
+  if (!fs::exists(from, error)) return absl::OkStatus();
+  const absl::StatusOr<File> source = File::Open(from, O_RDONLY);
+  if (!source.ok()) return source.status();
+  const absl::StatusOr<File> copy = File::Open(to, O_WRONLY | O_CREAT);
+  if (!copy.ok()) return copy.status();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    std::array<std::array<char, kLogHeaderSize>, 2> headers{};
+    if (source->Read(headers[0].data(), kLogHeaderSize, 0) < 0) return Failed(from, "read");
+    if (!copy->Truncate()) return Failed(to, "written");
+    if (absl::Status status = CopyBytes(*source, *copy, from); !status.ok()) return status;
+    if (source->Read(headers[1].data(), kLogHeaderSize, 0) < 0) return Failed(from, "read");
+    if (headers[0] == headers[1]) return copy->Sync() ? absl::OkStatus() : Failed(to, "synced");
+  }
+  return absl::UnavailableError(from + ": began anew again and again while it was copied");
+}
+
+// Database, log and anchor as of one moment. Nothing that was acknowledged before the call is
+// missing in them.
+absl::Status CopyDatabase(const std::string& from, const std::string& to) {
+  const absl::StatusOr<std::unique_ptr<CheckpointGate>> gate = CheckpointGate::Open(from);
+  if (absl::IsNotFound(gate.status())) {
+    // No server of this release has served from it. One of before holds it alone, or none does.
+    if (const auto verified = VerifySqlite(from); !verified.ok()) return verified.status();
+  } else if (!gate.ok()) {
+    return gate.status();
+  } else if (absl::Status status = (*gate)->HoldToCopy(); !status.ok()) {
+    return status;
+  }
+  // The anchor first: what it knows is in the other two.
+  absl::Status status;
+  if (gate.ok()) status = CopyFile(AnchorOf(from), AnchorOf(to));
+  if (status.ok()) status = CopyFile(from, to);
+  if (status.ok()) status = CopyLog(from + "-wal", to + "-wal");
+  return status;
+}
+
+// Moves the log of a copy into it, and replays it.
+absl::StatusOr<std::vector<LedgerReport>> FinishAndVerify(const std::string& database) {
+  {
+    const auto store = SqliteStore::Open(database, {.create = false});
+    if (!store.ok()) return store.status();
+    if (absl::Status damage = (*store)->Damage(); !damage.ok()) return damage;
+    if (absl::Status writable = (*store)->Writable(); !writable.ok()) return writable;
+  }
+  absl::StatusOr<std::vector<LedgerReport>> reports = VerifySqlite(database);
+  if (!reports.ok()) return reports.status();
+  for (const LedgerReport& report : *reports) {
+    if (!report.fault.has_value()) continue;
+    return absl::DataLossError(absl::StrCat(
+        report.root_id.empty() ? "the database" : NameOfLedger(report.root_id), ": ",
+        report.fault->sequence > 0 ? absl::StrCat("entry ", report.fault->sequence, ": ") : "",
+        report.fault->problem));
+  }
+  // SQLite's own, of a reader.
+  std::error_code error;
+  if (fs::file_size(database + "-wal", error) == 0) fs::remove(database + "-wal", error);
+  fs::remove(database + "-shm", error);
+  return reports;
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  const absl::StatusOr<File> file = File::Open(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.ok()) return file.status();
+  return file->Write(text.data(), text.size(), 0) && file->Sync() ? absl::OkStatus()
+                                                                  : Failed(path, "written");
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+}
+
+// A new folder for its owner alone.
+absl::Status MakeFolder(const std::string& path) {
+  return mkdir(path.c_str(), S_IRWXU) == 0 ? absl::OkStatus() : Failed(path, "made");
+}
+
+absl::Status Rename(const std::string& from, const std::string& to) {
+  return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : Failed(from, "given its name");
+}
+
+// Where this process may, and otherwise the files stay its own.
+void GiveTo(const std::string& owner_of, const std::string& folder) {
+  struct stat owner {};
+  if (geteuid() != 0 || stat(owner_of.c_str(), &owner) != 0) return;
+  std::error_code ignored;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored)) {
+    if (lchown(file.path().c_str(), owner.st_uid, owner.st_gid) != 0) continue;
+  }
+}
+
+}  // namespace
+
+std::string NameOfLedger(const std::string& root_id) {
+  return root_id == core::kAccessRootId ? "tokens and denials" : "budgets/" + root_id;
+}
+
+std::string HeadLines(const std::vector<LedgerReport>& ledgers) {
+  std::string lines;
+  for (const LedgerReport& report : ledgers) {
+    absl::StrAppend(&lines, NameOfLedger(report.root_id), ": verified, ", report.head.sequence,
+                    " entries, head ", ToHex(report.head.hash), ", Merkle root ",
+                    ToHex(report.merkle_root), "\n");
+  }
+  return lines.empty() ? "no ledgers\n" : lines;
+}
+
+absl::StatusOr<VerifiedCopy> BackUp(const std::string& data_dir, const std::string& folder) {
+  const std::string source = DatabaseIn(data_dir);
+  std::error_code error;
+  if (!fs::exists(source, error)) return absl::NotFoundError(source + ": there is no ledger");
+  if (absl::Status status = MakeDataDirectory(folder); !status.ok()) return status;
+  VerifiedCopy copy{.folder = absl::StrCat(
+                        folder, "/epsledger-",
+                        absl::FormatTime("%Y%m%dT%H%M%E9SZ", absl::Now(), absl::UTCTimeZone())),
+                    .ledgers = {}};
+  const std::string unfinished = copy.folder + ".unfinished";
+  if (absl::Status status = MakeFolder(unfinished); !status.ok()) return status;
+  const auto remove = absl::MakeCleanup([&] { fs::remove_all(unfinished, error); });
+  if (absl::Status status = CopyDatabase(source, DatabaseIn(unfinished)); !status.ok()) {
+    return status;
+  }
+  const std::string key = absl::StrCat(data_dir, "/", kStatementKey);
+  if (fs::exists(key, error)) {
+    absl::Status status = CopyFile(key, absl::StrCat(unfinished, "/", kStatementKey));
+    if (!status.ok()) return status;
+  }
+  absl::StatusOr<std::vector<LedgerReport>> ledgers = FinishAndVerify(DatabaseIn(unfinished));
+  if (!ledgers.ok()) return ledgers.status();
+  copy.ledgers = *std::move(ledgers);
+  absl::Status status = WriteFile(absl::StrCat(unfinished, "/", kHeads), HeadLines(copy.ledgers));
+  if (status.ok()) status = SyncDirectory(unfinished);
+  if (status.ok()) status = Rename(unfinished, copy.folder);
+  if (status.ok()) status = SyncDirectory(folder);
+  if (!status.ok()) return status;
+  return copy;
+}
+
+absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::string& data_dir) {
+  const std::string heads = absl::StrCat(backup, "/", kHeads);
+  std::error_code error;
+  if (!fs::exists(heads, error) || !fs::exists(DatabaseIn(backup), error)) {
+    return absl::NotFoundError(backup + ": is no backup of `epsledgerd backup`");
+  }
+  const std::string database = DatabaseIn(data_dir);
+  for (const std::string& file : {database, database + "-wal", AnchorOf(database)}) {
+    if (!fs::exists(file, error)) continue;
+    return absl::AlreadyExistsError(file +
+                                    ": belongs to a ledger; move it away first, and keep it");
+  }
+  // A folder that is there keeps its owner and mode: a mount point, or the one that a package made.
+  if (absl::Status status = MakeDataDirectory(data_dir); !status.ok()) return status;
+  const std::string unfinished = data_dir + "/restore.unfinished";
+  fs::remove_all(unfinished, error);
+  if (absl::Status status = MakeFolder(unfinished); !status.ok()) return status;
+  const auto remove = absl::MakeCleanup([&] { fs::remove_all(unfinished, error); });
+  const std::string copied = DatabaseIn(unfinished);
+  absl::Status status;
+  for (const char* ending : {"", "-wal", "-anchor"}) {
+    if (status.ok() && fs::exists(DatabaseIn(backup) + ending, error)) {
+      status = CopyFile(DatabaseIn(backup) + ending, copied + ending);
+    }
+  }
+  const std::string key = absl::StrCat("/", kStatementKey);
+  if (status.ok() && fs::exists(backup + key, error)) {
+    status = CopyFile(backup + key, unfinished + key);
+  }
+  if (!status.ok()) return status;
+  absl::StatusOr<std::vector<LedgerReport>> ledgers = FinishAndVerify(copied);
+  if (!ledgers.ok()) return ledgers.status();
+  if (const std::string found = HeadLines(*ledgers); found != ReadFile(heads)) {
+    return absl::DataLossError(
+        absl::StrCat(backup, ": has not the heads that it was taken with, but:\n", found));
+  }
+  const std::string name = fs::path(backup).lexically_normal().filename().string();
+  {
+    const auto store = SqliteStore::Open(
+        copied, {.create = false,
+                 .anchored = true,
+                 .begin_because = absl::StrCat("restored from the backup ", name)});
+    if (!store.ok()) return store.status();
+    if (absl::Status writable = (*store)->Writable(); !writable.ok()) return writable;
+  }
+  GiveTo(data_dir, unfinished);
+  // The ledger comes last: until it is there, nothing takes the folder for a ledger.
+  if (fs::exists(unfinished + key, error)) status = Rename(unfinished + key, data_dir + key);
+  if (status.ok()) status = Rename(AnchorOf(copied), AnchorOf(database));
+  if (status.ok()) status = SyncDirectory(data_dir);
+  if (status.ok()) status = Rename(copied, database);
+  if (status.ok()) status = SyncDirectory(data_dir);
+  if (!status.ok()) return status;
+  return VerifiedCopy{.folder = data_dir, .ledgers = *std::move(ledgers)};
+}
+
+}  // namespace epsledger::storage

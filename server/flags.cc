@@ -49,6 +49,18 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "The key that signs privacy statements, PEM; made if missing. If not said, "
                  "statement.key in the data directory; servers of one PostgreSQL share one")
       ->envname("EPSLEDGERD_STATEMENT_KEY");
+  app.add_option("--publish-heads", flags.publish_heads_file,
+                 "A file on another disk that gets the signed heads of all ledgers, a line at a "
+                 "time; at the start the ledgers must hold what it says")
+      ->envname("EPSLEDGERD_PUBLISH_HEADS");
+  app.add_option("--publish-heads-url", flags.publish_heads_url,
+                 "Gets the same lines, each by a POST (http or https)")
+      ->envname("EPSLEDGERD_PUBLISH_HEADS_URL");
+  app.add_option("--publish-heads-interval", flags.publish_heads_seconds,
+                 "Seconds between two looks at whether they have changed")
+      ->envname("EPSLEDGERD_PUBLISH_HEADS_INTERVAL")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
   app.add_option("--listen", flags.server.addresses,
                  "Addresses: host:port (port 0 takes any free one) or unix:path")
       ->envname("EPSLEDGERD_LISTEN")
@@ -185,6 +197,12 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   verify->add_option("file", flags.file, "An export file");
   verify->add_flag("--prices", flags.prices,
                    "Proves the prices in units again, too: up to a tenth of a second each");
+  verify->add_option("--heads", flags.heads_file,
+                     "A file of --publish-heads: the ledgers must hold what it says");
+  verify->add_option(
+      "--public-key", flags.public_key,
+      "With --heads: the 64 digits of the key that signed it, as `epsctl server info` "
+      "shows it; otherwise statement.key in the data directory");
   AddPlace(*verify, flags.place, "Of a server that is stopped", Variables::kIgnored);
 
   CLI::App* import =

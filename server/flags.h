@@ -42,6 +42,10 @@ struct Flags {
   StorePlace store;
   // Of transport::ServerOptions; empty: in the data directory.
   std::string statement_key_file;
+  // Of heads::HeadPublisher::Options.
+  std::string publish_heads_file;
+  std::string publish_heads_url;
+  int64_t publish_heads_seconds = 60;
   std::string address_file;
   // Of storage::GroupCommitLedger::Options.
   size_t max_queue = storage::GroupCommitLedger::Options().max_queue;

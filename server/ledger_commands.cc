@@ -3,15 +3,21 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "server/core/tenant.h"
+#include "server/heads/heads_file.h"
 #include "server/printable.h"
+#include "server/statement/signing_key.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/export_format.h"
 #include "server/storage/ledger_import.h"
@@ -86,6 +92,68 @@ storage::PostgresStore::Options PostgresOf(const StorePlace& place) {
           .without_standby = place.postgres_without_standby};
 }
 
+// What was published of ledgers, held against their entries as these are read.
+class PublishedHeads {
+ public:
+  static absl::StatusOr<PublishedHeads> Read(const LedgerCommand& command) {
+    PublishedHeads published;
+    if (command.heads_file.empty()) return published;
+    absl::StatusOr<std::string> key = PublicKey(command);
+    if (!key.ok()) return key.status();
+    const auto entries = heads::HeadsFile(command.heads_file).Read(*key);
+    if (!entries.ok()) return entries.status();
+    if (entries->empty()) {
+      return absl::NotFoundError(command.heads_file + ": there are no heads in it");
+    }
+    for (const core::NamedEntry& entry : *entries) {
+      published.missing_[entry.root_id].emplace(entry.sequence, entry.hash);
+    }
+    return published;
+  }
+
+  void Found(const std::string& root_id, const core::Entry& entry) {
+    const auto ledger = missing_.find(root_id);
+    if (ledger != missing_.end()) {
+      ledger->second.erase({entry.sequence, std::string(entry.hash.begin(), entry.hash.end())});
+    }
+  }
+
+  // DATA_LOSS if something that was published was not found.
+  absl::Status Finish() const {
+    absl::Status status;
+    for (const auto& [root_id, entries] : missing_) {
+      for (const auto& [sequence, hash] : entries) {
+        const std::string line = Printable(absl::StrCat(NameOf(root_id), ": BAD: entry ", sequence,
+                                                        " with hash ", absl::BytesToHexString(hash),
+                                                        " was published, and is not in it"));
+        std::printf("%s\n", line.c_str());
+        status.Update(absl::DataLossError(line));
+      }
+    }
+    return status;
+  }
+
+ private:
+  static absl::StatusOr<std::string> PublicKey(const LedgerCommand& command) {
+    constexpr size_t kBytes = 32;
+    if (!command.public_key.empty()) {
+      const std::string key = absl::HexStringToBytes(command.public_key);
+      if (command.public_key.size() == 2 * kBytes && key.size() == kBytes) return key;
+      return absl::InvalidArgumentError("--public-key: want 64 hexadecimal digits");
+    }
+    const std::string path = command.place.data_dir + "/statement.key";
+    std::error_code error;
+    if (command.place.data_dir.empty() || !std::filesystem::exists(path, error)) {
+      return absl::InvalidArgumentError("--public-key: is missing, and there is no " + path);
+    }
+    const absl::StatusOr<statement::SigningKey> key = statement::SigningKey::LoadOrCreate(path);
+    if (!key.ok()) return key.status();
+    return key->public_key();
+  }
+
+  std::map<std::string, std::set<std::pair<int64_t, std::string>>> missing_;  // by ledger
+};
+
 absl::Status Verify(const LedgerCommand& command) {
   const StorePlace& place = command.place;
   if (command.file.empty() == (place.data_dir.empty() && place.postgres.empty())) {
@@ -94,20 +162,33 @@ absl::Status Verify(const LedgerCommand& command) {
   const core::PriceCheck prices =
       command.prices ? core::PriceCheck::kProved : core::PriceCheck::kStored;
   if (!command.file.empty()) {
+    if (!command.heads_file.empty()) {
+      return absl::InvalidArgumentError(
+          "--heads: is of all ledgers, and an export file has one; want --data-dir or --postgres");
+    }
     absl::StatusOr<std::ifstream> file = OpenExport(command.file);
     if (!file.ok()) return file.status();
     return Print(storage::ReadExport(
         *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }, prices));
   }
+  absl::StatusOr<PublishedHeads> published = PublishedHeads::Read(command);
+  if (!published.ok()) return published.status();
   if (place.postgres.empty()) {
     const auto lives = storage::SqliteIncarnations(storage::DatabaseIn(place.data_dir));
     if (!lives.ok()) return lives.status();
     Print(*lives);
   }
-  const auto reports = place.postgres.empty()
-                           ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices)
-                           : storage::VerifyPostgres(PostgresOf(place), prices);
-  return reports.ok() ? Print(*reports) : reports.status();
+  const auto found = [&](const std::string& root_id, const core::Entry& entry) {
+    published->Found(root_id, entry);
+  };
+  const auto reports =
+      place.postgres.empty()
+          ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices, found)
+          : storage::VerifyPostgres(PostgresOf(place), prices, found);
+  if (!reports.ok()) return reports.status();
+  absl::Status status = Print(*reports);
+  status.Update(published->Finish());
+  return status;
 }
 
 absl::Status Import(const LedgerCommand& command) {

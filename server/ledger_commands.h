@@ -16,10 +16,13 @@ struct LedgerCommand {
   Verb verb = Verb::kNone;
   std::string file;     // an export file
   bool prices = false;  // with kVerify: proves prices in units again
-  StorePlace place;     // with kVerify, or this; with kMigrate, both places
-  std::string budget;   // with kExport: the root, "adult" or "budgets/adult"
-  std::string reason;   // with kAcceptLoss
-  std::string to;       // with kMigrate: "postgres" or "sqlite"
+  // With kVerify: a file of published heads, and the key that signed it in hexadecimal.
+  std::string heads_file;
+  std::string public_key;
+  StorePlace place;    // with kVerify, or this; with kMigrate, both places
+  std::string budget;  // with kExport: the root, "adult" or "budgets/adult"
+  std::string reason;  // with kAcceptLoss
+  std::string to;      // with kMigrate: "postgres" or "sqlite"
 };
 
 // Runs it and prints what it found, one line a ledger. DATA_LOSS if something does not verify.

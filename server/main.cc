@@ -21,10 +21,14 @@
 #include "client/dashboard/packed_dashboard.h"
 #include "prometheus/registry.h"
 #include "server/flags.h"
+#include "server/heads/head_publisher.h"
+#include "server/heads/heads_file.h"
 #include "server/json_log.h"
 #include "server/metrics/observed_ledger.h"
 #include "server/open_store.h"
 #include "server/printable.h"
+#include "server/statement/signing_key.h"
+#include "server/storage/data_directory.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
@@ -39,7 +43,10 @@ namespace {
 using epsledger::Flags;
 using epsledger::ReadFlags;
 using epsledger::TokenTask;
+using epsledger::heads::HeadPublisher;
+using epsledger::heads::HeadsFile;
 using epsledger::metrics::ObservedLedger;
+using epsledger::statement::SigningKey;
 using epsledger::storage::GroupCommitLedger;
 using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
@@ -71,10 +78,12 @@ void WarnOfWhatIsOff(const Flags& flags) {
   }
 }
 
-absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(const Flags& flags) {
+absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(
+    const Flags& flags, std::vector<epsledger::core::NamedEntry> published) {
   auto store = epsledger::OpenStore(flags.store);
   if (!store.ok()) return store.status();
-  return GroupCommitLedger::Open(*std::move(store), {.max_queue = flags.max_queue});
+  return GroupCommitLedger::Open(*std::move(store),
+                                 {.max_queue = flags.max_queue, .published = std::move(published)});
 }
 
 // Servers of one database sign with one key.
@@ -86,6 +95,14 @@ absl::StatusOr<std::string> StatementKeyFile(const Flags& flags) {
         "statements with the same key; give each of them the same file");
   }
   return flags.store.data_dir + "/statement.key";
+}
+
+absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) {
+  if (flags.store.postgres.empty()) {
+    absl::Status status = epsledger::storage::MakeDataDirectory(flags.store.data_dir);
+    if (!status.ok()) return status;
+  }
+  return SigningKey::LoadOrCreate(file);
 }
 
 // Others can reach an address of HTTP, which must not speak plaintext then.
@@ -118,7 +135,20 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   if (!others_can_reach_http.ok()) return others_can_reach_http.status();
   const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);
   if (!statement_key_file.ok()) return statement_key_file.status();
-  auto ledger = OpenLedger(flags);
+  const bool publishes = !flags.publish_heads_file.empty() || !flags.publish_heads_url.empty();
+  std::optional<SigningKey> key;
+  std::vector<epsledger::core::NamedEntry> published;
+  if (publishes) {
+    absl::StatusOr<SigningKey> loaded = LoadKey(flags, *statement_key_file);
+    if (!loaded.ok()) return loaded.status();
+    key = *std::move(loaded);
+    if (!flags.publish_heads_file.empty()) {
+      auto entries = HeadsFile(flags.publish_heads_file).Read(key->public_key());
+      if (!entries.ok()) return entries.status();
+      published = *std::move(entries);
+    }
+  }
+  auto ledger = OpenLedger(flags, std::move(published));
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
@@ -145,6 +175,14 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
     absl::Status status = WriteAddressFile(flags.address_file, addresses);
     if (!status.ok()) return status;
   }
+  std::optional<HeadPublisher> publisher;
+  if (publishes) {
+    publisher.emplace(
+        **ledger, *std::move(key),
+        HeadPublisher::Options{.file = flags.publish_heads_file,
+                               .url = flags.publish_heads_url,
+                               .interval = absl::Seconds(flags.publish_heads_seconds)});
+  }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
                absl::StrJoin((*server)->addresses(), ", "), Describe(flags.store),
                (*ledger)->recovered_budget_count(), (*ledger)->recovered_entry_count());
@@ -154,6 +192,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   // Each door has its part: a long call over HTTP takes nothing from those over gRPC.
   routes.Drain(kDrainPatience / 2);
   (*server)->Drain(kDrainPatience / 2);
+  publisher.reset();  // the last heads
   if (const absl::Status health = (*ledger)->Health(); !health.ok()) return health;
   spdlog::info("stopped");
   return absl::OkStatus();
@@ -161,7 +200,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
 
 // The tokens of a data directory, without a server.
 absl::Status ManageTokens(const Flags& flags) {
-  auto ledger = OpenLedger(flags);
+  auto ledger = OpenLedger(flags, {});
   if (!ledger.ok()) return ledger.status();
   return epsledger::RunTokenTask(flags, **ledger, std::cout);
 }

@@ -240,6 +240,19 @@ void ExportToFile(Invocation& invocation, const std::string& text, const std::st
   invocation.Fail(status, CallKind::kRead);
 }
 
+void LiftQuarantine(Invocation& invocation, const std::string& text, const std::string& reason) {
+  v1::LiftQuarantineRequest request;
+  request.set_budget(FullName(invocation, text));
+  if (request.budget().empty()) return;
+  request.set_reason(reason);
+  const auto lifted =
+      invocation.Call(&Connection::audit, &Stub::LiftQuarantine, request, CallKind::kWrite);
+  if (lifted == nullptr) return;
+  Table table({"root budget", "lost entries that clients brought"});
+  table.AddRow({request.budget(), lifted->lost_head_count()});
+  invocation.Print({.messages = {lifted.get()}, .table = table});
+}
+
 }  // namespace
 
 void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
@@ -291,6 +304,16 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
       "  epsctl ledger prove adult --sequence 2\n"
       "  epsctl ledger prove adult --from 7 --root \"$ROOT\"");
   proof->callback([&invocation, prove] { Prove(invocation, *prove); });
+
+  auto why = std::make_shared<std::string>();
+  CLI::App* lift = add(
+      "lift-quarantine",
+      "Let a ledger take charges again that has lost some, once they are charged by hand", *name);
+  lift->add_option("--reason", *why, "for the auditor")->required();
+  lift->footer(
+      "Example:\n  epsctl ledger lift-quarantine mended --reason \"3 January was charged by "
+      "hand\"");
+  lift->callback([&invocation, name, why] { LiftQuarantine(invocation, *name, *why); });
 
   auto export_budget = std::make_shared<std::string>();
   auto path = std::make_shared<std::string>();

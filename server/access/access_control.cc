@@ -98,6 +98,11 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
       return Refusal{Unauthenticated("the metadata \"authorization\" holds no token"),
                      "TOKEN_MALFORMED", unknown};
     }
+    if (!ledger_.TokensAreCurrent()) {
+      return Refusal{absl::UnavailableError("tokens cannot be checked now: the ledger's database "
+                                            "does not answer, and one may have been revoked"),
+                     "", unknown};
+    }
     const std::shared_ptr<const core::TokenTable> tokens = ledger_.Tokens();
     const auto found = tokens->find(HashOfSecret(secret));
     if (found == tokens->end()) {
@@ -132,6 +137,7 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
 }
 
 absl::Status AccessControl::Deny(const Refusal& refusal, std::string_view method) {
+  if (absl::IsUnavailable(refusal.status)) return refusal.status;  // nobody was denied
   denials_->Add({.tenant = refusal.who.tenant.name,
                  .principal = refusal.who.principal,
                  .method = std::string(method),

@@ -40,6 +40,7 @@ constexpr MethodRole kMethodRoles[] = {
     {"AuditService.ExportLedger", Role::kViewer},
     {"AuditService.GetPrivacyStatement", Role::kViewer},
     {"AuditService.ListDenials", Role::kAdmin},
+    {"AuditService.LiftQuarantine", Role::kAdmin},
 
     {"BudgetService.CreateBudget", Role::kAdmin},
     {"BudgetService.GetBudget", Role::kViewer},

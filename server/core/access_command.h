@@ -58,6 +58,19 @@ struct DenialCount {
   }
 };
 
+// An entry of the ledger of `root_id`, a StoredId, and what it was.
+struct NamedEntry {
+  std::string root_id;
+  int64_t sequence = 0;
+  std::string hash;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("root_id", s.root_id);
+    v("sequence", s.sequence);
+    v("hash", s.hash);
+  }
+};
+
 struct CreateToken {
   TokenSpec spec;
 };
@@ -71,13 +84,25 @@ struct RecordDenials {
   std::vector<DenialCount> denials;
 };
 
-struct AccessCommand {
-  std::variant<CreateToken, RevokeToken, RecordDenials> body;
+// Somebody saw an entry that the ledger of a root does not hold.
+struct BeginQuarantine {
+  NamedEntry lost;
 };
 
-// What became of it: the token that it is about; a default for denials.
+struct LiftQuarantine {
+  std::string root_id;  // a StoredId
+  std::string principal;
+  std::string reason;
+};
+
+struct AccessCommand {
+  std::variant<CreateToken, RevokeToken, RecordDenials, BeginQuarantine, LiftQuarantine> body;
+};
+
+// What became of it.
 struct AccessOutcome {
-  Token token;
+  Token token;                   // that it is about, or a default
+  int64_t lost_entry_count = 0;  // of LiftQuarantine: that were brought
 };
 
 }  // namespace epsledger::core

@@ -70,6 +70,33 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const RecordDenial
   return decision;
 }
 
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(
+    const BeginQuarantine& command) const {
+  const NamedEntry& lost = command.lost;
+  const auto known = lost_entries_.find(lost.root_id);
+  Decision decision;
+  if (known != lost_entries_.end()) {
+    const bool is_known = known->second.entries.count({lost.sequence, lost.hash}) > 0;
+    const bool is_full = static_cast<int64_t>(known->second.entries.size()) >= kMaxLostEntries;
+    if (is_known || (is_full && known->second.in_quarantine)) return decision;
+  }
+  decision.entries.push_back(QuarantineBegun{lost});
+  return decision;
+}
+
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuarantine& command) const {
+  if (!IsInQuarantine(command.root_id)) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("budgets/%s: is in no quarantine that can be lifted",
+                        std::string(BudgetIdOf(command.root_id))));
+  }
+  Decision decision;
+  decision.entries.push_back(QuarantineLifted{command.root_id, command.principal, command.reason});
+  decision.lost_entry_count =
+      static_cast<int64_t>(lost_entries_.find(command.root_id)->second.entries.size());
+  return decision;
+}
+
 absl::StatusOr<AccessOutcome> AccessLedger::Execute(
     const AccessCommand& command, int64_t time_micros,
     absl::FunctionRef<absl::Status(const Entry&)> store) {
@@ -84,8 +111,11 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
     if (absl::Status status = store(entry); !status.ok()) return status;
     if (absl::Status status = Apply(entry); !status.ok()) return status;
   }
-  if (decision->token_id.empty()) return AccessOutcome();
-  return AccessOutcome{tokens_.find(hash_of_token_.find(decision->token_id)->second)->second};
+  AccessOutcome outcome{.lost_entry_count = decision->lost_entry_count};
+  if (!decision->token_id.empty()) {
+    outcome.token = tokens_.find(hash_of_token_.find(decision->token_id)->second)->second;
+  }
+  return outcome;
 }
 
 absl::Status AccessLedger::Apply(const Entry& entry) {
@@ -107,6 +137,17 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
     const auto hash = hash_of_token_.find(revoked->token_id);
     if (hash == hash_of_token_.end()) return Contradiction(entry, "revokes no token");
     tokens_.find(hash->second)->second.revoked = true;
+  } else if (const auto* begun = std::get_if<QuarantineBegun>(&entry.body)) {
+    LostEntries& lost = lost_entries_[begun->lost.root_id];
+    lost.in_quarantine = true;
+    if (static_cast<int64_t>(lost.entries.size()) < kMaxLostEntries) {
+      lost.entries.emplace(begun->lost.sequence, begun->lost.hash);
+    }
+  } else if (const auto* lifted = std::get_if<QuarantineLifted>(&entry.body)) {
+    if (!IsInQuarantine(lifted->root_id)) return Contradiction(entry, "lifts no quarantine");
+    LostEntries& lost = lost_entries_.find(lifted->root_id)->second;
+    lost.in_quarantine = false;
+    lost.lifted_by = lifted->principal;
   } else if (!std::holds_alternative<CallsDenied>(entry.body)) {
     return Contradiction(entry, "belongs to a budget's ledger");
   }

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -19,9 +21,19 @@ namespace epsledger::core {
 // Tokens by the SHA-256 of their secrets.
 using TokenTable = std::map<std::string, Token, std::less<>>;
 
-// The ledger of who may come in: tokens made and revoked, calls denied. A pure state machine with
-// a hash chain of its own, as core::Ledger is. Denials are entries and no state: their number has
-// no bound.
+// What is known of entries that a ledger lost.
+struct LostEntries {
+  // The ledger takes no commands.
+  bool in_quarantine = false;
+  // Sequence number and hash of those that were brought, at most kMaxLostEntries.
+  std::set<std::pair<int64_t, std::string>> entries;
+  // Of the last lifting; empty: there was none.
+  std::string lifted_by;
+};
+
+// The ledger of who may come in: tokens made and revoked, calls denied, ledgers put in quarantine
+// and let out of it. A pure state machine with a hash chain of its own, as core::Ledger is. Denials
+// are entries and no state: their number has no bound.
 class AccessLedger {
  public:
   // Decides, then seals and applies each entry, handing each to `store` before it is applied. On an
@@ -29,8 +41,9 @@ class AccessLedger {
   //   NOT_FOUND           the tenant has no such token
   //   ALREADY_EXISTS      the id or the secret is taken
   //   FAILED_PRECONDITION the ledger holds kMaxTokens
+  //   FAILED_PRECONDITION the ledger whose quarantine is to be lifted is in none
   //   INVALID_ARGUMENT    a secret's hash that is not one
-  // Revoking again changes nothing.
+  // Revoking again changes nothing, nor does a lost entry that is known.
   absl::StatusOr<AccessOutcome> Execute(const AccessCommand& command, int64_t time_micros,
                                         absl::FunctionRef<absl::Status(const Entry&)> store);
 
@@ -41,6 +54,14 @@ class AccessLedger {
   const LedgerHead& head() const { return head_; }
   // Every token that was ever made, of all tenants.
   const TokenTable& tokens() const { return tokens_; }
+  // By the StoredId of their roots: ledgers that are or were in quarantine.
+  const std::map<std::string, LostEntries, std::less<>>& lost_entries() const {
+    return lost_entries_;
+  }
+  bool IsInQuarantine(std::string_view root_id) const {
+    const auto it = lost_entries_.find(root_id);
+    return it != lost_entries_.end() && it->second.in_quarantine;
+  }
   // The tenant's token, or nullptr.
   const Token* FindToken(const Tenant& tenant, std::string_view token_id) const;
   // The tenant's tokens in order of id, after `after_id`, at most `limit`.
@@ -50,14 +71,18 @@ class AccessLedger {
  private:
   struct Decision {
     std::vector<EntryBody> entries;
-    std::string token_id;  // empty: about no token
+    std::string token_id;          // empty: about no token
+    int64_t lost_entry_count = 0;  // of AccessOutcome
   };
   absl::StatusOr<Decision> DecideOn(const CreateToken& command) const;
   absl::StatusOr<Decision> DecideOn(const RevokeToken& command) const;
   absl::StatusOr<Decision> DecideOn(const RecordDenials& command) const;
+  absl::StatusOr<Decision> DecideOn(const BeginQuarantine& command) const;
+  absl::StatusOr<Decision> DecideOn(const LiftQuarantine& command) const;
 
   TokenTable tokens_;
   std::map<std::string, std::string, std::less<>> hash_of_token_;  // by id
+  std::map<std::string, LostEntries, std::less<>> lost_entries_;   // by StoredId
   LedgerHead head_;
 };
 

@@ -137,6 +137,14 @@ class Describer {
   std::string operator()(const TokenRevoked& body) const {
     return absl::StrCat("token ", body.token_id, " revoked");
   }
+  std::string operator()(const QuarantineBegun& body) const {
+    return absl::StrCat("budgets/", body.lost.root_id, " in quarantine: entry ", body.lost.sequence,
+                        " was acknowledged and is not in it");
+  }
+  std::string operator()(const QuarantineLifted& body) const {
+    return absl::StrCat("budgets/", body.root_id, " out of quarantine by ", Quoted(body.principal),
+                        Because(body.reason));
+  }
   std::string operator()(const CallsDenied& body) const {
     return absl::StrCat(body.denial.count, " calls of ", body.denial.method, " by ",
                         Quoted(body.denial.principal), " denied: ", body.denial.reason);

@@ -31,6 +31,13 @@ class CommitListener {
   virtual void OnCommit() = 0;
 };
 
+// A ledger that takes no commands.
+struct QuarantinedLedger {
+  std::string root_id;  // of the budget
+  std::string reason;
+  bool can_be_lifted = false;  // by LiftQuarantine
+};
+
 // A consistent view of what is durable for one tenant, valid during one call of Read.
 class LedgerReader {
  public:
@@ -68,6 +75,10 @@ class LedgerReader {
   virtual std::vector<TenantLedger> AllLedgers() const = 0;
   // Ledgers that contradict what was acknowledged, and take no commands at this server.
   virtual int64_t QuarantinedLedgerCount() const = 0;
+  // Those of the tenant.
+  virtual std::vector<QuarantinedLedger> QuarantinedLedgers() const = 0;
+  // Heads that clients brought, that the ledgers do not hold and nobody can prove, since the start.
+  virtual int64_t UnprovedHeadCount() const = 0;
   // Who may come in, of all tenants.
   virtual const AccessLedger& Access() const = 0;
   // The entries of the ledger of access with sequence > after_sequence in order, at most `limit`.
@@ -100,6 +111,9 @@ class DurableLedger {
   // nullptr, and never waits.
   virtual std::shared_ptr<const TokenTable> Tokens() const = 0;
 
+  // False: a token may have been revoked elsewhere, and this server could not know.
+  virtual bool TokensAreCurrent() const { return true; }
+
   // OK while commands are accepted; otherwise why not. For health checks.
   virtual absl::Status Health() const = 0;
 
@@ -121,6 +135,7 @@ class ForwardingLedger : public DurableLedger {
     ledger_.Read(std::move(tenant), std::move(read));
   }
   std::shared_ptr<const TokenTable> Tokens() const override { return ledger_.Tokens(); }
+  bool TokensAreCurrent() const override { return ledger_.TokensAreCurrent(); }
   absl::Status Health() const override { return ledger_.Health(); }
   std::vector<Incarnation> Incarnations() const override { return ledger_.Incarnations(); }
 

@@ -253,7 +253,8 @@ struct LeaseSettled {
   }
 };
 
-// The next three are entries of the ledger of access alone (access_ledger.h).
+// The next three, QuarantineBegun and QuarantineLifted are entries of the ledger of access alone
+// (access_ledger.h).
 struct TokenCreated {
   static constexpr uint8_t kTag = 13;
   TokenSpec spec;
@@ -343,11 +344,36 @@ struct UnitsPriced {
   }
 };
 
+// A ledger takes no commands any more, because it lacks an entry that was acknowledged; or another
+// such entry was brought.
+struct QuarantineBegun {
+  static constexpr uint8_t kTag = 19;
+  NamedEntry lost;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("lost", s.lost);
+  }
+};
+
+// It takes them again. The entries that were brought until then are known to be lost.
+struct QuarantineLifted {
+  static constexpr uint8_t kTag = 20;
+  std::string root_id;
+  std::string principal;
+  std::string reason;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("root_id", s.root_id);
+    v("principal", s.principal);
+    v("reason", s.reason);
+  }
+};
+
 using EntryBody =
     std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
                  ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
                  LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
-                 ReferenceFixed, UnitsPriced>;
+                 ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

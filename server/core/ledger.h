@@ -333,6 +333,8 @@ class Ledger {
   absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
   absl::Status ApplyBody(const TokenRevoked& body, const Entry& entry);
   absl::Status ApplyBody(const CallsDenied& body, const Entry& entry);
+  absl::Status ApplyBody(const QuarantineBegun& body, const Entry& entry);
+  absl::Status ApplyBody(const QuarantineLifted& body, const Entry& entry);
 
   // From the budget itself up to the root.
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;

@@ -464,5 +464,11 @@ absl::Status Ledger::ApplyBody(const TokenRevoked&, const Entry&) {
 absl::Status Ledger::ApplyBody(const CallsDenied&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }
+absl::Status Ledger::ApplyBody(const QuarantineBegun&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+absl::Status Ledger::ApplyBody(const QuarantineLifted&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
 
 }  // namespace epsledger::core

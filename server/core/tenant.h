@@ -31,6 +31,11 @@ inline std::string_view TenantNameOf(std::string_view stored_id) {
   return slash == stored_id.npos ? std::string_view() : stored_id.substr(0, slash);
 }
 
+// The budget of a stored name.
+inline std::string_view BudgetIdOf(std::string_view stored_id) {
+  return stored_id.substr(stored_id.find('/') + 1);  // npos + 1 is 0
+}
+
 // The ledger of tokens and denials. '@' begins no tenant and no budget id.
 inline constexpr char kAccessRootId[] = "@access";
 

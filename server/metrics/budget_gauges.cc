@@ -67,7 +67,13 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
       Gauges("epsledger_ledgers_quarantined",
              "Ledgers that contradict what was acknowledged, and take no charges at this server.");
   Add(quarantined, {}, static_cast<double>(reader.QuarantinedLedgerCount()));
-  return {spent, leased, state, alerts, budget_count, session_count, entry_count, quarantined};
+  prometheus::MetricFamily unproved =
+      Gauges("epsledger_unproved_heads",
+             "Heads that clients brought since the start, that the ledgers do not hold and that no "
+             "server of these ledgers gave out.");
+  Add(unproved, {}, static_cast<double>(reader.UnprovedHeadCount()));
+  return {spent,         leased,      state,       alerts,  budget_count,
+          session_count, entry_count, quarantined, unproved};
 }
 
 prometheus::MetricFamily ReadyGauge(bool ready) {

@@ -27,6 +27,8 @@ struct LedgerReport {
   std::optional<core::LedgerFault> fault;
 };
 
+using VisitEntry = absl::FunctionRef<void(const std::string& root_id, const core::Entry&)>;
+
 // Writes an export file: the header at once, then every entry that is added, then the trailer.
 // REQUIRES: `out` outlives it.
 class ExportWriter {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
 #include "server/core/unavailable.h"
 #include "server/storage/failpoint.h"
 #include "spdlog/spdlog.h"
@@ -105,6 +106,11 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
   }
 
   int64_t QuarantinedLedgerCount() const override { return owner_.replica_.quarantined_count(); }
+  int64_t UnprovedHeadCount() const override { return owner_.replica_.unproved_head_count(); }
+
+  std::vector<core::QuarantinedLedger> QuarantinedLedgers() const override {
+    return owner_.replica_.QuarantinedOf(tenant_);
+  }
 
   const core::AccessLedger& Access() const override { return owner_.replica_.access(); }
 
@@ -199,6 +205,12 @@ absl::Status GroupCommitLedger::Recover() {
     replica_.Kept({core::kAccessRootId});
     if (!store_->Writable().ok()) BecomeReadOnly(store_->Writable());
   }
+  if (status.ok()) {
+    replica_.CheckPublished(
+        options_.published,
+        [this](const std::string& root_id, int64_t sequence) { return HashOf(root_id, sequence); });
+    RecordLostEntries();
+  }
   PublishTokens();
   return status;
 }
@@ -292,10 +304,21 @@ void GroupCommitLedger::Loop() {
       PublishTokens();
       listeners_.Notify();
     }
+    RecordLostEntries();
     if (shared_ != nullptr) {
       absl::MutexLock lock(&mutex_);
       working_since_ = Clock::time_point::max();
     }
+  }
+}
+
+void GroupCommitLedger::RecordLostEntries() {
+  for (core::NamedEntry& lost : replica_.TakeUnrecorded()) {
+    // Without it the quarantine lasts as long as this process, or until the entry is brought again.
+    Enqueue(Write{{},
+                  {.time_micros = absl::ToUnixMicros(absl::Now()),
+                   .body = core::AccessCommand{core::BeginQuarantine{std::move(lost)}}},
+                  [](const absl::StatusOr<Outcome>&) {}});
   }
 }
 
@@ -390,6 +413,14 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
   return status;
 }
 
+absl::StatusOr<std::optional<core::Hash>> GroupCommitLedger::HashOf(const std::string& root_id,
+                                                                    int64_t sequence) {
+  const absl::StatusOr<std::vector<Entry>> found = store_->ReadEntries(root_id, sequence - 1, 1);
+  if (!found.ok()) return found.status();
+  if (found->empty() || found->front().sequence != sequence) return std::nullopt;
+  return found->front().hash;
+}
+
 absl::Status GroupCommitLedger::CheckFound(const std::string& root_id, const core::ChargeKey& key,
                                            const std::optional<Entry>& found) {
   if (!found.has_value() || core::KeyOf(found->body) == key) return absl::OkStatus();
@@ -419,14 +450,10 @@ absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Stat
         }
         return found;
       },
-      [&](const std::string& root_id,
-          int64_t sequence) -> absl::StatusOr<std::optional<core::Hash>> {
-        const absl::StatusOr<std::vector<Entry>> found =
-            store_->ReadEntries(root_id, sequence - 1, 1);
-        if (!found.ok() && shared_ != nullptr) *store_status = found.status();
-        if (!found.ok()) return found.status();
-        if (found->empty() || found->front().sequence != sequence) return std::nullopt;
-        return found->front().hash;
+      [&](const std::string& root_id, int64_t sequence) {
+        absl::StatusOr<std::optional<core::Hash>> hash = HashOf(root_id, sequence);
+        if (!hash.ok() && shared_ != nullptr) *store_status = hash.status();
+        return hash;
       },
       [this](const std::string& root_id, const Entry& entry) {
         if (!in_transaction_ && shared_ == nullptr) {

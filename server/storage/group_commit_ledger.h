@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -64,10 +65,15 @@ class GroupCommitLedger : public core::DurableLedger {
     // Of a shared store: a database that does not answer for so long (it waits for a standby that
     // is gone, say) is none to serve from.
     absl::Duration patience = absl::Seconds(10);
+    // Of a shared store: without an answer for so long nobody knows which tokens were revoked.
+    // Longer than max_deciding.
+    absl::Duration token_patience = absl::Seconds(5);
     // Of a shared store: what is not decided then goes into the next transaction. Others wait for
     // the ledgers of this one, and the database throws out who holds them for too long
     // (kSessionSettings of the PostgreSQL store).
     absl::Duration max_deciding = absl::Seconds(3);
+    // Entries that were published, and that the store must hold (Replica::CheckPublished).
+    std::vector<core::NamedEntry> published;
   };
 
   // Replays everything in `store` (checking the hash chain and every cap on the way) and starts.
@@ -81,6 +87,7 @@ class GroupCommitLedger : public core::DurableLedger {
   void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
   void Read(core::Tenant tenant, ReadFunction read) override;
   std::shared_ptr<const core::TokenTable> Tokens() const override;
+  bool TokensAreCurrent() const override;
   absl::Status Health() const override;
   std::vector<core::Incarnation> Incarnations() const override { return incarnations_; }
 
@@ -120,12 +127,16 @@ class GroupCommitLedger : public core::DurableLedger {
   // One attempt at the writes of a batch, an outcome for each. Over a shared store those that it
   // has no time for go back to the queue.
   absl::Status Transact(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
+  // The stored hash of an entry; nothing if there is no such entry.
+  absl::StatusOr<std::optional<core::Hash>> HashOf(const std::string& root_id, int64_t sequence);
   // DATA_LOSS, and the ledger is in quarantine, if the entry that the store found for a key is of
   // another one.
   absl::Status CheckFound(const std::string& root_id, const core::ChargeKey& key,
                           const std::optional<core::Entry>& found);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
   absl::StatusOr<core::Outcome> Decide(const Write& write, absl::Status* store_status);
+  // Queues the commands that record what was found to be lost.
+  void RecordLostEntries() ABSL_LOCKS_EXCLUDED(mutex_);
   // Shows the tokens if they have changed; they are durable.
   void PublishTokens() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Failure() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -187,6 +198,8 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status unreadable_ ABSL_GUARDED_BY(mutex_);  // neither commands nor reads
   // When the deciding thread began what it does now.
   Clock::time_point working_since_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
+  // Of a shared store: when it was last known what others appended.
+  Clock::time_point caught_up_at_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
   // Somebody was refused for a failure that may have passed: absl's timeouts follow the clock on
   // the wall, which may have been set back.
   bool asked_while_failed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -19,6 +19,12 @@ constexpr int kMaxAttempts = 5;
 
 }  // namespace
 
+bool GroupCommitLedger::TokensAreCurrent() const {
+  if (shared_ == nullptr) return true;
+  absl::MutexLock lock(&mutex_);
+  return absl::FromChrono(Clock::now() - caught_up_at_) < options_.token_patience;
+}
+
 void GroupCommitLedger::PutBack(size_t first, Batch* batch) {
   absl::MutexLock lock(&mutex_);
   while (batch->writes.size() > first) {
@@ -133,6 +139,10 @@ absl::Status GroupCommitLedger::CatchUp() {
   for (const std::string& root_id : *lost) replica_.Lost(root_id);
   replica_.Kept({unsettled_.begin(), unsettled_.end()});
   unsettled_.clear();
+  {
+    absl::MutexLock lock(&mutex_);
+    caught_up_at_ = Clock::now();
+  }
   Serve("the database answers");
   return absl::OkStatus();
 }

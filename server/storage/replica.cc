@@ -16,6 +16,22 @@ using core::Entry;
 using core::Ledger;
 using core::Outcome;
 
+namespace {
+
+constexpr char kHowToLift[] =
+    "Charges are refused until what was lost is charged by hand and an admin lifts the quarantine "
+    "(`epsctl ledger lift-quarantine`)";
+
+absl::Status LostEntries(const std::string& root_id, const core::LostEntries& lost) {
+  return absl::DataLossError(absl::StrFormat(
+      "ledger of budgets/%s: %d entries that were acknowledged are not in it, the newest of them "
+      "entry %d: charges were lost, as from a ledger restored from an old backup. %s",
+      std::string(core::BudgetIdOf(root_id)), lost.entries.size(),
+      lost.entries.empty() ? 0 : lost.entries.rbegin()->first, kHowToLift));
+}
+
+}  // namespace
+
 absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
   // What was acknowledged stands at its place for ever.
   const auto kept = kept_.find(root_id);
@@ -24,7 +40,11 @@ absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
     return absl::DataLossError(
         absl::StrFormat("entry %d is another than the one that was acknowledged", entry.sequence));
   }
-  if (root_id == core::kAccessRootId) return access_.Apply(entry);
+  if (root_id == core::kAccessRootId) {
+    absl::Status applied = access_.Apply(entry);
+    if (applied.ok()) FollowAccess(entry);
+    return applied;
+  }
   std::unique_ptr<Ledger>& ledger = ledgers_[root_id];
   if (ledger == nullptr) ledger = std::make_unique<Ledger>();
   if (absl::Status applied = ledger->Apply(entry); !applied.ok()) return applied;
@@ -53,7 +73,51 @@ void Replica::QuarantineAll(const absl::Status& why) {
 }
 
 int64_t Replica::quarantined_count() const {
-  return static_cast<int64_t>(damage_.ok() ? quarantined_.size() : ledgers_.size() + 1);
+  if (!damage_.ok()) return static_cast<int64_t>(ledgers_.size() + 1);
+  int64_t count = IsQuarantined(core::kAccessRootId) ? 1 : 0;
+  for (const auto& [root_id, ledger] : ledgers_) count += IsQuarantined(root_id) ? 1 : 0;
+  return count;
+}
+
+std::vector<core::QuarantinedLedger> Replica::QuarantinedOf(const core::Tenant& tenant) const {
+  std::vector<core::QuarantinedLedger> all;
+  for (const auto& [root_id, ledger] : ledgers_) {
+    if (core::TenantNameOf(root_id) != tenant.name) continue;
+    const absl::Status why = WhyNot(root_id);
+    if (why.ok()) continue;
+    all.push_back({.root_id = std::string(core::BudgetIdOf(root_id)),
+                   .reason = std::string(why.message()),
+                   .can_be_lifted = damage_.ok() && quarantined_.count(root_id) == 0});
+  }
+  return all;
+}
+
+absl::Status Replica::WhyNot(const std::string& root_id) const {
+  if (!damage_.ok()) return damage_;
+  for (const auto* reasons : {&quarantined_, &lost_}) {
+    const auto why = reasons->find(root_id);
+    if (why != reasons->end()) return why->second;
+  }
+  if (!access_.IsInQuarantine(root_id)) return absl::OkStatus();
+  // As it was when this process began, or found out by another server.
+  return LostEntries(root_id, access_.lost_entries().find(root_id)->second);
+}
+
+void Replica::NoteLost(const core::NamedEntry& entry, const absl::Status& why) {
+  const bool is_new = lost_.emplace(entry.root_id, why).second;
+  unrecorded_.push_back(entry);
+  if (is_new) {
+    spdlog::error("the ledger {} is in quarantine and takes no charges: {}", entry.root_id,
+                  why.ToString());
+  }
+}
+
+void Replica::FollowAccess(const Entry& entry) {
+  const auto* lifted = std::get_if<core::QuarantineLifted>(&entry.body);
+  if (lifted == nullptr) return;
+  lost_.erase(lifted->root_id);
+  spdlog::warn("the quarantine of the ledger {} was lifted by {}: {}", lifted->root_id,
+               lifted->principal, lifted->reason);
 }
 
 void Replica::Quarantine(const std::string& root_id, const absl::Status& why) {
@@ -93,14 +157,20 @@ void Replica::Restore(const std::string& root_id) {
   for (const auto& [id, budget] : ledger.budgets()) budgets[id] = &ledger;
 }
 
+// What this process holds is another history than what is stored: it takes no part in it any more,
+// also after the quarantine is lifted.
 void Replica::Lost(const std::string& root_id) {
-  Quarantine(
-      root_id,
-      absl::DataLossError(absl::StrFormat(
-          "ledger %s: the database has lost entries that were acknowledged, up to entry %d, or "
-          "damaged them: it was restored from an older copy, failed over to one, or changed. "
-          "Charges are refused until that is mended and the server is started anew",
-          root_id, kept_[root_id].sequence)));
+  const core::LedgerHead& kept = kept_[root_id];
+  const bool is_new = quarantined_.count(root_id) == 0;
+  Quarantine(root_id,
+             absl::DataLossError(absl::StrFormat(
+                 "ledger %s: the database has lost entries that were acknowledged, up to entry %d, "
+                 "or damaged them: it was restored from an older copy, failed over to one, or "
+                 "changed. %s, and this server is started anew",
+                 root_id, kept.sequence, kHowToLift)));
+  if (is_new && kept.sequence > 0 && root_id != core::kAccessRootId) {
+    unrecorded_.push_back({root_id, kept.sequence, std::string(core::BytesOf(kept.hash))});
+  }
 }
 
 void Replica::Forget(const std::string& root_id) {
@@ -289,18 +359,52 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
   }
   const absl::Status lost = absl::DataLossError(absl::StrFormat(
       "ledger of budgets/%s: a client saw entry %d, and %s: charges were lost, as from a ledger "
-      "restored from an old backup",
-      known ? ledger.root_id() : seen.root_budget_id, seen.sequence, here));
-  // Read-only from now on: what it would acknowledge contradicts what it has acknowledged.
-  if (known) {
-    Quarantine(root_id, lost);
-    return lost;
+      "restored from an old backup. %s",
+      known ? ledger.root_id() : seen.root_budget_id, seen.sequence, here, kHowToLift));
+  return NoteLostUnlessKnown(tenant.name, known ? root_id : "", {root_id, seen.sequence, seen.hash},
+                             lost);
+}
+
+absl::Status Replica::NoteLostUnlessKnown(std::string_view tenant_name, const std::string& root_id,
+                                          const core::NamedEntry& entry, const absl::Status& lost) {
+  absl::Status answer;
+  for (const auto& [id, ledger] : ledgers_) {
+    if (root_id.empty() ? core::TenantNameOf(id) != tenant_name : id != root_id) continue;
+    const auto before = access_.lost_entries().find(id);
+    if (before != access_.lost_entries().end() && !before->second.in_quarantine &&
+        before->second.entries.count({entry.sequence, entry.hash}) > 0) {
+      answer.Update(absl::DataLossError(absl::StrFormat(
+          "ledger of budgets/%s: a client saw entry %d, which is known to be lost: %s has seen to "
+          "it. Start the client anew to go on",
+          std::string(core::BudgetIdOf(id)), entry.sequence, before->second.lifted_by)));
+      continue;
+    }
+    NoteLost({id, entry.sequence, entry.hash}, lost);
   }
-  // The budget was lost with what it held, and nobody knows any more below which root it was.
-  for (const auto& [id, ledger_of_tenant] : ledgers_) {
-    if (core::TenantNameOf(id) == tenant.name) Quarantine(id, lost);
+  return answer.ok() ? lost : answer;
+}
+
+void Replica::CheckPublished(const std::vector<core::NamedEntry>& entries, HashLookup hash_of) {
+  for (const core::NamedEntry& entry : entries) {
+    const absl::StatusOr<std::optional<core::Hash>> stored = hash_of(entry.root_id, entry.sequence);
+    if (stored.ok() && stored->has_value() && core::BytesOf(**stored) == entry.hash) continue;
+    const std::string name = std::string(core::BudgetIdOf(entry.root_id));
+    if (entry.root_id == core::kAccessRootId) {
+      spdlog::error(
+          "the ledger of tokens and denials has not entry {}, which was published: tokens that "
+          "were "
+          "revoked may be good again; revoke them",
+          entry.sequence);
+      continue;
+    }
+    const bool is_there = ledgers_.count(entry.root_id) > 0;
+    NoteLostUnlessKnown(core::TenantNameOf(entry.root_id), is_there ? entry.root_id : "", entry,
+                        absl::DataLossError(absl::StrFormat(
+                            "ledger of budgets/%s: its entry %d was published, and is not in it: "
+                            "charges were lost, as from a ledger restored from an old backup. %s",
+                            name, entry.sequence, kHowToLift)))
+        .IgnoreError();
   }
-  return lost;
 }
 
 absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& command) const {
@@ -320,16 +424,28 @@ absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& 
 absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& command,
                                               int64_t time_micros, Append append,
                                               absl::Status* store_status) {
-  const auto lost = quarantined_.find(core::kAccessRootId);
-  if (lost != quarantined_.end()) return lost->second;
-  bool stored = false;
+  if (absl::Status why = WhyNot(core::kAccessRootId); !why.ok()) return why;
+  if (const auto* lift = std::get_if<core::LiftQuarantine>(&command.body)) {
+    if (ledgers_.count(lift->root_id) == 0) {
+      return absl::NotFoundError(absl::StrFormat("budgets/%s: there is no such root budget",
+                                                 std::string(core::BudgetIdOf(lift->root_id))));
+    }
+    const auto damage = quarantined_.find(lift->root_id);
+    if (damage != quarantined_.end()) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "budgets/%s: its quarantine is not lifted at this server: %s",
+          std::string(core::BudgetIdOf(lift->root_id)), std::string(damage->second.message())));
+    }
+  }
+  std::vector<Entry> entries;
   absl::StatusOr<core::AccessOutcome> outcome =
       access_.Execute(command, time_micros, [&](const Entry& entry) {
-        stored = true;
+        entries.push_back(entry);
         return append(core::kAccessRootId, entry);
       });
-  if (!outcome.ok() && stored) *store_status = outcome.status();
+  if (!outcome.ok() && !entries.empty()) *store_status = outcome.status();
   if (!outcome.ok()) return outcome.status();
+  for (const Entry& entry : entries) FollowAccess(entry);
   return *std::move(outcome);
 }
 
@@ -345,9 +461,7 @@ absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Comman
   std::unique_ptr<Ledger> fresh;
   std::string root_id;
   Ledger* ledger = Route(tenant, command, &fresh, &root_id);
-  if (const auto behind = quarantined_.find(root_id); behind != quarantined_.end()) {
-    return behind->second;
-  }
+  if (absl::Status why = WhyNot(root_id); !why.ok()) return why;
   if (ledger == nullptr) {
     // An empty ledger says what is missing in the words of the others.
     ledger = (fresh = std::make_unique<Ledger>()).get();

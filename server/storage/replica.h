@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "server/core/access_ledger.h"
 #include "server/core/command.h"
+#include "server/core/durable_ledger.h"
 #include "server/core/ledger.h"
 #include "server/core/tenant.h"
 #include "server/storage/ledger_store.h"
@@ -23,10 +25,12 @@ namespace epsledger::storage {
 // Root ids here are those of the store: core::StoredId.
 //
 // Guarantee: a ledger that lacks something which was known to be durable (Kept, or an authentic
-// SeenHead of a client), or holds something else in its place, is quarantined: it takes no commands
-// until the process is started anew, because what it would acknowledge contradicts what was
-// acknowledged. It may be read, and follows what other servers append to it as far as that follows.
-// The log says so once.
+// SeenHead of a client), or holds something else in its place, is quarantined: it takes no
+// commands, because what it would acknowledge contradicts what was acknowledged. It may be read,
+// and follows what other servers append to it as far as that follows. The log says so once. A
+// quarantine for a lost entry is recorded in the ledger of access (TakeUnrecorded), so that it
+// outlives the process and holds at every server, until it is lifted there. One for damage lasts as
+// long as the process.
 //
 // Not thread-safe.
 class Replica {
@@ -62,6 +66,11 @@ class Replica {
   // The store is damaged in a way that concerns every ledger: no commands at all any more.
   void QuarantineAll(const absl::Status& why);
 
+  // Entries that were published, and that the ledgers must hold. A ledger that lacks one is put in
+  // quarantine, unless the entry is known to be lost; where the ledger is gone all of its tenant's
+  // are. Of the ledger of access the log tells.
+  void CheckPublished(const std::vector<core::NamedEntry>& entries, HashLookup hash_of);
+
   // Budgets that the command names and that no ledger here has, as core::StoredId.
   std::vector<std::string> UnknownBudgets(const core::Tenant& tenant,
                                           const core::Command& command) const;
@@ -86,14 +95,29 @@ class Replica {
   const LedgerOfBudget& BudgetsOf(const core::Tenant& tenant) const;
   const Ledgers& ledgers() const { return ledgers_; }
   const core::AccessLedger& access() const { return access_; }
-  bool IsQuarantined(const std::string& root_id) const {
-    return !damage_.ok() || quarantined_.count(root_id) > 0;
-  }
+  bool IsQuarantined(const std::string& root_id) const { return !WhyNot(root_id).ok(); }
   int64_t quarantined_count() const;
+  // Of the tenant.
+  std::vector<core::QuarantinedLedger> QuarantinedOf(const core::Tenant& tenant) const;
+
+  // Lost entries that were found since the last call, to be recorded in the ledger of access.
+  std::vector<core::NamedEntry> TakeUnrecorded() { return std::exchange(unrecorded_, {}); }
   int64_t budget_count() const;
+  // Heads that clients brought and nobody can prove, so far.
+  int64_t unproved_head_count() const { return unproved_head_count_; }
 
  private:
   core::LedgerHead HeadOf(const std::string& root_id) const;
+  // DATA_LOSS, with the reason, if the ledger takes no commands.
+  absl::Status WhyNot(const std::string& root_id) const;
+  // Of a ledger, or without its root of all of the tenant's, which lack an entry: `lost`, and they
+  // are in quarantine; or that the entry is known to be lost.
+  absl::Status NoteLostUnlessKnown(std::string_view tenant_name, const std::string& root_id,
+                                   const core::NamedEntry& entry, const absl::Status& lost);
+  // The ledger lacks that entry.
+  void NoteLost(const core::NamedEntry& entry, const absl::Status& why);
+  // After an entry of the ledger of access.
+  void FollowAccess(const core::Entry& entry);
   void Restore(const std::string& root_id);
   absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& command,
                                              int64_t time_micros, Append append,
@@ -103,9 +127,10 @@ class Replica {
   core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
                       std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
   // A head that a client says it saw. DATA_LOSS for an authentic one that the ledger does not hold:
-  // the ledger is then read-only until the server is restarted, and all of the tenant's where the
-  // budget is not there at all. INVALID_ARGUMENT for any other that
-  // it does not hold: nobody but a client says that there was such an entry.
+  // the ledger is then in quarantine, and all of the tenant's where the budget is not there at all,
+  // unless the entry is known to be lost. INVALID_ARGUMENT for any other that it does not hold:
+  // nobody but a client says that there was such an entry. FAILED_PRECONDITION for one that it
+  // holds and that another incarnation gave out.
   absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command,
                          HashLookup hash_of);
   // Budget ids are unique over all ledgers of a tenant.
@@ -114,9 +139,12 @@ class Replica {
   Ledgers ledgers_;                                                      // by root id
   std::map<std::string, LedgerOfBudget, std::less<>> ledger_of_budget_;  // by tenant
   std::map<std::string, core::LedgerHead, std::less<>> kept_;            // by root id
-  std::map<std::string, absl::Status, std::less<>> quarantined_;         // why, by root id
-  absl::Status damage_;                                                  // of the store
-  std::map<std::string, core::Ledger, std::less<>> forgotten_;           // as they were
+  std::map<std::string, absl::Status, std::less<>> quarantined_;         // why, by root id: damage
+  // Why, by root id: of entries that were lost, as far as this process found it out.
+  std::map<std::string, absl::Status, std::less<>> lost_;
+  std::vector<core::NamedEntry> unrecorded_;
+  absl::Status damage_;                                         // of the store
+  std::map<std::string, core::Ledger, std::less<>> forgotten_;  // as they were
   core::AccessLedger access_;
   int64_t unproved_head_count_ = 0;
 };

@@ -144,13 +144,14 @@ absl::StatusOr<LedgerReport> Inspect(const Snapshot& snapshot, const ListedLedge
 }  // namespace
 
 absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options,
-                                                         core::PriceCheck prices) {
+                                                         core::PriceCheck prices,
+                                                         VisitEntry visit) {
   const absl::StatusOr<Snapshot> snapshot = TakeSnapshot(options);
   if (!snapshot.ok()) return snapshot.status();
   std::vector<LedgerReport> reports;
   for (const ListedLedger& ledger : snapshot->ledgers) {
     absl::StatusOr<LedgerReport> report = Inspect(
-        *snapshot, ledger, [](const core::Entry&) {}, prices);
+        *snapshot, ledger, [&](const core::Entry& entry) { visit(ledger.root_id, entry); }, prices);
     if (!report.ok()) return report.status();
     reports.push_back(*std::move(report));
   }

@@ -13,7 +13,8 @@ namespace epsledger::storage {
 
 // As VerifySqlite and ExportSqlite, of the ledgers at one moment: servers may go on meanwhile.
 absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(
-    const PostgresStore::Options& options, core::PriceCheck prices = core::PriceCheck::kStored);
+    const PostgresStore::Options& options, core::PriceCheck prices = core::PriceCheck::kStored,
+    VisitEntry visit = [](const std::string&, const core::Entry&) {});
 absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,
                                             const std::string& root_id, std::ostream& out);
 

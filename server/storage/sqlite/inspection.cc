@@ -145,7 +145,7 @@ absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database
 }  // namespace
 
 absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
-                                                       core::PriceCheck prices) {
+                                                       core::PriceCheck prices, VisitEntry visit) {
   const absl::StatusOr<Database> database = OpenReadOnly(path);
   if (!database.ok()) return database.status();
   std::vector<LedgerReport> reports;
@@ -159,8 +159,9 @@ absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
                  "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
     LedgerRows rows(database->get(), path, ledgers.Int(0));
+    const std::string root_id = ledgers.Bytes(1);
     absl::StatusOr<LedgerReport> report = InspectLedger(
-        ledgers.Bytes(1), rows.stored(), [](const core::Entry&) {}, prices);
+        root_id, rows.stored(), [&](const core::Entry& entry) { visit(root_id, entry); }, prices);
     if (!report.ok()) return report.status();
     reports.push_back(*std::move(report));
   }

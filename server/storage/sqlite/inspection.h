@@ -16,8 +16,10 @@ namespace epsledger::storage {
 // a ledger, in order of creation; one more, without a root, for rows that belong to none.
 // NOT_FOUND if there is no such file, FAILED_PRECONDITION if a server holds it or it is not ours,
 // DATA_LOSS if SQLite itself cannot read it.
+// `visit` gets every entry that is right.
 absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(
-    const std::string& path, core::PriceCheck prices = core::PriceCheck::kStored);
+    const std::string& path, core::PriceCheck prices = core::PriceCheck::kStored,
+    VisitEntry visit = [](const std::string&, const core::Entry&) {});
 
 // The incarnations of a stored database, the present one last. Errors as above.
 absl::StatusOr<std::vector<core::Incarnation>> SqliteIncarnations(const std::string& path);

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kAnchorLag(250);
 constexpr time_t kTickSeconds = 3;
 
 absl::Status NoteIncarnation(sqlite3* database, const core::IncarnationId& incarnation,
-                             const std::string& reason) {
+                             const std::string& reason, bool* sync_failed) {
   sqlite3_stmt* statement = nullptr;
   int code = sqlite3_prepare_v2(
       database,
@@ -34,6 +34,7 @@ absl::Status NoteIncarnation(sqlite3* database, const core::IncarnationId& incar
     code = sqlite3_step(statement);
   }
   if (code == SQLITE_DONE) return absl::OkStatus();
+  *sync_failed |= sqlite3_extended_errcode(database) == SQLITE_IOERR_FSYNC;
   return absl::UnavailableError(
       absl::StrCat("ledger database: noting its incarnation: ", sqlite3_errmsg(database)));
 }
@@ -75,7 +76,7 @@ absl::StatusOr<std::string> ServedFiles::WhyToBegin(sqlite3* database, const std
 absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database,
                                                                const std::string& path,
                                                                const std::string& begun_because,
-                                                               bool with_names) {
+                                                               bool with_names, bool* sync_failed) {
   const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
   if (!incarnations.ok()) return incarnations.status();
   const absl::StatusOr<Anchor> present = PresentState(database);
@@ -101,12 +102,15 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
   // The anchor of a first incarnation is made before it, so that a database with an incarnation has
   // an anchor. Of a later one it is made after it: the anchor before it names an older one.
   if (!is_first && !begun_because.empty()) {
-    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because);
+    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed);
     if (!status.ok()) return status;
   }
-  if (absl::Status status = served->Renew(); !status.ok()) return status;
+  if (absl::Status status = served->Renew(); !status.ok()) {
+    *sync_failed |= served->sync_failed();
+    return status;
+  }
   if (is_first) {
-    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because);
+    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed);
     if (!status.ok()) return status;
   }
   if (with_names) {

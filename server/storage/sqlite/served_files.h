@@ -32,11 +32,12 @@ class ServedFiles {
   // Begins to keep an anchor of what the database at `path` holds now. With `begun_because`, a text
   // for the auditor, another incarnation begins. REQUIRES: the database and its log are open and
   // hold everything that was acknowledged (CheckForLostCommits), or `begun_because` says what is
-  // missing; WhyToBegin is empty, or `begun_because` is not.
+  // missing; WhyToBegin is empty, or `begun_because` is not. Sets `*sync_failed` if a sync of the
+  // anchor failed.
   static absl::StatusOr<std::unique_ptr<ServedFiles>> Keep(sqlite3* database,
                                                            const std::string& path,
                                                            const std::string& begun_because,
-                                                           bool with_names);
+                                                           bool with_names, bool* sync_failed);
   // Syncs the anchor: a power loss after an orderly end takes nothing back.
   ~ServedFiles();
   ServedFiles(const ServedFiles&) = delete;

@@ -193,7 +193,7 @@ absl::Status SqliteStore::ReadIncarnations() {
 absl::Status SqliteStore::KeepFiles() {
   if (!anchored_ || served_ != nullptr) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<ServedFiles>> served =
-      ServedFiles::Keep(database_.get(), path_, begun_because_, with_names_);
+      ServedFiles::Keep(database_.get(), path_, begun_because_, with_names_, &sync_failed_);
   if (!served.ok()) return served.status();
   served_ = *std::move(served);
   begun_because_.clear();

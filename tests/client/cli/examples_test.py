@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import urllib.error
 
 from command_tree import ServedLedger, walk
 
@@ -30,6 +31,28 @@ class CopiedLedger(ServedLedger):
 
     def _prepare(self, data_dir):
         shutil.copytree(self._copied, data_dir)
+
+
+def lose_a_charge(server, budget):
+    """Restores the folder of before a charge that a client saw: the budget's ledger is in quarantine."""
+    server.ctl("budget", "create", budget, "--epsilon", "1", "--delta", "1e-5", *RELATION, "--privacy-unit", "person")
+    server.ctl("session", "create", budget + "/run", *RELATION, "--no-own-cap")
+    attempt = server.post("SessionService/OpenAttempt", {"session": "budgets/%s/sessions/run" % budget})["name"]
+    charge = {"attempt": attempt, "count": "1", "event": {"gaussian": {"noiseMultiplier": 40}}}
+    server.stop()
+    shutil.copytree(server.data_dir, server.data_dir + ".before")
+    server.start_again()
+    seen = server.post("ChargeService/Charge", {**charge, "chargeId": "lost"})
+    server.stop()
+    shutil.rmtree(server.data_dir)
+    os.rename(server.data_dir + ".before", server.data_dir)
+    server.start_again()
+    head = {"rootBudget": "budgets/" + budget, "sequence": seen["sequence"], "hash": seen["hash"], "tag": seen["headTag"]}
+    try:
+        server.post("ChargeService/Charge", {**charge, "chargeId": "next", "lastSeenHead": head})
+        raise AssertionError("nobody noticed that a charge was lost")
+    except urllib.error.HTTPError as error:
+        assert b"LEDGER_DAMAGED" in error.read()
 
 
 def prepare(server, folder):
@@ -51,6 +74,7 @@ def prepare(server, folder):
     with open(os.path.join(folder, "scores.csv"), "w", encoding="utf-8") as file:
         for number in range(200):
             file.write("member,%d\nnon-member,%d\n" % (number + 100, number))
+    lose_a_charge(server, "mended")
     key = server.ctl("server", "info", "-o", "csv").splitlines()[1].split(",")[-1]
     # From the first token on, the server asks everybody for one.
     created = json.loads(server.ctl("token", "create", "--role", "admin"))

@@ -153,23 +153,40 @@ TEST(SharedFailure, AnOlderCopyIsFoundByTheServersThatWereThereAndByClientsThatW
   EXPECT_TRUE(Accepted(newcomer.Charge(faithful, 1, "b", PureDp{kStep})));
   EXPECT_TRUE(Accepted(client.Charge(faithful, 1, "c", PureDp{kStep})));
 
-  // One more server that nobody has warned writes another history. Who was there does not take it.
+  // One more server that nobody has warned reads of it in the database.
   auto ignorant = open();
   WaitingClient stranger(*ignorant);
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(Accepted(stranger.Charge(forgetful, 1, absl::StrCat("other-", i), PureDp{kStep})));
-  }
-  EXPECT_EQ(client.Charge(forgetful, 1, "other-0", PureDp{kStep}).status().code(), kDataLoss);
-  EXPECT_EQ(newcomer.Charge(forgetful, 1, "other-0", PureDp{kStep}).status().code(), kDataLoss);
-  // But it shows what is spent there; who was there shows what it knows.
-  EXPECT_EQ(newcomer.Spent("forgetful"), core::Cost::RoundUp(6 * kStep));
-  EXPECT_EQ(client.Spent("forgetful"), core::Cost::RoundUp(2 * kStep));
+  EXPECT_EQ(stranger.Charge(forgetful, 1, "other", PureDp{kStep}).status().code(), kDataLoss);
+  EXPECT_TRUE(Accepted(stranger.Charge(faithful, 1, "d", PureDp{kStep})));
   const auto quarantined = [](WaitingClient& of) {
     return *of.Read([](core::LedgerReader& reader) { return reader.QuarantinedLedgerCount(); });
   };
   EXPECT_EQ(quarantined(client), 2);  // "vanished" too
   EXPECT_EQ(quarantined(newcomer), 1);
+  EXPECT_EQ(quarantined(stranger), 1);
+
+  // Lifted at one server it is lifted at all that do not hold the other history themselves.
+  const core::AccessCommand lift{core::LiftQuarantine{"forgetful", "an admin", "charged by hand"}};
+  EXPECT_EQ(client.Run(lift).status().code(), kRefused);
+  EXPECT_TRUE(newcomer.Run(lift).ok());
+  EXPECT_EQ(newcomer.Run(lift).status().code(), kRefused) << "it is lifted";
+  EXPECT_EQ(charge_having_seen(forgetful, "new").code(), kDataLoss) << "who saw it stays refused";
+  EXPECT_EQ(quarantined(stranger), 0);  // a read catches up, a charge with its own ledger alone
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(Accepted(stranger.Charge(forgetful, 1, absl::StrCat("other-", i), PureDp{kStep})));
+  }
+  EXPECT_TRUE(Accepted(newcomer.Charge(forgetful, 1, "other-0", PureDp{kStep})));
+  EXPECT_EQ(client.Charge(forgetful, 1, "other-0", PureDp{kStep}).status().code(), kDataLoss);
+  // Who was there shows what it knows.
+  EXPECT_EQ(newcomer.Spent("forgetful"), core::Cost::RoundUp(6 * kStep));
+  EXPECT_EQ(client.Spent("forgetful"), core::Cost::RoundUp(2 * kStep));
+  EXPECT_EQ(quarantined(newcomer), 0);
   EXPECT_EQ(quarantined(stranger), 0);
+  there = nullptr;
+  there = open();
+  WaitingClient again(*there);
+  EXPECT_EQ(quarantined(again), 0);
+  EXPECT_EQ(again.Spent("forgetful"), core::Cost::RoundUp(6 * kStep));
 }
 
 // The wait for the standby is cut short: the charge is in the ledger, on this machine only. Nobody

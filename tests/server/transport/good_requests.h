@@ -146,6 +146,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "8 correct: 7 } events { count: 1 event { gaussian { noise_multiplier: 4 } } }"},
       {"AuditService.GetLedgerHead", "budget: 'budgets/b'"},
       {"AuditService.ListDenials", "page_size: 3"},
+      {"AuditService.LiftQuarantine", "budget: 'budgets/b' reason: 'charged by hand'"},
       {"AuditService.ListAuditEntries", "budget: 'budgets/b' after_sequence: 1 page_size: 3"},
       {"AuditService.ProveInclusion", "budget: 'budgets/b' sequence: 1"},
       {"AuditService.ProveConsistency", "budget: 'budgets/b' old_size: 1"},

@@ -69,6 +69,8 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::TokenCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::TokenRevoked&) { return false; }
   absl::StatusOr<bool> operator()(const core::CallsDenied&) { return false; }
+  absl::StatusOr<bool> operator()(const core::QuarantineBegun&) { return false; }
+  absl::StatusOr<bool> operator()(const core::QuarantineLifted&) { return false; }
 
   absl::StatusOr<bool> operator()(const core::ChargeDecided& body) {
     const core::SessionState* session = WatchedSession(body.session_number);

@@ -40,7 +40,8 @@ template <class Base>
 using AuditRaw2 = v1::AuditService::WithRawCallbackMethod_VerifyLedger<
     v1::AuditService::WithRawCallbackMethod_ExportLedger<
         v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<
-            v1::AuditService::WithRawCallbackMethod_ListDenials<Base>>>>;
+            v1::AuditService::WithRawCallbackMethod_ListDenials<
+                v1::AuditService::WithRawCallbackMethod_LiftQuarantine<Base>>>>>;
 
 absl::Status AnswerEntries(core::LedgerReader& reader, const std::string& budget_id, int64_t after,
                            int64_t size, const Call& call) {
@@ -237,6 +238,26 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         context_.open_calls, context, bytes, response,
         [this](const v1::ListDenialsRequest& request, const Call& call) {
           return transport::ListDenials(context_, request, call);
+        });
+  }
+  Unary* LiftQuarantine(Context* context, const Bytes* bytes, Bytes* response) override {
+    return Handle<v1::LiftQuarantineRequest>(
+        context_.open_calls, context, bytes, response,
+        [this](const v1::LiftQuarantineRequest& request, const Call& call) -> absl::Status {
+          const absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+          if (!id.ok()) return id.status();
+          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
+          if (!status.ok()) return status;
+          const access::Caller& caller = call->caller();
+          core::AccessCommand command{core::LiftQuarantine{core::StoredId(caller.tenant.name, *id),
+                                                           caller.principal, request.reason()}};
+          SubmitNow<core::AccessOutcome>(context_.ledger, std::move(command), {}, call,
+                                         [call](const core::AccessOutcome& outcome) {
+                                           v1::LiftQuarantineResponse message;
+                                           message.set_lost_head_count(outcome.lost_entry_count);
+                                           call->Succeed(message);
+                                         });
+          return absl::OkStatus();
         });
   }
 

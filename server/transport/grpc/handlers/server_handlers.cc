@@ -61,6 +61,12 @@ class ServerHandlers final
           ReadState(context_.ledger, call,
                     [call, info](core::LedgerReader& reader) mutable -> absl::Status {
                       Count(reader, &info);
+                      for (const core::QuarantinedLedger& ledger : reader.QuarantinedLedgers()) {
+                        v1::Quarantine* shown = info.add_quarantines();
+                        shown->set_root_budget("budgets/" + ledger.root_id);
+                        shown->set_reason(ledger.reason);
+                        shown->set_can_be_lifted(ledger.can_be_lifted);
+                      }
                       call->Succeed(info);
                       return absl::OkStatus();
                     });

@@ -1,0 +1,61 @@
+#ifndef EPSLEDGER_SERVER_HEADS_HEAD_PUBLISHER_H_
+#define EPSLEDGER_SERVER_HEADS_HEAD_PUBLISHER_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/core/durable_ledger.h"
+#include "server/heads/heads_file.h"
+#include "server/heads/signed_heads.h"
+#include "server/statement/signing_key.h"
+
+namespace epsledger::heads {
+
+// Publishes the heads of all ledgers, signed, whenever they have changed: at the start, every
+// `interval`, and at the end. What was published stands outside of the server's own disk: a store
+// that does not hold it has lost entries, whatever the store itself says.
+class HeadPublisher {
+ public:
+  struct Options {
+    std::string file;  // empty: none
+    // Gets each line as the body of a POST. http or https; empty: none.
+    std::string url;
+    absl::Duration interval = absl::Seconds(60);
+  };
+
+  // REQUIRES: `ledger` outlives this.
+  HeadPublisher(core::DurableLedger& ledger, statement::SigningKey key, Options options);
+  // Publishes once more.
+  ~HeadPublisher();
+  HeadPublisher(const HeadPublisher&) = delete;
+  HeadPublisher& operator=(const HeadPublisher&) = delete;
+
+ private:
+  void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
+  void PublishIfChanged();
+  // Nothing while the ledger cannot be read.
+  std::optional<Heads> ReadHeads();
+  absl::Status Post(const std::string& line) const;
+  // Tells the log when it begins and when it ends.
+  void Note(const char* place, const absl::Status& status);
+
+  core::DurableLedger& ledger_;
+  const statement::SigningKey key_;
+  const Options options_;
+  const std::optional<HeadsFile> file_;
+  std::map<std::string, core::NamedEntry> published_;  // by ledger, everywhere
+  std::map<std::string, bool> failing_;                // by place
+  absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace epsledger::heads
+
+#endif  // EPSLEDGER_SERVER_HEADS_HEAD_PUBLISHER_H_

@@ -1,0 +1,95 @@
+#include "server/heads/heads_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/heads/signed_heads.h"
+
+namespace epsledger::heads {
+namespace {
+
+// By incarnation and ledger.
+using Newest = std::map<std::pair<std::string, std::string>, core::NamedEntry>;
+
+absl::Status Failed(const std::string& path, const char* doing) {
+  return absl::UnavailableError(
+      absl::StrCat(path, ": cannot be ", doing, ": ", std::strerror(errno)));
+}
+
+absl::Status ReadInto(const std::string& path, const std::string& public_key, Newest* newest) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return absl::OkStatus();
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) return absl::UnavailableError(path + ": cannot be read");
+  int64_t number = 0;
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+    ++number;
+    absl::StatusOr<Heads> heads =
+        Verify(std::string_view(text).substr(begin, end - begin), public_key);
+    if (!heads.ok()) {
+      return absl::DataLossError(
+          absl::StrCat(path, ": line ", number, ": ", heads.status().message(),
+                       ". Keep the file, move it away, and look into it: nothing is compared with "
+                       "it, and a new one begins"));
+    }
+    for (core::NamedEntry& entry : heads->entries) {
+      core::NamedEntry& known = (*newest)[{core::ToHex(heads->incarnation), entry.root_id}];
+      if (entry.sequence >= known.sequence) known = std::move(entry);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status HeadsFile::Append(const std::string& line) const {
+  struct stat status {};
+  if (stat(path_.c_str(), &status) == 0 &&
+      status.st_size + static_cast<int64_t>(line.size()) >= kMaxBytes &&
+      rename(path_.c_str(), (path_ + ".1").c_str()) != 0) {
+    return Failed(path_, "renamed");
+  }
+  const int fd = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (fd < 0) return Failed(path_, "opened");
+  // A line that was interrupted gets no other one behind it.
+  char last = '\n';
+  bool done = fstat(fd, &status) == 0 &&
+              (status.st_size == 0 || pread(fd, &last, 1, status.st_size - 1) == 1);
+  if (done && last != '\n') {
+    std::string text(static_cast<size_t>(status.st_size), '\0');
+    done = pread(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+    const size_t end = text.rfind('\n');
+    done = done && ftruncate(fd, end == text.npos ? 0 : static_cast<off_t>(end) + 1) == 0;
+  }
+  const std::string ended = line + "\n";
+  done = done && write(fd, ended.data(), ended.size()) == static_cast<ssize_t>(ended.size()) &&
+         fsync(fd) == 0;
+  const absl::Status written = done ? absl::OkStatus() : Failed(path_, "written");
+  close(fd);
+  return written;
+}
+
+absl::StatusOr<std::vector<core::NamedEntry>> HeadsFile::Read(const std::string& public_key) const {
+  Newest newest;
+  absl::Status status = ReadInto(path_ + ".1", public_key, &newest);
+  if (status.ok()) status = ReadInto(path_, public_key, &newest);
+  if (!status.ok()) return status;
+  std::vector<core::NamedEntry> entries;
+  for (auto& [where, entry] : newest) entries.push_back(std::move(entry));
+  return entries;
+}
+
+}  // namespace epsledger::heads

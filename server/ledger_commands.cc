@@ -100,12 +100,15 @@ class PublishedHeads {
     if (command.heads_file.empty()) return published;
     absl::StatusOr<std::string> key = PublicKey(command);
     if (!key.ok()) return key.status();
-    const auto entries = heads::HeadsFile(command.heads_file).Read(*key);
-    if (!entries.ok()) return entries.status();
-    if (entries->empty()) {
+    const auto content = heads::HeadsFile(command.heads_file).Read(*key);
+    if (!content.ok()) return content.status();
+    if (content->is_cut_off) {
+      return absl::DataLossError(command.heads_file + ": ends in the middle of a line");
+    }
+    if (content->entries.empty()) {
       return absl::NotFoundError(command.heads_file + ": there are no heads in it");
     }
-    for (const core::NamedEntry& entry : *entries) {
+    for (const core::NamedEntry& entry : content->entries) {
       published.missing_[entry.root_id].emplace(entry.sequence, entry.hash);
     }
     return published;

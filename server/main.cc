@@ -143,9 +143,13 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
     if (!loaded.ok()) return loaded.status();
     key = *std::move(loaded);
     if (!flags.publish_heads_file.empty()) {
-      auto entries = HeadsFile(flags.publish_heads_file).Read(key->public_key());
-      if (!entries.ok()) return entries.status();
-      published = *std::move(entries);
+      auto content = HeadsFile(flags.publish_heads_file).Read(key->public_key());
+      if (!content.ok()) return content.status();
+      if (content->is_cut_off) {
+        spdlog::warn("{}: ends in the middle of a line, which is not compared with anything",
+                     flags.publish_heads_file);
+      }
+      published = std::move(content->entries);
     }
   }
   auto ledger = OpenLedger(flags, std::move(published));

@@ -28,12 +28,14 @@ absl::Status Failed(const std::string& path, const char* doing) {
       absl::StrCat(path, ": cannot be ", doing, ": ", std::strerror(errno)));
 }
 
-absl::Status ReadInto(const std::string& path, const std::string& public_key, Newest* newest) {
+absl::Status ReadInto(const std::string& path, const std::string& public_key, Newest* newest,
+                      bool* is_cut_off) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return absl::OkStatus();
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file) return absl::UnavailableError(path + ": cannot be read");
+  *is_cut_off |= !text.empty() && text.back() != '\n';
   int64_t number = 0;
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
     ++number;
@@ -82,14 +84,14 @@ absl::Status HeadsFile::Append(const std::string& line) const {
   return written;
 }
 
-absl::StatusOr<std::vector<core::NamedEntry>> HeadsFile::Read(const std::string& public_key) const {
+absl::StatusOr<HeadsFile::Content> HeadsFile::Read(const std::string& public_key) const {
   Newest newest;
-  absl::Status status = ReadInto(path_ + ".1", public_key, &newest);
-  if (status.ok()) status = ReadInto(path_, public_key, &newest);
+  Content content;
+  absl::Status status = ReadInto(path_ + ".1", public_key, &newest, &content.is_cut_off);
+  if (status.ok()) status = ReadInto(path_, public_key, &newest, &content.is_cut_off);
   if (!status.ok()) return status;
-  std::vector<core::NamedEntry> entries;
-  for (auto& [where, entry] : newest) entries.push_back(std::move(entry));
-  return entries;
+  for (auto& [where, entry] : newest) content.entries.push_back(std::move(entry));
+  return content;
 }
 
 }  // namespace epsledger::heads

@@ -22,11 +22,16 @@ class HeadsFile {
   // Durable when it returns OK. UNAVAILABLE if it cannot.
   absl::Status Append(const std::string& line) const;
 
-  // The newest entries that the file and the one before it name, of each ledger in each
-  // incarnation: what a store must hold. Nothing if there is no file. A last line without its end
-  // was interrupted and counts for nothing. DATA_LOSS, with the number of the line, if any other
-  // line was not signed by the key with this public key.
-  absl::StatusOr<std::vector<core::NamedEntry>> Read(const std::string& public_key) const;
+  struct Content {
+    // The newest that the file and the one before it name, of each ledger in each incarnation: what
+    // a store must hold.
+    std::vector<core::NamedEntry> entries;
+    // The file ends in the middle of a line: that one was interrupted, and counts for nothing.
+    bool is_cut_off = false;
+  };
+  // Nothing if there is no file. DATA_LOSS, with the number of the line, if any whole line was not
+  // signed by the key with this public key.
+  absl::StatusOr<Content> Read(const std::string& public_key) const;
 
  private:
   const std::string path_;

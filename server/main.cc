@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "client/dashboard/packed_dashboard.h"
 #include "prometheus/registry.h"
+#include "server/await_ledger.h"
 #include "server/flags.h"
 #include "server/heads/head_publisher.h"
 #include "server/heads/heads_file.h"
@@ -29,7 +30,6 @@
 #include "server/printable.h"
 #include "server/statement/signing_key.h"
 #include "server/storage/data_directory.h"
-#include "server/storage/group_commit_ledger.h"
 #include "server/token_task.h"
 #include "server/transport/grpc/health_probe.h"
 #include "server/transport/grpc/server.h"
@@ -47,7 +47,6 @@ using epsledger::heads::HeadPublisher;
 using epsledger::heads::HeadsFile;
 using epsledger::metrics::ObservedLedger;
 using epsledger::statement::SigningKey;
-using epsledger::storage::GroupCommitLedger;
 using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
 using epsledger::transport::IsLocalAddress;
@@ -76,14 +75,6 @@ void WarnOfWhatIsOff(const Flags& flags) {
   if (flags.server.insecure_plaintext) {
     spdlog::warn("--insecure-plaintext: whoever is on the way can read and change calls");
   }
-}
-
-absl::StatusOr<std::unique_ptr<GroupCommitLedger>> OpenLedger(
-    const Flags& flags, std::vector<epsledger::core::NamedEntry> published) {
-  auto store = epsledger::OpenStore(flags.store);
-  if (!store.ok()) return store.status();
-  return GroupCommitLedger::Open(*std::move(store),
-                                 {.max_queue = flags.max_queue, .published = std::move(published)});
 }
 
 // Servers of one database sign with one key.
@@ -152,7 +143,8 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
       published = std::move(content->entries);
     }
   }
-  auto ledger = OpenLedger(flags, std::move(published));
+  auto ledger = AwaitLedger(flags, published, stop_signals);
+  if (absl::IsCancelled(ledger.status())) return absl::OkStatus();
   if (!ledger.ok()) return ledger.status();
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
@@ -204,7 +196,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
 
 // The tokens of a data directory, without a server.
 absl::Status ManageTokens(const Flags& flags) {
-  auto ledger = OpenLedger(flags, {});
+  auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
   return epsledger::RunTokenTask(flags, **ledger, std::cout);
 }

@@ -45,4 +45,11 @@ HttpHandler OperationsRoutes(core::DurableLedger& ledger,
   };
 }
 
+HttpHandler WaitingRoutes(std::string reason) {
+  return [reason = std::move(reason)](const HttpRequest& request, HttpReply reply) {
+    if (request.path == "/healthz") return std::move(reply)({200, {}, "ok\n"});
+    std::move(reply)({503, {}, reason + "\n"});
+  };
+}
+
 }  // namespace epsledger::transport

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_TRANSPORT_HTTP_OPERATIONS_ROUTES_H_
 
 #include <memory>
+#include <string>
 
 #include "prometheus/registry.h"
 #include "server/core/durable_ledger.h"
@@ -15,6 +16,10 @@ namespace epsledger::transport {
 // Anything else is 404, another method 405. REQUIRES: `ledger` outlives the server.
 HttpHandler OperationsRoutes(core::DurableLedger& ledger,
                              std::shared_ptr<prometheus::Registry> registry);
+
+// The same of a server that has no ledger yet: /healthz is well, and everything else is answered
+// 503 with the reason.
+HttpHandler WaitingRoutes(std::string reason);
 
 }  // namespace epsledger::transport
 

@@ -1,0 +1,29 @@
+#ifndef EPSLEDGER_SERVER_AWAIT_LEDGER_H_
+#define EPSLEDGER_SERVER_AWAIT_LEDGER_H_
+
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/core/access_command.h"
+#include "server/flags.h"
+#include "server/storage/group_commit_ledger.h"
+
+namespace epsledger {
+
+// Opens the ledger that the flags name. A PostgreSQL that is away is waited for, once a second: the
+// log says so, and on the addresses of HTTP /readyz is answered 503 with the reason. `published`:
+// see GroupCommitLedger::Options. CANCELLED if one of `stop_signals` comes meanwhile; any other
+// error does not pass by itself.
+absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> AwaitLedger(
+    const Flags& flags, const std::vector<core::NamedEntry>& published,
+    const sigset_t& stop_signals);
+
+// The same without waiting.
+absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> OpenLedger(
+    const Flags& flags, const std::vector<core::NamedEntry>& published = {});
+
+}  // namespace epsledger
+
+#endif  // EPSLEDGER_SERVER_AWAIT_LEDGER_H_

@@ -1,7 +1,9 @@
 #include "server/storage/sqlite/served_files.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <optional>
@@ -16,8 +18,6 @@ namespace {
 
 // For so long a power loss may take back what the anchor knows. A killed process takes nothing.
 constexpr std::chrono::milliseconds kAnchorLag(250);
-// No file system's clock is coarser.
-constexpr time_t kTickSeconds = 3;
 
 absl::Status NoteIncarnation(sqlite3* database, const core::IncarnationId& incarnation,
                              const std::string& reason, bool* sync_failed) {
@@ -120,6 +120,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
 }
 
 ServedFiles::~ServedFiles() {
+  if (changes_ >= 0) close(changes_);
   if (file_ == nullptr) return;
   // Of a commit that failed the anchor says nothing: it may not be durable.
   file_->Sync().IgnoreError();
@@ -132,10 +133,11 @@ void ServedFiles::Appended(int64_t entry_id, const core::Hash& hash) {
 }
 
 absl::Status ServedFiles::Committed() {
-  absl::Status status = CheckNames();
-  if (status.ok()) status = WriteAnchor();
   const auto now = std::chrono::steady_clock::now();
-  if (status.ok() && now - synced_ >= kAnchorLag) {
+  const bool is_due = now - synced_ >= kAnchorLag;
+  absl::Status status = CheckNames(is_due);
+  if (status.ok()) status = WriteAnchor();
+  if (status.ok() && is_due) {
     status = file_->Sync();
     synced_ = now;
   }
@@ -152,7 +154,7 @@ absl::Status ServedFiles::TakeBack(sqlite3* database) {
 }
 
 absl::Status ServedFiles::Renew() {
-  absl::Status status = CheckNames();
+  absl::Status status = CheckNames(/*is_due=*/true);
   for (int64_t record = 0; status.ok() && record < AnchorFile::kRecords; ++record) {
     status = WriteAnchor();
     if (status.ok()) status = file_->Sync();
@@ -167,45 +169,50 @@ absl::Status ServedFiles::WriteAnchor() {
 }
 
 absl::Status ServedFiles::NoteNames(const std::string& path) {
-  for (const char* ending : {"", "-wal", "-anchor"}) {
-    struct stat file;
-    if (lstat((path + ending).c_str(), &file) != 0) {
-      return absl::FailedPreconditionError(path + ending + ": was removed while it was opened");
-    }
-    names_.push_back({path + ending, file.st_dev, file.st_ino});
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  // Before the names are looked at: what happens after it is told.
+  changes_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (changes_ >= 0 &&
+      inotify_add_watch(changes_, folder.c_str(),
+                        IN_MOVE | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_DELETE_SELF) < 0) {
+    close(std::exchange(changes_, -1));  // then every commit looks
   }
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  folder_.path = folder.empty() ? "." : folder;
+  for (const std::string& name : {path, path + "-wal", path + "-anchor", folder}) {
+    struct stat file;
+    // The folder may be reached through a link.
+    if ((name == folder ? stat : lstat)(name.c_str(), &file) != 0) {
+      return absl::FailedPreconditionError(name + ": was removed while it was opened");
+    }
+    names_.push_back({name, file.st_dev, file.st_ino});
+  }
   return absl::OkStatus();
 }
 
-absl::Status ServedFiles::CheckNames() {
-  if (names_.empty()) return absl::OkStatus();
-  struct stat folder;
-  const bool is_there = stat(folder_.path.c_str(), &folder) == 0;
-  const NamedFile now{folder_.path, folder.st_dev, folder.st_ino};
-  if (is_there && now == folder_ && folder.st_ctim.tv_sec == folder_changed_.tv_sec &&
-      folder.st_ctim.tv_nsec == folder_changed_.tv_nsec) {
-    return absl::OkStatus();  // no name in it has changed since they were looked at
+bool ServedFiles::NamesMayHaveChanged() {
+  if (changes_ < 0) return true;
+  alignas(inotify_event) char events[4096];
+  bool changed = false;
+  while (read(changes_, events, sizeof events) > 0) changed = true;
+  return changed;
+}
+
+absl::Status ServedFiles::CheckNames(bool is_due) {
+  if (names_.empty() || (!NamesMayHaveChanged() && !is_due && names_are_good_)) {
+    return absl::OkStatus();
   }
+  names_are_good_ = false;
   for (const NamedFile& name : names_) {
     struct stat file;
-    if (lstat(name.path.c_str(), &file) != 0 || file.st_ino != name.number ||
+    const bool is_folder = &name == &names_.back();
+    if ((is_folder ? stat : lstat)(name.path.c_str(), &file) != 0 || file.st_ino != name.number ||
         file.st_dev != name.device) {
       return absl::UnavailableError(absl::StrCat(
           "ledger database: ", name.path,
-          " was moved, replaced or removed while the server had it open; put it back and start "
-          "the server anew"));
+          " was moved, replaced or removed while the server had it open; put it back"));
     }
   }
-  // A change in the same tick of the file system's clock would go unseen: until that is long over,
-  // every look is a whole one.
-  timespec clock;
-  clock_gettime(CLOCK_REALTIME, &clock);
-  if (is_there && clock.tv_sec - folder.st_ctim.tv_sec > kTickSeconds) {
-    folder_ = now;
-    folder_changed_ = folder.st_ctim;
-  }
+  names_are_good_ = true;
   return absl::OkStatus();
 }
 

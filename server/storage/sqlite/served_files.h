@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,8 +48,10 @@ class ServedFiles {
   // After a commit that is durable and before anybody is told: looks at the names, and keeps what
   // was committed in the anchor. UNAVAILABLE if a file was moved, replaced or removed, or the
   // anchor cannot be written: what was committed may be lost, and nothing must be acknowledged any
-  // more. A file that is overwritten in its place, and a file system that is mounted over one, are
-  // not seen. Cost: a look at the folder and a small write; a sync every 250 ms.
+  // more. The kernel tells of a name that changes in the folder before the change returns; a folder
+  // above it is looked at every 250 ms. A file that is overwritten in its place, and a file system
+  // that is mounted over one, are not seen. Cost: a look for news and a small write; a sync and
+  // four looks every 250 ms.
   absl::Status Committed();
 
   // After a transaction that failed: the anchor is to say what the database holds now.
@@ -65,21 +66,22 @@ class ServedFiles {
     std::string path;
     uint64_t device = 0;
     uint64_t number = 0;
-    bool operator==(const NamedFile&) const = default;
   };
 
   ServedFiles() = default;
   absl::Status WriteAnchor();
-  absl::Status CheckNames();
+  // Whether something happened to a name in the folder since the last call.
+  bool NamesMayHaveChanged();
+  // Looks at the names if one may have changed, or `is_due`.
+  absl::Status CheckNames(bool is_due);
   absl::Status NoteNames(const std::string& path);
 
   std::unique_ptr<AnchorFile> file_;
   Anchor anchor_;
   std::chrono::steady_clock::time_point synced_;
-  std::vector<NamedFile> names_;
-  // The folder as it was when the names were last looked at.
-  NamedFile folder_;
-  timespec folder_changed_{};
+  std::vector<NamedFile> names_;  // of the files, and last of the folder
+  bool names_are_good_ = true;
+  int changes_ = -1;  // inotify's, of the folder; -1: it cannot be watched
 };
 
 }  // namespace epsledger::storage

@@ -18,6 +18,7 @@ inline constexpr int64_t kMaxBudgetGauges = 10'000;
 //   epsledger_budget_state{tenant, budget, state}  1, for the state that it is in
 //   epsledger_budgets, epsledger_sessions, epsledger_ledger_entries
 //   epsledger_ledgers_quarantined                  those that take no commands at this server
+//   epsledger_unproved_heads                       that clients brought since the start
 // Cost: O(budgets), on the ledger's thread.
 std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace epsledger::storage {
@@ -133,7 +134,15 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
   values.push_back(nullptr);
   std::unique_ptr<PostgresConnection> connection(
       new PostgresConnection(PQconnectdbParams(keywords.data(), values.data(), 0), patience));
-  if (connection->lost()) return connection->Error();
+  if (connection->lost()) {
+    const absl::Status status = connection->Error();
+    // A database that answers, and says no to this role or of this name, goes on saying so.
+    const absl::string_view said = status.message();
+    const bool is_definite = absl::StrContains(said, "FATAL:") &&
+                             !absl::StrContains(said, "too many clients") &&
+                             PQpingParams(keywords.data(), values.data(), 0) == PQPING_OK;
+    return is_definite ? absl::FailedPreconditionError(said) : status;
+  }
   PQsetNoticeReceiver(connection->connection_.get(), KeepWarning, connection.get());
   return connection;
 }

@@ -77,7 +77,8 @@ class PostgresConnection {
  public:
   // `conninfo` is libpq's: keywords or a URI, of one host or several. A password that is not empty
   // takes the place of any in it. A session that has not answered for as long as `patience`, as one
-  // that waits for its standby, is given up.
+  // that waits for its standby, is given up. UNAVAILABLE: it may succeed later;
+  // FAILED_PRECONDITION: the database answers, and does not take this role, password or name.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(const std::string& conninfo,
                                                                   const std::string& password,
                                                                   absl::Duration patience);

@@ -1,5 +1,6 @@
 #include "server/storage/group_commit_ledger.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -288,17 +289,19 @@ void GroupCommitLedger::Loop() {
   while (true) {
     Batch batch;
     {
-      const absl::Duration idle = next_look_ == Clock::time_point::max()
+      const Clock::time_point next = std::min(next_look_, next_try_);
+      const absl::Duration idle = next == Clock::time_point::max()
                                       ? absl::InfiniteDuration()
-                                      : absl::FromChrono(next_look_ - Clock::now());
+                                      : absl::FromChrono(next - Clock::now());
       absl::MutexLock lock(&mutex_);
       mutex_.AwaitWithTimeout(absl::Condition(&ready), idle);
-      if (queue_.empty() && stopping_) return;  // everything is done
+      if (queue_.empty() && aside_.empty() && stopping_) return;  // everything is done
       asked_while_failed_ = false;
       if (shared_ != nullptr) working_since_ = Clock::now();
       while (!queue_.empty() && batch.size() < options_.max_batch) batch.Add(Take());
     }
     if (batch.size() > 0) RunBatch(std::move(batch));
+    if (Clock::now() >= next_try_) TryAgain();
     if (shared_ == nullptr && Clock::now() >= next_look_) Resume();
     if (shared_ != nullptr && Clock::now() >= next_look_ && CatchUp().ok()) {
       PublishTokens();
@@ -388,6 +391,7 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
   absl::Status status;
   if (shared_ != nullptr) {
     status = HoldLedgersOf(batch->writes);
+    if (absl::IsDeadlineExceeded(status)) return status;
     if (status.ok()) TopUp(batch);
     if (status.ok() && !held_.empty()) status = PrefetchKeysOf(batch->writes);
   }
@@ -410,7 +414,8 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
   // standby was cancelled: the commit of this transaction comes after it everywhere.
   const bool commit = in_transaction_ || (repeated && shared_ != nullptr);
   if (status.ok() && commit) status = store_->Commit();
-  return status;
+  // Of a budget id that another transaction is about to take.
+  return absl::IsDeadlineExceeded(status) ? absl::AbortedError(status.message()) : status;
 }
 
 absl::StatusOr<std::optional<core::Hash>> GroupCommitLedger::HashOf(const std::string& root_id,

@@ -72,6 +72,8 @@ class GroupCommitLedger : public core::DurableLedger {
     // the ledgers of this one, and the database throws out who holds them for too long
     // (kSessionSettings of the PostgreSQL store).
     absl::Duration max_deciding = absl::Seconds(3);
+    // Of a shared store: for how long commands wait for a ledger that another server holds.
+    absl::Duration hold_patience = absl::Seconds(10);
     // Entries that were published, and that the store must hold (Replica::CheckPublished).
     std::vector<core::NamedEntry> published;
   };
@@ -102,6 +104,8 @@ class GroupCommitLedger : public core::DurableLedger {
     core::Tenant tenant;
     core::Command command;
     Reply reply;
+    // Since when it waits for a ledger that another server holds.
+    std::optional<Clock::time_point> set_aside = std::nullopt;
   };
   struct TenantRead {
     core::Tenant tenant;
@@ -125,7 +129,7 @@ class GroupCommitLedger : public core::DurableLedger {
   // reads.
   void RunBatch(Batch batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // One attempt at the writes of a batch, an outcome for each. Over a shared store those that it
-  // has no time for go back to the queue.
+  // has no time for go back to the queue; DEADLINE_EXCEEDED if another server holds a ledger.
   absl::Status Transact(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
   // The stored hash of an entry; nothing if there is no such entry.
   absl::StatusOr<std::optional<core::Hash>> HashOf(const std::string& root_id, int64_t sequence);
@@ -162,6 +166,17 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status PrefetchKeysOf(const std::vector<Write>& writes);
   // Transact, again where that may help.
   absl::Status TransactShared(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
+  // Of writes that met a ledger that another server holds: decides those of other ledgers, each
+  // ledger by itself, and sets the others aside. The batch and the outcomes are then of those that
+  // were decided.
+  absl::Status TransactApart(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
+  // What of the batch is about ledgers that are known to be held.
+  void SetAside(Batch* batch);
+  // Tries what was set aside once more.
+  void TryAgain() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::vector<std::string> LedgersOf(const Write& write) const {
+    return replica_.LedgersOf(write.tenant, write.command, {});
+  }
   // Puts the writes of the batch from `first` on back to the front of the queue.
   void PutBack(size_t first, Batch* batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // Takes into the batch what has come while it waited for its ledgers: from the front of the
@@ -189,6 +204,10 @@ class GroupCommitLedger : public core::DurableLedger {
   // complete in memory.
   std::vector<std::string> held_;
   std::set<std::string> unsettled_;
+  // Ledgers that another server holds, and what waits for them, in order.
+  std::set<std::string> held_elsewhere_;
+  std::vector<Write> aside_;
+  Clock::time_point next_try_ = Clock::time_point::max();
   CommitListeners listeners_;
 
   mutable absl::Mutex mutex_;

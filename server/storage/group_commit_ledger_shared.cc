@@ -1,6 +1,8 @@
 // What a GroupCommitLedger does over a shared store.
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -16,6 +18,14 @@ namespace {
 
 // Of a transaction that the database wants to be repeated, or that met another one.
 constexpr int kMaxAttempts = 5;
+
+absl::Status HeldElsewhere() {
+  return absl::UnavailableError(
+      "another server holds the ledger and does not go on; nothing was charged, try again");
+}
+
+// Between two tries at a ledger that another server holds.
+constexpr std::chrono::milliseconds kTryInterval(200);
 
 }  // namespace
 
@@ -110,6 +120,8 @@ absl::Status GroupCommitLedger::PrefetchKeysOf(const std::vector<Write>& writes)
 
 absl::Status GroupCommitLedger::TransactShared(Batch* batch,
                                                std::vector<absl::StatusOr<Outcome>>* outcomes) {
+  SetAside(batch);
+  if (batch->writes.empty()) return absl::OkStatus();
   for (int attempt = 1;; ++attempt) {
     absl::Status status = Transact(batch, outcomes);
     if (status.ok() && in_transaction_) {
@@ -122,8 +134,77 @@ absl::Status GroupCommitLedger::TransactShared(Batch* batch,
       replica_.Forget(root_id);
       unsettled_.insert(root_id);
     }
+    if (absl::IsDeadlineExceeded(status)) return TransactApart(batch, outcomes);
     if (status.code() != absl::StatusCode::kAborted || attempt == kMaxAttempts) return status;
   }
+}
+
+absl::Status GroupCommitLedger::TransactApart(Batch* batch,
+                                              std::vector<absl::StatusOr<Outcome>>* outcomes) {
+  outcomes->clear();
+  std::map<std::vector<std::string>, Batch> parts;
+  for (Write& write : std::exchange(batch->writes, {})) {
+    std::vector<std::string> ledgers = LedgersOf(write);
+    parts[std::move(ledgers)].writes.push_back(std::move(write));
+  }
+  if (parts.size() == 1) {
+    // Nobody but them waits.
+    auto& [ledgers, part] = *parts.begin();
+    held_elsewhere_.insert(ledgers.begin(), ledgers.end());
+    SetAside(&part);
+    batch->writes = std::move(part.writes);  // of ledgers that are not known here
+    outcomes->assign(batch->writes.size(), HeldElsewhere());
+    return absl::OkStatus();
+  }
+  absl::Status status;
+  for (auto& [ledgers, part] : parts) {
+    std::vector<absl::StatusOr<Outcome>> decided;
+    if (status.ok()) status = TransactShared(&part, &decided);
+    for (Write& write : part.writes) batch->writes.push_back(std::move(write));
+    for (absl::StatusOr<Outcome>& outcome : decided) outcomes->push_back(std::move(outcome));
+  }
+  return status;
+}
+
+void GroupCommitLedger::SetAside(Batch* batch) {
+  if (held_elsewhere_.empty()) return;
+  const Clock::time_point now = Clock::now();
+  std::vector<Write> others;
+  for (Write& write : batch->writes) {
+    const std::vector<std::string> ledgers = LedgersOf(write);
+    const bool waits = std::any_of(ledgers.begin(), ledgers.end(), [this](const std::string& id) {
+      return held_elsewhere_.count(id) > 0;
+    });
+    if (!waits) {
+      others.push_back(std::move(write));
+      continue;
+    }
+    if (!write.set_aside.has_value()) write.set_aside = now;
+    aside_.push_back(std::move(write));
+  }
+  batch->writes = std::move(others);
+  if (!aside_.empty()) next_try_ = std::min(next_try_, now + kTryInterval);
+}
+
+void GroupCommitLedger::TryAgain() {
+  next_try_ = Clock::time_point::max();
+  held_elsewhere_.clear();
+  Batch batch;
+  batch.writes = std::exchange(aside_, {});
+  RunBatch(std::move(batch));
+  // What still waits, and has waited for too long.
+  const Clock::time_point now = Clock::now();
+  std::vector<ReplyThread::Answer> answers;
+  std::vector<Write> others;
+  for (Write& write : std::exchange(aside_, {})) {
+    if (absl::FromChrono(now - *write.set_aside) < options_.hold_patience) {
+      others.push_back(std::move(write));
+      continue;
+    }
+    answers.push_back({std::move(write.reply), HeldElsewhere()});
+  }
+  aside_ = std::move(others);
+  if (!answers.empty()) replies_.Give(std::move(answers));
 }
 
 absl::Status GroupCommitLedger::CatchUp() {

@@ -124,7 +124,8 @@ class SharedLedgers {
   virtual absl::StatusOr<std::vector<std::string>> CatchUp(LedgerStore::Visit visit) = 0;
 
   // Of these ledgers, which are made if they are missing: until the transaction ends nobody else
-  // appends to them. After Begin and before the first Append.
+  // appends to them. After Begin and before the first Append. DEADLINE_EXCEEDED if somebody else
+  // holds one of them for longer than a moment.
   virtual absl::StatusOr<std::vector<std::string>> Hold(const std::vector<std::string>& root_ids,
                                                         LedgerStore::Visit visit) = 0;
 

@@ -180,6 +180,7 @@ absl::Status PostgresConnection::Error(const PGresult* result) {
   // it wants to be repeated.
   if (code == "40001" || code == "40P01") return absl::AbortedError(message);
   if (code.starts_with("23")) return absl::AbortedError(message);
+  if (code == "55P03") return absl::DeadlineExceededError(message);  // lock_not_available
   if (code == "XX001" || code == "XX002") return absl::DataLossError(message);
   if (code.starts_with("42")) {
     return absl::FailedPreconditionError(

@@ -88,6 +88,8 @@ absl::Status PostgresStore::Connect() {
     if (!incarnations.ok()) return incarnations.status();
     incarnations_ = *std::move(incarnations);
   }
+  if (!options_.for_migration) status = (*connection)->Execute(kServingSettings);
+  if (!status.ok()) return status;
   connection_ = *std::move(connection);
   return absl::OkStatus();
 }

@@ -8,12 +8,15 @@
 namespace epsledger::storage {
 
 // A server that stops in the middle of a transaction is thrown out of it, so that the others do not
-// wait for it for ever; one that waits for them gives up before its clients do.
+// wait for it for ever.
 inline constexpr char kSessionSettings[] =
     "SET default_transaction_isolation = 'read committed';"
     "SET client_min_messages = 'warning';"
     "SET idle_in_transaction_session_timeout = '15s';"
     "SET lock_timeout = '10s'";
+// One that serves does not wait for the ledgers of others longer than that at a time
+// (GroupCommitLedger::Options::hold_patience).
+inline constexpr char kServingSettings[] = "SET lock_timeout = '200ms'";
 
 inline constexpr PostgresStatement kBegin = {"BEGIN"};
 inline constexpr PostgresStatement kBeginSnapshot = {

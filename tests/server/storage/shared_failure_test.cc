@@ -300,5 +300,64 @@ TEST(SharedFailure, WhoUnsetsTheStandbyHasNothingAcknowledged) {
   EXPECT_TRUE(Until([&] { return !server->Health().ok(); }));
 }
 
+// A server that stopped in the middle of a transaction holds one ledger. Only who asks for that one
+// waits.
+TEST(SharedFailure, AServerThatHoldsALedgerHoldsUpNoOther) {
+  const PostgresDatabase database;
+  auto server =
+      GroupCommitLedger::Open(database.Store(), {.hold_patience = absl::Seconds(3)}).value();
+  WaitingClient client(*server);
+  const core::SessionName held = MakeSession(client, "held", 1);
+  const core::SessionName free = MakeSession(client, "free", 1);
+  const auto submit = [&](const core::SessionName& session, const std::string& id) {
+    return client.Submit(WaitingClient::MakeCharge(session, 1, id, PureDp{kStep}));
+  };
+  const auto is_answered = [](const std::future<absl::StatusOr<core::Outcome>>& reply) {
+    return reply.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  const auto hold = [&](PostgresStore& stopped) {
+    ASSERT_TRUE(stopped.Begin().ok());
+    ASSERT_TRUE(
+        stopped
+            .Hold({"held"}, [](const std::string&, const core::Entry&) { return absl::OkStatus(); })
+            .ok());
+  };
+  auto stopped = database.Store();
+  hold(*stopped);
+  std::vector<std::future<absl::StatusOr<core::Outcome>>> waiting;
+  waiting.push_back(submit(held, "a"));
+  for (int i = 0; i < 20; ++i) {
+    // Each with another one that waits, in one batch or two.
+    waiting.push_back(submit(held, absl::StrCat("b-", i)));
+    EXPECT_TRUE(submit(free, absl::StrCat("f-", i)).get().ok());
+    EXPECT_EQ(client.Spent("held"), core::Cost());  // and reads go on
+    if (i == 5) {
+      EXPECT_FALSE(is_answered(waiting.front()));
+      EXPECT_TRUE(server->Health().ok());
+    }
+    if (i == 10) EXPECT_TRUE(stopped->Rollback().ok());
+  }
+  std::vector<int64_t> sequences;
+  for (auto& reply : waiting) {
+    const auto outcome = reply.get();
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    sequences.push_back(std::get<core::ChargeOutcome>(*outcome).records[0].sequence);
+  }
+  EXPECT_TRUE(std::is_sorted(sequences.begin(), sequences.end())) << "in the order of their coming";
+  EXPECT_EQ(client.Spent("held"), core::Cost::RoundUp(21 * kStep));
+
+  // Nobody waits for ever, and nothing was charged.
+  hold(*stopped);
+  auto given_up = submit(held, "given-up");
+  const absl::Status status = given_up.get().status();
+  EXPECT_EQ(status.code(), kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("another server holds the ledger"));
+  EXPECT_TRUE(stopped->Rollback().ok());
+  EXPECT_EQ(client.Spent("held"), core::Cost::RoundUp(21 * kStep));
+  EXPECT_TRUE(submit(held, "given-up").get().ok());
+  EXPECT_EQ(client.Spent("held"), core::Cost::RoundUp(22 * kStep));
+  ExpectMemoryIsWhatIsStored(*server, "held");
+}
+
 }  // namespace
 }  // namespace epsledger::storage

@@ -223,7 +223,7 @@ TEST(PostgresOpen, ReadsThePasswordFileWheneverItConnects) {
   EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound) << missing;
   write("wrong\n");
   const absl::Status wrong = Opened(options);
-  EXPECT_EQ(wrong.code(), absl::StatusCode::kUnavailable) << wrong;
+  EXPECT_EQ(wrong.code(), absl::StatusCode::kFailedPrecondition) << wrong;
   EXPECT_THAT(std::string(wrong.message()), Not(HasSubstr("wrong")));
   write("pass'word one\nand more\n");
   auto store = PostgresStore::Open(options);

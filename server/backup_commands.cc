@@ -9,6 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
 #include "server/printable.h"
+#include "server/statement/signing_key.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/sqlite/backup.h"
@@ -17,14 +18,30 @@
 namespace epsledger {
 namespace {
 
+// With another key than the one that signed before, heads of clients prove no loss.
+absl::Status CheckKey(const std::string& folder) {
+  const std::string path = folder + "/statement.key";
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return statement::SigningKey::LoadOrCreate(path).status();
+  }
+  std::fprintf(stderr,
+               "%s: has no statement.key: give the server the key that signed before "
+               "(--statement-key), or heads of clients will not show what was lost\n",
+               Printable(folder).c_str());
+  return absl::OkStatus();
+}
+
 absl::Status BackUp(const BackupCommand& command) {
   const auto copy = storage::BackUp(command.data_dir, command.to);
   if (!copy.ok()) return copy.status();
+  if (absl::Status status = CheckKey(copy->folder); !status.ok()) return status;
   std::printf("%s\n", copy->folder.c_str());
   return absl::OkStatus();
 }
 
 absl::Status Restore(const BackupCommand& command) {
+  if (absl::Status status = CheckKey(command.backup); !status.ok()) return status;
   const auto restored = storage::Restore(command.backup, command.data_dir);
   if (!restored.ok()) return restored.status();
   std::printf("%s", Printable(storage::HeadLines(restored->ledgers)).c_str());
@@ -37,6 +54,7 @@ absl::Status Restore(const BackupCommand& command) {
 
 // Restores into a folder beside the backup, as a server would find it, and lets the ledger start.
 absl::Status Drill(const BackupCommand& command) {
+  if (absl::Status status = CheckKey(command.backup); !status.ok()) return status;
   std::string folder =
       std::filesystem::path(command.backup + "/.").lexically_normal().parent_path().string() +
       ".drill-XXXXXX";

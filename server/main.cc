@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -96,6 +97,27 @@ absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) 
   return SigningKey::LoadOrCreate(file);
 }
 
+HeadPublisher::Options PublisherOptions(const Flags& flags) {
+  return {.file = flags.publish_heads_file,
+          .url = flags.publish_heads_url,
+          .interval = absl::Seconds(flags.publish_heads_seconds)};
+}
+
+// What the server writes beside its ledger would destroy it under one of the ledger's names.
+absl::Status CheckIsNoFileOfTheLedger(const Flags& flags, const char* flag,
+                                      const std::string& file) {
+  if (flags.store.data_dir.empty() || file.empty()) return absl::OkStatus();
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(file, error);
+  const std::filesystem::path folder =
+      std::filesystem::weakly_canonical(flags.store.data_dir, error);
+  if (path.parent_path() != folder || path.filename().string().rfind("ledger.", 0) != 0) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, ": got ", file, ", which is a file of the ledger; want another name"));
+}
+
 // Others can reach an address of HTTP, which must not speak plaintext then.
 absl::StatusOr<bool> OthersCanReachHttp(const Flags& flags) {
   bool others = false;
@@ -126,10 +148,18 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   if (!others_can_reach_http.ok()) return others_can_reach_http.status();
   const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);
   if (!statement_key_file.ok()) return statement_key_file.status();
+  for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
+                                   std::pair("--address-file", flags.address_file)}) {
+    absl::Status status = CheckIsNoFileOfTheLedger(flags, flag, file);
+    if (!status.ok()) return status;
+  }
   const bool publishes = !flags.publish_heads_file.empty() || !flags.publish_heads_url.empty();
   std::optional<SigningKey> key;
   std::vector<epsledger::core::NamedEntry> published;
   if (publishes) {
+    if (absl::Status status = HeadPublisher::Check(PublisherOptions(flags)); !status.ok()) {
+      return status;
+    }
     absl::StatusOr<SigningKey> loaded = LoadKey(flags, *statement_key_file);
     if (!loaded.ok()) return loaded.status();
     key = *std::move(loaded);
@@ -173,11 +203,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   }
   std::optional<HeadPublisher> publisher;
   if (publishes) {
-    publisher.emplace(
-        **ledger, *std::move(key),
-        HeadPublisher::Options{.file = flags.publish_heads_file,
-                               .url = flags.publish_heads_url,
-                               .interval = absl::Seconds(flags.publish_heads_seconds)});
+    publisher.emplace(**ledger, *std::move(key), PublisherOptions(flags));
   }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
                absl::StrJoin((*server)->addresses(), ", "), Describe(flags.store),

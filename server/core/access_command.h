@@ -58,16 +58,19 @@ struct DenialCount {
   }
 };
 
-// An entry of the ledger of `root_id`, a StoredId, and what it was.
+// An entry of the ledger of `root_id`, a StoredId, and what it was when `incarnation`, a ShortId,
+// gave it out; empty: it is not known which.
 struct NamedEntry {
   std::string root_id;
   int64_t sequence = 0;
   std::string hash;
+  std::string incarnation;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("root_id", s.root_id);
     v("sequence", s.sequence);
     v("hash", s.hash);
+    v("incarnation", s.incarnation);
   }
 };
 

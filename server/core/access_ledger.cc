@@ -1,5 +1,6 @@
 #include "server/core/access_ledger.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -75,10 +76,11 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(
   const NamedEntry& lost = command.lost;
   const auto known = lost_entries_.find(lost.root_id);
   Decision decision;
-  if (known != lost_entries_.end()) {
-    const bool is_known = known->second.entries.count({lost.sequence, lost.hash}) > 0;
-    const bool is_full = static_cast<int64_t>(known->second.entries.size()) >= kMaxLostEntries;
-    if (is_known || (is_full && known->second.in_quarantine)) return decision;
+  if (known != lost_entries_.end() && known->second.in_quarantine) {
+    const auto through = known->second.lost_through.find(lost.incarnation);
+    const bool is_known =
+        through != known->second.lost_through.end() && lost.sequence <= through->second;
+    if (is_known || known->second.entry_count >= kMaxLostEntries) return decision;
   }
   decision.entries.push_back(QuarantineBegun{lost});
   return decision;
@@ -92,8 +94,7 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuaranti
   }
   Decision decision;
   decision.entries.push_back(QuarantineLifted{command.root_id, command.principal, command.reason});
-  decision.lost_entry_count =
-      static_cast<int64_t>(lost_entries_.find(command.root_id)->second.entries.size());
+  decision.lost_entry_count = lost_entries_.find(command.root_id)->second.entry_count;
   return decision;
 }
 
@@ -140,13 +141,14 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
   } else if (const auto* begun = std::get_if<QuarantineBegun>(&entry.body)) {
     LostEntries& lost = lost_entries_[begun->lost.root_id];
     lost.in_quarantine = true;
-    if (static_cast<int64_t>(lost.entries.size()) < kMaxLostEntries) {
-      lost.entries.emplace(begun->lost.sequence, begun->lost.hash);
-    }
+    ++lost.entry_count;
+    int64_t& through = lost.lost_through[begun->lost.incarnation];
+    through = std::max(through, begun->lost.sequence);
   } else if (const auto* lifted = std::get_if<QuarantineLifted>(&entry.body)) {
     if (!IsInQuarantine(lifted->root_id)) return Contradiction(entry, "lifts no quarantine");
     LostEntries& lost = lost_entries_.find(lifted->root_id)->second;
     lost.in_quarantine = false;
+    lost.entry_count = 0;
     lost.lifted_by = lifted->principal;
   } else if (!std::holds_alternative<CallsDenied>(entry.body)) {
     return Contradiction(entry, "belongs to a budget's ledger");

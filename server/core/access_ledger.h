@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -25,10 +23,21 @@ using TokenTable = std::map<std::string, Token, std::less<>>;
 struct LostEntries {
   // The ledger takes no commands.
   bool in_quarantine = false;
-  // Sequence number and hash of those that were brought, at most kMaxLostEntries.
-  std::set<std::pair<int64_t, std::string>> entries;
+  // Those that were brought in this quarantine, at most kMaxLostEntries.
+  int64_t entry_count = 0;
+  // By incarnation: the highest sequence number that was brought, ever.
+  std::map<std::string, int64_t> lost_through;
   // Of the last lifting; empty: there was none.
   std::string lifted_by;
+
+  // An entry that the ledger does not hold is one of those that are known to be lost. An
+  // incarnation that has ended gives out nothing more: all that it lost was lost together. Of the
+  // present one what was brought is known, and what comes before it.
+  bool Cover(const std::string& incarnation, int64_t sequence, std::string_view present) const {
+    const auto through = lost_through.find(incarnation);
+    if (through == lost_through.end()) return false;
+    return sequence <= through->second || (!incarnation.empty() && incarnation != present);
+  }
 };
 
 // The ledger of who may come in: tokens made and revoked, calls denied, ledgers put in quarantine

@@ -258,7 +258,11 @@ struct SeenHead {
   // A server that has the key of this one gave it out, as an entry of that budget's ledger. What is
   // not authentic is believed only where it says what is known.
   bool is_authentic = false;
-  // Of one that another incarnation gave out: which, and which is the present one.
+  // The ShortId of the incarnation that gave it out; empty: it does not say.
+  std::string incarnation;
+  // That is one of this store's, the present one or an earlier one.
+  bool is_known_incarnation = true;
+  // Of one that another incarnation than the present one gave out: which, and which that is.
   std::string other_incarnation;
 };
 

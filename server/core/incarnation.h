@@ -17,6 +17,9 @@ struct Incarnation {
   std::string reason;         // why it began
 };
 
+// Its first eight bytes: enough to tell the incarnations of a store from each other.
+std::string ShortId(const IncarnationId& id);
+
 // 32 lower-case hexadecimal digits.
 std::string ToHex(const IncarnationId& id);
 

@@ -22,7 +22,7 @@ inline constexpr int64_t kMaxUnits = int64_t{1} << 40;
 inline constexpr int64_t kMaxGuaranteePoints = 12;
 // The refusals that a budget remembers: a page or two for people, 16 kB.
 inline constexpr size_t kMaxRecentRefusals = 1'000;
-// Entries that a ledger is known to have lost. Further ones put it in quarantine again.
+// Entries that are recorded of one quarantine. A further one may begin it again.
 inline constexpr int64_t kMaxLostEntries = 1'000;
 // One transaction's worth.
 inline constexpr int64_t kMaxBatchItems = 1'000;

@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_HEADS_HEAD_PUBLISHER_H_
 #define EPSLEDGER_SERVER_HEADS_HEAD_PUBLISHER_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,9 +30,13 @@ class HeadPublisher {
     absl::Duration interval = absl::Seconds(60);
   };
 
-  // REQUIRES: `ledger` outlives this.
+  // INVALID_ARGUMENT, naming the flag, for a URL that is none of http or https, and for a file that
+  // cannot be one.
+  static absl::Status Check(const Options& options);
+
+  // REQUIRES: `ledger` outlives this; Check says OK.
   HeadPublisher(core::DurableLedger& ledger, statement::SigningKey key, Options options);
-  // Publishes once more.
+  // Publishes once more, for two seconds at most.
   ~HeadPublisher();
   HeadPublisher(const HeadPublisher&) = delete;
   HeadPublisher& operator=(const HeadPublisher&) = delete;
@@ -41,16 +46,19 @@ class HeadPublisher {
   void PublishIfChanged();
   // Nothing while the ledger cannot be read.
   std::optional<Heads> ReadHeads();
-  absl::Status Post(const std::string& line) const;
+  absl::Status Post(const std::string& line);
+  // Of libcurl: whether to give a POST up, because the server stops.
+  static int IsToEnd(void* self, int64_t, int64_t, int64_t, int64_t);
   // Tells the log when it begins and when it ends.
-  void Note(const char* place, const absl::Status& status);
+  void Note(const char* flag, const std::string& place, const absl::Status& status);
 
   core::DurableLedger& ledger_;
   const statement::SigningKey key_;
   const Options options_;
   const std::optional<HeadsFile> file_;
   std::map<std::string, core::NamedEntry> published_;  // by ledger, everywhere
-  std::map<std::string, bool> failing_;                // by place
+  std::map<std::string, bool> failing_;                // by flag
+  bool is_last_ = false;                               // of the thread alone
   absl::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -6,16 +6,13 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/heads/signed_heads.h"
+#include "server/storage/regular_file.h"
 
 namespace epsledger::heads {
 namespace {
@@ -30,11 +27,10 @@ absl::Status Failed(const std::string& path, const char* doing) {
 
 absl::Status ReadInto(const std::string& path, const std::string& public_key, Newest* newest,
                       bool* is_cut_off) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return absl::OkStatus();
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) return absl::UnavailableError(path + ": cannot be read");
+  const absl::StatusOr<std::string> content = storage::ReadRegularFile(path);
+  if (absl::IsNotFound(content.status())) return absl::OkStatus();
+  if (!content.ok()) return content.status();
+  const std::string& text = *content;
   *is_cut_off |= !text.empty() && text.back() != '\n';
   int64_t number = 0;
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
@@ -48,7 +44,7 @@ absl::Status ReadInto(const std::string& path, const std::string& public_key, Ne
                        "it, and a new one begins"));
     }
     for (core::NamedEntry& entry : heads->entries) {
-      core::NamedEntry& known = (*newest)[{core::ToHex(heads->incarnation), entry.root_id}];
+      core::NamedEntry& known = (*newest)[{entry.incarnation, entry.root_id}];
       if (entry.sequence >= known.sequence) known = std::move(entry);
     }
   }
@@ -64,8 +60,9 @@ absl::Status HeadsFile::Append(const std::string& line) const {
       rename(path_.c_str(), (path_ + ".1").c_str()) != 0) {
     return Failed(path_, "renamed");
   }
-  const int fd = open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (fd < 0) return Failed(path_, "opened");
+  const absl::StatusOr<int> opened = storage::OpenRegularFile(path_, O_RDWR | O_APPEND | O_CREAT);
+  if (!opened.ok()) return opened.status();
+  const int fd = *opened;
   // A line that was interrupted gets no other one behind it.
   char last = '\n';
   bool done = fstat(fd, &status) == 0 &&
@@ -77,8 +74,11 @@ absl::Status HeadsFile::Append(const std::string& line) const {
     done = done && ftruncate(fd, end == text.npos ? 0 : static_cast<off_t>(end) + 1) == 0;
   }
   const std::string ended = line + "\n";
-  done = done && write(fd, ended.data(), ended.size()) == static_cast<ssize_t>(ended.size()) &&
-         fsync(fd) == 0;
+  if (done) {
+    errno = ENOSPC;  // which a short write does not say
+    done = write(fd, ended.data(), ended.size()) == static_cast<ssize_t>(ended.size()) &&
+           fsync(fd) == 0;
+  }
   const absl::Status written = done ? absl::OkStatus() : Failed(path_, "written");
   close(fd);
   return written;

@@ -105,7 +105,8 @@ absl::StatusOr<Heads> Verify(std::string_view line, std::string_view public_key)
   for (const auto& head : json["heads"]) {
     if (!head.is_object()) return Damaged("is of another version");
     core::NamedEntry entry{head.value("ledger", ""), head.value("sequence", int64_t{0}),
-                           Unhex(head.value("hash", ""), kHashBytes)};
+                           Unhex(head.value("hash", ""), kHashBytes),
+                           core::ShortId(heads.incarnation)};
     if (entry.root_id.empty() || entry.sequence < 1 || entry.hash.empty()) {
       return Damaged("is of another version");
     }

@@ -16,8 +16,8 @@ namespace epsledger::heads {
 // The newest entry of every ledger of a server at one moment.
 struct Heads {
   absl::Time time;
-  core::IncarnationId incarnation{};  // zeros: the store has none
-  std::vector<core::NamedEntry> entries;
+  core::IncarnationId incarnation{};      // zeros: the store has none
+  std::vector<core::NamedEntry> entries;  // of that incarnation
 };
 
 // One line of JSON, without a newline: {"epsledgerHeads":1,...,"signature":"..."}. The signature,

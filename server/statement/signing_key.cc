@@ -92,7 +92,7 @@ absl::StatusOr<SigningKey> SigningKey::LoadOrCreate(const std::string& path) {
 }
 
 absl::StatusOr<SigningKey> SigningKey::Load(const std::string& path) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe is no key
   struct stat about {};
   if (!file.is_open() || fstat(file.fd(), &about) != 0) return Errno(path, "cannot be read");
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {

@@ -207,6 +207,7 @@ absl::Status GroupCommitLedger::Recover() {
     if (!store_->Writable().ok()) BecomeReadOnly(store_->Writable());
   }
   if (status.ok()) {
+    replica_.SetIncarnations(incarnations_);
     replica_.CheckPublished(
         options_.published,
         [this](const std::string& root_id, int64_t sequence) { return HashOf(root_id, sequence); });
@@ -256,8 +257,10 @@ void GroupCommitLedger::Enqueue(Item item) {
   bool full = false;
   {
     absl::MutexLock lock(&mutex_);
-    const bool is_write = std::holds_alternative<Write>(item);
-    if (const absl::Status& failure = is_write ? failure_ : unreadable_; !failure.ok()) {
+    // A head that proves a loss is looked at also while nothing can be written.
+    const auto* const write = std::get_if<Write>(&item);
+    const bool is_refused = write != nullptr && !write->command.last_seen.has_value();
+    if (const absl::Status& failure = is_refused ? failure_ : unreadable_; !failure.ok()) {
       refused = failure;
       asked_while_failed_ = true;
     } else if (stopping_) {
@@ -315,7 +318,14 @@ void GroupCommitLedger::Loop() {
   }
 }
 
+absl::Status GroupCommitLedger::CheckSeen(const Write& write) {
+  return replica_.CheckSeen(
+      write.tenant, write.command,
+      [this](const std::string& root_id, int64_t sequence) { return HashOf(root_id, sequence); });
+}
+
 void GroupCommitLedger::RecordLostEntries() {
+  if (!Failure().ok()) return;  // later
   for (core::NamedEntry& lost : replica_.TakeUnrecorded()) {
     // Without it the quarantine lasts as long as this process, or until the entry is brought again.
     Enqueue(Write{{},
@@ -357,8 +367,16 @@ void GroupCommitLedger::RunBatch(Batch batch) {
   std::vector<ReplyThread::Answer> answers;
   answers.reserve(writes.size());
   for (size_t i = 0; i < writes.size(); ++i) {
-    answers.push_back({std::move(writes[i].reply),
-                       failure.ok() ? std::move(outcomes[i]) : absl::StatusOr<Outcome>(failure)});
+    absl::Status refusal = failure;
+    if (core::IsReadOnly(failure)) {
+      const absl::Status seen = CheckSeen(writes[i]);
+      if (!seen.ok()) refusal = seen;
+    }
+    if (failure.ok()) {
+      answers.push_back({std::move(writes[i].reply), std::move(outcomes[i])});
+    } else {
+      answers.push_back({std::move(writes[i].reply), std::move(refusal)});
+    }
   }
   // Before the replies: who is told that a token is revoked finds it revoked.
   if (failure.ok()) PublishTokens();

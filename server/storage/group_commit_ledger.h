@@ -139,7 +139,9 @@ class GroupCommitLedger : public core::DurableLedger {
                           const std::optional<core::Entry>& found);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
   absl::StatusOr<core::Outcome> Decide(const Write& write, absl::Status* store_status);
-  // Queues the commands that record what was found to be lost.
+  // What the head that a command brings proves (Replica::CheckSeen).
+  absl::Status CheckSeen(const Write& write);
+  // Queues the commands that record what was found to be lost, if they can be written.
   void RecordLostEntries() ABSL_LOCKS_EXCLUDED(mutex_);
   // Shows the tokens if they have changed; they are durable.
   void PublishTokens() ABSL_LOCKS_EXCLUDED(mutex_);

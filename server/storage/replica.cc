@@ -1,10 +1,12 @@
 #include "server/storage/replica.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "server/core/sha256.h"
 #include "spdlog/spdlog.h"
@@ -23,11 +25,12 @@ constexpr char kHowToLift[] =
     "(`epsctl ledger lift-quarantine`)";
 
 absl::Status LostEntries(const std::string& root_id, const core::LostEntries& lost) {
+  int64_t newest = 0;
+  for (const auto& [incarnation, through] : lost.lost_through) newest = std::max(newest, through);
   return absl::DataLossError(absl::StrFormat(
-      "ledger of budgets/%s: %d entries that were acknowledged are not in it, the newest of them "
-      "entry %d: charges were lost, as from a ledger restored from an old backup. %s",
-      std::string(core::BudgetIdOf(root_id)), lost.entries.size(),
-      lost.entries.empty() ? 0 : lost.entries.rbegin()->first, kHowToLift));
+      "ledger of budgets/%s: entries that were acknowledged are not in it, up to entry %d: charges "
+      "were lost, as from a ledger restored from an old backup. %s",
+      std::string(core::BudgetIdOf(root_id)), newest, kHowToLift));
 }
 
 }  // namespace
@@ -70,6 +73,12 @@ void Replica::QuarantineAll(const absl::Status& why) {
   if (!damage_.ok()) return;
   damage_ = why;
   spdlog::error("nothing is written any more, reading goes on: {}", why.ToString());
+}
+
+void Replica::SetIncarnations(const std::vector<core::Incarnation>& incarnations) {
+  lives_ = {""};
+  for (const core::Incarnation& life : incarnations) lives_.insert(core::ShortId(life.id));
+  if (!incarnations.empty()) present_ = core::ShortId(incarnations.back().id);
 }
 
 int64_t Replica::quarantined_count() const {
@@ -169,7 +178,8 @@ void Replica::Lost(const std::string& root_id) {
                  "changed. %s, and this server is started anew",
                  root_id, kept.sequence, kHowToLift)));
   if (is_new && kept.sequence > 0 && root_id != core::kAccessRootId) {
-    unrecorded_.push_back({root_id, kept.sequence, std::string(core::BytesOf(kept.hash))});
+    unrecorded_.push_back(
+        {root_id, kept.sequence, std::string(core::BytesOf(kept.hash)), present_});
   }
 }
 
@@ -343,26 +353,37 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
           ? absl::StrFormat("the newest here is entry %d", ledger.head().sequence)
           : "another entry is in its place";
   if (!seen.is_authentic) {
-    // Whoever sends many writes a line for each power of two.
-    if (std::has_single_bit(static_cast<uint64_t>(++unproved_head_count_))) {
-      spdlog::warn(
-          "a client brought a head that no server of these ledgers gave out: entry {} of "
-          "budgets/{}, "
-          "and {} ({} such heads so far)",
-          seen.sequence, seen.root_budget_id, here, unproved_head_count_);
-    }
+    NoteUnproved(seen, here);
     return absl::InvalidArgumentError(absl::StrFormat(
         "lastSeenHead: got entry %d of budgets/%s, and %s; want a head that a server of this "
         "ledger "
         "gave out, with its tag. This one is of another server or ledger, or damaged",
         seen.sequence, seen.root_budget_id, here));
   }
+  if (!seen.is_known_incarnation) {
+    NoteUnproved(seen, here);
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "lastSeenHead: got entry %d of budgets/%s from %s, and %s. It is of a copy of this ledger, "
+        "or of a life of it that this server does not know. Nothing was charged. Whoever has made "
+        "sure that no charges are taken in two places, and that none were lost, goes on with a "
+        "client that is started anew",
+        seen.sequence, seen.root_budget_id, seen.other_incarnation, here));
+  }
   const absl::Status lost = absl::DataLossError(absl::StrFormat(
       "ledger of budgets/%s: a client saw entry %d, and %s: charges were lost, as from a ledger "
       "restored from an old backup. %s",
       known ? ledger.root_id() : seen.root_budget_id, seen.sequence, here, kHowToLift));
-  return NoteLostUnlessKnown(tenant.name, known ? root_id : "", {root_id, seen.sequence, seen.hash},
-                             lost);
+  return NoteLostUnlessKnown(tenant.name, known ? root_id : "",
+                             {root_id, seen.sequence, seen.hash, seen.incarnation}, lost);
+}
+
+void Replica::NoteUnproved(const core::SeenHead& seen, const std::string& here) {
+  // Whoever sends many writes a line for each power of two.
+  if (!std::has_single_bit(static_cast<uint64_t>(++unproved_head_count_))) return;
+  spdlog::warn(
+      "a client brought a head that no server of these ledgers gave out in a life of theirs: entry "
+      "{} of budgets/{}, and {} ({} such heads so far)",
+      seen.sequence, seen.root_budget_id, here, unproved_head_count_);
 }
 
 absl::Status Replica::NoteLostUnlessKnown(std::string_view tenant_name, const std::string& root_id,
@@ -372,14 +393,14 @@ absl::Status Replica::NoteLostUnlessKnown(std::string_view tenant_name, const st
     if (root_id.empty() ? core::TenantNameOf(id) != tenant_name : id != root_id) continue;
     const auto before = access_.lost_entries().find(id);
     if (before != access_.lost_entries().end() && !before->second.in_quarantine &&
-        before->second.entries.count({entry.sequence, entry.hash}) > 0) {
+        before->second.Cover(entry.incarnation, entry.sequence, present_)) {
       answer.Update(absl::DataLossError(absl::StrFormat(
           "ledger of budgets/%s: a client saw entry %d, which is known to be lost: %s has seen to "
           "it. Start the client anew to go on",
           std::string(core::BudgetIdOf(id)), entry.sequence, before->second.lifted_by)));
       continue;
     }
-    NoteLost({id, entry.sequence, entry.hash}, lost);
+    NoteLost({id, entry.sequence, entry.hash, entry.incarnation}, lost);
   }
   return answer.ok() ? lost : answer;
 }
@@ -389,6 +410,13 @@ void Replica::CheckPublished(const std::vector<core::NamedEntry>& entries, HashL
     const absl::StatusOr<std::optional<core::Hash>> stored = hash_of(entry.root_id, entry.sequence);
     if (stored.ok() && stored->has_value() && core::BytesOf(**stored) == entry.hash) continue;
     const std::string name = std::string(core::BudgetIdOf(entry.root_id));
+    if (lives_.count(entry.incarnation) == 0) {
+      spdlog::error(
+          "entry {} of budgets/{} was published by the incarnation {}, which these ledgers do not "
+          "know: a copy of them published it, or a later life of theirs was lost",
+          entry.sequence, name, absl::BytesToHexString(entry.incarnation));
+      continue;
+    }
     if (entry.root_id == core::kAccessRootId) {
       spdlog::error(
           "the ledger of tokens and denials has not entry {}, which was published: tokens that "

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,7 +67,10 @@ class Replica {
   // The store is damaged in a way that concerns every ledger: no commands at all any more.
   void QuarantineAll(const absl::Status& why);
 
-  // Entries that were published, and that the ledgers must hold. A ledger that lacks one is put in
+  // The lives of the store. To be said before anything is asked below.
+  void SetIncarnations(const std::vector<core::Incarnation>& incarnations);
+  // Entries that were published, and that the ledgers must hold, if one of the store's own
+  // incarnations published them. A ledger that lacks one is put in
   // quarantine, unless the entry is known to be lost; where the ledger is gone all of its tenant's
   // are. Of the ledger of access the log tells.
   void CheckPublished(const std::vector<core::NamedEntry>& entries, HashLookup hash_of);
@@ -91,6 +95,15 @@ class Replica {
                                        Lookup lookup, HashLookup hash_of, Append append,
                                        absl::Status* store_status);
 
+  // A head that a client says it saw. DATA_LOSS for an authentic one that the ledger does not hold:
+  // the ledger is then in quarantine, and all of the tenant's where the budget is not there at all,
+  // unless the entry is known to be lost. INVALID_ARGUMENT for any other that it does not hold:
+  // nobody but a client says that there was such an entry. FAILED_PRECONDITION for one that another
+  // incarnation gave out and that it holds, or that is of an incarnation that it does not know, as
+  // of a copy: that is no loss of this ledger's.
+  absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command,
+                         HashLookup hash_of);
+
   // The tenant's; empty if it has none.
   const LedgerOfBudget& BudgetsOf(const core::Tenant& tenant) const;
   const Ledgers& ledgers() const { return ledgers_; }
@@ -114,6 +127,8 @@ class Replica {
   // are in quarantine; or that the entry is known to be lost.
   absl::Status NoteLostUnlessKnown(std::string_view tenant_name, const std::string& root_id,
                                    const core::NamedEntry& entry, const absl::Status& lost);
+  // A head that proves nothing, for the log.
+  void NoteUnproved(const core::SeenHead& seen, const std::string& here);
   // The ledger lacks that entry.
   void NoteLost(const core::NamedEntry& entry, const absl::Status& why);
   // After an entry of the ledger of access.
@@ -126,13 +141,6 @@ class Replica {
   // in the store.
   core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
                       std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
-  // A head that a client says it saw. DATA_LOSS for an authentic one that the ledger does not hold:
-  // the ledger is then in quarantine, and all of the tenant's where the budget is not there at all,
-  // unless the entry is known to be lost. INVALID_ARGUMENT for any other that it does not hold:
-  // nobody but a client says that there was such an entry. FAILED_PRECONDITION for one that it
-  // holds and that another incarnation gave out.
-  absl::Status CheckSeen(const core::Tenant& tenant, const core::Command& command,
-                         HashLookup hash_of);
   // Budget ids are unique over all ledgers of a tenant.
   absl::Status CheckSuccessor(const core::Tenant& tenant, const core::Command& command) const;
 
@@ -143,6 +151,8 @@ class Replica {
   // Why, by root id: of entries that were lost, as far as this process found it out.
   std::map<std::string, absl::Status, std::less<>> lost_;
   std::vector<core::NamedEntry> unrecorded_;
+  std::set<std::string> lives_ = {""};  // ShortIds, and of who does not say
+  std::string present_;
   absl::Status damage_;                                         // of the store
   std::map<std::string, core::Ledger, std::less<>> forgotten_;  // as they were
   core::AccessLedger access_;

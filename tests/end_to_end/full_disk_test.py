@@ -6,10 +6,12 @@ can make one.
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 import unittest
+import urllib.error
 
 from served_ledger import ServedLedger
 
@@ -124,6 +126,36 @@ class FullDiskTest(unittest.TestCase):
         self.server.wait_until_serving()
         self.assertEqual(self.server.charge("after")[0], 0)
         self.assertLessEqual(self.acknowledged | {"after"}, self.charges())
+
+
+    def test_what_a_client_proves_to_be_lost_is_not_forgotten_for_want_of_room(self):
+        yesterday = self.server.data_dir + ".yesterday"
+        self.server.stop()
+        shutil.copytree(self.server.data_dir, yesterday)
+        self.server.start_again()
+        charge = {"attempt": "budgets/people/sessions/run/attempts/1", "count": "1", "event": {"pureDp": {"epsilon": 0.001}}}
+        seen = self.server.post("ChargeService/Charge", {**charge, "chargeId": "lost"})
+        head = {"rootBudget": "budgets/people", "sequence": seen["sequence"], "hash": seen["hash"], "tag": seen["headTag"]}
+        self.server.stop()
+        for name in os.listdir(self.server.data_dir):
+            os.unlink(os.path.join(self.server.data_dir, name))
+        for name in os.listdir(yesterday):
+            shutil.copy(os.path.join(yesterday, name), os.path.join(self.server.data_dir, name))
+        self.server.start_again()
+        self.server.fill()
+        self.assertIn("can only be read", self.charge_until_refused())
+        with self.assertRaises(urllib.error.HTTPError) as told:
+            self.server.post("ChargeService/Charge", {**charge, "chargeId": "next", "lastSeenHead": head})
+        with told.exception as error:
+            self.assertIn(b"LEDGER_DAMAGED", error.read())
+        self.server.make_room()
+        self.server.wait_until_serving()
+        self.assertNotEqual(self.server.charge("after")[0], 0)
+        self.server.kill()
+        self.server.start_again()
+        self.assertNotEqual(self.server.charge("after-the-restart")[0], 0)
+        info = json.loads(self.server.ctl("-o", "json", "server", "info"))
+        self.assertEqual([one["rootBudget"] for one in info["quarantines"]], ["budgets/people"])
 
 
 if __name__ == "__main__":

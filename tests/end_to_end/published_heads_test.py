@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -130,7 +131,7 @@ class PublishedHeadsTest(unittest.TestCase):
         # start_again has not the flags of the first start: by hand what the server would publish.
         self.publish_by_serving(server)
         self.await_head(lost, self.lines)
-        shutil.rmtree(server.data_dir)
+        os.rename(server.data_dir, server.data_dir + ".original")
         os.rename(server.data_dir + ".yesterday", server.data_dir)
         said = self.verify(server, "--heads", self.heads, expect=1)
         self.assertIn("budgets/people: BAD: entry %s" % lost["sequence"], said)
@@ -146,6 +147,18 @@ class PublishedHeadsTest(unittest.TestCase):
         self.start_publishing(server)
         self.assertEqual(self.quarantines(server), [])
         self.charge(server, "people", "after-the-next-start")
+        server.stop()
+        # What an admin has accepted is no fault any more, and the log says who it was.
+        said = self.verify(server, "--heads", self.heads)
+        self.assertIn("and that was accepted", said)
+        self.assertIn("out of quarantine since", said)
+        self.assertIn("charged by hand", said)
+        # The original, which has everything, is not held to what its copy published.
+        shutil.rmtree(server.data_dir)
+        os.rename(server.data_dir + ".original", server.data_dir)
+        self.assertIn("were not compared", self.verify(server, "--heads", self.heads))
+        self.start_publishing(server)
+        self.assertEqual(self.quarantines(server), [])
 
     def quarantines(self, server):
         return json.loads(server.ctl("-o", "json", "server", "info"))["quarantines"]
@@ -197,6 +210,37 @@ class PublishedHeadsTest(unittest.TestCase):
             stream.write(content)
         with self.assertRaisesRegex(RuntimeError, "line 1: it was changed, or another key signed it"):
             self.start_publishing(server)
+
+    def test_a_url_that_never_answers_holds_up_no_stop(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        server = self.serve(self.scratch(), "--publish-heads-url", "http://127.0.0.1:%d/" % silent.getsockname()[1])
+        begin = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - begin, 9)  # a container is killed after ten seconds
+
+    def test_what_cannot_be_a_place_for_heads_is_refused_by_name(self):
+        folder = self.scratch()
+        fifo = os.path.join(folder, "fifo")
+        os.mkfifo(fifo)
+        server = self.serve(folder)
+        data = server.data_dir
+        server.stop()
+        for flag, value, said in (("--publish-heads", folder, "want a file"),
+                                  ("--publish-heads", fifo, "want a file"),
+                                  ("--publish-heads", os.path.join(folder, "none", "heads"), "there is no folder"),
+                                  ("--publish-heads", os.path.join(data, "ledger.sqlite-wal"), "is a file of the ledger"),
+                                  ("--address-file", os.path.join(data, "ledger.sqlite"), "is a file of the ledger"),
+                                  ("--publish-heads-url", "ftp://x/", "want the URL"),
+                                  ("--publish-heads-url", "garbage", "want the URL")):
+            with self.subTest(flag=flag, value=value):
+                done = subprocess.run([server.epsledgerd, "--data-dir", data, "--listen", "127.0.0.1:0", flag, value],
+                                      capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(said, done.stderr)
+        for path in (folder, fifo, "/dev/zero"):
+            self.verify(server, "--heads", path, expect=1)
+        self.verify(server, "--heads", self.heads)
 
     def test_a_file_of_another_key_is_not_believed(self):
         server = self.serve(self.scratch())

@@ -41,13 +41,19 @@ std::string RandomHex() {
   return core::ToHex(id);
 }
 
-// REQUIRES: a transaction that holds the row of the table `epsledger`.
-absl::Status BeginIfAnother(PostgresConnection& connection, const std::string& place) {
-  const absl::StatusOr<std::string> there = connection.ReadText(
+absl::StatusOr<bool> HasTable(PostgresConnection& connection) {
+  const absl::StatusOr<std::string> count = connection.ReadText(
       "SELECT count(*) FROM information_schema.tables"
       " WHERE table_schema = current_schema() AND table_name = 'incarnations'");
+  if (!count.ok()) return count.status();
+  return *count != "0";
+}
+
+// REQUIRES: a transaction that holds the row of the table `epsledger`.
+absl::Status BeginIfAnother(PostgresConnection& connection, const std::string& place) {
+  const absl::StatusOr<bool> there = HasTable(connection);
   if (!there.ok()) return there.status();
-  if (*there == "0") {
+  if (!*there) {
     if (absl::Status status = connection.Execute(kTable); !status.ok()) return status;
   }
   const absl::StatusOr<std::string> last = connection.ReadText(
@@ -80,6 +86,13 @@ absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnecti
     connection.Execute("ROLLBACK").IgnoreError();
     return status;
   }
+  return ReadIncarnations(connection);
+}
+
+absl::StatusOr<std::vector<core::Incarnation>> ReadIncarnations(PostgresConnection& connection) {
+  const absl::StatusOr<bool> there = HasTable(connection);
+  if (!there.ok()) return there.status();
+  if (!*there) return std::vector<core::Incarnation>();
   const auto answer = connection.Run({{&kReadIncarnations}});
   if (!answer.ok()) return answer.status();
   const PostgresRows& rows = answer->front();

@@ -15,6 +15,9 @@ namespace epsledger::storage {
 // REQUIRES: MigratePostgresSchema.
 absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnection& connection);
 
+// The same without beginning one; none if no server has kept an account of them.
+absl::StatusOr<std::vector<core::Incarnation>> ReadIncarnations(PostgresConnection& connection);
+
 }  // namespace epsledger::storage
 
 #endif  // EPSLEDGER_SERVER_STORAGE_POSTGRES_INCARNATIONS_H_

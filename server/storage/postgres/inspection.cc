@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/ledger_inspection.h"
 #include "server/storage/postgres/connection.h"
+#include "server/storage/postgres/incarnations.h"
 
 namespace epsledger::storage {
 namespace {
@@ -161,6 +162,12 @@ absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Op
     reports.push_back({.fault = core::LedgerFault{0, std::string(strays->front().Bytes(0, 0))}});
   }
   return reports;
+}
+
+absl::StatusOr<std::vector<core::Incarnation>> PostgresIncarnations(
+    const PostgresStore::Options& options) {
+  const auto connection = PostgresStore::ConnectToRead(options);
+  return connection.ok() ? ReadIncarnations(**connection) : connection.status();
 }
 
 absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,

@@ -15,6 +15,8 @@ namespace epsledger::storage {
 absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(
     const PostgresStore::Options& options, core::PriceCheck prices = core::PriceCheck::kStored,
     VisitEntry visit = [](const std::string&, const core::Entry&) {});
+absl::StatusOr<std::vector<core::Incarnation>> PostgresIncarnations(
+    const PostgresStore::Options& options);
 absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,
                                             const std::string& root_id, std::ostream& out);
 

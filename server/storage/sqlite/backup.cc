@@ -8,19 +8,19 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/core/tenant.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/export_format.h"
+#include "server/storage/regular_file.h"
 #include "server/storage/sqlite/anchor.h"
 #include "server/storage/sqlite/checkpoint_gate.h"
 #include "server/storage/sqlite/inspection.h"
@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr char kHeads[] = "heads";
 constexpr char kStatementKey[] = "statement.key";
+constexpr char kUnfinished[] = ".unfinished";
 constexpr size_t kLogHeaderSize = 32;
 
 absl::Status Failed(const std::string& path, const char* doing) {
@@ -44,9 +45,9 @@ absl::Status Failed(const std::string& path, const char* doing) {
 class File {
  public:
   static absl::StatusOr<File> Open(const std::string& path, int flags) {
-    File file(open(path.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (file.fd_ < 0) return Failed(path, "opened");
-    return file;
+    const absl::StatusOr<int> fd = OpenRegularFile(path, flags);
+    if (!fd.ok()) return fd.status();
+    return File(*fd);
   }
   ~File() {
     if (fd_ >= 0) close(fd_);
@@ -178,9 +179,17 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
                                                                   : Failed(path, "written");
 }
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+// The last part of a path.
+std::string NameOf(const std::string& path) {
+  return (fs::path(path) / ".").lexically_normal().parent_path().filename().string();
+}
+
+// It is the folder, or below it.
+bool IsWithin(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::path inner = fs::weakly_canonical(fs::absolute(path, error), error) / "";
+  const fs::path outer = fs::weakly_canonical(fs::absolute(folder, error), error) / "";
+  return absl::StartsWith(inner.string(), outer.string());
 }
 
 // A new folder for its owner alone.
@@ -222,12 +231,17 @@ absl::StatusOr<VerifiedCopy> BackUp(const std::string& data_dir, const std::stri
   const std::string source = DatabaseIn(data_dir);
   std::error_code error;
   if (!fs::exists(source, error)) return absl::NotFoundError(source + ": there is no ledger");
+  if (folder.empty()) return absl::InvalidArgumentError("--to: is empty, want a folder");
+  if (IsWithin(folder, data_dir)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--to: got ", folder, ", which is in the data directory; want another disk"));
+  }
   if (absl::Status status = MakeDataDirectory(folder); !status.ok()) return status;
   VerifiedCopy copy{.folder = absl::StrCat(
                         folder, "/epsledger-",
                         absl::FormatTime("%Y%m%dT%H%M%E9SZ", absl::Now(), absl::UTCTimeZone())),
                     .ledgers = {}};
-  const std::string unfinished = copy.folder + ".unfinished";
+  const std::string unfinished = copy.folder + kUnfinished;
   if (absl::Status status = MakeFolder(unfinished); !status.ok()) return status;
   const auto remove = absl::MakeCleanup([&] { fs::remove_all(unfinished, error); });
   if (absl::Status status = CopyDatabase(source, DatabaseIn(unfinished)); !status.ok()) {
@@ -255,6 +269,13 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
   if (!fs::exists(heads, error) || !fs::exists(DatabaseIn(backup), error)) {
     return absl::NotFoundError(backup + ": is no backup of `epsledgerd backup`");
   }
+  if (IsWithin(data_dir, backup)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--data-dir: got ", data_dir, ", which is in the backup"));
+  }
+  if (absl::EndsWith(NameOf(backup), kUnfinished)) {
+    return absl::FailedPreconditionError(backup + ": was interrupted, and is no whole backup");
+  }
   const std::string database = DatabaseIn(data_dir);
   for (const std::string& file : {database, database + "-wal", AnchorOf(database)}) {
     if (!fs::exists(file, error)) continue;
@@ -281,11 +302,13 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
   if (!status.ok()) return status;
   absl::StatusOr<std::vector<LedgerReport>> ledgers = FinishAndVerify(copied);
   if (!ledgers.ok()) return ledgers.status();
-  if (const std::string found = HeadLines(*ledgers); found != ReadFile(heads)) {
+  const absl::StatusOr<std::string> noted = ReadRegularFile(heads);
+  if (!noted.ok()) return noted.status();
+  if (const std::string found = HeadLines(*ledgers); found != *noted) {
     return absl::DataLossError(
         absl::StrCat(backup, ": has not the heads that it was taken with, but:\n", found));
   }
-  const std::string name = fs::path(backup).lexically_normal().filename().string();
+  const std::string name = NameOf(backup);
   {
     const auto store = SqliteStore::Open(
         copied, {.create = false,

@@ -54,6 +54,11 @@ absl::StatusOr<core::Entry> ColumnEntry(sqlite3_stmt* statement, int content, in
   return core::DecodeEntry(ColumnBytes(statement, content), hash);
 }
 
+absl::Status RolledBack() {
+  return absl::UnavailableError(
+      "ledger database: the transaction was rolled back, as on a disk that is full or fails");
+}
+
 }  // namespace
 
 absl::Status DamagedDatabase(const std::string& what) {
@@ -254,7 +259,8 @@ absl::StatusOr<std::vector<std::string>> SqliteStore::Rollback() {
 
 absl::Status SqliteStore::Commit() {
   Failpoint("commit.before");
-  absl::Status status = Run(commit_.get());
+  absl::Status status =
+      sqlite3_get_autocommit(database_.get()) == 0 ? Run(commit_.get()) : RolledBack();
   if (status.ok() && served_ != nullptr) {
     Failpoint("anchor.before_write");
     status = served_->Committed();
@@ -287,7 +293,7 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
   // Some errors, of reads too, make SQLite roll back on its own; from then on every statement would
   // be a transaction of its own, and an entry could be stored without its key.
   if (sqlite3_get_autocommit(database_.get()) != 0) {
-    return absl::UnavailableError("ledger database: the transaction was rolled back");
+    return RolledBack();
   }
   Failpoint("append.before");
   if (appended_.empty() || appended_.back() != root_id) appended_.push_back(root_id);

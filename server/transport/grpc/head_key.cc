@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -27,10 +28,6 @@ void AppendText(std::string_view text, std::string* out) {
   out->append(text);
 }
 
-std::string ShortId(const core::Incarnation& incarnation) {
-  return std::string(reinterpret_cast<const char*>(incarnation.id.data()), kShortIdBytes);
-}
-
 absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
@@ -43,7 +40,7 @@ HeadKey::HeadKey(std::string_view secret, std::vector<core::Incarnation> incarna
     inner_[i] = static_cast<char>(inner_[i] ^ secret[i]);
     outer_[i] = static_cast<char>(outer_[i] ^ secret[i]);
   }
-  if (!incarnations_.empty()) present_ = ShortId(incarnations_.back());
+  if (!incarnations_.empty()) present_ = core::ShortId(incarnations_.back().id);
 }
 
 std::string HeadKey::TagIn(std::string_view incarnation, const core::Tenant& tenant,
@@ -69,12 +66,20 @@ std::string HeadKey::TagOf(const core::Tenant& tenant, std::string_view budget_i
 void HeadKey::Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const {
   head->is_authentic = false;
   head->other_incarnation.clear();
+  head->incarnation.clear();
+  head->is_known_incarnation = true;
   if (head->hash.empty()) return;
   if (tag.size() != kHmacBytes && tag.size() != kHmacBytes + kShortIdBytes) return;
   const std::string_view incarnation = tag.substr(kHmacBytes);
   const std::string want =
       TagIn(incarnation, tenant, head->root_budget_id, head->sequence, head->hash);
   head->is_authentic = CRYPTO_memcmp(tag.data(), want.data(), want.size()) == 0;
+  head->incarnation = incarnation;
+  head->is_known_incarnation =
+      incarnation.empty() ||
+      std::any_of(incarnations_.begin(), incarnations_.end(), [&](const core::Incarnation& life) {
+        return core::ShortId(life.id) == incarnation;
+      });
   // Also under another key: it stops nobody but who says it.
   if (!incarnation.empty() && incarnation != present_) {
     head->other_incarnation = Describe(incarnation);

@@ -29,8 +29,8 @@ class HeadKey {
   std::string TagOf(const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
                     std::string_view hash) const;
 
-  // Sets is_authentic and other_incarnation. A head without its hash is no authentic one. Tags of
-  // 16 bytes, which name no incarnation, are good too.
+  // Sets what the head says of its incarnation, and is_authentic. A head without its hash is no
+  // authentic one. Tags of 16 bytes, which name no incarnation, are good too.
   void Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const;
 
  private:

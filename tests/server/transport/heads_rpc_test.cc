@@ -326,5 +326,89 @@ TEST_F(HeadsRpc, AClientOfAnotherIncarnationIsToldBeforeItCharges) {
   ASSERT_EQ(server.ledger->Incarnations().size(), 2u);
 }
 
+// A copy has the same key, and goes on by itself: what it gives out is no loss of the original's.
+TEST_F(HeadsRpc, AHeadOfACopyStopsNobody) {
+  const std::string path = folder_.path() + "/ledger.sqlite";
+  const std::string copied = folder_.path() + "/copy.sqlite";
+  {
+    KeyedServer server(key_file_, *storage::SqliteStore::Open(path, {.anchored = true}));
+    server.client.MakeSession("pure_epsilon { epsilon: 100 }");
+  }
+  for (const char* ending : {"", "-anchor"}) {
+    std::filesystem::copy_file(path + ending, copied + ending);
+  }
+  std::vector<v1::LedgerHead> heads;
+  {
+    std::filesystem::create_directory(folder_.path() + "/copy");
+    for (const char* ending : {"", "-anchor"}) {
+      std::filesystem::copy_file(copied + ending, folder_.path() + "/copy/ledger.sqlite" + ending);
+    }
+    KeyedServer copy(key_file_, *storage::SqliteStore::Open(folder_.path() + "/copy/ledger.sqlite",
+                                                            {.anchored = true}));
+    ASSERT_EQ(copy.ledger->Incarnations().size(), 2u);
+    for (int i = 0; i < 5; ++i) {
+      heads.push_back(
+          HeadOf(copy.client.Charge(kAttempt, "c" + std::to_string(i), kOneEpsilon, 1).response));
+    }
+    ASSERT_TRUE(copy.client.CreateBudget("staging", "pure_epsilon { epsilon: 100 }").ok());
+    ASSERT_TRUE(copy.client.CreateSession("staging", "s").ok());
+    ASSERT_TRUE(copy.client.OpenAttempt("budgets/staging/sessions/s").ok());
+    heads.push_back(HeadOf(
+        copy.client.Charge("budgets/staging/sessions/s/attempts/1", "s", kOneEpsilon, 1).response,
+        "budgets/staging"));
+  }
+  KeyedServer original(key_file_, *storage::SqliteStore::Open(path, {.anchored = true}));
+  ASSERT_TRUE(original.client.Charge(kAttempt, "its-own", kOneEpsilon, 1).ok());
+  for (const v1::LedgerHead& head : heads) {
+    const auto told = ChargeHaving(original.client, head, "x");
+    EXPECT_EQ(told.code(), grpc::StatusCode::FAILED_PRECONDITION) << told.status.error_message();
+    EXPECT_THAT(told.status.error_message(), HasSubstr("It is of a copy of this ledger"));
+    EXPECT_TRUE(
+        original.client.Charge(kAttempt, "y" + std::to_string(head.sequence()), kOneEpsilon, 1)
+            .ok());
+  }
+}
+
+// What an incarnation lost that has ended was lost together: an admin says so once.
+TEST_F(HeadsRpc, OneLiftIsOfAllThatAnEarlierIncarnationLost) {
+  const std::string path = folder_.path() + "/ledger.sqlite";
+  std::vector<v1::LedgerHead> heads;
+  {
+    KeyedServer server(key_file_, *storage::SqliteStore::Open(path, {.anchored = true}));
+    server.client.MakeSession("pure_epsilon { epsilon: 100 }");
+  }
+  std::filesystem::create_directory(folder_.path() + "/early");
+  for (const char* ending : {"", "-anchor"}) {
+    std::filesystem::copy_file(path + ending, folder_.path() + "/early/ledger.sqlite" + ending);
+  }
+  {
+    KeyedServer server(key_file_, *storage::SqliteStore::Open(path, {.anchored = true}));
+    for (int i = 0; i < 20; ++i) {
+      heads.push_back(
+          HeadOf(server.client.Charge(kAttempt, "c" + std::to_string(i), kOneEpsilon, 1).response));
+    }
+  }
+  KeyedServer restored(key_file_, *storage::SqliteStore::Open(
+                                      folder_.path() + "/early/ledger.sqlite", {.anchored = true}));
+  EXPECT_EQ(ChargeHaving(restored.client, heads[3], "x").code(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_EQ(restored.client.Charge(kAttempt, "x", kOneEpsilon, 1).code(),
+            grpc::StatusCode::DATA_LOSS);
+  absl::Notification lifted;
+  restored.ledger->Submit(
+      {}, {.body = core::AccessCommand{core::LiftQuarantine{"b", "an admin", "a test"}}},
+      [&](const absl::StatusOr<core::Outcome>& outcome) {
+        EXPECT_TRUE(outcome.ok()) << outcome.status();
+        lifted.Notify();
+      });
+  lifted.WaitForNotification();
+  for (size_t i = heads.size(); i-- > 0;) {
+    const auto told = ChargeHaving(restored.client, heads[i], "y");
+    EXPECT_EQ(told.code(), grpc::StatusCode::DATA_LOSS) << i;
+    EXPECT_THAT(told.status.error_message(), HasSubstr("known to be lost"));
+    EXPECT_TRUE(restored.client.Charge(kAttempt, "z" + std::to_string(i), kOneEpsilon, 1).ok())
+        << "nobody else is stopped";
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::transport

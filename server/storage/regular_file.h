@@ -1,0 +1,19 @@
+#ifndef EPSLEDGER_SERVER_STORAGE_REGULAR_FILE_H_
+#define EPSLEDGER_SERVER_STORAGE_REGULAR_FILE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace epsledger::storage {
+
+// All of a file. NOT_FOUND if there is none; INVALID_ARGUMENT, naming it, for a folder, a pipe or a
+// device, of which nobody knows the end; UNAVAILABLE if it cannot be read.
+absl::StatusOr<std::string> ReadRegularFile(const std::string& path);
+
+// Opens it with the flags of open(2) and never waits. Errors as above. The caller closes it.
+absl::StatusOr<int> OpenRegularFile(const std::string& path, int flags);
+
+}  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_SERVER_STORAGE_REGULAR_FILE_H_

@@ -1,0 +1,120 @@
+// Quarantines in the ledger of access: begun, lifted, and replayed.
+
+#include "server/core/access_ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "server/core/limits.h"
+
+namespace epsledger::core {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AccessLedgerTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<AccessOutcome> Run(AccessCommand command) {
+    return ledger_.Execute(command, ++time_, [this](const Entry& entry) {
+      entries_.push_back(entry);
+      return absl::OkStatus();
+    });
+  }
+  absl::Status Begin(const std::string& root_id, int64_t sequence,
+                     const std::string& incarnation = "present") {
+    return Run({BeginQuarantine{{root_id, sequence, std::string(32, 'x'), incarnation}}}).status();
+  }
+  bool IsKnown(int64_t sequence, const std::string& incarnation) const {
+    return ledger_.lost_entries().at("acme/people").Cover(incarnation, sequence, "present");
+  }
+  absl::StatusOr<AccessOutcome> Lift(const std::string& root_id) {
+    return Run({LiftQuarantine{root_id, "tokens/1", "charged by hand"}});
+  }
+  // What is stored leads to the same state, byte for byte of what is encoded.
+  void ExpectReplay() const {
+    AccessLedger replayed;
+    for (const Entry& entry : entries_) ASSERT_TRUE(replayed.Apply(entry).ok());
+    EXPECT_EQ(replayed.head(), ledger_.head());
+    ASSERT_EQ(replayed.lost_entries().size(), ledger_.lost_entries().size());
+    for (const auto& [root_id, lost] : ledger_.lost_entries()) {
+      const LostEntries& other = replayed.lost_entries().at(root_id);
+      EXPECT_EQ(other.in_quarantine, lost.in_quarantine);
+      EXPECT_EQ(other.lost_through, lost.lost_through);
+      EXPECT_EQ(other.entry_count, lost.entry_count);
+      EXPECT_EQ(other.lifted_by, lost.lifted_by);
+    }
+  }
+
+  AccessLedger ledger_;
+  std::vector<Entry> entries_;
+  int64_t time_ = 0;
+};
+
+TEST_F(AccessLedgerTest, AQuarantineIsBegunOnceForEachEntryAndLiftedOnce) {
+  EXPECT_EQ(Lift("acme/people").status().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(Begin("acme/people", 7).ok());
+  EXPECT_TRUE(ledger_.IsInQuarantine("acme/people"));
+  EXPECT_FALSE(ledger_.IsInQuarantine("people")) << "of another tenant";
+  ASSERT_TRUE(Begin("acme/people", 7).ok());
+  EXPECT_EQ(entries_.size(), 1u) << "it is known";
+  ASSERT_TRUE(Begin("acme/people", 9).ok());
+  EXPECT_EQ(entries_.size(), 2u);
+  const auto lifted = Lift("acme/people");
+  ASSERT_TRUE(lifted.ok()) << lifted.status();
+  EXPECT_EQ(lifted->lost_entry_count, 2);
+  EXPECT_FALSE(ledger_.IsInQuarantine("acme/people"));
+  const absl::Status again = Lift("acme/people").status();
+  EXPECT_EQ(again.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(again.message()), HasSubstr("budgets/people"));
+  ExpectReplay();
+}
+
+TEST_F(AccessLedgerTest, AnIncarnationThatHasEndedLostWhatItLostTogether) {
+  ASSERT_TRUE(Begin("acme/people", 7).ok());
+  ASSERT_TRUE(Begin("acme/people", 5, "earlier").ok());
+  ASSERT_TRUE(Lift("acme/people").ok());
+  // Of the present one what was brought, and what comes before it.
+  EXPECT_TRUE(IsKnown(7, "present"));
+  EXPECT_TRUE(IsKnown(3, "present"));
+  EXPECT_FALSE(IsKnown(8, "present")) << "it may be another loss";
+  EXPECT_TRUE(IsKnown(1000, "earlier"));
+  EXPECT_FALSE(IsKnown(1, "another"));
+  EXPECT_FALSE(IsKnown(1, ""));
+  ASSERT_TRUE(Begin("acme/people", 8).ok());
+  EXPECT_TRUE(ledger_.IsInQuarantine("acme/people"));
+  ExpectReplay();
+}
+
+TEST_F(AccessLedgerTest, HeadsThatSayNoIncarnationAreKnownUpToTheHighest) {
+  ASSERT_TRUE(Begin("acme/people", 7, "").ok());
+  ASSERT_TRUE(Lift("acme/people").ok());
+  EXPECT_TRUE(IsKnown(7, ""));
+  EXPECT_FALSE(IsKnown(8, ""));
+}
+
+TEST_F(AccessLedgerTest, OneQuarantineHasSoManyEntries) {
+  for (int64_t sequence = 1; sequence <= kMaxLostEntries + 10; ++sequence) {
+    ASSERT_TRUE(Begin("people", sequence).ok());
+  }
+  EXPECT_EQ(static_cast<int64_t>(entries_.size()), kMaxLostEntries) << "no more are written";
+  ASSERT_TRUE(Lift("people").ok());
+  ASSERT_TRUE(Begin("people", kMaxLostEntries + 5).ok());
+  EXPECT_TRUE(ledger_.IsInQuarantine("people"));
+  ExpectReplay();
+}
+
+TEST_F(AccessLedgerTest, AnEntryThatLiftsNothingIsDamage) {
+  ASSERT_TRUE(Begin("people", 1).ok());
+  ASSERT_TRUE(Lift("people").ok());
+  AccessLedger other;
+  ASSERT_TRUE(other.Apply(entries_[0]).ok());
+  ASSERT_TRUE(other.Apply(entries_[1]).ok());
+  Entry forged = entries_[1];
+  EXPECT_EQ(other.Apply(forged).code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace epsledger::core

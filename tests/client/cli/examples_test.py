@@ -105,18 +105,19 @@ class ExamplesTest(unittest.TestCase):
                            "PATH": os.path.dirname(self.epsctl) + os.pathsep + os.environ.get("PATH", os.defpath)}
             endless = "--limit" not in example and re.search(r"--watch|^epsctl watch ", example)
             line = ["bash", "-c", ("exec " if endless else "set -o pipefail\n") + example]
+            # Unbuffered: communicate() would never see what readline() read ahead.
             process = subprocess.Popen(line, env=environment, cwd=folder, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
             alarm = threading.Timer(60, process.kill)
             alarm.start()
             try:
-                first = process.stdout.readline() if endless else ""
+                first = process.stdout.readline() if endless else b""
                 if endless:
                     process.send_signal(signal.SIGINT)
                 output, errors = process.communicate()
             finally:
                 alarm.cancel()
-            return process.returncode, first + output, errors
+            return process.returncode, (first + output).decode(), errors.decode()
 
     def check(self, example, server, variables):
         code, output, errors = self.run_example(example, server, variables)

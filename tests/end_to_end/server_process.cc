@@ -12,6 +12,11 @@
 extern char** environ;
 
 namespace epsledger {
+namespace {
+
+constexpr size_t kMostLastWords = 65536;
+
+}  // namespace
 
 ServerProcess::ServerProcess(Flags flags, std::vector<std::string> wrapper)
     : flags_(std::move(flags)), wrapper_(std::move(wrapper)) {
@@ -59,9 +64,14 @@ void ServerProcess::Start() {
     Wait();
     return;
   }
-  drain_ = std::thread([fd = stderr_fd_] {
+  drain_ = std::thread([this, fd = stderr_fd_] {
     char rest[4096];
-    while (read(fd, rest, sizeof rest) > 0) {
+    ssize_t length;
+    while ((length = read(fd, rest, sizeof rest)) > 0) {
+      last_words_.append(rest, static_cast<size_t>(length));
+      if (last_words_.size() > kMostLastWords) {
+        last_words_.erase(0, last_words_.size() - kMostLastWords);
+      }
     }
   });
 }
@@ -71,6 +81,7 @@ int ServerProcess::Wait() {
   if (pid_ > 0) waitpid(pid_, &status, 0);
   pid_ = -1;
   if (drain_.joinable()) drain_.join();
+  output_ += std::exchange(last_words_, {});
   close(stderr_fd_);
   last_exit_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return last_exit_;

@@ -45,7 +45,8 @@ class ServerProcess {
   const std::string& address() const { return address_; }
   bool running() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }
-  // What it wrote on standard error since the last start.
+  // What it wrote on standard error since the last start: until it served, and once it is gone its
+  // last words too.
   const std::string& output() const { return output_; }
   // Resident memory of the running process in kB, from the kernel: at its peak, and now.
   long PeakMemoryKb() const { return StatusKb("VmHWM:"); }
@@ -61,6 +62,7 @@ class ServerProcess {
   const HeldPort port_;
   std::string address_;
   std::string output_;
+  std::string last_words_;  // of drain_
   pid_t pid_ = -1;
   int last_exit_ = 0;
   int stderr_fd_ = -1;

@@ -34,8 +34,8 @@ absl::Status Create(const TokenFlags& flags, core::DurableLedger& ledger, std::o
       access::DraftToken(core::Tenant{flags.tenant}, *role, flags.description,
                          now + absl::Hours(24) * flags.days, now);
   if (!made.ok()) return made.status();
-  absl::StatusOr<core::Token> token =
-      Submit(ledger, core::AccessCommand{core::CreateToken{made->token.spec}});
+  absl::StatusOr<core::Token> token = Submit(
+      ledger, core::AccessCommand{core::CreateToken{made->token.spec, /*beyond_limit=*/true}});
   if (!token.ok()) return token.status();
   out << made->secret << std::endl;
   return absl::OkStatus();

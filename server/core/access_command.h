@@ -76,6 +76,9 @@ struct NamedEntry {
 
 struct CreateToken {
   TokenSpec spec;
+  // For the operator of the data directory, who must be able to come in: kMaxLivingTokens is no
+  // bound.
+  bool beyond_limit = false;
 };
 
 struct RevokeToken {

@@ -1,6 +1,8 @@
 #include "server/core/access_ledger.h"
 
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -38,7 +40,8 @@ std::vector<const Token*> AccessLedger::TokensOf(const Tenant& tenant, std::stri
   return result;
 }
 
-absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateToken& command) const {
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateToken& command,
+                                                              int64_t time_micros) const {
   const TokenSpec& spec = command.spec;
   if (spec.secret_hash.size() != kSecretHashBytes) {
     return absl::InvalidArgumentError(absl::StrFormat("secretHash: got %d bytes, want %d",
@@ -47,9 +50,16 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateToken&
   if (hash_of_token_.count(spec.id) > 0 || tokens_.count(spec.secret_hash) > 0) {
     return absl::AlreadyExistsError("tokens: the id or the secret is taken, ask again");
   }
-  if (static_cast<int64_t>(tokens_.size()) >= kMaxTokens) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("tokens: there are %d already, the most that a server keeps", kMaxTokens));
+  if (const auto tokens = tenants_.find(spec.tenant);
+      tokens != tenants_.end() && !command.beyond_limit) {
+    const auto& living = tokens->second.living;
+    const auto count = std::distance(living.lower_bound({time_micros + 1, ""}), living.end());
+    if (count >= kMaxLivingTokens) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "tokens: got %d that are in force, the most that a tenant may have, want fewer: revoke "
+          "those that nobody uses",
+          count));
+    }
   }
   return Decision{{TokenCreated{spec}}, spec.id};
 }
@@ -101,8 +111,14 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuaranti
 absl::StatusOr<AccessOutcome> AccessLedger::Execute(
     const AccessCommand& command, int64_t time_micros,
     absl::FunctionRef<absl::Status(const Entry&)> store) {
-  absl::StatusOr<Decision> decision =
-      std::visit([&](const auto& body) { return DecideOn(body); }, command.body);
+  const auto decide = [&](const auto& body) {
+    if constexpr (std::is_same_v<decltype(body), const CreateToken&>) {
+      return DecideOn(body, time_micros);
+    } else {
+      return DecideOn(body);
+    }
+  };
+  absl::StatusOr<Decision> decision = std::visit(decide, command.body);
   if (!decision.ok()) return decision.status();
   for (EntryBody& body : decision->entries) {
     Entry entry{
@@ -119,6 +135,28 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
   return outcome;
 }
 
+void AccessLedger::End(const TokenSpec& spec, TenantTokens& tokens) {
+  if (tokens.living.erase({spec.expire_time_micros, spec.id}) == 0) return;  // It had ended before.
+  tokens.ended.push_back(spec.id);
+  if (tokens.ended.size() <= kMaxEndedTokens) return;
+  const auto oldest = hash_of_token_.find(tokens.ended.front());
+  tokens_.erase(oldest->second);
+  hash_of_token_.erase(oldest);
+  tokens.ended.pop_front();
+}
+
+void AccessLedger::ApplyCreated(const TokenSpec& spec, int64_t time_micros) {
+  TenantTokens& tokens = tenants_[spec.tenant];
+  while (!tokens.living.empty() && tokens.living.begin()->first <= time_micros) {
+    const std::string hash = hash_of_token_.find(tokens.living.begin()->second)->second;
+    const TokenSpec expired = tokens_.find(hash)->second.spec;  // The table may forget it.
+    End(expired, tokens);
+  }
+  tokens.living.emplace(spec.expire_time_micros, spec.id);
+  tokens_.emplace(spec.secret_hash, Token{.spec = spec, .create_time_micros = time_micros});
+  hash_of_token_.emplace(spec.id, spec.secret_hash);
+}
+
 absl::Status AccessLedger::Apply(const Entry& entry) {
   if (entry.sequence != head_.sequence + 1) {
     return Contradiction(entry, "does not follow the entry before it");
@@ -132,12 +170,14 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
         tokens_.count(spec.secret_hash) > 0) {
       return Contradiction(entry, "makes a token that cannot be or is there already");
     }
-    tokens_.emplace(spec.secret_hash, Token{.spec = spec, .create_time_micros = entry.time_micros});
-    hash_of_token_.emplace(spec.id, spec.secret_hash);
+    ApplyCreated(spec, entry.time_micros);
   } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
     const auto hash = hash_of_token_.find(revoked->token_id);
     if (hash == hash_of_token_.end()) return Contradiction(entry, "revokes no token");
-    tokens_.find(hash->second)->second.revoked = true;
+    Token& token = tokens_.find(hash->second)->second;
+    token.revoked = true;
+    const TokenSpec spec = token.spec;  // The table may forget it.
+    End(spec, tenants_[spec.tenant]);
   } else if (const auto* begun = std::get_if<QuarantineBegun>(&entry.body)) {
     LostEntries& lost = lost_entries_[begun->lost.root_id];
     lost.in_quarantine = true;

@@ -2,9 +2,12 @@
 #define EPSLEDGER_SERVER_CORE_ACCESS_LEDGER_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -49,8 +52,8 @@ class AccessLedger {
   // error of `store` the state may be ahead of the store: the caller must stop using this object.
   //   NOT_FOUND           the tenant has no such token
   //   ALREADY_EXISTS      the id or the secret is taken
-  //   FAILED_PRECONDITION the ledger holds kMaxTokens
-  //   FAILED_PRECONDITION the ledger whose quarantine is to be lifted is in none
+  //   FAILED_PRECONDITION kMaxLivingTokens of the token's tenant neither are revoked nor have
+  //   expired FAILED_PRECONDITION the ledger whose quarantine is to be lifted is in none
   //   INVALID_ARGUMENT    a secret's hash that is not one
   // Revoking again changes nothing, nor does a lost entry that is known.
   absl::StatusOr<AccessOutcome> Execute(const AccessCommand& command, int64_t time_micros,
@@ -61,7 +64,8 @@ class AccessLedger {
   absl::Status Apply(const Entry& entry);
 
   const LedgerHead& head() const { return head_; }
-  // Every token that was ever made, of all tenants.
+  // Of all tenants: every token that is neither revoked nor expired, and of those that have ended
+  // the last kMaxEndedTokens of each tenant. Never empty once a token was made.
   const TokenTable& tokens() const { return tokens_; }
   // By the StoredId of their roots: ledgers that are or were in quarantine.
   const std::map<std::string, LostEntries, std::less<>>& lost_entries() const {
@@ -83,13 +87,22 @@ class AccessLedger {
     std::string token_id;          // empty: about no token
     int64_t lost_entry_count = 0;  // of AccessOutcome
   };
-  absl::StatusOr<Decision> DecideOn(const CreateToken& command) const;
+  absl::StatusOr<Decision> DecideOn(const CreateToken& command, int64_t time_micros) const;
   absl::StatusOr<Decision> DecideOn(const RevokeToken& command) const;
   absl::StatusOr<Decision> DecideOn(const RecordDenials& command) const;
   absl::StatusOr<Decision> DecideOn(const BeginQuarantine& command) const;
   absl::StatusOr<Decision> DecideOn(const LiftQuarantine& command) const;
 
+  struct TenantTokens {
+    // By expiry, then by id. An expired one is moved when the next one is made.
+    std::set<std::pair<int64_t, std::string>> living;
+    std::deque<std::string> ended;  // ids, in the order in which they ended
+  };
+  void End(const TokenSpec& spec, TenantTokens& tokens);
+  void ApplyCreated(const TokenSpec& spec, int64_t time_micros);
+
   TokenTable tokens_;
+  std::map<std::string, TenantTokens, std::less<>> tenants_;       // by name
   std::map<std::string, std::string, std::less<>> hash_of_token_;  // by id
   std::map<std::string, LostEntries, std::less<>> lost_entries_;   // by StoredId
   LedgerHead head_;

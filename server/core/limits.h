@@ -43,8 +43,12 @@ inline constexpr int64_t kMaxAlertThresholds = 16;
 inline constexpr int64_t kMaxCurvePoints = 100;
 // Open leases of one session: each is kept in memory until it is settled.
 inline constexpr int64_t kMaxOpenLeases = 10'000;
-// Tokens ever made: each is kept in memory, and copied when one changes.
-inline constexpr int64_t kMaxTokens = 10'000;
+// Tokens of one tenant that are neither revoked nor expired: each is kept in memory, and copied
+// when one changes.
+inline constexpr int64_t kMaxLivingTokens = 10'000;
+// Tokens of one tenant that have ended and are still known. The entries of older ones stay. Ledgers
+// of release 0.1, which kept every token, have at most as many in all.
+inline constexpr size_t kMaxEndedTokens = 10'000;
 // Audits of one session that are kept in memory and shown: one a training run would be diligent.
 inline constexpr int64_t kMaxShownAudits = 100;
 // What an audit may count: exact as a double.

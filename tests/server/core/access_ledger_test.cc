@@ -1,4 +1,5 @@
-// Quarantines in the ledger of access: begun, lifted, and replayed.
+// The ledger of access: tokens and how many of them, quarantines begun and lifted; all of it
+// replayed.
 
 #include "server/core/access_ledger.h"
 
@@ -6,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "server/core/limits.h"
 
 namespace epsledger::core {
@@ -33,11 +36,31 @@ class AccessLedgerTest : public ::testing::Test {
   absl::StatusOr<AccessOutcome> Lift(const std::string& root_id) {
     return Run({LiftQuarantine{root_id, "tokens/1", "charged by hand"}});
   }
+  absl::StatusOr<AccessOutcome> Create(const std::string& tenant, int64_t expire_time,
+                                       bool beyond_limit = false) {
+    const std::string id = absl::StrFormat("%06d", ++made_);
+    CreateToken create{.spec = {.id = id,
+                                .tenant = tenant,
+                                .expire_time_micros = expire_time,
+                                .secret_hash = std::string(26, 'x') + id},
+                       .beyond_limit = beyond_limit};
+    return Run({std::move(create)});
+  }
+  absl::StatusOr<AccessOutcome> Revoke(const std::string& tenant, const std::string& id) {
+    return Run({RevokeToken{{tenant}, id}});
+  }
   // What is stored leads to the same state, byte for byte of what is encoded.
   void ExpectReplay() const {
     AccessLedger replayed;
     for (const Entry& entry : entries_) ASSERT_TRUE(replayed.Apply(entry).ok());
     EXPECT_EQ(replayed.head(), ledger_.head());
+    ASSERT_EQ(replayed.tokens().size(), ledger_.tokens().size());
+    for (const auto& [hash, token] : ledger_.tokens()) {
+      const Token& other = replayed.tokens().at(hash);
+      EXPECT_EQ(other.spec.id, token.spec.id);
+      EXPECT_EQ(other.spec.tenant, token.spec.tenant);
+      EXPECT_EQ(other.revoked, token.revoked);
+    }
     ASSERT_EQ(replayed.lost_entries().size(), ledger_.lost_entries().size());
     for (const auto& [root_id, lost] : ledger_.lost_entries()) {
       const LostEntries& other = replayed.lost_entries().at(root_id);
@@ -51,7 +74,56 @@ class AccessLedgerTest : public ::testing::Test {
   AccessLedger ledger_;
   std::vector<Entry> entries_;
   int64_t time_ = 0;
+  int made_ = 0;
 };
+
+constexpr int64_t kNever = int64_t{1} << 60;
+
+TEST_F(AccessLedgerTest, ATenantsTokensInForceAreCountedAndNobodyElses) {
+  for (int64_t i = 0; i < kMaxLivingTokens - 1; ++i) ASSERT_TRUE(Create("acme", kNever).ok());
+  const int64_t soon = time_ + 10;
+  ASSERT_TRUE(Create("acme", soon).ok());
+  const absl::Status full = Create("acme", kNever).status();
+  EXPECT_EQ(full.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(full.message()), HasSubstr("10000 that are in force"));
+  EXPECT_TRUE(Create("globex", kNever).ok()) << "another tenant has none";
+  // Expired at its very instant, as access::IsActive sees it: there is room for one.
+  while (time_ < soon - 2) EXPECT_FALSE(Create("acme", kNever).ok()) << time_;
+  EXPECT_FALSE(Create("acme", kNever).ok());
+  EXPECT_EQ(time_, soon - 1);
+  EXPECT_TRUE(Create("acme", kNever).ok());
+  EXPECT_FALSE(Create("acme", kNever).ok());
+  // Revoked: room for another one.
+  ASSERT_TRUE(Revoke("acme", "000001").ok());
+  EXPECT_TRUE(Create("acme", kNever).ok());
+  EXPECT_FALSE(Create("acme", kNever).ok());
+  EXPECT_TRUE(Create("acme", kNever, /*beyond_limit=*/true).ok()) << "the operator's";
+  ExpectReplay();
+}
+
+TEST_F(AccessLedgerTest, MakingAndRevokingWithoutEndNeedsABoundedMemory) {
+  constexpr int kMore = 5;
+  ASSERT_TRUE(Create("globex", time_ + 2).ok());
+  for (size_t i = 0; i < kMaxEndedTokens + kMore; ++i) {
+    const auto made = Create("acme", kNever);
+    ASSERT_TRUE(made.ok()) << made.status();
+    const auto revoked = Revoke("acme", made->token.spec.id);
+    ASSERT_TRUE(revoked.ok()) << revoked.status();
+    EXPECT_TRUE(revoked->token.revoked);
+  }
+  EXPECT_EQ(ledger_.tokens().size(), kMaxEndedTokens + 1);
+  EXPECT_NE(ledger_.FindToken({"globex"}, "000001"), nullptr) << "expired, of another tenant";
+  // The oldest are forgotten: their secrets are those of nobody.
+  EXPECT_EQ(ledger_.FindToken({"acme"}, "000006"), nullptr);
+  EXPECT_EQ(Revoke("acme", "000006").status().code(), absl::StatusCode::kNotFound);
+  const Token* kept = ledger_.FindToken({"acme"}, "000007");
+  ASSERT_NE(kept, nullptr);
+  EXPECT_TRUE(kept->revoked);
+  // One that has expired may still be revoked, once.
+  ASSERT_TRUE(Revoke("globex", "000001").ok());
+  EXPECT_TRUE(ledger_.FindToken({"globex"}, "000001")->revoked);
+  ExpectReplay();
+}
 
 TEST_F(AccessLedgerTest, AQuarantineIsBegunOnceForEachEntryAndLiftedOnce) {
   EXPECT_EQ(Lift("acme/people").status().code(), absl::StatusCode::kFailedPrecondition);

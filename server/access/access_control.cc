@@ -113,10 +113,12 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
     *caller = {
         .tenant = {token.spec.tenant}, .role = token.spec.role, .principal = TokenName(token)};
     if (token.revoked) {
-      return Refusal{Unauthenticated(caller->principal + " was revoked"), "TOKEN_REVOKED", *caller};
+      return Refusal{Unauthenticated(caller->principal + " was revoked"), "TOKEN_REVOKED", *caller,
+                     /*is_known=*/true};
     }
     if (!IsActive(token, absl::Now())) {
-      return Refusal{Unauthenticated(caller->principal + " has expired"), "TOKEN_EXPIRED", *caller};
+      return Refusal{Unauthenticated(caller->principal + " has expired"), "TOKEN_EXPIRED", *caller,
+                     /*is_known=*/true};
     }
     return std::nullopt;
   }
@@ -132,16 +134,22 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
   }
   return Refusal{Unauthenticated(credentials.certificate_pem.empty()
                                      ? "the call shows no token"
-                                     : "the client certificate names no tenant, role and name"),
+                                     : "the client certificate names no tenant, role and name: "
+                                       "want O, OU and CN, each once"),
                  "NO_CREDENTIAL", unknown};
 }
 
 absl::Status AccessControl::Deny(const Refusal& refusal, std::string_view method) {
   if (absl::IsUnavailable(refusal.status)) return refusal.status;  // nobody was denied
-  denials_->Add({.tenant = refusal.who.tenant.name,
-                 .principal = refusal.who.principal,
-                 .method = std::string(method),
-                 .reason = refusal.reason});
+  const core::DenialCount key{.tenant = refusal.who.tenant.name,
+                              .principal = refusal.who.principal,
+                              .method = std::string(method),
+                              .reason = refusal.reason};
+  if (refusal.is_known) {
+    denials_->Add(key);
+  } else {
+    denials_->AddStranger(key);
+  }
   return refusal.status;
 }
 
@@ -163,14 +171,14 @@ absl::StatusOr<Caller> AccessControl::Admit(const Credentials& credentials,
   if (!least.has_value()) {
     return Deny(
         {absl::PermissionDeniedError(absl::StrCat(name, " has no role and is open to none")),
-         "METHOD_WITHOUT_ROLE", *caller},
+         "METHOD_WITHOUT_ROLE", *caller, /*is_known=*/true},
         method);
   }
   if (caller->role < *least) {
     return Deny(
         {absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(*least), "; ",
                                                   caller->principal, " is ", Name(caller->role))),
-         "ROLE_TOO_SMALL", *caller},
+         "ROLE_TOO_SMALL", *caller, /*is_known=*/true},
         method);
   }
   return caller;

@@ -83,6 +83,7 @@ class AccessControl {
     absl::Status status;
     std::string reason;
     Caller who;  // as far as known
+    bool is_known = false;
   };
 
   // The caller, or why there is none.

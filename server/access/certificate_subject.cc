@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "server/access/method_roles.h"
 #include "server/core/limits.h"
 
@@ -34,8 +35,10 @@ std::optional<std::string> OnlyEntry(const X509_NAME* subject, int kind) {
   return std::string(reinterpret_cast<const char*>(utf8), static_cast<size_t>(size));
 }
 
+// A name that cannot be mistaken for another kind of principal's.
 bool IsPrincipalName(const std::string& name) {
-  return !name.empty() && static_cast<int64_t>(name.size()) <= core::kMaxDisplayNameBytes &&
+  return !name.empty() && name != kAnybody && !absl::StartsWith(name, "tokens/") &&
+         static_cast<int64_t>(name.size()) <= core::kMaxDisplayNameBytes &&
          std::none_of(name.begin(), name.end(),
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
@@ -55,7 +58,9 @@ std::optional<Caller> CallerOf(std::string_view certificate_pem) {
   const std::optional<std::string> name = OnlyEntry(subject, NID_commonName);
   if (!tenant || !role_name || !name) return std::nullopt;
   const std::optional<core::Role> role = RoleNamed(*role_name);
-  if (!role || !IsTenantName(*tenant) || !IsPrincipalName(*name)) return std::nullopt;
+  // An authority signs for many purposes: who is named in no tenant is not of the nameless one.
+  if (!role || tenant->empty() || !IsTenantName(*tenant) || !IsPrincipalName(*name))
+    return std::nullopt;
   return Caller{.tenant = {*tenant}, .role = *role, .principal = *name};
 }
 

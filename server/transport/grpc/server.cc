@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "google/protobuf/stubs/logging.h"
+#include "grpc/compression.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/impl/server_builder_option.h"
@@ -77,6 +78,11 @@ void SetLimits(grpc::ServerBuilder* builder) {
     return static_cast<int>(absl::ToInt64Milliseconds(duration));
   };
   builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
+  // A compressed message is refused by its headers. gRPC knows how large it is only once it is
+  // unpacked, and 100 kB may be 100 MB; without the filter nothing is unpacked in any case.
+  builder->AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+                              1 << GRPC_COMPRESS_NONE);
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
   builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,

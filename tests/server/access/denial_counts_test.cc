@@ -56,6 +56,39 @@ TEST(DenialCounts, WhatIsTakenIsPendingUntilItIsRecorded) {
   EXPECT_EQ(Sum(counts.TakeDue(kStart + absl::Hours(1))), 1);
 }
 
+TEST(DenialCounts, StrangersAndNeighboursHideNothingOfATenant) {
+  DenialCounts counts;
+  const core::DenialCount of_victim = {
+      .tenant = "victim", .principal = "tokens/1", .method = "m", .reason = "r"};
+  int64_t added = 0;
+  for (int i = 0; i < 1000; ++i, added += 2) {
+    counts.AddStranger({.principal = std::to_string(i)});
+    counts.Add({.tenant = "hostile", .principal = std::to_string(i)});
+  }
+  for (int i = 0; i < 3; ++i, ++added) counts.Add(of_victim);
+  const auto count_of_victim = [&](const std::vector<core::DenialCount>& all) {
+    int64_t found = 0;
+    for (const core::DenialCount& count : all) {
+      if (count.tenant == "victim" && count.principal == "tokens/1") found += count.count;
+    }
+    return found;
+  };
+  EXPECT_EQ(count_of_victim(counts.Pending()), 3);
+  EXPECT_EQ(Sum(counts.Pending()), added);
+  // The hostile tenant's own rest is its own.
+  int64_t of_hostile = 0;
+  size_t keys_of_hostile = 0;
+  for (const core::DenialCount& count : counts.Pending()) {
+    if (count.tenant != "hostile") continue;
+    of_hostile += count.count;
+    ++keys_of_hostile;
+  }
+  EXPECT_EQ(of_hostile, 1000);
+  EXPECT_EQ(keys_of_hostile, kMaxDenialKeysOfTenant + 1);
+  // Strangers use up nothing of what tenants may record.
+  EXPECT_EQ(count_of_victim(counts.TakeDue(kStart)), 3);
+}
+
 TEST(DenialCounts, AFloodOfKeysAndDaysIsBounded) {
   DenialCounts counts;
   int64_t added = 0, recorded = 0, entries = 0;

@@ -321,6 +321,24 @@ TEST_F(BadInput, AMessageThatIsTooLargeIsRefusedAndTheServerLives) {
   ExpectHealthy();
 }
 
+TEST_F(BadInput, AMessageThatIsCompressedIsRefusedBeforeItIsUnpacked) {
+  const auto* method = google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
+      "epsledger.v1.BudgetService.CreateBudget");
+  const std::string good = GoodRequest(*method)->SerializeAsString();
+  // A request that is whole without compression, repeated; and one that unpacks to 128 times the
+  // most.
+  for (const std::string& bytes :
+       {good + std::string(1000, '\xff'), std::string(size_t{kMaxRequestBytes} << 7, 'a')}) {
+    for (const auto& [algorithm, name] :
+         {std::pair(GRPC_COMPRESS_GZIP, "gzip"), std::pair(GRPC_COMPRESS_DEFLATE, "deflate")}) {
+      const grpc::Status status = client().CallBytes(method->full_name(), bytes, algorithm);
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << status.error_message();
+      EXPECT_THAT(status.error_message(), testing::HasSubstr(name));
+    }
+  }
+  ExpectHealthy();
+}
+
 TEST_F(BadInput, AMethodThatDoesNotExistIsUnimplemented) {
   EXPECT_EQ(client().CallBytes("epsledger.v1.BudgetService.Nothing", "").error_code(),
             grpc::StatusCode::UNIMPLEMENTED);

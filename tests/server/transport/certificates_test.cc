@@ -94,6 +94,9 @@ TEST_F(Certificates, AClientCertificateSaysWhoCalls) {
   MakeCertificate("roleless", "/O=acme/CN=somebody");
   MakeCertificate("twice", "/O=acme/OU=viewer/OU=admin/CN=somebody");
   MakeCertificate("odd", "/O=Acme Ltd/OU=admin/CN=somebody");
+  MakeCertificate("tenantless", "/OU=admin/CN=somebody");
+  MakeCertificate("token", "/O=acme/OU=admin/CN=tokens\\/0123456789abcdef");
+  MakeCertificate("anybody", "/O=acme/OU=admin/CN=anybody on this machine");
   auto server = Server::Start({.addresses = {"127.0.0.1:0"},
                                .tls_certificate_file = Path("server.pem"),
                                .tls_key_file = Path("server.key"),
@@ -106,7 +109,7 @@ TEST_F(Certificates, AClientCertificateSaysWhoCalls) {
   EXPECT_EQ(trainer.response.tenant(), "acme");
   EXPECT_EQ(trainer.response.role(), v1::Role::TRAINER);
   EXPECT_EQ(trainer.response.principal(), "run 7");
-  for (const char* client : {"roleless", "twice", "odd"}) {
+  for (const char* client : {"roleless", "twice", "odd", "tenantless", "token", "anybody"}) {
     const auto reply = WhoAmI(**server, client);
     EXPECT_EQ(reply.code(), grpc::StatusCode::UNAUTHENTICATED) << client;
     EXPECT_THAT(reply.status.error_message(), HasSubstr("names no tenant, role and name"));

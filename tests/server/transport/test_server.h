@@ -79,7 +79,8 @@ class TestClient {
   }
 
   // The bytes of a request to a method by its full name, "epsledger.v1.BudgetService.GetBudget".
-  grpc::Status CallBytes(const std::string& method, const std::string& bytes) const;
+  grpc::Status CallBytes(const std::string& method, const std::string& bytes,
+                         grpc_compression_algorithm compression = GRPC_COMPRESS_NONE) const;
   // The same on a stream, which is cancelled after the first answer: OK and the answer, or what the
   // stream ended with before it.
   grpc::Status StreamBytes(const std::string& method, const std::string& bytes,
@@ -150,10 +151,11 @@ inline std::shared_ptr<grpc::Channel> NarrowChannelTo(const Server& server) {
 inline constexpr char kAttempt[] = "budgets/b/sessions/s/attempts/1";
 inline constexpr char kOneEpsilon[] = "pure_dp { epsilon: 1 }";
 
-inline grpc::Status TestClient::CallBytes(const std::string& method,
-                                          const std::string& bytes) const {
+inline grpc::Status TestClient::CallBytes(const std::string& method, const std::string& bytes,
+                                          grpc_compression_algorithm compression) const {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
+  if (compression != GRPC_COMPRESS_NONE) context.set_compression_algorithm(compression);
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
   const grpc::Slice slice(bytes);
   const grpc::ByteBuffer request(&slice, 1);

@@ -55,7 +55,12 @@ std::string SetCookie(const HttpRequest& request, std::string_view value, std::s
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   HttpCaller caller;
   caller.confidential = request.confidential;
-  caller.authorization = std::string(request.Header("authorization"));
+  int values = 0;
+  for (const auto& [name, value] : request.headers) {
+    if (name != "authorization") continue;
+    // Two of them are none that is valid, as over gRPC.
+    absl::StrAppend(&caller.authorization, values++ == 0 ? "" : ",", value);
+  }
   if (!caller.authorization.empty()) return caller;
   const std::string token = CookieOf(request);
   if (token.empty()) return caller;

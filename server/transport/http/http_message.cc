@@ -46,6 +46,19 @@ std::optional<std::string> PercentDecoded(std::string_view text, bool plus_is_sp
   return decoded;
 }
 
+std::optional<std::string> DecodedPath(std::string_view text) {
+  for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
+    const std::optional<std::string> written = PercentDecoded(text.substr(at, 3));
+    if (!written || written->size() != 1) return std::nullopt;
+    const char c = (*written)[0];
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+        std::string_view("-._~/%").find(c) != std::string_view::npos) {
+      return std::nullopt;
+    }
+  }
+  return PercentDecoded(text);
+}
+
 std::optional<std::vector<std::pair<std::string, std::string>>> QueryParameters(
     std::string_view query) {
   std::vector<std::pair<std::string, std::string>> parameters;

@@ -64,6 +64,11 @@ HttpResponse HttpError(int status, std::string_view code, std::string_view messa
 // "%41" is "A"; nothing for a bad or a control character. `plus_is_space` for queries.
 std::optional<std::string> PercentDecoded(std::string_view text, bool plus_is_space = false);
 
+// A path, decoded. Nothing for what PercentDecoded refuses, for a '%', a '/' or a NUL that is
+// written with a '%', and for what needs none ("%6d" for "m"): whoever filters paths before this
+// server would see another path. A letter, a digit and one of "-._~" need none (RFC 3986, 2.3).
+std::optional<std::string> DecodedPath(std::string_view text);
+
 // The parameters of a query, decoded, in their order; nothing if one is bad.
 std::optional<std::vector<std::pair<std::string, std::string>>> QueryParameters(
     std::string_view query);

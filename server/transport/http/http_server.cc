@@ -168,9 +168,12 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
     const auto target = message.target();
     const size_t question = target.find('?');
     const auto raw_path = target.substr(0, question);
-    std::optional<std::string> path = PercentDecoded({raw_path.data(), raw_path.size()});
+    std::optional<std::string> path = DecodedPath({raw_path.data(), raw_path.size()});
     if (!path || path->empty() || (*path)[0] != '/') {
-      return Write(HttpError(400, "invalid_argument", "the path is not a path"), true);
+      return Write(HttpError(400, "invalid_argument",
+                             "the path is not a path; letters, digits, '-', '.', '_', '~' and '/' "
+                             "are written as they are, without '%'"),
+                   true);
     }
     HttpRequest request{.method = std::string(head_ ? "GET" : message.method_string()),
                         .path = *std::move(path),
@@ -231,6 +234,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
                                                ? "text/plain; charset=utf-8"
                                                : response.content_type);
     message.set("X-Content-Type-Options", "nosniff");
+    if (kTls) message.set("Strict-Transport-Security", "max-age=31536000");
     message.set(http::field::cache_control, "no-store");
     for (const auto& [name, value] : response.headers) message.set(name, value);
   }
@@ -341,6 +345,11 @@ std::shared_ptr<asio::ssl::context> TlsContext(const TlsMaterial& material) {
   auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                        asio::ssl::context::no_tlsv1_1 | asio::ssl::context::no_compression);
+  // What gRPC's door takes: forward secrecy and authenticated encryption. TLS 1.3 has nothing else.
+  if (SSL_CTX_set_cipher_list(context->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
+    return nullptr;
+  }
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
   beast::error_code error;
   context->use_certificate_chain(asio::buffer(material.certificate), error);
   if (!error) {

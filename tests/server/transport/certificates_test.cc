@@ -7,12 +7,15 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "epsledger/v1/access_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "prometheus/registry.h"
 #include "server/transport/grpc/certificate_files.h"
+#include "server/transport/http/http_server.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "spdlog/spdlog.h"
 #include "tests/server/transport/test_server.h"
@@ -21,6 +24,7 @@ namespace epsledger::transport {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Certificates : public ::testing::Test {
  protected:
@@ -115,6 +119,45 @@ TEST_F(Certificates, AClientCertificateSaysWhoCalls) {
     EXPECT_THAT(reply.status.error_message(), HasSubstr("names no tenant, role and name"));
   }
   EXPECT_EQ(WhoAmI(**server, "").code(), grpc::StatusCode::UNAVAILABLE);  // no handshake
+}
+
+TEST_F(Certificates, HttpsTakesWhatGrpcTakes) {
+  MakeCertificate("ec", "/CN=server");
+  Run("openssl req -x509 -newkey rsa:2048 -nodes -keyout rsa.key -out rsa.pem -days 2 -subj "
+      "/CN=server");
+  for (const std::string kind : {"ec", "rsa"}) {
+    auto server = HttpServer::Start({.addresses = {"127.0.0.1:0"},
+                                     .tls_certificate_file = Path(kind + ".pem"),
+                                     .tls_key_file = Path(kind + ".key")},
+                                    [](const HttpRequest&, HttpReply reply) {
+                                      std::move(reply)({200, {}, "answered"});
+                                    });
+    ASSERT_TRUE(server.ok()) << server.status();
+    // What the server answers to a client of that flag, headers included.
+    const auto answer = [&](const std::string& flag) {
+      std::ignore = std::system(
+          absl::StrCat(
+              "cd ", folder_,
+              " && printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n' "
+              "| openssl s_client -quiet -connect ",
+              (*server)->addresses()[0], " ", flag, " >answer 2>&1")
+              .c_str());
+      return Contents(Path("answer"));
+    };
+    const std::string authentication = kind == "ec" ? "ECDSA" : "RSA";
+    for (const std::string& flag :
+         {std::string("-tls1_3"), "-tls1_2 -cipher ECDHE-" + authentication + "-AES128-GCM-SHA256",
+          "-tls1_2 -cipher ECDHE-" + authentication + "-CHACHA20-POLY1305"}) {
+      EXPECT_THAT(answer(flag), HasSubstr("answered")) << kind << " " << flag;
+      EXPECT_THAT(answer(flag), HasSubstr("Strict-Transport-Security: max-age=")) << flag;
+    }
+    // CBC, no forward secrecy, a protocol of before.
+    for (const std::string& flag :
+         {"-tls1_2 -cipher ECDHE-" + authentication + "-AES128-SHA",
+          std::string("-tls1_2 -cipher AES128-GCM-SHA256"), std::string("-tls1_1")}) {
+      EXPECT_THAT(answer(flag), Not(HasSubstr("answered"))) << kind << " " << flag;
+    }
+  }
 }
 
 TEST_F(Certificates, AreRenewedWithoutARestartAndBadFilesAreLeftAlone) {

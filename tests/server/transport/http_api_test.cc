@@ -343,6 +343,13 @@ TEST_F(HttpApiWithTokens, AsksForATokenAndHoldsItToItsRole) {
   const HttpAnswer known = Read("/v1/budgets", "Authorization: Bearer " + viewer + "\r\n");
   EXPECT_EQ(known.status, 200) << known.body;
   EXPECT_EQ(Read("/v1/budgets", "Authorization: Bearer " + viewer + "x\r\n").status, 401);
+  // Two of them are none, in whatever order, as over gRPC.
+  const std::string good = "Authorization: Bearer " + viewer + "\r\n";
+  for (const std::string& other :
+       {good, std::string("Authorization: Bearer x\r\n"), std::string("authorization:\r\n")}) {
+    EXPECT_EQ(Read("/v1/budgets", good + other).status, 401) << other;
+    EXPECT_EQ(Read("/v1/budgets", other + good).status, 401) << other;
+  }
   EXPECT_EQ(Call("BudgetService/CreateBudget", R"({"budgetId": "b"})",
                  "Authorization: Bearer " + viewer + "\r\n")
                 .status,

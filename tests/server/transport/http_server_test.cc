@@ -46,6 +46,19 @@ TEST(HttpServer, ReadsMethodPathQueryAndBody) {
       HasSubstr("POST /p  hello"));
 }
 
+TEST(HttpServer, TakesAPathThatIsWrittenInOneWayOnly) {
+  const auto server = EchoServer();
+  const std::string& address = server->addresses()[0];
+  // What a filter of paths before the server would let through.
+  for (const char* target : {"/%6detrics", "/v1%2fbudgets", "/v1%2Fbudgets", "/%2e%2e/metrics",
+                             "/a%25b", "/%7Ea", "/x/%2E", "/%6Detrics?x=1"}) {
+    const std::string answer = Get(address, target);
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400")) << target;
+    EXPECT_THAT(answer, HasSubstr("without '%'")) << target;
+  }
+  EXPECT_THAT(Get(address, "/a%20b%3ac%C3%A4?x=%6d"), HasSubstr("GET /a b:c\xc3\xa4 x=%6d "));
+}
+
 TEST(HttpServer, AnswersSeveralRequestsOfOneConnectionInOrder) {
   const auto server = EchoServer();
   const std::string request = "GET /one HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include <google/protobuf/util/json_util.h>
-
 #include "absl/strings/str_cat.h"
 #include "client/cli/answers.h"
 #include "client/cli/attempt_flags.h"
@@ -19,6 +17,7 @@
 #include "client/cpp/refusal_message.h"
 #include "client/cpp/rpc_status.h"
 #include "epsledger/refusal.h"
+#include "proto/convert/json_message.h"
 
 namespace epsledger::cli {
 namespace {
@@ -90,7 +89,7 @@ absl::Status ReadItems(std::istream& in, v1::BatchChargeRequest* request) {
   for (int number = 1; std::getline(in, line); ++number) {
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     v1::BatchChargeItem* item = request->add_items();
-    const auto parsed = google::protobuf::util::JsonStringToMessage(line, item);
+    const absl::Status parsed = convert::ReadJsonObject(line, item);
     if (!parsed.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("line ", number, ": want the proto3 JSON of epsledger.v1.BatchChargeItem: ",

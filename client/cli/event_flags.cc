@@ -8,6 +8,7 @@
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
+#include "proto/convert/json_syntax.h"
 
 namespace epsledger::cli {
 
@@ -54,7 +55,7 @@ absl::StatusOr<v1::CountedEvent> EventFlags::ToMessage() const {
   if (laplace.has_value()) mechanism = Mechanism::Laplace(*laplace);
   if (pure_dp.has_value()) mechanism = Mechanism::PureDp(*pure_dp);
   if (!json.empty()) {
-    absl::StatusOr<Mechanism> parsed = Mechanism::FromJson(json);
+    absl::StatusOr<Mechanism> parsed = ReadEvent("--event", json);
     if (!parsed.ok()) return parsed.status();
     mechanism = *std::move(parsed);
   }
@@ -65,6 +66,15 @@ absl::StatusOr<v1::CountedEvent> EventFlags::ToMessage() const {
   *event.mutable_event() = MechanismMessage::Of(*mechanism);
   event.set_count(count);
   return event;
+}
+
+absl::StatusOr<Mechanism> ReadEvent(absl::string_view flag, absl::string_view json) {
+  const std::string text(json);
+  absl::Status syntax = convert::CheckJsonObject(text, nullptr);
+  if (!syntax.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, ": ", syntax.message()));
+  }
+  return Mechanism::FromJson(text);
 }
 
 std::string DescribeEvent(const v1::MechanismEvent& event) {

@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "epsledger/mechanism.h"
 #include "epsledger/v1/mechanism.pb.h"
 
 namespace epsledger::cli {
@@ -31,6 +33,10 @@ struct EventFlags {
   // INVALID_ARGUMENT unless exactly one event is given.
   absl::StatusOr<v1::CountedEvent> ToMessage() const;
 };
+
+// The event that `json`, the value of `flag` ("--event"), says. INVALID_ARGUMENT names the flag if
+// it is no JSON, has a key twice (Mechanism::FromJson takes the last value) or is no event.
+absl::StatusOr<Mechanism> ReadEvent(absl::string_view flag, absl::string_view json);
 
 // "gaussian 1.1", "poissonSampled 0.01 of gaussian 1.1", or the JSON of other events.
 std::string DescribeEvent(const v1::MechanismEvent& event);

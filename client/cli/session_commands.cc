@@ -6,8 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include <google/protobuf/util/json_util.h>
-
 #include "absl/strings/str_cat.h"
 #include "client/cli/answers.h"
 #include "client/cli/cap_delta.h"
@@ -21,6 +19,7 @@
 #include "client/cpp/budget_message.h"
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
+#include "proto/convert/json_message.h"
 
 namespace epsledger::cli {
 namespace {
@@ -83,15 +82,14 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
     *session->mutable_plan()->add_events() = *planned;
   }
   if (!flags.plan_json.empty()) {
-    const auto parsed =
-        google::protobuf::util::JsonStringToMessage(flags.plan_json, session->mutable_plan());
+    const absl::Status parsed = convert::ReadJsonObject(flags.plan_json, session->mutable_plan());
     if (!parsed.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--plan: want the proto3 JSON of epsledger.v1.Plan: ", std::string(parsed.message())));
     }
   }
   if (!flags.expects_json.empty()) {
-    const absl::StatusOr<Mechanism> expects = Mechanism::FromJson(flags.expects_json);
+    const absl::StatusOr<Mechanism> expects = ReadEvent("--expects", flags.expects_json);
     if (!expects.ok()) return expects.status();
     *request.mutable_expects() = MechanismMessage::Of(*expects);
   }

@@ -8,6 +8,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/util/json_util.h"
+#include "proto/convert/json_syntax.h"
 
 namespace epsledger::convert {
 namespace {
@@ -79,6 +80,11 @@ absl::Status ReadJson(std::string_view text, google::protobuf::Message* message)
       google::protobuf::StringPiece(text.data(), text.size()), message, options);
   if (parsed.ok()) return absl::OkStatus();
   return Readable(std::string(parsed.message()));
+}
+
+absl::Status ReadJsonObject(std::string_view text, google::protobuf::Message* message) {
+  if (absl::Status status = CheckJsonObject(text, nullptr); !status.ok()) return status;
+  return ReadJson(text, message);
 }
 
 }  // namespace epsledger::convert

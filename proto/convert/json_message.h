@@ -17,6 +17,10 @@ namespace epsledger::convert {
 // On an error `message` is in an unspecified state.
 absl::Status ReadJson(std::string_view text, google::protobuf::Message* message);
 
+// The same of a text whose syntax was not checked: CheckJsonObject, then ReadJson. So a key that is
+// there twice is refused, where the reader of protobuf takes the last value.
+absl::Status ReadJsonObject(std::string_view text, google::protobuf::Message* message);
+
 }  // namespace epsledger::convert
 
 #endif  // EPSLEDGER_PROTO_CONVERT_JSON_MESSAGE_H_

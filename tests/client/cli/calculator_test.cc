@@ -205,6 +205,16 @@ TEST(Compare, NobodyWinsWhereNothingIsPrivate) {
               AllOf(HasSubstr("inf"), HasSubstr("Nobody wins."), Not(HasSubstr("winner"))));
 }
 
+TEST(Compare, TakesNoEventWithAKeyTwice) {
+  const Outcome outcome =
+      EpsctlAs("table", {"compare", "--event",
+                         R"({"gaussian": {"noiseMultiplier": 4, "noise_multiplier": 40}})",
+                         "--delta", "1e-5"});
+  EXPECT_EQ(outcome.code, ExitCode::kUsage) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("--event: not JSON at column"));
+  EXPECT_THAT(outcome.err, HasSubstr("only once"));
+}
+
 TEST(Compare, MarksAnUnverifiedClaim) {
   const Outcome outcome =
       EpsctlAs("table", {"compare", "--event",

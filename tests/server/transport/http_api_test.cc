@@ -201,12 +201,20 @@ TEST_F(HttpApi, RefusesWhatIsNoCall) {
   EXPECT_EQ(code("POST", get_budget, "Content-Type: text/plain\r\n", "{}"), 415);
   EXPECT_EQ(code("POST", get_budget, "", "{}"), 415);
   EXPECT_EQ(code("POST", get_budget, json + "Connect-Timeout-Ms: soon\r\n", "{}"), 400);
-  for (const char* body : {"", "[]", "{", R"({"name": 3})", R"({"unknown": 1})",
-                           "{\"name\": \"\xff\"}", R"({"name": "budgets/b"} more)"}) {
+  for (const char* body :
+       {"", "[]", "{", R"({"name": 3})", R"({"unknown": 1})", "{\"name\": \"\xff\"}",
+        R"({"name": "budgets/b"} more)", R"({"name": "budgets/a", "name": "budgets/b"})",
+        R"({name: "budgets/b"})", R"({"name": "budgets/b",})"}) {
     const HttpAnswer answer = Ask("POST", get_budget, json, body);
     EXPECT_EQ(answer.status, 400) << body;
     EXPECT_EQ(answer.json()["code"], "invalid_argument") << answer.body;
   }
+  // A key that is there twice, in either spelling, is no guess of the noise that was meant.
+  const HttpAnswer doubled =
+      Ask("POST", "/epsledger.v1.ChargeService/Charge", json,
+          R"({"event": {"gaussian": {"noiseMultiplier": 4, "noise_multiplier": 40}}})");
+  EXPECT_EQ(doubled.status, 400) << doubled.body;
+  EXPECT_THAT(doubled.body, HasSubstr("want the key \\\"noise_multiplier\\\" only once"));
   EXPECT_EQ(Ask("POST", get_budget, "Content-Type: Application/JSON; charset=utf-8\r\n",
                 R"({"name": "budgets/none"})")
                 .json()["code"],

@@ -82,6 +82,10 @@ class ServedLedger:
             self._process.kill()
             self._process.wait()
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def kill(self):
         self._process.kill()
         self._process.wait()

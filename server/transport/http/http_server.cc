@@ -23,6 +23,7 @@
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
+#include "server/transport/http/connection_counts.h"
 #include "server/transport/tls/tls_files.h"
 #include "spdlog/spdlog.h"
 
@@ -37,10 +38,10 @@ using tcp = asio::ip::tcp;
 // A request line with its headers; ours need a few hundred bytes.
 constexpr uint32_t kMaxHeaderBytes = 16 * 1024;
 constexpr uint64_t kMaxBodyBytes = 1024 * 1024;
-// Half of the file descriptors that a process commonly has.
-constexpr size_t kMaxConnections = 512;
 // A connection is closed after so many requests, which spreads clients over servers again.
 constexpr int kMaxRequestsPerConnection = 1000;
+// Before the next connection is taken, where the process has no file descriptor for one.
+constexpr std::chrono::milliseconds kPauseWithoutDescriptors(100);
 
 struct HostPort {
   std::string host;
@@ -82,6 +83,7 @@ struct HttpServer::Loop {
   // From then on nothing is posted, so that what was posted runs before the thread ends.
   bool closed ABSL_GUARDED_BY(mutex) = false;
   std::set<beast::tcp_stream*> open ABSL_GUARDED_BY(mutex);
+  ConnectionCounts counts ABSL_GUARDED_BY(mutex);
 };
 
 namespace {
@@ -95,10 +97,13 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
  public:
   static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
 
+  // REQUIRES: the peer's connection is counted. It is no more when this object goes.
   template <class... StreamArguments>
-  explicit Connection(std::shared_ptr<Loop> loop, bool confidential, StreamArguments&&... arguments)
+  explicit Connection(std::shared_ptr<Loop> loop, const asio::ip::address& peer,
+                      StreamArguments&&... arguments)
       : loop_(std::move(loop)),
-        confidential_(confidential),
+        peer_(peer),
+        confidential_(kTls || peer.is_loopback()),
         stream_(std::forward<StreamArguments>(arguments)...),
         request_end_(loop_->context) {
     absl::MutexLock lock(&loop_->mutex);
@@ -107,6 +112,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   ~Connection() {
     absl::MutexLock lock(&loop_->mutex);
     loop_->open.erase(&tcp_stream());
+    loop_->counts.Remove(peer_);
   }
 
   // Of TLS; `context` is kept until it is over.
@@ -329,6 +335,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   }
 
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
+  const asio::ip::address peer_;
   const bool confidential_;
   Stream stream_;
   asio::steady_timer request_end_;
@@ -359,27 +366,24 @@ std::shared_ptr<asio::ssl::context> TlsContext(const TlsMaterial& material) {
 }
 
 template <class Loop>
-size_t CountOf(Loop& loop) {
-  absl::MutexLock lock(&loop.mutex);
-  return loop.open.size();
-}
-
-template <class Loop>
 void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
   beast::error_code error;
-  const tcp::endpoint peer = socket.remote_endpoint(error);
+  const asio::ip::address peer = socket.remote_endpoint(error).address();
   if (error) return;
-  if (!loop->tls_files.has_value()) {
-    std::make_shared<Connection<Loop, beast::tcp_stream>>(loop, peer.address().is_loopback(),
-                                                          std::move(socket))
-        ->Read();
-    return;
-  }
-  if (loop->tls == nullptr || loop->tls_files->Reload()) {
+  if (loop->tls_files.has_value() && (loop->tls == nullptr || loop->tls_files->Reload())) {
     if (auto renewed = TlsContext(loop->tls_files->material())) loop->tls = std::move(renewed);
   }
-  if (loop->tls == nullptr) return;
-  std::make_shared<Connection<Loop, TlsStream>>(loop, true, std::move(socket), *loop->tls)
+  if (loop->tls_files.has_value() && loop->tls == nullptr) return;
+  {
+    absl::MutexLock lock(&loop->mutex);
+    // One connection too many is closed at once, rather than left to wait without a word.
+    if (!loop->counts.Add(peer)) return;
+  }
+  if (loop->tls == nullptr) {
+    std::make_shared<Connection<Loop, beast::tcp_stream>>(loop, peer, std::move(socket))->Read();
+    return;
+  }
+  std::make_shared<Connection<Loop, TlsStream>>(loop, peer, std::move(socket), *loop->tls)
       ->Handshake(loop->tls);
 }
 
@@ -387,9 +391,13 @@ template <class Loop>
 void Accept(std::shared_ptr<Loop> loop, tcp::acceptor& acceptor) {
   acceptor.async_accept([loop, &acceptor](beast::error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
-    // One connection too many is closed at once, rather than left to wait without a word.
-    if (!error && CountOf(*loop) < kMaxConnections) StartConnection(loop, std::move(socket));
-    Accept(loop, acceptor);
+    if (!error) StartConnection(loop, std::move(socket));
+    if (error != asio::error::no_descriptors) return Accept(loop, acceptor);
+    // The next try would fail at once too, and the loop would do nothing else.
+    auto pause = std::make_shared<asio::steady_timer>(loop->context, kPauseWithoutDescriptors);
+    pause->async_wait([loop, &acceptor, pause](beast::error_code) {
+      if (acceptor.is_open()) Accept(loop, acceptor);
+    });
   });
 }
 

@@ -1,0 +1,42 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_HTTP_CONNECTION_COUNTS_H_
+#define EPSLEDGER_SERVER_TRANSPORT_HTTP_CONNECTION_COUNTS_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "boost/asio/ip/address.hpp"
+
+namespace epsledger::transport {
+
+struct ConnectionLimits {
+  // Half of the file descriptors that a process commonly has.
+  size_t all = 512;
+  // Of one peer: an office behind one address, each of its dashboards with a stream of events. A
+  // peer of this machine, as a probe or a proxy, is not held to it.
+  size_t of_peer = 128;
+  // Of all, those that only peers of this machine may take: probes are answered however many others
+  // come.
+  size_t reserved = 32;
+};
+
+// How many connections there are, and whether there is room for one more. A peer is an IPv4 address
+// or the /64 of an IPv6 address, which one household has. Not thread-safe.
+class ConnectionCounts {
+ public:
+  explicit ConnectionCounts(ConnectionLimits limits = {}) : limits_(limits) {}
+
+  // Counts one more connection of the peer, or returns false where that is one too many.
+  bool Add(const boost::asio::ip::address& peer);
+  // One of the peer's connections is gone. REQUIRES: it was added.
+  void Remove(const boost::asio::ip::address& peer);
+
+ private:
+  const ConnectionLimits limits_;
+  size_t all_ = 0;
+  std::map<std::string, size_t> of_peer_;
+};
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_HTTP_CONNECTION_COUNTS_H_

@@ -1,6 +1,8 @@
 // epsledgerd: the privacy accounting server. Wiring only: flags, the ledger, its transport, and
 // an orderly end.
 
+#include <sys/resource.h>
+
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -55,6 +57,8 @@ using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
 using epsledger::transport::StaticFile;
 
+// Connections of HTTP at their bound, and some thousand of gRPC.
+constexpr rlim_t kEnoughDescriptors = 4096;
 // How long a stop waits for calls that are being answered.
 constexpr absl::Duration kDrainPatience = absl::Seconds(10);
 
@@ -75,6 +79,21 @@ void WarnOfWhatIsOff(const Flags& flags) {
   }
   if (flags.server.insecure_plaintext) {
     spdlog::warn("--insecure-plaintext: whoever is on the way can read and change calls");
+  }
+}
+
+// A connection is a file descriptor. The soft limit is that of programs that use select(), which
+// this one does not; gRPC 1.51 takes no more connections for good once it had no descriptor for
+// one.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < kEnoughDescriptors) {
+    spdlog::warn(
+        "the process may open {} files, connections among them, want {} or more: raise its hard "
+        "limit (LimitNOFILE, ulimits), or so many connections stop it from taking others",
+        limit.rlim_max, kEnoughDescriptors);
   }
 }
 
@@ -144,6 +163,7 @@ std::vector<StaticFile> Dashboard() {
 // Serves until `stop_signals` come.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
+  RaiseDescriptorLimit();
   const absl::StatusOr<bool> others_can_reach_http = OthersCanReachHttp(flags);
   if (!others_can_reach_http.ok()) return others_can_reach_http.status();
   const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);

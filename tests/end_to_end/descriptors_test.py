@@ -1,8 +1,10 @@
-"""A server whose file descriptors are all taken by connections that say nothing: descriptors_test.py BUILD_DIR"""
+"""How many files a server may open, and one whose file descriptors are all taken: descriptors_test.py BUILD_DIR"""
 import os
 import resource
 import socket
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import urllib.request
@@ -20,6 +22,31 @@ class DescriptorsTest(unittest.TestCase):
         with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
             fields = stream.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def test_the_soft_limit_is_raised(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.assertGreater(hard, 300)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (300, hard))
+        try:
+            with ServedLedger(self.build) as server:
+                self.assertEqual(resource.prlimit(server.pid, resource.RLIMIT_NOFILE), (hard, hard))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    def test_a_small_hard_limit_is_warned_of(self):
+        with tempfile.TemporaryDirectory(prefix="epsledger-descriptors.") as folder:
+            server = subprocess.Popen(
+                ["prlimit", "--nofile=300:300", os.path.join(self.build, "server", "epsledgerd"), "--data-dir",
+                 os.path.join(folder, "data"), "--listen", "unix:" + os.path.join(folder, "socket")],
+                stderr=subprocess.PIPE, text=True)
+            said = ""
+            for line in server.stderr:
+                said += line
+                if "serving on" in line:
+                    break
+            server.terminate()
+            server.communicate()
+            self.assertIn("may open 300 files", said)
 
     def test_http_waits_for_a_descriptor_and_does_not_spin(self):
         with ServedLedger(self.build) as server:

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/convert/json_message.h"
-#include "proto/convert/json_syntax.h"
 
 namespace epsledger::cli {
 namespace {
@@ -43,10 +42,8 @@ absl::StatusOr<Score> ParseCsv(absl::string_view line) {
 }
 
 absl::StatusOr<Score> ParseJson(const std::string& line) {
-  absl::Status status = convert::CheckJsonObject(line, nullptr);
-  if (!status.ok()) return status;
   google::protobuf::Struct object;
-  status = convert::ReadJson(line, &object);
+  const absl::Status status = convert::ReadJsonObject(line, &object);
   if (!status.ok()) return status;
   const auto member = object.fields().find("member");
   const auto score = object.fields().find("score");

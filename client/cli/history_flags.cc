@@ -173,8 +173,7 @@ absl::StatusOr<std::vector<v1::CountedEvent>> ParseEvents(const std::string& tex
     const std::string line(absl::StripAsciiWhitespace(raw));
     if (line.empty()) continue;
     v1::CountedEvent one;
-    absl::Status status = convert::CheckJsonObject(line, nullptr);
-    if (status.ok()) status = convert::ReadJson(line, &one);
+    const absl::Status status = convert::ReadJsonObject(line, &one);
     if (!status.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", status.message()));
     }

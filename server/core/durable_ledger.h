@@ -107,8 +107,8 @@ class DurableLedger {
   // between commits. Copy out what you need and return.
   virtual void Read(Tenant tenant, ReadFunction read) = 0;
 
-  // Every token there ever was, as durable now: a change is in it before its reply is called. Never
-  // nullptr, and never waits.
+  // AccessLedger::tokens() of all tenants, as durable now: a change is in it before its reply is
+  // called. Never nullptr, and never waits.
   virtual std::shared_ptr<const TokenTable> Tokens() const = 0;
 
   // False: a token may have been revoked elsewhere, and this server could not know.

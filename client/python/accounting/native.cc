@@ -17,7 +17,6 @@
 #include "proto/convert/compute.h"
 #include "proto/convert/curves.h"
 #include "proto/convert/json_message.h"
-#include "proto/convert/json_syntax.h"
 
 namespace {
 
@@ -27,9 +26,8 @@ bool NobodyLeaves() { return false; }
 
 template <class Request, class Ask>
 absl::StatusOr<std::string> Answer(std::string_view text, Ask ask) {
-  absl::Status status = convert::CheckJsonObject(text, nullptr);
   Request request;
-  if (status.ok()) status = convert::ReadJson(text, &request);
+  const absl::Status status = convert::ReadJsonObject(text, &request);
   if (!status.ok()) return status;
   auto question = convert::ToQuestion(request);
   if (!question.ok()) return question.status();

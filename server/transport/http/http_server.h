@@ -22,10 +22,10 @@ struct HttpServerOptions {
   std::chrono::milliseconds patience = std::chrono::seconds(15);
 };
 
-// A small HTTP/1.1 server on one thread. Connections are bounded in number, headers and bodies in
-// size, and every read and write in time, so that slow and silent clients hold nothing for long: a
-// request that does not arrive in time is answered by 408.
-// A stream of chunks has no end in time, but each of its chunks has to be taken in time.
+// A small HTTP/1.1 server on one thread. Connections are bounded in number, in all and of a peer
+// (connection_counts.h), headers and bodies in size, and every read and write in time, so that slow
+// and silent clients hold nothing for long: a request that does not arrive in time is answered by
+// 408. A stream of chunks has no end in time, but each of its chunks has to be taken in time.
 class HttpServer {
  public:
   // INVALID_ARGUMENT for an address that cannot be read, UNAVAILABLE for one that cannot be

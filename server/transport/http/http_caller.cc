@@ -1,5 +1,6 @@
 #include "server/transport/http/http_caller.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,11 @@ bool IsTokenText(std::string_view text) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-') return false;
   }
   return true;
+}
+
+// What gRPC takes as the value of metadata (PROTOCOL-HTTP2, ASCII-Value).
+bool IsMetadataText(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
 std::string CookieOf(const HttpRequest& request) {
@@ -61,6 +67,9 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
     // Two of them are none that is valid, as over gRPC.
     absl::StrAppend(&caller.authorization, values++ == 0 ? "" : ",", value);
   }
+  // gRPC ends the process at metadata with other bytes, and logs them, a secret included. This is
+  // refused and counted as any text that holds no token.
+  if (!IsMetadataText(caller.authorization)) caller.authorization = "not ASCII";
   if (!caller.authorization.empty()) return caller;
   const std::string token = CookieOf(request);
   if (token.empty()) return caller;

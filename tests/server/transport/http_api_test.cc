@@ -351,6 +351,17 @@ TEST_F(HttpApiWithTokens, AsksForATokenAndHoldsItToItsRole) {
   const HttpAnswer known = Read("/v1/budgets", "Authorization: Bearer " + viewer + "\r\n");
   EXPECT_EQ(known.status, 200) << known.body;
   EXPECT_EQ(Read("/v1/budgets", "Authorization: Bearer " + viewer + "x\r\n").status, 401);
+  // No byte in it ends the server.
+  for (int byte = 1; byte < 256; ++byte) {
+    if (byte == '\r' || byte == '\n') continue;
+    const std::string odd(1, static_cast<char>(byte));
+    for (const std::string& value : {"Bearer" + odd + viewer + "x", "Bearer x" + odd + "y", odd}) {
+      const int status = Read("/v1/budgets", "Authorization: " + value + "\r\n").status;
+      EXPECT_TRUE(status == 401 || status == 400) << byte << " " << status;
+    }
+  }
+  EXPECT_EQ(Read("/v1/budgets", "Authorization: Bearer\t" + viewer + "\r\n").status, 401);
+  EXPECT_EQ(Read("/v1/events", "Authorization: Bearer \xc3\xa9\r\n").status, 401);
   // Two of them are none, in whatever order, as over gRPC.
   const std::string good = "Authorization: Bearer " + viewer + "\r\n";
   for (const std::string& other :

@@ -83,8 +83,7 @@ void WarnOfWhatIsOff(const Flags& flags) {
 }
 
 // A connection is a file descriptor. The soft limit is that of programs that use select(), which
-// this one does not; gRPC 1.51 takes no more connections for good once it had no descriptor for
-// one.
+// this one does not.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -205,7 +204,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   options.others_can_reach = *others_can_reach_http;
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
-  HttpRoutes routes(observed, registry, (*server)->InProcessChannel(), (*server)->in_process_pass(),
+  HttpRoutes routes(observed, registry, (*server)->in_process(),
                     {.host_names = flags.http_host_names, .dashboard = Dashboard()});
   auto http = HttpServer::Start({.addresses = flags.http_addresses,
                                  .tls_certificate_file = flags.server.tls_certificate_file,

@@ -27,8 +27,8 @@ std::string StartServer() {
                              std::make_unique<epsledger::storage::MemoryStore>(), {})
                              ->release();
   static Server& services = *Server::Start({.addresses = {"127.0.0.1:0"}}, ledger)->release();
-  static auto& routes = *new HttpRoutes(ledger, std::make_shared<prometheus::Registry>(),
-                                        services.InProcessChannel(), services.in_process_pass());
+  static auto& routes =
+      *new HttpRoutes(ledger, std::make_shared<prometheus::Registry>(), services.in_process());
   static HttpServer& server =
       *HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes.handler())->release();
   return server.addresses()[0];

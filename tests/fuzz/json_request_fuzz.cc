@@ -38,9 +38,8 @@ const MethodDescriptor& MethodOf(uint8_t byte) {
 }
 
 std::string StartHttp(FuzzedServer& fuzzed) {
-  static auto& routes =
-      *new HttpRoutes(fuzzed.ledger(), std::make_shared<prometheus::Registry>(),
-                      fuzzed.server().InProcessChannel(), fuzzed.server().in_process_pass());
+  static auto& routes = *new HttpRoutes(fuzzed.ledger(), std::make_shared<prometheus::Registry>(),
+                                        fuzzed.server().in_process());
   static HttpServer& server =
       *HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes.handler())->release();
   return server.addresses()[0];

@@ -23,6 +23,15 @@ if [[ -f $here/$name.dict ]]; then arguments+=("-dict=$here/$name.dict"); fi
 if [[ -n ${CI:-} ]]; then arguments+=(-seed=1); fi
 # One input that takes longer than -timeout is a finding; the outer limit is for what libFuzzer does
 # not notice.
-exec timeout --signal=KILL $(( seconds + 3000 )) "$program" \
+log=$program.log
+if timeout --signal=KILL $(( seconds + 3000 )) "$program" \
   "-max_total_time=$seconds" -timeout=1200 -rss_limit_mb=4096 -print_final_stats=1 \
-  "-artifact_prefix=$program-" "$@" "${arguments[@]}"
+  "-artifact_prefix=$program-" "$@" "${arguments[@]}" >"$log" 2>&1; then
+  tail -n 20 "$log"
+else
+  status=$?
+  # The finding is at the end, with its input in base64; before it is what libFuzzer says of its way.
+  echo "$name ended with status $status; the end of $log:"
+  tail -n 70 "$log" | cut -c 1-2000
+  exit "$status"
+fi

@@ -1,7 +1,8 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_
 
-// Every bound of the gRPC transport, with its reason. The ledger's own are in server/core/limits.h.
+// Every bound of the services, with its reason. Those of their connections are in
+// server/transport/wire/limits.h, the ledger's own in server/core/limits.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,28 +20,12 @@ inline constexpr int32_t kDefaultPageSize = 50;
 // A token is an id and its check value.
 inline constexpr size_t kMaxPageTokenBytes = 256;
 
-// Calls in flight on one connection. Four times the largest load that is measured.
-inline constexpr int kMaxConcurrentStreams = 1024;
-// Headers of one call. A bearer token and a trace context fit many times.
-inline constexpr int kMaxMetadataBytes = 16 << 10;
 // Trailers of one call: clients of gRPC take 8 KiB in all, and the answer would become
 // RESOURCE_EXHAUSTED, which is not what a refusal may look like. Base64 takes a third of it.
 inline constexpr size_t kMaxStatusDetailBytes = 3 << 10;
 inline constexpr size_t kMaxStatusMessageBytes = 1 << 10;
 // How much of a wrong text is repeated in the message about it.
 inline constexpr size_t kMaxShownBytes = 64;
-
-// A peer that connects and says nothing.
-inline constexpr absl::Duration kHandshakeTimeout = absl::Seconds(5);
-// A client that sends headers and never a body is dropped only by the age of its connection.
-// It also spreads clients again over servers that were added.
-inline constexpr absl::Duration kMaxConnectionAge = absl::Minutes(30);
-inline constexpr absl::Duration kMaxConnectionAgeGrace = absl::Seconds(30);
-// Finds peers that vanished without a word.
-inline constexpr absl::Duration kKeepaliveTime = absl::Seconds(60);
-inline constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(20);
-// How often clients may ping; more often is a "too many pings" and ends the connection.
-inline constexpr absl::Duration kMinClientPingInterval = absl::Seconds(20);
 
 // Unary calls that are open at a time, over all connections, and the bytes of their requests.
 // Beyond either UNAVAILABLE, before anything of the request is looked at. The ledger's own queue is
@@ -74,6 +59,9 @@ inline constexpr int kMaxWatchReads = 4;
 inline constexpr absl::Duration kReadmissionInterval = absl::Seconds(1);
 // How often a watch tells of nothing but its position.
 inline constexpr absl::Duration kBookmarkInterval = absl::Seconds(1);
+
+// What clients have, at a stop, to take the answers that were given last.
+inline constexpr absl::Duration kLastWordsPatience = absl::Seconds(1);
 
 // How often deadlines and health are looked at.
 inline constexpr absl::Duration kHousekeepingInterval = absl::Milliseconds(100);

@@ -1,17 +1,18 @@
 #include "server/transport/grpc/server.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "google/protobuf/descriptor.h"
 #include "google/protobuf/stubs/logging.h"
-#include "grpc/compression.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/impl/server_builder_option.h"
-#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
 #include "grpcpp/support/channel_arguments.h"
 #include "prometheus/counter.h"
@@ -26,6 +27,7 @@
 #include "server/transport/grpc/handlers/session_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
+#include "server/transport/wire/limits.h"
 #include "spdlog/spdlog.h"
 
 namespace epsledger::transport {
@@ -73,30 +75,32 @@ bool OthersCanReach(const ServerOptions& options) {
          !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
-void SetLimits(grpc::ServerBuilder* builder) {
-  const auto milliseconds = [](absl::Duration duration) {
-    return static_cast<int>(absl::ToInt64Milliseconds(duration));
+// Every method of the services, and those that strangers may call.
+std::map<std::string, wire::Method, std::less<>> Methods(const UnaryMethods& unary_methods,
+                                                         bool reflection) {
+  std::map<std::string, wire::Method, std::less<>> methods;
+  const auto add = [&](const std::string& service, const std::string& name, bool is_open) {
+    const std::string full_name = absl::StrCat(service, ".", name);
+    const UnaryMethods::Method* unary = unary_methods.Find(full_name);
+    methods[absl::StrCat("/", service, "/", name)] = {
+        .full_name = full_name,
+        .unary = unary == nullptr ? nullptr : *unary,
+        .is_open = is_open,
+        .max_request_bytes = is_open ? wire::kMaxOpenRequestBytes : kMaxRequestBytes};
   };
-  builder->SetMaxReceiveMessageSize(kMaxRequestBytes);
-  // A compressed message is refused by its headers. gRPC knows how large it is only once it is
-  // unpacked, and 100 kB may be 100 MB; without the filter nothing is unpacked in any case.
-  builder->AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
-                              1 << GRPC_COMPRESS_NONE);
-  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentStreams);
-  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
-  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                              milliseconds(kHandshakeTimeout));
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, milliseconds(kMaxConnectionAge));
-  builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
-                              milliseconds(kMaxConnectionAgeGrace));
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(kKeepaliveTime));
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(kKeepaliveTimeout));
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
-                              milliseconds(kMinClientPingInterval));
-  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  // Otherwise a second server takes the same port without a word, and calls go to either.
-  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  const auto* pool = google::protobuf::DescriptorPool::generated_pool();
+  for (const char* name : kServiceNames) {
+    const google::protobuf::ServiceDescriptor* service = pool->FindServiceByName(name);
+    for (int m = 0; m < service->method_count(); ++m) {
+      add(name, service->method(m)->name(), false);
+    }
+  }
+  add("grpc.health.v1.Health", "Check", true);
+  add("grpc.health.v1.Health", "Watch", true);
+  if (reflection) {
+    add("grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo", true);
+  }
+  return methods;
 }
 
 // Whoever links gRPC's reflection has it in every server: this leaves it in or takes it out.
@@ -118,12 +122,6 @@ class ReflectionOption final : public grpc::ServerBuilderOption {
  private:
   const bool on_;
 };
-
-// The address with the port that was chosen.
-std::string WithPort(const std::string& address, int port) {
-  if (absl::StartsWith(address, "unix:")) return address;
-  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
-}
 
 void SetHealth(grpc::Server& server, bool serving) {
   grpc::HealthCheckServiceInterface* health = server.GetHealthCheckService();
@@ -178,27 +176,6 @@ Server::~Server() {
   if (housekeeper_.joinable()) housekeeper_.join();
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Server::Credentials(
-    const ServerOptions& options) {
-  if (options.tls_certificate_file.empty()) return grpc::InsecureServerCredentials();
-  absl::StatusOr<std::unique_ptr<CertificateFiles>> files =
-      CertificateFiles::Open({.certificate = options.tls_certificate_file,
-                              .key = options.tls_key_file,
-                              .client_ca = options.tls_client_ca_file},
-                             [&failures = reload_failures_](const absl::Status& status) {
-                               if (status.ok()) return spdlog::info("the TLS files were read anew");
-                               failures.Increment();
-                               const std::string why(status.message());
-                               spdlog::error(
-                                   "the TLS files have changed and are left alone, the certificate "
-                                   "before stays in use: {}",
-                                   why);
-                             });
-  if (!files.ok()) return files.status();
-  certificates_.push_back(*std::move(files));
-  return certificates_.back()->Credentials();
-}
-
 absl::Status Server::Listen(const ServerOptions& options) {
   absl::StatusOr<statement::SigningKey> key =
       options.statement_key_file.empty()
@@ -223,41 +200,61 @@ absl::Status Server::Listen(const ServerOptions& options) {
       computations_,
       access_,
       std::make_shared<const HeadKey>(*std::move(head_secret), ledger_.Incarnations())};
-  services_.push_back(MakeAccessService(context));
-  services_.push_back(MakeBudgetService(context));
-  services_.push_back(MakeSessionService(context));
-  services_.push_back(MakeChargeService(context));
-  services_.push_back(MakeAccountingService(context));
-  services_.push_back(MakeAuditService(
-      context, std::make_shared<const statement::SigningKey>(*std::move(key)), EPSLEDGER_VERSION));
-  services_.push_back(MakeServerService(context, std::move(facts)));
+  services_.push_back(MakeAccessService(context, unary_methods_));
+  services_.push_back(MakeBudgetService(context, unary_methods_));
+  services_.push_back(MakeSessionService(context, unary_methods_));
+  services_.push_back(MakeChargeService(context, unary_methods_));
+  services_.push_back(MakeAccountingService(context, unary_methods_));
+  services_.push_back(
+      MakeAuditService(context, std::make_shared<const statement::SigningKey>(*std::move(key)),
+                       EPSLEDGER_VERSION, unary_methods_));
+  services_.push_back(MakeServerService(context, std::move(facts), unary_methods_));
 
   grpc::ServerBuilder builder;
-  SetLimits(&builder);
+  builder.SetMaxReceiveMessageSize(kMaxRequestBytes);
   builder.SetOption(
       std::make_unique<ReflectionOption>(options.reflection.value_or(!access_.IsOn())));
   for (const auto& service : services_) builder.RegisterService(service.get());
-  std::vector<int> ports(options.addresses.size(), 0);
-  for (size_t i = 0; i < ports.size(); ++i) {
-    absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = Credentials(options);
-    if (!credentials.ok()) return credentials.status();
-    builder.AddListeningPort(options.addresses[i], *credentials, &ports[i]);
-  }
   server_ = builder.BuildAndStart();
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (server_ == nullptr || ports[i] == 0) {
-      return absl::UnavailableError(
-          absl::StrCat(options.addresses[i],
-                       ": cannot listen there: the address is taken, not this machine's, not "
-                       "permitted, or the TLS files are not valid"));
-    }
-    addresses_.push_back(WithPort(options.addresses[i], ports[i]));
-  }
+  if (server_ == nullptr) return absl::UnavailableError("gRPC could not start");
   SetHealth(*server_, ledger_.Health().ok());
+  return ListenOnWire(options);
+}
+
+absl::Status Server::ListenOnWire(const ServerOptions& options) {
+  wire::Services services{
+      .methods = Methods(unary_methods_, options.reflection.value_or(!access_.IsOn())),
+      .admit =
+          [this](const wire::Method& method, const wire::CallOrigin& origin) {
+            const absl::Status status = admission_.Admit(origin, method.full_name).status();
+            return status.ok() ? grpc::Status::OK : ToGrpcStatus(status);
+          },
+      .new_channel = [this] { return NewChannel(); },
+      .introduce = [this](const wire::Peer& peer) { return admission_.Introduce(peer); }};
+  auto wire = wire::WireServer::Start(
+      {.addresses = options.addresses,
+       .tls = {.certificate = options.tls_certificate_file,
+               .key = options.tls_key_file,
+               .client_ca = options.tls_client_ca_file},
+       .on_reload =
+           [&failures = reload_failures_](const absl::Status& status) {
+             if (status.ok()) return spdlog::info("the TLS files were read anew");
+             failures.Increment();
+             const std::string why(status.message());
+             spdlog::error(
+                 "the TLS files have changed and are left alone, the certificate before stays in "
+                 "use: {}",
+                 why);
+           }},
+      std::move(services));
+  if (!wire.ok()) return wire.status();
+  wire_ = *std::move(wire);
   return absl::OkStatus();
 }
 
-std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+InProcess Server::in_process() { return {unary_methods_, NewChannel(), in_process_pass_}; }
+
+std::shared_ptr<grpc::Channel> Server::NewChannel() {
   grpc::ChannelArguments arguments;
   // A privacy statement or a page of charges is larger than what clients take unless told
   // otherwise.
@@ -275,9 +272,15 @@ void Server::Drain(absl::Duration patience) {
   }
   if (!first) return when_drained_.wait();
   SetHealth(*server_, false);
+  if (wire_ != nullptr) {
+    wire_->GoAway();
+    // The housekeeper ends what is still open after `patience`.
+    wire_->AwaitEnded(patience + kLastWordsPatience);
+  }
   // Returns when every call is over: the housekeeper answers those that remain.
   server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
   server_->Wait();
+  if (wire_ != nullptr) wire_->AwaitTaken(std::min(patience, kLastWordsPatience));
   access_.RecordAllDenials();
   drained_.set_value();
 }
@@ -297,6 +300,7 @@ void Server::KeepHouse() {
     access_.RecordDueDenials(absl::Now());
     open_calls_.FailArrivedBefore(now - kMaxCallDuration, HeldTooLong());
     open_streams_->FailArrivedBefore(now - kMaxStreamAge, StreamTooOld());
+    open_calls_.KeepHouse(now);
     open_streams_->KeepHouse(now);
     if (draining) {
       open_streams_->Drain();

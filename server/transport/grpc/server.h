@@ -15,7 +15,6 @@
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/impl/service_type.h"
-#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "prometheus/counter.h"
 #include "prometheus/registry.h"
@@ -27,7 +26,8 @@
 #include "server/transport/grpc/calls/pricing_ledger.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/calls/unary_call.h"
-#include "server/transport/grpc/certificate_files.h"
+#include "server/transport/grpc/calls/unary_methods.h"
+#include "server/transport/wire/wire_server.h"
 
 namespace epsledger::transport {
 
@@ -60,6 +60,16 @@ struct ServerOptions {
   std::shared_ptr<prometheus::Registry> registry;
 };
 
+// How this process calls its own services. REQUIRES: the server outlives it.
+struct InProcess {
+  const UnaryMethods& unary_methods;
+  // For methods with streams.
+  std::shared_ptr<grpc::Channel> channel;
+  // What a call through the channel shows to be believed (calls/admission.h). A secret of the
+  // server.
+  std::string pass;
+};
+
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
 bool IsLocalAddress(const std::string& address);
 
@@ -79,12 +89,10 @@ class Server {
   ~Server();
 
   // Where it listens, the chosen port in place of 0.
-  const std::vector<std::string>& addresses() const { return addresses_; }
+  const std::vector<std::string>& addresses() const { return wire_->addresses(); }
 
-  // Calls the services without a socket, for the HTTP side of this process.
-  std::shared_ptr<grpc::Channel> InProcessChannel();
-  // What a call through it shows to be believed (calls/admission.h). A secret of this server.
-  const std::string& in_process_pass() const { return in_process_pass_; }
+  // The ways to the services without a socket, for the HTTP side of this process.
+  InProcess in_process();
 
   // Says NOT_SERVING, takes no new calls, and waits for those that are open; streams take no more
   // requests, watches end at once. Those that are still open after `patience` are answered
@@ -95,9 +103,8 @@ class Server {
  private:
   Server(const ServerOptions& options, core::DurableLedger& ledger);
   absl::Status Listen(const ServerOptions& options);
-  // Of one address: each follows its files for itself.
-  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(
-      const ServerOptions& options);
+  std::shared_ptr<grpc::Channel> NewChannel();
+  absl::Status ListenOnWire(const ServerOptions& options);
   // Answers what was held too long and tells the health service how the ledger is.
   void KeepHouse() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -112,11 +119,12 @@ class Server {
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
   PricingLedger priced_ledger_;
-  // Asked at every handshake, until the server is gone.
-  std::vector<std::unique_ptr<CertificateFiles>> certificates_;
+  UnaryMethods unary_methods_;
+  // Of methods with streams, of health and of reflection.
   std::vector<std::unique_ptr<grpc::Service>> services_;
-  std::vector<std::string> addresses_;
+  // Of these. Listens nowhere: calls come from the wire and from HTTP, in this process.
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<wire::WireServer> wire_;
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

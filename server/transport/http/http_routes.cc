@@ -27,10 +27,9 @@ void AnswerOpenApi(const HttpRequest& request, HttpReply reply) {
 }  // namespace
 
 HttpRoutes::HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
-                       std::shared_ptr<grpc::Channel> channel, std::string in_process_pass,
-                       HttpRoutesOptions options)
+                       InProcess services, HttpRoutesOptions options)
     : operations_(OperationsRoutes(ledger, std::move(registry))),
-      gateway_(std::move(channel), std::move(in_process_pass)),
+      gateway_(std::move(services)),
       events_(gateway_),
       host_names_(std::move(options.host_names)),
       dashboard_(options.dashboard) {}

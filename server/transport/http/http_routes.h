@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "grpcpp/channel.h"
 #include "prometheus/registry.h"
 #include "server/core/durable_ledger.h"
 #include "server/transport/http/event_routes.h"
@@ -38,8 +37,7 @@ class HttpRoutes {
   // REQUIRES: `ledger` outlives it, and so does the server whose in-process channel and pass they
   // are.
   HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
-             std::shared_ptr<grpc::Channel> channel, std::string in_process_pass,
-             HttpRoutesOptions options = {});
+             InProcess services, HttpRoutesOptions options = {});
 
   // REQUIRES: this outlives the HttpServer.
   HttpHandler handler();

@@ -23,7 +23,7 @@
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
-#include "server/transport/http/connection_counts.h"
+#include "server/transport/sockets/connection_counts.h"
 #include "server/transport/tls/tls_files.h"
 #include "spdlog/spdlog.h"
 

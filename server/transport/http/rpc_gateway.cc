@@ -1,5 +1,6 @@
 #include "server/transport/http/rpc_gateway.h"
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
@@ -196,16 +197,16 @@ class RpcGateway::Doorkeeper {
   int64_t inside_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-RpcGateway::RpcGateway(std::shared_ptr<grpc::Channel> channel, std::string in_process_pass)
-    : stub_(std::make_shared<grpc::GenericStub>(std::move(channel))),
-      in_process_pass_(std::move(in_process_pass)),
+RpcGateway::RpcGateway(InProcess services)
+    : services_(std::move(services)),
+      stub_(std::make_shared<grpc::GenericStub>(services_.channel)),
       doorkeeper_(std::make_shared<Doorkeeper>()) {}
 
 void RpcGateway::Drain(absl::Duration patience) { doorkeeper_->Drain(patience); }
 
 void RpcGateway::Introduce(const HttpCaller& caller, grpc::ClientContext* context) const {
   if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
-  if (caller.confidential) context->AddMetadata(kInProcessPassMetadata, in_process_pass_);
+  if (caller.confidential) context->AddMetadata(kInProcessPassMetadata, services_.pass);
 }
 
 const std::vector<const MethodDescriptor*>& RpcGateway::UnaryMethods() {
@@ -242,35 +243,45 @@ std::unique_ptr<Message> RpcGateway::NewRequest(const MethodDescriptor& method) 
   return NewMessage(method.input_type());
 }
 
+// Of one call over HTTP.
+class RpcGateway::Answer final : public wire::Responder {
+ public:
+  Answer(const MethodDescriptor& method, std::shared_ptr<Doorkeeper> doorkeeper, Done done)
+      : method_(method), doorkeeper_(std::move(doorkeeper)), done_(std::move(done)) {}
+
+  void Respond(const grpc::Status& status, std::string message) override {
+    std::unique_ptr<Message> answer;
+    if (status.ok()) {
+      answer = NewMessage(method_.output_type());
+      if (!answer->ParseFromString(message)) answer = nullptr;
+    }
+    if (status.ok() && answer == nullptr) {
+      std::move(done_)({grpc::StatusCode::INTERNAL, "unreadable answer"}, nullptr);
+    } else {
+      std::move(done_)(status, std::move(answer));
+    }
+    doorkeeper_->Leave();
+  }
+  // A connection of HTTP does not say so.
+  bool IsGone() override { return false; }
+
+ private:
+  const MethodDescriptor& method_;
+  const std::shared_ptr<Doorkeeper> doorkeeper_;
+  Done done_;
+};
+
 void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
                       const HttpCaller& caller, absl::Duration timeout, Done done) {
   if (!doorkeeper_->Enter()) return std::move(done)(Stopping(), nullptr);
-  struct Pending {
-    grpc::ClientContext context;
-    grpc::ByteBuffer request;
-    grpc::ByteBuffer answer;
-    std::shared_ptr<grpc::GenericStub> stub;  // until it is answered
-    std::optional<Done> done;
-  };
-  auto pending = std::make_shared<Pending>();
-  Introduce(caller, &pending->context);
-  pending->context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
-  pending->request = ToBytes(request);
-  pending->stub = stub_;
-  pending->done = std::move(done);
-  stub_->UnaryCall(
-      &pending->context, PathOf(method), grpc::StubOptions(), &pending->request, &pending->answer,
-      [pending, &method, doorkeeper = doorkeeper_](const grpc::Status& status) {
-        std::unique_ptr<Message> message;
-        if (status.ok()) message = FromBytes(method, &pending->answer);
-        Done answered = *std::exchange(pending->done, std::nullopt);
-        if (status.ok() && message == nullptr) {
-          std::move(answered)({grpc::StatusCode::INTERNAL, "unreadable answer"}, nullptr);
-        } else {
-          std::move(answered)(status, std::move(message));
-        }
-        doorkeeper->Leave();
-      });
+  wire::UnaryRequest unary{
+      .origin = {.peer = caller.confidential ? Admission::PeerOverHttp() : nullptr,
+                 .authorization = {}},
+      .message = request.SerializeAsString(),
+      .deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(timeout),
+      .responder = std::make_unique<Answer>(method, doorkeeper_, std::move(done))};
+  if (!caller.authorization.empty()) unary.origin.authorization = caller.authorization;
+  (*services_.unary_methods.Find(method.full_name()))(std::move(unary));
 }
 
 std::unique_ptr<RpcGateway::Stream> RpcGateway::Open(const MethodDescriptor& method,

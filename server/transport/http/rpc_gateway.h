@@ -14,6 +14,7 @@
 #include "grpcpp/client_context.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/status.h"
+#include "server/transport/grpc/server.h"
 
 namespace epsledger::transport {
 
@@ -27,8 +28,7 @@ struct HttpCaller {
 // the same limits and the same handlers as one over gRPC. Thread-safe.
 class RpcGateway {
  public:
-  // Server::InProcessChannel and Server::in_process_pass.
-  RpcGateway(std::shared_ptr<grpc::Channel> channel, std::string in_process_pass);
+  explicit RpcGateway(InProcess services);
 
   // The methods of epsledger.v1 that take one request and give one answer, by their full names
   // "epsledger.v1.BudgetService.GetBudget".
@@ -49,8 +49,8 @@ class RpcGateway {
   // the channel stops: a call on its channel after that finds nobody.
   void Drain(absl::Duration patience);
 
-  // Calls `done` once, from a thread of gRPC's or at once. REQUIRES: a unary method; `request` is
-  // its own.
+  // Calls `done` once, from a thread of the server's or at once. REQUIRES: a unary method;
+  // `request` is its own.
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const HttpCaller& caller,
             absl::Duration timeout, Done done);
@@ -73,11 +73,12 @@ class RpcGateway {
                                const google::protobuf::Message& request, const HttpCaller& caller);
 
  private:
+  class Answer;
   class Doorkeeper;
   void Introduce(const HttpCaller& caller, grpc::ClientContext* context) const;
 
+  const InProcess services_;
   const std::shared_ptr<grpc::GenericStub> stub_;
-  const std::string in_process_pass_;
   const std::shared_ptr<Doorkeeper> doorkeeper_;
 };
 

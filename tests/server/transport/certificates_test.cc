@@ -14,7 +14,6 @@
 #include "epsledger/v1/access_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "prometheus/registry.h"
-#include "server/transport/grpc/certificate_files.h"
 #include "server/transport/http/http_server.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "spdlog/spdlog.h"

@@ -1,4 +1,4 @@
-#include "server/transport/http/connection_counts.h"
+#include "server/transport/sockets/connection_counts.h"
 
 #include <gtest/gtest.h>
 

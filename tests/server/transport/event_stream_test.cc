@@ -124,7 +124,7 @@ class EventStream : public testing::Test {
   explicit EventStream(bool require_tokens = false)
       : server_({.addresses = {"127.0.0.1:0"}, .require_tokens = require_tokens}),
         routes_(*server_.ledger, std::make_shared<prometheus::Registry>(),
-                server_.server->InProcessChannel(), server_.server->in_process_pass()),
+                server_.server->in_process()),
         http_(*HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes_.handler())) {}
 
   const std::string& address() const { return http_->addresses()[0]; }

@@ -63,7 +63,7 @@ HttpAnswer Split(const std::string& answer) {
 TEST(RpcGateway, DrainsWhileItsCallersGoOn) {
   TestServer server;
   ASSERT_TRUE(server.client.CreateBudget("b", "pure_epsilon { epsilon: 1 }").ok());
-  RpcGateway gateway(server.server->InProcessChannel(), server.server->in_process_pass());
+  RpcGateway gateway(server.server->in_process());
   const auto* method = RpcGateway::FindUnaryMethod("epsledger.v1.BudgetService.GetBudget");
   ASSERT_NE(method, nullptr);
   v1::GetBudgetRequest request;
@@ -114,7 +114,7 @@ class HttpApi : public testing::Test {
   explicit HttpApi(bool require_tokens = false)
       : server_({.addresses = {"127.0.0.1:0"}, .require_tokens = require_tokens}),
         routes_(*server_.ledger, std::make_shared<prometheus::Registry>(),
-                server_.server->InProcessChannel(), server_.server->in_process_pass()),
+                server_.server->in_process()),
         http_(*HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes_.handler())) {}
 
   HttpAnswer Ask(const std::string& method, const std::string& target, const std::string& headers,

@@ -16,14 +16,17 @@
 #include "epsledger/v1/charge_service.pb.h"
 #include "epsledger/v1/server_service.pb.h"
 #include "epsledger/v1/session_service.pb.h"
-#include "grpc/grpc_security_constants.h"
-#include "grpcpp/security/auth_context.h"
 
 namespace epsledger::transport {
 namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
+
+// The words of kInProcessPeerMetadata.
+constexpr char kLocal[] = "this-machine";
+constexpr char kRemote[] = "another-machine";
+constexpr char kTls[] = "+tls";
 
 // The method that takes a request. A method with a stream of requests shares its message with the
 // one without.
@@ -42,24 +45,6 @@ std::map<const Descriptor*, std::string> MethodsByRequest() {
     }
   }
   return methods;
-}
-
-bool IsOnThisMachine(const std::string& peer) {
-  for (const char* local :
-       {"unix:", "unix-abstract:", "ipv4:127.", "ipv6:[::1]:", "ipv6:%5B::1%5D:"}) {
-    if (absl::StartsWith(peer, local)) return true;
-  }
-  return false;
-}
-
-bool IsEncrypted(const grpc::AuthContext& context) {
-  for (const grpc::string_ref& type :
-       context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
-    if (type == GRPC_SSL_TRANSPORT_SECURITY_TYPE || type == GRPC_TLS_TRANSPORT_SECURITY_TYPE) {
-      return true;
-    }
-  }
-  return false;
 }
 
 std::string KindOfPeer(bool local, bool encrypted) {
@@ -83,44 +68,82 @@ bool Admission::HasInProcessPass(const grpc::ServerContextBase& context) const {
          CRYPTO_memcmp(pass->second.data(), in_process_pass_.data(), in_process_pass_.size()) == 0;
 }
 
-access::Credentials Admission::CredentialsOf(const grpc::ServerContextBase& context) const {
-  access::Credentials credentials;
-  const auto [first, last] = context.client_metadata().equal_range("authorization");
+const std::shared_ptr<const wire::Peer>& Admission::PeerOverHttp() {
+  static const auto& peer =
+      *new std::shared_ptr<const wire::Peer>(std::make_shared<const wire::Peer>());
+  return peer;
+}
+
+wire::CallOrigin Admission::OriginOf(const grpc::ServerContextBase& context) const {
+  const auto& metadata = context.client_metadata();
+  wire::CallOrigin origin;
+  const auto [first, last] = metadata.equal_range("authorization");
   for (auto it = first; it != last; ++it) {
     const std::string value(it->second.data(), it->second.size());
     // Two of them are none that is valid.
-    credentials.authorization =
-        credentials.authorization ? *credentials.authorization + "," + value : value;
+    origin.authorization = origin.authorization ? *origin.authorization + "," + value : value;
   }
+  if (!HasInProcessPass(context)) return origin;
+  const auto said = metadata.find(kInProcessPeerMetadata);
+  if (said == metadata.end()) {
+    origin.peer = PeerOverHttp();
+    return origin;
+  }
+  const absl::string_view words(said->second.data(), said->second.size());
+  auto peer = std::make_shared<wire::Peer>(
+      wire::Peer{.is_on_this_machine = absl::StrContains(words, kLocal),
+                 .is_encrypted = absl::StrContains(words, kTls)});
+  const auto certificate = metadata.find(kInProcessCertificateMetadata);
+  if (certificate != metadata.end()) {
+    peer->certificate_pem.assign(certificate->second.data(), certificate->second.size());
+  }
+  origin.peer = std::move(peer);
+  return origin;
+}
+
+std::vector<std::pair<std::string, std::string>> Admission::Introduce(
+    const wire::Peer& peer) const {
+  std::vector<std::pair<std::string, std::string>> metadata = {
+      {kInProcessPassMetadata, in_process_pass_},
+      {kInProcessPeerMetadata,
+       absl::StrCat(peer.is_on_this_machine ? kLocal : kRemote, peer.is_encrypted ? kTls : "")}};
+  if (verifies_certificates_ && !peer.certificate_pem.empty()) {
+    metadata.emplace_back(kInProcessCertificateMetadata, peer.certificate_pem);
+  }
+  return metadata;
+}
+
+access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) const {
+  access::Credentials credentials{
+      .authorization = origin.authorization, .certificate_pem = "", .kind_of_peer = "a peer"};
   // Who is let in as anybody is not looked at.
-  credentials.kind_of_peer = "a peer";
   if (!credentials.authorization && !verifies_certificates_ && !control_.IsOn()) return credentials;
-  if (HasInProcessPass(context)) {
+  if (origin.peer == nullptr) {
+    credentials.kind_of_peer = KindOfPeer(false, false);
+    return credentials;
+  }
+  if (origin.peer == PeerOverHttp()) {
     credentials.confidential = true;
     credentials.kind_of_peer = "a peer over HTTP";
     return credentials;
   }
-  const std::shared_ptr<const grpc::AuthContext> security = context.auth_context();
-  const bool local = IsOnThisMachine(context.peer());
-  const bool encrypted = security != nullptr && IsEncrypted(*security);
-  credentials.confidential = local || encrypted;
-  credentials.kind_of_peer = KindOfPeer(local, encrypted);
-  if (verifies_certificates_ && encrypted) {
-    const std::vector<grpc::string_ref> pem =
-        security->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
-    if (pem.size() == 1) credentials.certificate_pem.assign(pem[0].data(), pem[0].size());
+  const wire::Peer& peer = *origin.peer;
+  credentials.confidential = peer.is_on_this_machine || peer.is_encrypted;
+  credentials.kind_of_peer = KindOfPeer(peer.is_on_this_machine, peer.is_encrypted);
+  if (verifies_certificates_ && peer.is_encrypted) {
+    credentials.certificate_pem = peer.certificate_pem;
   }
   return credentials;
 }
 
 absl::StatusOr<access::Caller> Admission::Admit(const grpc::ServerContextBase& context,
                                                 std::string_view method) const {
-  return control_.Admit(CredentialsOf(context), method);
+  return control_.Admit(CredentialsOf(OriginOf(context)), method);
 }
 
-absl::StatusOr<access::Caller> Admission::AdmitAnyRole(const grpc::ServerContextBase& context,
-                                                       std::string_view method) const {
-  return control_.AdmitAnyRole(CredentialsOf(context), method);
+absl::StatusOr<access::Caller> Admission::Admit(const wire::CallOrigin& origin,
+                                                std::string_view method) const {
+  return control_.Admit(CredentialsOf(origin), method);
 }
 
 }  // namespace epsledger::transport

@@ -1,22 +1,28 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_ADMISSION_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_ADMISSION_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "google/protobuf/descriptor.h"
 #include "grpcpp/server_context.h"
 #include "server/access/access_control.h"
 #include "server/access/caller.h"
+#include "server/transport/wire/services.h"
 
 namespace epsledger::transport {
 
-// Metadata that says of a call through the in-process channel: this process made it for somebody
-// over HTTP whose credentials nobody on the way could read. It holds for the pass of this very
-// server, which is a secret, and from elsewhere it says nothing.
+// Metadata of a call through the in-process channel. The pass, a secret of this very server, says
+// that a door of this process made the call for a client, and that what the other two say of the
+// client is true. The door of HTTP gives it where nobody on the way could read the credentials, and
+// says nothing of the peer.
 inline constexpr char kInProcessPassMetadata[] = "epsledger-in-process-pass";
+inline constexpr char kInProcessPeerMetadata[] = "epsledger-in-process-peer";
+inline constexpr char kInProcessCertificateMetadata[] = "epsledger-in-process-certificate-bin";
 
 // The full name of the method that takes this request, the one without a stream of them; empty if
 // there is none.
@@ -37,13 +43,19 @@ class Admission {
   // Who calls, if they may; as AccessControl::Admit. For streams: before anything is read.
   absl::StatusOr<access::Caller> Admit(const grpc::ServerContextBase& context,
                                        std::string_view method) const;
-  // The same for methods that are open to every caller who is known.
-  absl::StatusOr<access::Caller> AdmitAnyRole(const grpc::ServerContextBase& context,
-                                              std::string_view method) const;
+  // The same of a call of which no more than its headers came.
+  absl::StatusOr<access::Caller> Admit(const wire::CallOrigin& origin,
+                                       std::string_view method) const;
+
+  // The peer of a call over HTTP whose credentials nobody on the way could read.
+  static const std::shared_ptr<const wire::Peer>& PeerOverHttp();
+  // The metadata of calls that come from the peer, without what the client says of itself.
+  std::vector<std::pair<std::string, std::string>> Introduce(const wire::Peer& peer) const;
 
  private:
   bool HasInProcessPass(const grpc::ServerContextBase& context) const;
-  access::Credentials CredentialsOf(const grpc::ServerContextBase& context) const;
+  wire::CallOrigin OriginOf(const grpc::ServerContextBase& context) const;
+  access::Credentials CredentialsOf(const wire::CallOrigin& origin) const;
 
   access::AccessControl& control_;
   const bool verifies_certificates_;

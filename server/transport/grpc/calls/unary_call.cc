@@ -1,5 +1,6 @@
 #include "server/transport/grpc/calls/unary_call.h"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,78 +61,96 @@ absl::Status CheckNoUnknownFields(const Message& message) {
                                                  ": this server does not know it"));
 }
 
+absl::Status NoMessage(const Message& request) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("request: not a message ", request.GetDescriptor()->full_name(),
+                   ": its bytes do not parse, hold text that is not UTF-8, or nest too deeply"));
+}
+
+SteadyTime SteadyDeadline(const std::optional<std::chrono::steady_clock::time_point>& deadline) {
+  if (!deadline) return absl::InfiniteDuration();
+  return absl::FromChrono(deadline->time_since_epoch());
+}
+
 }  // namespace
 
 std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls, std::string_view method,
-                                            grpc::CallbackServerContext* context,
-                                            const grpc::ByteBuffer& request,
-                                            grpc::ServerUnaryReactor* reactor,
-                                            grpc::ByteBuffer* response) {
-  std::shared_ptr<UnaryCall> call(new UnaryCall(open_calls, method, context, reactor, response));
-  if (open_calls.Add(call, request.Length())) return call;
+                                            wire::UnaryRequest& request) {
+  std::shared_ptr<UnaryCall> call(new UnaryCall(open_calls, method, request));
+  if (open_calls.Add(call, request.message.size())) return call;
   call->Fail(TooManyCalls());
   return nullptr;
 }
 
-UnaryCall::UnaryCall(OpenCalls& open_calls, std::string_view method,
-                     grpc::CallbackServerContext* context, grpc::ServerUnaryReactor* reactor,
-                     grpc::ByteBuffer* response)
+UnaryCall::UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request)
     : open_calls_(open_calls),
+      deadline_(SteadyDeadline(request.deadline)),
       measured_(open_calls.metrics(), method),
-      response_(response),
-      context_(context),
-      reactor_(reactor) {}
+      responder_(std::move(request.responder)) {}
 
 UnaryCall::~UnaryCall() {
   Fail(absl::InternalError(
       "the call was lost inside the server: the outcome is unknown and counts as done"));
 }
 
-grpc::ServerUnaryReactor* UnaryCall::TakeReactor() {
-  grpc::ServerUnaryReactor* reactor = nullptr;
+std::unique_ptr<wire::Responder> UnaryCall::TakeResponder() {
+  std::unique_ptr<wire::Responder> responder;
   {
     absl::MutexLock lock(&mutex_);
-    reactor = std::exchange(reactor_, nullptr);
-    context_ = nullptr;
+    responder = std::move(responder_);
   }
-  // Before gRPC gets its answer: it may end the server right after the last one.
-  if (reactor != nullptr) open_calls_.Remove(*this);
-  return reactor;
+  // Before the answer is given: the server may end right after the last one.
+  if (responder != nullptr) open_calls_.Remove(*this);
+  return responder;
 }
 
 void UnaryCall::Succeed(const Message& response) {
-  grpc::ServerUnaryReactor* reactor = TakeReactor();
-  if (reactor == nullptr) return;
-  bool own_buffer = false;
-  Finish(*reactor, grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(response, response_,
-                                                                            &own_buffer));
+  const std::unique_ptr<wire::Responder> responder = TakeResponder();
+  if (responder == nullptr) return;
+  std::string message;
+  if (response.SerializeToString(&message)) {
+    Finish(*responder, grpc::Status::OK, std::move(message));
+  } else {
+    Finish(*responder, {grpc::StatusCode::INTERNAL, "the answer cannot be written"}, "");
+  }
 }
 
-void UnaryCall::Finish(grpc::ServerUnaryReactor& reactor, const grpc::Status& status) {
+void UnaryCall::Finish(wire::Responder& responder, const grpc::Status& status,
+                       std::string message) {
   measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
-  reactor.Finish(status);
+  responder.Respond(status, std::move(message));
 }
 
 void UnaryCall::Fail(const grpc::Status& status) {
-  if (grpc::ServerUnaryReactor* reactor = TakeReactor()) Finish(*reactor, status);
+  if (const auto responder = TakeResponder()) Finish(*responder, status, "");
 }
 
 void UnaryCall::Fail(const absl::Status& status) {
-  if (grpc::ServerUnaryReactor* reactor = TakeReactor()) Finish(*reactor, ToGrpcStatus(status));
+  if (const auto responder = TakeResponder()) Finish(*responder, ToGrpcStatus(status), "");
 }
 
 bool UnaryCall::Abandoned() {
+  if (SteadyNow() > deadline_) return true;
   absl::MutexLock lock(&mutex_);
-  return context_ == nullptr || context_->IsCancelled();
+  return responder_ == nullptr || responder_->IsGone();
+}
+
+void UnaryCall::KeepHouse(SteadyTime now) {
+  if (now > deadline_) Fail(DeadlinePassed());
+}
+
+absl::Status ReadRequest(std::string_view bytes, Message* request) {
+  if (!request->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return NoMessage(*request);
+  }
+  return CheckNoUnknownFields(*request);
 }
 
 absl::Status ReadRequest(const grpc::ByteBuffer& bytes, Message* request) {
   grpc::ByteBuffer copy = bytes;  // counts references; the reader wants to own one
   grpc::ProtoBufferReader reader(&copy);
   if (!reader.status().ok() || !request->ParseFromZeroCopyStream(&reader)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("request: not a message ", request->GetDescriptor()->full_name(),
-                     ": its bytes do not parse, hold text that is not UTF-8, or nest too deeply"));
+    return NoMessage(*request);
   }
   return CheckNoUnknownFields(*request);
 }

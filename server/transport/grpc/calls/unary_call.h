@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_UNARY_CALL_H_
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,31 +11,27 @@
 #include "absl/synchronization/mutex.h"
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
-#include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/server_callback.h"
 #include "grpcpp/support/status.h"
 #include "server/access/caller.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/open_calls.h"
+#include "server/transport/grpc/calls/steady_time.h"
+#include "server/transport/wire/services.h"
 
 namespace epsledger::transport {
 
 // One unary call from its arrival to its one answer.
 //
-// Invariants: gRPC is given exactly one answer, the first of whatever is tried (an answer of the
-// ledger, one of FailArrivedBefore, one of the destructor); nothing of gRPC's is touched after it.
-// So an answer may come long after the client cancelled or the server gave the call up.
-// Thread-safe.
+// Invariants: the responder is given exactly one answer, the first of whatever is tried (an answer
+// of the ledger, one of FailArrivedBefore, one of the destructor), and let go of after it. So an
+// answer may come long after the client cancelled or the server gave the call up. Thread-safe.
 class UnaryCall final : public OpenCall {
  public:
   // Nullptr, and the call is answered UNAVAILABLE, if too many are open. REQUIRES: `open_calls`
-  // outlives the call. `context` and `response` are gRPC's and live until the answer.
+  // outlives the call's answer.
   static std::shared_ptr<UnaryCall> Start(OpenCalls& open_calls, std::string_view method,
-                                          grpc::CallbackServerContext* context,
-                                          const grpc::ByteBuffer& request,
-                                          grpc::ServerUnaryReactor* reactor,
-                                          grpc::ByteBuffer* response);
+                                          wire::UnaryRequest& request);
   // Answers INTERNAL if nobody did: a lost call must not look like a slow one.
   ~UnaryCall() override;
   UnaryCall(const UnaryCall&) = delete;
@@ -48,26 +45,25 @@ class UnaryCall final : public OpenCall {
   // True if nobody waits for the answer any more: it was given, or the client cancelled or its
   // deadline passed. Work that nobody wants need not begin; what the ledger has is not undone.
   bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Answers DEADLINE_EXCEEDED where the deadline has passed.
+  void KeepHouse(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Who calls. REQUIRES of the first: nobody else has the call yet.
   void set_caller(access::Caller caller) { caller_ = std::move(caller); }
   const access::Caller& caller() const { return caller_; }
 
  private:
-  UnaryCall(OpenCalls& open_calls, std::string_view method, grpc::CallbackServerContext* context,
-            grpc::ServerUnaryReactor* reactor, grpc::ByteBuffer* response);
-  // REQUIRES: `reactor` was taken.
-  void Finish(grpc::ServerUnaryReactor& reactor, const grpc::Status& status);
-  // The reactor for the first caller, then nullptr.
-  grpc::ServerUnaryReactor* TakeReactor() ABSL_LOCKS_EXCLUDED(mutex_);
+  UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request);
+  void Finish(wire::Responder& responder, const grpc::Status& status, std::string message);
+  // The responder for the first caller, then nullptr.
+  std::unique_ptr<wire::Responder> TakeResponder() ABSL_LOCKS_EXCLUDED(mutex_);
 
   OpenCalls& open_calls_;
+  const SteadyTime deadline_;
   access::Caller caller_;
-  metrics::RpcMetrics::Call measured_;  // of who took the reactor
-  grpc::ByteBuffer* const response_;    // of who took the reactor
+  metrics::RpcMetrics::Call measured_;  // of who took the responder
   absl::Mutex mutex_;
-  grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_);
-  grpc::ServerUnaryReactor* reactor_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<wire::Responder> responder_ ABSL_GUARDED_BY(mutex_);
 };
 
 using Call = std::shared_ptr<UnaryCall>;
@@ -75,6 +71,7 @@ using Call = std::shared_ptr<UnaryCall>;
 // Reads a request of a client. INVALID_ARGUMENT if the bytes are no message of that type (proto3
 // text must be UTF-8; at most 100 levels), or if they hold a field that this version does not
 // know: it might have changed what is asked. Events check theirs when they are converted.
+absl::Status ReadRequest(std::string_view bytes, google::protobuf::Message* request);
 absl::Status ReadRequest(const grpc::ByteBuffer& bytes, google::protobuf::Message* request);
 
 // A message of a type with everything in it, in few allocations and freed at once. Small ones stay
@@ -108,24 +105,20 @@ grpc::ByteBuffer ToBytes(const google::protobuf::Message& message);
 // absl::Status(const Request&, Call). An error is the answer; OK means that the handler has
 // answered or will.
 template <class Request, class Handler>
-grpc::ServerUnaryReactor* Handle(OpenCalls& open_calls, grpc::CallbackServerContext* context,
-                                 const grpc::ByteBuffer* bytes, grpc::ByteBuffer* response,
-                                 const Handler& handler) {
-  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& handler) {
   static const std::string_view method = MethodTaking(*Request::descriptor());
-  const Call call = UnaryCall::Start(open_calls, method, context, *bytes, reactor, response);
-  if (call == nullptr) return reactor;
-  absl::StatusOr<access::Caller> caller = open_calls.admission().Admit(*context, method);
+  const Call call = UnaryCall::Start(open_calls, method, arrived);
+  if (call == nullptr) return;
+  absl::StatusOr<access::Caller> caller = open_calls.admission().Admit(arrived.origin, method);
   absl::Status status = caller.status();
   ArenaMessage<Request> message;
   Request& request = *message;
   if (status.ok()) {
     call->set_caller(*std::move(caller));
-    status = ReadRequest(*bytes, &request);
+    status = ReadRequest(arrived.message, &request);
   }
   if (status.ok()) status = handler(request, call);
   if (!status.ok()) call->Fail(status);
-  return reactor;
 }
 
 }  // namespace epsledger::transport

@@ -15,24 +15,15 @@
 namespace epsledger::transport {
 namespace {
 
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
-using AccessRaw = v1::AccessService::WithRawCallbackMethod_CreateToken<
-    v1::AccessService::WithRawCallbackMethod_ListTokens<
-        v1::AccessService::WithRawCallbackMethod_RevokeToken<
-            v1::AccessService::WithRawCallbackMethod_GetCaller<v1::AccessService::Service>>>>;
-
 constexpr char kTokenList[] = "tokens";
 
-class AccessHandlers final : public AccessRaw {
+class AccessHandlers {
  public:
   explicit AccessHandlers(HandlerContext context) : context_(std::move(context)) {}
 
-  Unary* CreateToken(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::CreateTokenRequest>(
-        context_.open_calls, context, bytes, response,
+  void CreateToken(wire::UnaryRequest arrived) {
+    Handle<v1::CreateTokenRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::CreateTokenRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<access::NewToken> made =
               FromProto(request, call->caller().tenant, absl::Now());
@@ -50,9 +41,9 @@ class AccessHandlers final : public AccessRaw {
         });
   }
 
-  Unary* ListTokens(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListTokensRequest>(
-        context_.open_calls, context, bytes, response,
+  void ListTokens(wire::UnaryRequest arrived) {
+    Handle<v1::ListTokensRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ListTokensRequest& request, const Call& call) -> absl::Status {
           const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
           if (!size.ok()) return size.status();
@@ -66,9 +57,9 @@ class AccessHandlers final : public AccessRaw {
         });
   }
 
-  Unary* RevokeToken(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::RevokeTokenRequest>(
-        context_.open_calls, context, bytes, response,
+  void RevokeToken(wire::UnaryRequest arrived) {
+    Handle<v1::RevokeTokenRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::RevokeTokenRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseTokenName("name", request.name());
           if (!id.ok()) return id.status();
@@ -83,15 +74,14 @@ class AccessHandlers final : public AccessRaw {
         });
   }
 
-  Unary* GetCaller(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetCallerRequest>(
-        context_.open_calls, context, bytes, response,
-        [](const v1::GetCallerRequest&, const Call& call) -> absl::Status {
-          v1::Caller message;
-          ToProto(call->caller(), &message);
-          call->Succeed(message);
-          return absl::OkStatus();
-        });
+  void GetCaller(wire::UnaryRequest arrived) {
+    Handle<v1::GetCallerRequest>(context_.open_calls, std::move(arrived),
+                                 [](const v1::GetCallerRequest&, const Call& call) -> absl::Status {
+                                   v1::Caller message;
+                                   ToProto(call->caller(), &message);
+                                   call->Succeed(message);
+                                   return absl::OkStatus();
+                                 });
   }
 
  private:
@@ -117,8 +107,13 @@ class AccessHandlers final : public AccessRaw {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context) {
-  return std::make_unique<AccessHandlers>(std::move(context));
+std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context, UnaryMethods& methods) {
+  methods.Add("epsledger.v1.AccessService", std::make_shared<AccessHandlers>(context),
+              {{"CreateToken", &AccessHandlers::CreateToken},
+               {"ListTokens", &AccessHandlers::ListTokens},
+               {"RevokeToken", &AccessHandlers::RevokeToken},
+               {"GetCaller", &AccessHandlers::GetCaller}});
+  return std::make_unique<v1::AccessService::Service>();
 }
 
 }  // namespace epsledger::transport

@@ -9,7 +9,9 @@
 namespace epsledger::transport {
 
 // epsledger.v1.AccessService: the tokens of the caller's tenant, and who the caller is.
-std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context);
+// `methods` gets them; gRPC calls none, and shows them by reflection. REQUIRES: `methods` is let go
+// of before what `context` refers to.
+std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context, UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

@@ -14,24 +14,13 @@
 namespace epsledger::transport {
 namespace {
 
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
-using AccountingRaw = v1::AccountingService::WithRawCallbackMethod_Compute<
-    v1::AccountingService::WithRawCallbackMethod_CompareAccountants<
-        v1::AccountingService::WithRawCallbackMethod_GetPrivacyProfile<
-            v1::AccountingService::WithRawCallbackMethod_GetTradeOffCurve<
-                v1::AccountingService::WithRawCallbackMethod_AuditCanaries<
-                    v1::AccountingService::Service>>>>>;
-
-class AccountingHandlers final : public AccountingRaw {
+class AccountingHandlers {
  public:
   explicit AccountingHandlers(HandlerContext context) : context_(std::move(context)) {}
 
-  Unary* Compute(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ComputeRequest>(
-        context_.open_calls, context, bytes, response,
+  void Compute(wire::UnaryRequest arrived) {
+    Handle<v1::ComputeRequest>(
+        context_.open_calls, std::move(arrived),
         [this](v1::ComputeRequest& request, const Call& call) -> absl::Status {
           // What is wrong with the request is said at once, not after those that wait.
           absl::Status status = convert::ToQuestion(request).status();
@@ -48,24 +37,21 @@ class AccountingHandlers final : public AccountingRaw {
         });
   }
 
-  Unary* CompareAccountants(Context* context, const Bytes* bytes, Bytes* response) override {
-    return HandleAsked<v1::CompareAccountantsRequest>(context, bytes, response,
-                                                      convert::CompareAccountants);
+  void CompareAccountants(wire::UnaryRequest arrived) {
+    HandleAsked<v1::CompareAccountantsRequest>(std::move(arrived), convert::CompareAccountants);
   }
 
-  Unary* GetPrivacyProfile(Context* context, const Bytes* bytes, Bytes* response) override {
-    return HandleAsked<v1::GetPrivacyProfileRequest>(context, bytes, response,
-                                                     convert::PrivacyProfile);
+  void GetPrivacyProfile(wire::UnaryRequest arrived) {
+    HandleAsked<v1::GetPrivacyProfileRequest>(std::move(arrived), convert::PrivacyProfile);
   }
 
-  Unary* GetTradeOffCurve(Context* context, const Bytes* bytes, Bytes* response) override {
-    return HandleAsked<v1::GetTradeOffCurveRequest>(context, bytes, response,
-                                                    convert::TradeOffCurve);
+  void GetTradeOffCurve(wire::UnaryRequest arrived) {
+    HandleAsked<v1::GetTradeOffCurveRequest>(std::move(arrived), convert::TradeOffCurve);
   }
 
-  Unary* AuditCanaries(Context* context, const Bytes* bytes, Bytes* response) override {
-    return HandleAsked<v1::AuditCanariesRequest>(
-        context, bytes, response, [](const accounting::AuditQuestion& question, const auto&) {
+  void AuditCanaries(wire::UnaryRequest arrived) {
+    HandleAsked<v1::AuditCanariesRequest>(
+        std::move(arrived), [](const accounting::AuditQuestion& question, const auto&) {
           return convert::AuditCanaries(question);
         });
   }
@@ -74,9 +60,9 @@ class AccountingHandlers final : public AccountingRaw {
   // Says at once what is wrong with the request; asks `ask(question, abandoned)` of what is right,
   // on a thread of the computations and for as long as somebody waits.
   template <class Request, class Ask>
-  Unary* HandleAsked(Context* context, const Bytes* bytes, Bytes* response, Ask ask) {
-    return Handle<Request>(
-        context_.open_calls, context, bytes, response,
+  void HandleAsked(wire::UnaryRequest arrived, Ask ask) {
+    Handle<Request>(
+        context_.open_calls, std::move(arrived),
         [this, ask](const Request& request, const Call& call) -> absl::Status {
           auto question = convert::ToQuestion(request);
           if (!question.ok()) return question.status();
@@ -96,8 +82,15 @@ class AccountingHandlers final : public AccountingRaw {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAccountingService(HandlerContext context) {
-  return std::make_unique<AccountingHandlers>(std::move(context));
+std::unique_ptr<grpc::Service> MakeAccountingService(HandlerContext context,
+                                                     UnaryMethods& methods) {
+  methods.Add("epsledger.v1.AccountingService", std::make_shared<AccountingHandlers>(context),
+              {{"Compute", &AccountingHandlers::Compute},
+               {"CompareAccountants", &AccountingHandlers::CompareAccountants},
+               {"GetPrivacyProfile", &AccountingHandlers::GetPrivacyProfile},
+               {"GetTradeOffCurve", &AccountingHandlers::GetTradeOffCurve},
+               {"AuditCanaries", &AccountingHandlers::AuditCanaries}});
+  return std::make_unique<v1::AccountingService::Service>();
 }
 
 }  // namespace epsledger::transport

@@ -8,9 +8,10 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.AccountingService: compute, compare and the two curves; auditing canaries is not in
-// this version.
-std::unique_ptr<grpc::Service> MakeAccountingService(HandlerContext context);
+// epsledger.v1.AccountingService.
+// `methods` gets them; gRPC calls none, and shows them by reflection. REQUIRES: `methods` is let go
+// of before what `context` refers to.
+std::unique_ptr<grpc::Service> MakeAccountingService(HandlerContext context, UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

@@ -12,6 +12,7 @@
 #include "epsledger/v1/audit_service.pb.h"
 #include "server/core/ledger.h"
 #include "server/core/ledger_verifier.h"
+#include "server/core/limits.h"
 #include "server/core/merkle.h"
 #include "server/statement/statement.h"
 #include "server/transport/grpc/calls/entry_scan.h"
@@ -21,27 +22,15 @@
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/handlers/list_denials.h"
 #include "server/transport/grpc/limits.h"
+#include "server/transport/grpc/status/shown_text.h"
 
 namespace epsledger::transport {
 namespace {
 
 using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-
-template <class Base>
-using AuditRaw1 = v1::AuditService::WithRawCallbackMethod_GetLedgerHead<
-    v1::AuditService::WithRawCallbackMethod_ListAuditEntries<
-        v1::AuditService::WithRawCallbackMethod_ProveInclusion<
-            v1::AuditService::WithRawCallbackMethod_ProveConsistency<Base>>>>;
-template <class Base>
-using AuditRaw2 = v1::AuditService::WithRawCallbackMethod_VerifyLedger<
-    v1::AuditService::WithRawCallbackMethod_ExportLedger<
-        v1::AuditService::WithRawCallbackMethod_GetPrivacyStatement<
-            v1::AuditService::WithRawCallbackMethod_ListDenials<
-                v1::AuditService::WithRawCallbackMethod_LiftQuarantine<Base>>>>>;
 
 absl::Status AnswerEntries(core::LedgerReader& reader, const std::string& budget_id, int64_t after,
                            int64_t size, const Call& call) {
@@ -84,7 +73,7 @@ void GiveHead(const core::Ledger& ledger, const HeadKey& key, const Call& call,
       key.TagOf(call->caller().tenant, ledger.root_id(), message->sequence(), message->hash()));
 }
 
-class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service>> {
+class AuditHandlers {
  public:
   AuditHandlers(HandlerContext context, std::shared_ptr<const statement::SigningKey> key,
                 std::string server_version)
@@ -92,9 +81,9 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         key_(std::move(key)),
         server_version_(std::move(server_version)) {}
 
-  Unary* GetLedgerHead(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetLedgerHeadRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetLedgerHead(wire::UnaryRequest arrived) {
+    Handle<v1::GetLedgerHeadRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetLedgerHeadRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
@@ -110,9 +99,9 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         });
   }
 
-  Unary* ListAuditEntries(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListAuditEntriesRequest>(
-        context_.open_calls, context, bytes, response,
+  void ListAuditEntries(wire::UnaryRequest arrived) {
+    Handle<v1::ListAuditEntriesRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ListAuditEntriesRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
@@ -130,9 +119,9 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         });
   }
 
-  Unary* ProveInclusion(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ProveInclusionRequest>(
-        context_.open_calls, context, bytes, response,
+  void ProveInclusion(wire::UnaryRequest arrived) {
+    Handle<v1::ProveInclusionRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ProveInclusionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
@@ -153,9 +142,9 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         });
   }
 
-  Unary* ProveConsistency(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ProveConsistencyRequest>(
-        context_.open_calls, context, bytes, response,
+  void ProveConsistency(wire::UnaryRequest arrived) {
+    Handle<v1::ProveConsistencyRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ProveConsistencyRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
@@ -176,9 +165,9 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         });
   }
 
-  Unary* VerifyLedger(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::VerifyLedgerRequest>(
-        context_.open_calls, context, bytes, response,
+  void VerifyLedger(wire::UnaryRequest arrived) {
+    Handle<v1::VerifyLedgerRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::VerifyLedgerRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
@@ -192,27 +181,9 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
         });
   }
 
-  grpc::ServerWriteReactor<Bytes>* ExportLedger(Context* context, const Bytes* bytes) override {
-    v1::ExportLedgerRequest request;
-    const absl::StatusOr<access::Caller> caller = context_.open_calls.admission().Admit(
-        *context, MethodTaking(*v1::ExportLedgerRequest::descriptor()));
-    absl::Status status = caller.status();
-    if (status.ok()) status = ReadRequest(*bytes, &request);
-    if (status.ok()) {
-      status = accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
-    }
-    absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
-    if (status.ok()) status = id.status();
-    if (!status.ok()) {
-      return ExportStream::Fail(context_.ledger, context_.open_calls.metrics(), status);
-    }
-    return ExportStream::Start(context_.ledger, context_.open_calls.metrics(), caller->tenant,
-                               *std::move(id), request.after_sequence());
-  }
-
-  Unary* GetPrivacyStatement(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetPrivacyStatementRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetPrivacyStatement(wire::UnaryRequest arrived) {
+    Handle<v1::GetPrivacyStatementRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetPrivacyStatementRequest& request, const Call& call) -> absl::Status {
           core::SessionName name;
           absl::Status status = ReadResourceName(request.name(), &name);
@@ -233,16 +204,15 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
           return absl::OkStatus();
         });
   }
-  Unary* ListDenials(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListDenialsRequest>(
-        context_.open_calls, context, bytes, response,
-        [this](const v1::ListDenialsRequest& request, const Call& call) {
-          return transport::ListDenials(context_, request, call);
-        });
+  void ListDenials(wire::UnaryRequest arrived) {
+    Handle<v1::ListDenialsRequest>(context_.open_calls, std::move(arrived),
+                                   [this](const v1::ListDenialsRequest& request, const Call& call) {
+                                     return transport::ListDenials(context_, request, call);
+                                   });
   }
-  Unary* LiftQuarantine(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::LiftQuarantineRequest>(
-        context_.open_calls, context, bytes, response,
+  void LiftQuarantine(wire::UnaryRequest arrived) {
+    Handle<v1::LiftQuarantineRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::LiftQuarantineRequest& request, const Call& call) -> absl::Status {
           const absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
@@ -417,13 +387,50 @@ class AuditHandlers final : public AuditRaw1<AuditRaw2<v1::AuditService::Service
   const std::string server_version_;
 };
 
+// The method with a stream, which gRPC calls.
+class AuditStreams final
+    : public v1::AuditService::WithRawCallbackMethod_ExportLedger<v1::AuditService::Service> {
+ public:
+  explicit AuditStreams(HandlerContext context) : context_(std::move(context)) {}
+
+  grpc::ServerWriteReactor<Bytes>* ExportLedger(Context* context, const Bytes* bytes) override {
+    v1::ExportLedgerRequest request;
+    const absl::StatusOr<access::Caller> caller = context_.open_calls.admission().Admit(
+        *context, MethodTaking(*v1::ExportLedgerRequest::descriptor()));
+    absl::Status status = caller.status();
+    if (status.ok()) status = ReadRequest(*bytes, &request);
+    if (status.ok()) {
+      status = accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
+    }
+    absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+    if (status.ok()) status = id.status();
+    if (!status.ok()) {
+      return ExportStream::Fail(context_.ledger, context_.open_calls.metrics(), status);
+    }
+    return ExportStream::Start(context_.ledger, context_.open_calls.metrics(), caller->tenant,
+                               *std::move(id), request.after_sequence());
+  }
+
+ private:
+  const HandlerContext context_;
+};
+
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context,
                                                 std::shared_ptr<const statement::SigningKey> key,
-                                                std::string server_version) {
-  return std::make_unique<AuditHandlers>(std::move(context), std::move(key),
-                                         std::move(server_version));
+                                                std::string server_version, UnaryMethods& methods) {
+  methods.Add("epsledger.v1.AuditService",
+              std::make_shared<AuditHandlers>(context, std::move(key), std::move(server_version)),
+              {{"GetLedgerHead", &AuditHandlers::GetLedgerHead},
+               {"ListAuditEntries", &AuditHandlers::ListAuditEntries},
+               {"ProveInclusion", &AuditHandlers::ProveInclusion},
+               {"ProveConsistency", &AuditHandlers::ProveConsistency},
+               {"VerifyLedger", &AuditHandlers::VerifyLedger},
+               {"GetPrivacyStatement", &AuditHandlers::GetPrivacyStatement},
+               {"ListDenials", &AuditHandlers::ListDenials},
+               {"LiftQuarantine", &AuditHandlers::LiftQuarantine}});
+  return std::make_unique<AuditStreams>(std::move(context));
 }
 
 }  // namespace epsledger::transport

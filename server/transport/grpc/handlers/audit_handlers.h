@@ -10,11 +10,13 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.AuditService: all of it. Privacy statements are signed by `key` and name
+// epsledger.v1.AuditService. Privacy statements are signed by `key` and name
 // `server_version`.
+// `methods` gets those of one answer; the service is what gRPC calls: methods with streams.
+// REQUIRES: `methods` and the service are let go of before what `context` refers to.
 std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context,
                                                 std::shared_ptr<const statement::SigningKey> key,
-                                                std::string server_version);
+                                                std::string server_version, UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

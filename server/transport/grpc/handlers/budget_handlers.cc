@@ -30,23 +30,6 @@ namespace {
 
 using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
-template <class Base>
-using BudgetRaw1 = v1::BudgetService::WithRawCallbackMethod_CreateBudget<
-    v1::BudgetService::WithRawCallbackMethod_GetBudget<
-        v1::BudgetService::WithRawCallbackMethod_ListBudgets<
-            v1::BudgetService::WithRawCallbackMethod_UpdateBudget<Base>>>>;
-template <class Base>
-using BudgetRaw2 = v1::BudgetService::WithRawCallbackMethod_FreezeBudget<
-    v1::BudgetService::WithRawCallbackMethod_ThawBudget<
-        v1::BudgetService::WithRawCallbackMethod_CloseBudget<
-            v1::BudgetService::WithRawCallbackMethod_SupersedeBudget<Base>>>>;
-template <class Base>
-using BudgetRaw3 = v1::BudgetService::WithRawCallbackMethod_GetBudgetTree<
-    v1::BudgetService::WithRawCallbackMethod_GetBudgetGuarantees<
-        v1::BudgetService::WithRawCallbackMethod_GetBudgetActivity<
-            v1::BudgetService::WithRawCallbackMethod_WatchBudget<Base>>>>;
 
 constexpr char kBudgetList[] = "budgets";
 constexpr int64_t kActivityWindowSeconds = 24 * 60 * 60;
@@ -114,13 +97,13 @@ void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
   }
 }
 
-class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetService::Service>>> {
+class BudgetHandlers {
  public:
   explicit BudgetHandlers(HandlerContext context) : context_(std::move(context)) {}
 
-  Unary* CreateBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::CreateBudgetRequest>(
-        context_.open_calls, context, bytes, response,
+  void CreateBudget(wire::UnaryRequest arrived) {
+    Handle<v1::CreateBudgetRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::CreateBudgetRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::CreateBudget> command = ReadCreateBudget(request);
           if (!command.ok()) return command.status();
@@ -129,9 +112,9 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* GetBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetBudgetRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetBudget(wire::UnaryRequest arrived) {
+    Handle<v1::GetBudgetRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetBudgetRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
           if (!id.ok()) return id.status();
@@ -142,9 +125,9 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* ListBudgets(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListBudgetsRequest>(
-        context_.open_calls, context, bytes, response,
+  void ListBudgets(wire::UnaryRequest arrived) {
+    Handle<v1::ListBudgetsRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ListBudgetsRequest& request, const Call& call) -> absl::Status {
           const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
           if (!size.ok()) return size.status();
@@ -158,9 +141,9 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* UpdateBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::UpdateBudgetRequest>(
-        context_.open_calls, context, bytes, response,
+  void UpdateBudget(wire::UnaryRequest arrived) {
+    Handle<v1::UpdateBudgetRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::UpdateBudgetRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::UpdateBudget> update = FromProto(request);
           if (!update.ok()) return update.status();
@@ -169,21 +152,19 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* FreezeBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return ChangePhase<v1::FreezeBudgetRequest>(core::BudgetPhase::kFrozen, context, bytes,
-                                                response);
+  void FreezeBudget(wire::UnaryRequest arrived) {
+    ChangePhase<v1::FreezeBudgetRequest>(core::BudgetPhase::kFrozen, std::move(arrived));
   }
-  Unary* ThawBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return ChangePhase<v1::ThawBudgetRequest>(core::BudgetPhase::kActive, context, bytes, response);
+  void ThawBudget(wire::UnaryRequest arrived) {
+    ChangePhase<v1::ThawBudgetRequest>(core::BudgetPhase::kActive, std::move(arrived));
   }
-  Unary* CloseBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return ChangePhase<v1::CloseBudgetRequest>(core::BudgetPhase::kClosed, context, bytes,
-                                               response);
+  void CloseBudget(wire::UnaryRequest arrived) {
+    ChangePhase<v1::CloseBudgetRequest>(core::BudgetPhase::kClosed, std::move(arrived));
   }
 
-  Unary* SupersedeBudget(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::SupersedeBudgetRequest>(
-        context_.open_calls, context, bytes, response,
+  void SupersedeBudget(wire::UnaryRequest arrived) {
+    Handle<v1::SupersedeBudgetRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::SupersedeBudgetRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SupersedeBudget> supersede = FromProto(request);
           if (!supersede.ok()) return supersede.status();
@@ -192,9 +173,9 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* GetBudgetTree(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetBudgetTreeRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetBudgetTree(wire::UnaryRequest arrived) {
+    Handle<v1::GetBudgetTreeRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetBudgetTreeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
           if (!id.ok()) return id.status();
@@ -211,9 +192,9 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* GetBudgetGuarantees(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetBudgetGuaranteesRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetBudgetGuarantees(wire::UnaryRequest arrived) {
+    Handle<v1::GetBudgetGuaranteesRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetBudgetGuaranteesRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
           if (!id.ok()) return id.status();
@@ -240,9 +221,9 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  Unary* GetBudgetActivity(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetBudgetActivityRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetBudgetActivity(wire::UnaryRequest arrived) {
+    Handle<v1::GetBudgetActivityRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetBudgetActivityRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
           if (!id.ok()) return id.status();
@@ -264,24 +245,12 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
         });
   }
 
-  grpc::ServerWriteReactor<Bytes>* WatchBudget(Context* context, const Bytes* bytes) override {
-    v1::WatchBudgetRequest request;
-    absl::Status status = ReadRequest(*bytes, &request);
-    absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-    if (status.ok()) status = id.status();
-    return Watch::Start(
-        context_, context, "epsledger.v1.BudgetService.WatchBudget",
-        status.ok() ? absl::StatusOr<Watched>(Watched{.budget_id = *std::move(id)}) : status,
-        request.after_sequence());
-  }
-
  private:
   // Freezing, thawing and closing differ in their last word only.
   template <class Request>
-  Unary* ChangePhase(core::BudgetPhase phase, Context* context, const Bytes* bytes,
-                     Bytes* response) {
-    return Handle<Request>(
-        context_.open_calls, context, bytes, response,
+  void ChangePhase(core::BudgetPhase phase, wire::UnaryRequest arrived) {
+    Handle<Request>(
+        context_.open_calls, std::move(arrived),
         [this, phase](const Request& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
           if (!id.ok()) return id.status();
@@ -372,10 +341,43 @@ class BudgetHandlers final : public BudgetRaw1<BudgetRaw2<BudgetRaw3<v1::BudgetS
   const HandlerContext context_;
 };
 
+// The method with a stream, which gRPC calls.
+class BudgetStreams final
+    : public v1::BudgetService::WithRawCallbackMethod_WatchBudget<v1::BudgetService::Service> {
+ public:
+  explicit BudgetStreams(HandlerContext context) : context_(std::move(context)) {}
+
+  grpc::ServerWriteReactor<Bytes>* WatchBudget(Context* context, const Bytes* bytes) override {
+    v1::WatchBudgetRequest request;
+    absl::Status status = ReadRequest(*bytes, &request);
+    absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+    if (status.ok()) status = id.status();
+    return Watch::Start(
+        context_, context, "epsledger.v1.BudgetService.WatchBudget",
+        status.ok() ? absl::StatusOr<Watched>(Watched{.budget_id = *std::move(id)}) : status,
+        request.after_sequence());
+  }
+
+ private:
+  const HandlerContext context_;
+};
+
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeBudgetService(HandlerContext context) {
-  return std::make_unique<BudgetHandlers>(std::move(context));
+std::unique_ptr<grpc::Service> MakeBudgetService(HandlerContext context, UnaryMethods& methods) {
+  methods.Add("epsledger.v1.BudgetService", std::make_shared<BudgetHandlers>(context),
+              {{"CreateBudget", &BudgetHandlers::CreateBudget},
+               {"GetBudget", &BudgetHandlers::GetBudget},
+               {"ListBudgets", &BudgetHandlers::ListBudgets},
+               {"UpdateBudget", &BudgetHandlers::UpdateBudget},
+               {"FreezeBudget", &BudgetHandlers::FreezeBudget},
+               {"ThawBudget", &BudgetHandlers::ThawBudget},
+               {"CloseBudget", &BudgetHandlers::CloseBudget},
+               {"SupersedeBudget", &BudgetHandlers::SupersedeBudget},
+               {"GetBudgetTree", &BudgetHandlers::GetBudgetTree},
+               {"GetBudgetGuarantees", &BudgetHandlers::GetBudgetGuarantees},
+               {"GetBudgetActivity", &BudgetHandlers::GetBudgetActivity}});
+  return std::make_unique<BudgetStreams>(std::move(context));
 }
 
 }  // namespace epsledger::transport

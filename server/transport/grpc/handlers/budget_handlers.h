@@ -8,8 +8,10 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.BudgetService: create, get and list; the others are not in this version.
-std::unique_ptr<grpc::Service> MakeBudgetService(HandlerContext context);
+// epsledger.v1.BudgetService.
+// `methods` gets those of one answer; the service is what gRPC calls: methods with streams.
+// REQUIRES: `methods` and the service are let go of before what `context` refers to.
+std::unique_ptr<grpc::Service> MakeBudgetService(HandlerContext context, UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

@@ -28,19 +28,6 @@ namespace {
 
 using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
-template <class Base>
-using ChargeRaw1 = v1::ChargeService::WithRawCallbackMethod_Charge<
-    v1::ChargeService::WithRawCallbackMethod_BatchCharge<
-        v1::ChargeService::WithRawCallbackMethod_PreviewCharge<
-            v1::ChargeService::WithRawCallbackMethod_GetCharge<Base>>>>;
-template <class Base>
-using ChargeRaw2 = v1::ChargeService::WithRawCallbackMethod_ListCharges<
-    v1::ChargeService::WithRawCallbackMethod_ListRefusals<
-        v1::ChargeService::WithRawCallbackMethod_StreamCharges<
-            v1::ChargeService::WithRawCallbackMethod_AcquireLease<
-                v1::ChargeService::WithRawCallbackMethod_SettleLease<Base>>>>>;
 
 // NOT_FOUND, or OK.
 absl::Status CheckSessionExists(core::LedgerReader& reader, const core::SessionName& name) {
@@ -159,13 +146,13 @@ void AnswerLease(const HandlerContext& context, const core::SessionName& session
       });
 }
 
-class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Service>> {
+class ChargeHandlers {
  public:
   explicit ChargeHandlers(HandlerContext context) : context_(std::move(context)) {}
 
-  Unary* Charge(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ChargeRequest>(
-        context_.open_calls, context, bytes, response,
+  void Charge(wire::UnaryRequest arrived) {
+    Handle<v1::ChargeRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request);
           if (!charge.ok()) return charge.status();
@@ -190,9 +177,9 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         });
   }
 
-  Unary* BatchCharge(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::BatchChargeRequest>(
-        context_.open_calls, context, bytes, response,
+  void BatchCharge(wire::UnaryRequest arrived) {
+    Handle<v1::BatchChargeRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::BatchChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request);
           if (!charge.ok()) return charge.status();
@@ -219,9 +206,9 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         });
   }
 
-  Unary* PreviewCharge(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::PreviewChargeRequest>(
-        context_.open_calls, context, bytes, response,
+  void PreviewCharge(wire::UnaryRequest arrived) {
+    Handle<v1::PreviewChargeRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::PreviewChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = PreviewedName(request);
           if (!name.ok()) return name.status();
@@ -243,9 +230,9 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         });
   }
 
-  Unary* GetCharge(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetChargeRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetCharge(wire::UnaryRequest arrived) {
+    Handle<v1::GetChargeRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetChargeRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<ChargeName> name = ParseChargeName("name", request.name());
           if (!name.ok()) return name.status();
@@ -258,9 +245,9 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         });
   }
 
-  Unary* ListCharges(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListChargesRequest>(
-        context_.open_calls, context, bytes, response,
+  void ListCharges(wire::UnaryRequest arrived) {
+    Handle<v1::ListChargesRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ListChargesRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("parent", request.parent());
           if (!name.ok()) return name.status();
@@ -280,21 +267,17 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         });
   }
 
-  Unary* ListRefusals(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListRefusalsRequest>(
-        context_.open_calls, context, bytes, response,
+  void ListRefusals(wire::UnaryRequest arrived) {
+    Handle<v1::ListRefusalsRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ListRefusalsRequest& request, const Call& call) {
           return transport::ListRefusals(context_, request, call);
         });
   }
 
-  grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context* context) override {
-    return ChargeStream::Start(context_, context);
-  }
-
-  Unary* AcquireLease(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::AcquireLeaseRequest>(
-        context_.open_calls, context, bytes, response,
+  void AcquireLease(wire::UnaryRequest arrived) {
+    Handle<v1::AcquireLeaseRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::AcquireLeaseRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::Charge> charge = FromProto(request, absl::ToUnixMicros(absl::Now()));
           if (!charge.ok()) return charge.status();
@@ -310,9 +293,9 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
         });
   }
 
-  Unary* SettleLease(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::SettleLeaseRequest>(
-        context_.open_calls, context, bytes, response,
+  void SettleLease(wire::UnaryRequest arrived) {
+    Handle<v1::SettleLeaseRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::SettleLeaseRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SettleLease> settle = FromProto(request);
           if (!settle.ok()) return settle.status();
@@ -332,10 +315,33 @@ class ChargeHandlers final : public ChargeRaw1<ChargeRaw2<v1::ChargeService::Ser
   const HandlerContext context_;
 };
 
+// The method with a stream, which gRPC calls.
+class ChargeStreams final
+    : public v1::ChargeService::WithRawCallbackMethod_StreamCharges<v1::ChargeService::Service> {
+ public:
+  explicit ChargeStreams(HandlerContext context) : context_(std::move(context)) {}
+
+  grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context* context) override {
+    return ChargeStream::Start(context_, context);
+  }
+
+ private:
+  const HandlerContext context_;
+};
+
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context) {
-  return std::make_unique<ChargeHandlers>(std::move(context));
+std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context, UnaryMethods& methods) {
+  methods.Add("epsledger.v1.ChargeService", std::make_shared<ChargeHandlers>(context),
+              {{"Charge", &ChargeHandlers::Charge},
+               {"BatchCharge", &ChargeHandlers::BatchCharge},
+               {"PreviewCharge", &ChargeHandlers::PreviewCharge},
+               {"GetCharge", &ChargeHandlers::GetCharge},
+               {"ListCharges", &ChargeHandlers::ListCharges},
+               {"ListRefusals", &ChargeHandlers::ListRefusals},
+               {"AcquireLease", &ChargeHandlers::AcquireLease},
+               {"SettleLease", &ChargeHandlers::SettleLease}});
+  return std::make_unique<ChargeStreams>(std::move(context));
 }
 
 }  // namespace epsledger::transport

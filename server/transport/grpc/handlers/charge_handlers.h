@@ -8,9 +8,10 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.ChargeService: charge, batch, preview, get and list; streams and leases are not in
-// this version.
-std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context);
+// epsledger.v1.ChargeService.
+// `methods` gets those of one answer; the service is what gRPC calls: methods with streams.
+// REQUIRES: `methods` and the service are let go of before what `context` refers to.
+std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context, UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

@@ -20,6 +20,7 @@
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/unary_call.h"
+#include "server/transport/grpc/calls/unary_methods.h"
 #include "server/transport/grpc/calls/watch_turns.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/head_key.h"

@@ -11,10 +11,6 @@
 namespace epsledger::transport {
 namespace {
 
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
 // Of all ledgers. Cost: one step a budget.
 void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   int64_t sessions = 0;
@@ -31,15 +27,14 @@ void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   info->set_entry_count(entries);
 }
 
-class ServerHandlers final
-    : public v1::ServerService::WithRawCallbackMethod_GetServerInfo<v1::ServerService::Service> {
+class ServerHandlers {
  public:
   ServerHandlers(HandlerContext context, ServerFacts facts)
       : context_(std::move(context)), facts_(std::move(facts)) {}
 
-  Unary* GetServerInfo(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetServerInfoRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetServerInfo(wire::UnaryRequest arrived) {
+    Handle<v1::GetServerInfoRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetServerInfoRequest&, const Call& call) -> absl::Status {
           v1::ServerInfo info;
           info.set_version(facts_.version);
@@ -81,8 +76,12 @@ class ServerHandlers final
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeServerService(HandlerContext context, ServerFacts facts) {
-  return std::make_unique<ServerHandlers>(std::move(context), std::move(facts));
+std::unique_ptr<grpc::Service> MakeServerService(HandlerContext context, ServerFacts facts,
+                                                 UnaryMethods& methods) {
+  methods.Add("epsledger.v1.ServerService",
+              std::make_shared<ServerHandlers>(context, std::move(facts)),
+              {{"GetServerInfo", &ServerHandlers::GetServerInfo}});
+  return std::make_unique<v1::ServerService::Service>();
 }
 
 }  // namespace epsledger::transport

@@ -19,7 +19,10 @@ struct ServerFacts {
 };
 
 // epsledger.v1.ServerService.
-std::unique_ptr<grpc::Service> MakeServerService(HandlerContext context, ServerFacts facts);
+// `methods` gets them; gRPC calls none, and shows them by reflection. REQUIRES: `methods` is let go
+// of before what `context` refers to.
+std::unique_ptr<grpc::Service> MakeServerService(HandlerContext context, ServerFacts facts,
+                                                 UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

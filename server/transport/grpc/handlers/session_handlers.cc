@@ -37,23 +37,6 @@ namespace {
 
 using Bytes = grpc::ByteBuffer;
 using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
-
-template <class Base>
-using SessionRaw1 = v1::SessionService::WithRawCallbackMethod_CreateSession<
-    v1::SessionService::WithRawCallbackMethod_GetSession<
-        v1::SessionService::WithRawCallbackMethod_ListSessions<
-            v1::SessionService::WithRawCallbackMethod_OpenAttempt<Base>>>>;
-template <class Base>
-using SessionRaw2 = v1::SessionService::WithRawCallbackMethod_GetSessionGuarantees<
-    v1::SessionService::WithRawCallbackMethod_GetSessionHistory<
-        v1::SessionService::WithRawCallbackMethod_GetSessionPrivacyProfile<
-            v1::SessionService::WithRawCallbackMethod_GetSessionTradeOffCurve<
-                v1::SessionService::WithRawCallbackMethod_GetSessionSeries<Base>>>>>;
-template <class Base>
-using SessionRaw3 = v1::SessionService::WithRawCallbackMethod_CloseSession<
-    v1::SessionService::WithRawCallbackMethod_RecordAudit<
-        v1::SessionService::WithRawCallbackMethod_WatchSession<Base>>>;
 
 const core::SessionState* FindSession(core::LedgerReader& reader, const core::SessionName& name) {
   const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
@@ -152,14 +135,13 @@ void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command
       });
 }
 
-class SessionHandlers final
-    : public SessionRaw1<SessionRaw2<SessionRaw3<v1::SessionService::Service>>> {
+class SessionHandlers {
  public:
   explicit SessionHandlers(HandlerContext context) : context_(std::move(context)) {}
 
-  Unary* CreateSession(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::CreateSessionRequest>(
-        context_.open_calls, context, bytes, response,
+  void CreateSession(wire::UnaryRequest arrived) {
+    Handle<v1::CreateSessionRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::CreateSessionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::CreateSession> command = ReadCreateSession(request);
           if (!command.ok()) return command.status();
@@ -172,9 +154,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* GetSession(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetSessionRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetSession(wire::UnaryRequest arrived) {
+    Handle<v1::GetSessionRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
           if (!name.ok()) return name.status();
@@ -186,9 +168,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* ListSessions(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::ListSessionsRequest>(
-        context_.open_calls, context, bytes, response,
+  void ListSessions(wire::UnaryRequest arrived) {
+    Handle<v1::ListSessionsRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::ListSessionsRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> budget_id = ParseBudgetName("parent", request.parent());
           if (!budget_id.ok()) return budget_id.status();
@@ -210,9 +192,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* OpenAttempt(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::OpenAttemptRequest>(
-        context_.open_calls, context, bytes, response,
+  void OpenAttempt(wire::UnaryRequest arrived) {
+    Handle<v1::OpenAttemptRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::OpenAttemptRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("session", request.session());
           if (!name.ok()) return name.status();
@@ -246,9 +228,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* GetSessionGuarantees(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetSessionGuaranteesRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetSessionGuarantees(wire::UnaryRequest arrived) {
+    Handle<v1::GetSessionGuaranteesRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionGuaranteesRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
           if (!name.ok()) return name.status();
@@ -264,9 +246,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* GetSessionHistory(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetSessionHistoryRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetSessionHistory(wire::UnaryRequest arrived) {
+    Handle<v1::GetSessionHistoryRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionHistoryRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
           if (!name.ok()) return name.status();
@@ -279,9 +261,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* GetSessionPrivacyProfile(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetSessionPrivacyProfileRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetSessionPrivacyProfile(wire::UnaryRequest arrived) {
+    Handle<v1::GetSessionPrivacyProfileRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionPrivacyProfileRequest& request,
                const Call& call) -> absl::Status {
           v1::GetPrivacyProfileRequest curve;
@@ -294,9 +276,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* GetSessionTradeOffCurve(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetSessionTradeOffCurveRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetSessionTradeOffCurve(wire::UnaryRequest arrived) {
+    Handle<v1::GetSessionTradeOffCurveRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionTradeOffCurveRequest& request,
                const Call& call) -> absl::Status {
           v1::GetTradeOffCurveRequest curve;
@@ -309,17 +291,17 @@ class SessionHandlers final
         });
   }
 
-  Unary* GetSessionSeries(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::GetSessionSeriesRequest>(
-        context_.open_calls, context, bytes, response,
+  void GetSessionSeries(wire::UnaryRequest arrived) {
+    Handle<v1::GetSessionSeriesRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionSeriesRequest& request, const Call& call) {
           return transport::GetSessionSeries(context_, series_cache_, request, call);
         });
   }
 
-  Unary* CloseSession(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::CloseSessionRequest>(
-        context_.open_calls, context, bytes, response,
+  void CloseSession(wire::UnaryRequest arrived) {
+    Handle<v1::CloseSessionRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::CloseSessionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
           if (!name.ok()) return name.status();
@@ -337,9 +319,9 @@ class SessionHandlers final
         });
   }
 
-  Unary* RecordAudit(Context* context, const Bytes* bytes, Bytes* response) override {
-    return Handle<v1::RecordAuditRequest>(
-        context_.open_calls, context, bytes, response,
+  void RecordAudit(wire::UnaryRequest arrived) {
+    Handle<v1::RecordAuditRequest>(
+        context_.open_calls, std::move(arrived),
         [this](const v1::RecordAuditRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::RecordAudit> command = FromProto(request);
           if (!command.ok()) return command.status();
@@ -352,17 +334,6 @@ class SessionHandlers final
               });
           return absl::OkStatus();
         });
-  }
-
-  grpc::ServerWriteReactor<Bytes>* WatchSession(Context* context, const Bytes* bytes) override {
-    v1::WatchSessionRequest request;
-    absl::Status status = ReadRequest(*bytes, &request);
-    const absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
-    if (status.ok()) status = name.status();
-    return Watch::Start(
-        context_, context, "epsledger.v1.SessionService.WatchSession",
-        status.ok() ? absl::StatusOr<Watched>(Watched{name->budget_id, name->session_id}) : status,
-        request.after_sequence());
   }
 
  private:
@@ -482,10 +453,43 @@ class SessionHandlers final
       std::make_shared<SeriesCache>(kMaxCachedSeriesPoints);
 };
 
+// The method with a stream, which gRPC calls.
+class SessionStreams final
+    : public v1::SessionService::WithRawCallbackMethod_WatchSession<v1::SessionService::Service> {
+ public:
+  explicit SessionStreams(HandlerContext context) : context_(std::move(context)) {}
+
+  grpc::ServerWriteReactor<Bytes>* WatchSession(Context* context, const Bytes* bytes) override {
+    v1::WatchSessionRequest request;
+    absl::Status status = ReadRequest(*bytes, &request);
+    const absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
+    if (status.ok()) status = name.status();
+    return Watch::Start(
+        context_, context, "epsledger.v1.SessionService.WatchSession",
+        status.ok() ? absl::StatusOr<Watched>(Watched{name->budget_id, name->session_id}) : status,
+        request.after_sequence());
+  }
+
+ private:
+  const HandlerContext context_;
+};
+
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context) {
-  return std::make_unique<SessionHandlers>(std::move(context));
+std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context, UnaryMethods& methods) {
+  methods.Add("epsledger.v1.SessionService", std::make_shared<SessionHandlers>(context),
+              {{"CreateSession", &SessionHandlers::CreateSession},
+               {"GetSession", &SessionHandlers::GetSession},
+               {"ListSessions", &SessionHandlers::ListSessions},
+               {"OpenAttempt", &SessionHandlers::OpenAttempt},
+               {"GetSessionGuarantees", &SessionHandlers::GetSessionGuarantees},
+               {"GetSessionHistory", &SessionHandlers::GetSessionHistory},
+               {"GetSessionPrivacyProfile", &SessionHandlers::GetSessionPrivacyProfile},
+               {"GetSessionTradeOffCurve", &SessionHandlers::GetSessionTradeOffCurve},
+               {"GetSessionSeries", &SessionHandlers::GetSessionSeries},
+               {"CloseSession", &SessionHandlers::CloseSession},
+               {"RecordAudit", &SessionHandlers::RecordAudit}});
+  return std::make_unique<SessionStreams>(std::move(context));
 }
 
 }  // namespace epsledger::transport

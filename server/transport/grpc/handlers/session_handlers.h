@@ -8,9 +8,10 @@
 
 namespace epsledger::transport {
 
-// epsledger.v1.SessionService: create, get, list, open an attempt, guarantees; closing and watching
-// are not in this version.
-std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context);
+// epsledger.v1.SessionService.
+// `methods` gets those of one answer; the service is what gRPC calls: methods with streams.
+// REQUIRES: `methods` and the service are let go of before what `context` refers to.
+std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context, UnaryMethods& methods);
 
 }  // namespace epsledger::transport
 

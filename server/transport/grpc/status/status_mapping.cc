@@ -248,6 +248,12 @@ grpc::Status HeldTooLong() {
       .Build();
 }
 
+grpc::Status DeadlinePassed() {
+  return {grpc::StatusCode::DEADLINE_EXCEEDED,
+          "the deadline of the call has passed: the outcome is unknown and counts as done; repeat "
+          "with the same key to learn it"};
+}
+
 grpc::Status Stopping() {
   return ToGrpcStatus(absl::UnavailableError(
       "the server is stopping: the outcome is unknown and counts as done; repeat with the same "

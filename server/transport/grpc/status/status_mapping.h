@@ -58,6 +58,9 @@ absl::Status TooBusy();
 // taken back: its outcome is durable or never was, and the same key asks for it.
 grpc::Status HeldTooLong();
 
+// DEADLINE_EXCEEDED: the client waits no longer. The outcome as with HeldTooLong.
+grpc::Status DeadlinePassed();
+
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
 

@@ -1,4 +1,4 @@
-#include "server/transport/http/connection_counts.h"
+#include "server/transport/sockets/connection_counts.h"
 
 #include "boost/asio/ip/address_v4.hpp"
 #include "boost/asio/ip/address_v6.hpp"

@@ -1,0 +1,565 @@
+// The calls of a connection: what nghttp2 says of them, and what the services answer.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/transport/wire/connection.h"
+
+namespace epsledger::transport::wire {
+namespace {
+
+constexpr uint64_t kNoLimit = 1'000'000'000;
+constexpr char kContentType[] = "application/grpc";
+
+nghttp2_nv Nv(std::string_view name, std::string_view value) {
+  // nghttp2 copies both.
+  return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
+          reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NONE};
+}
+
+std::vector<nghttp2_nv> AnswerHeaders() {
+  return {Nv(":status", "200"), Nv("content-type", kContentType)};
+}
+
+grpc::Status Unavailable(const char* why) { return {grpc::StatusCode::UNAVAILABLE, why}; }
+
+// True if the status is one that the services give to a caller whom they know.
+bool TellsOfAnAdmittedCaller(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::OK:
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::NOT_FOUND:
+    case grpc::StatusCode::ALREADY_EXISTS:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::ABORTED:
+    case grpc::StatusCode::OUT_OF_RANGE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+// Of one stream of the connection, which it keeps alive.
+class Connection::Observer final : public CallObserver {
+ public:
+  Observer(std::shared_ptr<Connection> connection, int32_t id)
+      : connection_(std::move(connection)), id_(id) {}
+
+  void OnMessage(std::string message) override { connection_->OnMessage(id_, message); }
+  void OnWritten() override { connection_->OnWritten(id_); }
+  void OnEnd(const grpc::Status& status) override { connection_->OnEnd(id_, status, nullptr); }
+
+ private:
+  const std::shared_ptr<Connection> connection_;
+  const int32_t id_;
+};
+
+// Of one call without streams.
+class Connection::Answer final : public Responder {
+ public:
+  Answer(std::shared_ptr<Connection> connection, int32_t id)
+      : connection_(std::move(connection)), id_(id) {}
+
+  void Respond(const grpc::Status& status, std::string message) override {
+    connection_->OnEnd(id_, status, status.ok() ? &message : nullptr);
+  }
+  bool IsGone() override { return connection_->IsGone(id_); }
+
+ private:
+  const std::shared_ptr<Connection> connection_;
+  const int32_t id_;
+};
+
+nghttp2_session* Connection::NewSession(Connection* self) {
+  nghttp2_session_callbacks* callbacks = nullptr;
+  nghttp2_option* option = nullptr;
+  nghttp2_session* session = nullptr;
+  if (nghttp2_session_callbacks_new(&callbacks) != 0 || nghttp2_option_new(&option) != 0) {
+    std::abort();  // no memory, as where `new` fails
+  }
+  nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, OnBeginHeaders);
+  nghttp2_session_callbacks_set_on_header_callback(callbacks, OnHeader);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, OnFrame);
+  nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, OnData);
+  nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, OnStreamClose);
+  nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, OnFrameSent);
+  nghttp2_option_set_no_auto_window_update(option, 1);
+  nghttp2_option_set_no_closed_streams(option, 1);
+  // CountReset has limits of its own, which tell a stranger from a client with short deadlines.
+  nghttp2_option_set_stream_reset_rate_limit(option, kNoLimit, kNoLimit);
+  nghttp2_option_set_max_continuations(option, kMaxContinuations);
+  if (nghttp2_session_server_new2(&session, callbacks, self, option) != 0) std::abort();
+  nghttp2_option_del(option);
+  nghttp2_session_callbacks_del(callbacks);
+  return session;
+}
+
+Connection::Stream* Connection::Find(int32_t id) {
+  const auto found = streams_.find(id);
+  return found == streams_.end() ? nullptr : found->second.get();
+}
+
+bool Connection::HasRoom() const {
+  return calls_ < kMaxCalls && untaken_bytes_ <= kMaxUntakenBytesOfConnection &&
+         shared_->untaken_bytes <= kMaxUntakenBytes;
+}
+
+int Connection::OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+  if (!connection.HasRoom()) {
+    nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                              NGHTTP2_REFUSED_STREAM);
+    return 0;
+  }
+  auto stream = std::make_unique<Stream>();
+  stream->arrival = Clock::now();
+  stream->arrival_date = std::chrono::system_clock::now();
+  connection.streams_.emplace(frame->hd.stream_id, std::move(stream));
+  return 0;
+}
+
+int Connection::OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
+                         size_t name_bytes, const uint8_t* value, size_t value_bytes, uint8_t,
+                         void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  Stream* stream = connection.Find(frame->hd.stream_id);
+  if (stream == nullptr || stream->headers_done) return 0;  // trailers say nothing here
+  stream->headers.Add({reinterpret_cast<const char*>(name), name_bytes},
+                      {reinterpret_cast<const char*>(value), value_bytes});
+  return 0;
+}
+
+int Connection::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) {
+    connection.settings_read_ = true;
+  }
+  if (frame->hd.type == NGHTTP2_RST_STREAM && !connection.known_) connection.CountReset();
+  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+  Stream* stream = connection.Find(frame->hd.stream_id);
+  if (stream == nullptr) return 0;
+  if (frame->hd.type == NGHTTP2_HEADERS) stream->headers_done = true;
+  if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->half_closed = true;
+  connection.stirred_.push_back(frame->hd.stream_id);
+  return 0;
+}
+
+int Connection::OnData(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* data,
+                       size_t bytes, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  nghttp2_session_consume_connection(session, bytes);
+  Stream* stream = connection.Find(id);
+  if (stream == nullptr || stream->ended) {
+    nghttp2_session_consume_stream(session, id, bytes);
+    return 0;
+  }
+  connection.Decide(id, *stream);
+  if (stream->ended) return 0;
+  std::vector<std::string> messages;
+  const grpc::Status status =
+      stream->reader->Take({reinterpret_cast<const char*>(data), bytes}, &messages);
+  for (std::string& message : messages) {
+    stream->request_bytes += message.size();
+    stream->requests.push_back(std::move(message));
+  }
+  stream->unconsumed_bytes += bytes;
+  if (stream->reader->unfinished_bytes() == 0) {
+    stream->message_begun.reset();
+  } else if (!stream->message_begun || !messages.empty()) {
+    stream->message_begun = Clock::now();
+  }
+  connection.CountUnfinished(*stream);
+  if (!status.ok()) {
+    connection.End(id, *stream, status);
+  } else if (connection.unfinished_bytes_ > kMaxUnfinishedBytesOfConnection ||
+             connection.shared_->unfinished_bytes > kMaxUnfinishedBytes) {
+    connection.End(id, *stream,
+                   Unavailable("there are too many requests that are not whole: try again later"));
+  } else if (stream->requests.empty() || stream->method->unary) {
+    connection.Consume(id, *stream);
+  }
+  connection.stirred_.push_back(id);
+  return 0;
+}
+
+int Connection::OnStreamClose(nghttp2_session*, int32_t id, uint32_t, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  connection.Forget(id);
+  return 0;
+}
+
+int Connection::OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame, void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  const bool ends = (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
+                    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  if (ends) {
+    const Stream* stream = connection.Find(frame->hd.stream_id);
+    // The client need not send the rest of a request that is answered.
+    if (stream != nullptr && !stream->half_closed) {
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
+    }
+  }
+  if (frame->hd.type == NGHTTP2_RST_STREAM && frame->rst_stream.error_code != NGHTTP2_NO_ERROR &&
+      frame->rst_stream.error_code != NGHTTP2_REFUSED_STREAM) {
+    connection.CountReset();
+  }
+  return 0;
+}
+
+void Connection::CountReset() {
+  const Clock::time_point now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - resets_time_).count();
+  resets_time_ = now;
+  resets_ = std::max(0.0, resets_ - seconds * kResetsPerSecond) + 1;
+  if (resets_ > kMaxResets) {
+    nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+}
+
+void Connection::Forget(int32_t id) {
+  Stream* stream = Find(id);
+  if (stream == nullptr) return;
+  stream->requests.clear();
+  stream->request_bytes = 0;
+  stream->reader.reset();
+  CountUnfinished(*stream);
+  const size_t untaken = stream->answer.size() - stream->answer_sent;
+  untaken_bytes_ -= untaken;
+  shared_->untaken_bytes -= untaken;
+  if (stream->counts_as_open) {
+    --open_method_streams_;
+    --shared_->open_method_streams;
+  }
+  if (stream->call != nullptr) {
+    actions_.emplace_back([call = std::move(stream->call)] { call->Cancel(); });
+  }
+  streams_.erase(id);
+}
+
+void Connection::CountUnfinished(Stream& stream) {
+  const size_t bytes =
+      stream.request_bytes + (stream.reader ? stream.reader->unfinished_bytes() : 0);
+  unfinished_bytes_ += bytes - stream.unfinished_bytes;
+  shared_->unfinished_bytes += bytes - stream.unfinished_bytes;
+  stream.unfinished_bytes = bytes;
+}
+
+void Connection::Consume(int32_t id, Stream& stream) {
+  // The window of a stream is all that is held for a caller who is not admitted.
+  if (!stream.admitted) return;
+  nghttp2_session_consume_stream(session_, id, stream.unconsumed_bytes);
+  stream.unconsumed_bytes = 0;
+}
+
+void Connection::Decide(int32_t id, Stream& stream) {
+  if (stream.decided) return;
+  stream.decided = true;
+  if (const int http_status = stream.headers.http_status(); http_status != 200) {
+    return EndAsHttp(id, stream, http_status);
+  }
+  if (const grpc::Status status = stream.headers.Check(); !status.ok()) {
+    return End(id, stream, status);
+  }
+  const auto method = shared_->services.methods.find(stream.headers.path());
+  if (method == shared_->services.methods.end()) {
+    return End(id, stream, {grpc::StatusCode::UNIMPLEMENTED, "there is no such method"});
+  }
+  stream.method = &method->second;
+  stream.reader.emplace(stream.method->max_request_bytes);
+  if (!stream.method->is_open) return;
+  if (open_method_streams_ >= kMaxOpenMethodStreamsOfConnection ||
+      shared_->open_method_streams >= kMaxOpenMethodStreams) {
+    return End(id, stream, Unavailable("there are too many calls of this method: try again later"));
+  }
+  stream.counts_as_open = true;
+  ++open_method_streams_;
+  ++shared_->open_method_streams;
+  stream.admitted = true;
+}
+
+void Connection::Advance(int32_t id) {
+  Stream* stream = Find(id);
+  if (stream == nullptr || !stream->headers_done || stream->ended) return;
+  Decide(id, *stream);
+  if (stream->ended) return;
+  if (!stream->method->unary) {
+    StartCall(id, *stream);
+    return PassOn(*stream);
+  }
+  if (stream->started) return;
+  if (stream->requests.size() > 1) {
+    return End(id, *stream,
+               {grpc::StatusCode::INTERNAL, "request: got more than one message, want one"});
+  }
+  if (stream->half_closed) {
+    if (stream->requests.empty()) {
+      return End(id, *stream, {grpc::StatusCode::INTERNAL, "request: got no message, want one"});
+    }
+    return StartCall(id, *stream);
+  }
+  if (!stream->admitted && !stream->asking) AskWhetherAdmitted(id, *stream);
+}
+
+void Connection::AskWhetherAdmitted(int32_t id, Stream& stream) {
+  stream.asking = true;
+  actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
+                         origin = CallOrigin{peer_, stream.headers.authorization()}] {
+    self->OnAdmitted(id, self->shared_->services.admit(*method, origin));
+  });
+}
+
+void Connection::OnAdmitted(int32_t id, const grpc::Status& status) {
+  mutex_.Lock();
+  Stream* stream = Find(id);
+  if (stream != nullptr && !stream->ended && !stream->started) {
+    if (status.ok()) {
+      known_ = true;
+      stream->admitted = true;
+      Consume(id, *stream);
+      Advance(id);
+    } else {
+      End(id, *stream, status);
+    }
+  }
+  Leave();
+}
+
+ForwardedHead Connection::HeadOf(const Stream& stream) const {
+  ForwardedHead head{.path = stream.headers.path(), .metadata = introduction_, .deadline = {}};
+  if (stream.headers.authorization()) {
+    head.metadata.emplace_back("authorization", *stream.headers.authorization());
+  }
+  if (const auto timeout = stream.headers.timeout()) {
+    head.deadline = stream.arrival_date +
+                    std::chrono::duration_cast<std::chrono::system_clock::duration>(*timeout);
+  }
+  return head;
+}
+
+void Connection::StartCall(int32_t id, Stream& stream) {
+  if (stream.started) return;
+  stream.started = true;
+  ++calls_;
+  ++shared_->calls;
+  if (stream.method->unary) {
+    UnaryRequest request{.origin = {peer_, stream.headers.authorization()},
+                         .message = std::move(stream.requests.front()),
+                         .deadline = {},
+                         .responder = std::make_unique<Answer>(shared_from_this(), id)};
+    if (const auto timeout = stream.headers.timeout()) request.deadline = stream.arrival + *timeout;
+    stream.requests.clear();
+    stream.request_bytes = 0;
+    CountUnfinished(stream);
+    actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
+                           request = std::move(request)]() mutable {
+      self->HandOver(id, [&] { method->unary(std::move(request)); });
+    });
+    return;
+  }
+  stream.admitted = true;  // the services ask before they read
+  actions_.emplace_back([self = shared_from_this(), id, head = HeadOf(stream),
+                         &stub = home_->stub] {
+    self->HandOver(id, [&] {
+      self->OnStarted(id, ForwardedCall::Start(stub, head, std::make_unique<Observer>(self, id)));
+    });
+  });
+}
+
+void Connection::HandOver(int32_t id, absl::FunctionRef<void()> start) {
+  ++shared_->starting;
+  if (shared_->draining) {
+    --shared_->starting;
+    return OnEnd(id, Unavailable("the server is stopping: nothing was done, try again"), nullptr);
+  }
+  start();
+  --shared_->starting;
+}
+
+bool Connection::IsGone(int32_t id) {
+  absl::MutexLock lock(&mutex_);
+  const Stream* stream = Find(id);
+  return stream == nullptr || stream->ended;
+}
+
+void Connection::OnStarted(int32_t id, std::shared_ptr<ForwardedCall> call) {
+  mutex_.Lock();
+  Stream* stream = Find(id);
+  if (stream == nullptr) {
+    // It was reset, or has been answered to its end, for which this comes too late.
+    actions_.emplace_back([call = std::move(call)] { call->Cancel(); });
+  } else if (!stream->ended) {
+    stream->call = std::move(call);
+    PassOn(*stream);
+    ReadOn(*stream);
+  }
+  Leave();
+}
+
+void Connection::ReadOn(Stream& stream) {
+  if (!stream.wants_next || stream.call == nullptr || !stream.answer.empty()) return;
+  stream.wants_next = false;
+  actions_.emplace_back([call = stream.call] { call->Read(); });
+}
+
+void Connection::PassOn(Stream& stream) {
+  if (stream.call == nullptr || stream.writing || stream.method->unary) return;
+  if (!stream.requests.empty()) {
+    stream.writing = true;
+    std::string message = std::move(stream.requests.front());
+    stream.requests.pop_front();
+    stream.request_bytes -= message.size();
+    CountUnfinished(stream);
+    actions_.emplace_back(
+        [call = stream.call, message = std::move(message)] { call->Write(message); });
+  } else if (stream.half_closed && !stream.writes_done) {
+    stream.writes_done = true;
+    actions_.emplace_back([call = stream.call] { call->WritesDone(); });
+  }
+}
+
+void Connection::OnWritten(int32_t id) {
+  mutex_.Lock();
+  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
+    stream->writing = false;
+    PassOn(*stream);
+    if (stream->requests.empty()) Consume(id, *stream);
+  }
+  Leave();
+}
+
+void Connection::OnMessage(int32_t id, const std::string& message) {
+  mutex_.Lock();
+  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
+    if (!stream->method->is_open) known_ = true;
+    stream->wants_next = true;
+    AddMessage(id, *stream, message);
+  }
+  Leave();
+}
+
+void Connection::OnEnd(int32_t id, const grpc::Status& status, const std::string* message) {
+  mutex_.Lock();
+  --calls_;
+  --shared_->calls;
+  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
+    if (!stream->method->is_open && TellsOfAnAdmittedCaller(status)) known_ = true;
+    stream->call = nullptr;
+    if (message) AddMessage(id, *stream, *message);
+    End(id, *stream, status);
+  }
+  LeaveAnswered();
+}
+
+void Connection::SubmitAnswer(int32_t id, Stream& stream) {
+  stream.headers_sent = true;
+  const std::vector<nghttp2_nv> headers = AnswerHeaders();
+  nghttp2_data_provider provider{.source = {}, .read_callback = OnAnswerWanted};
+  nghttp2_submit_response(session_, id, headers.data(), headers.size(), &provider);
+}
+
+void Connection::AddMessage(int32_t id, Stream& stream, const std::string& message) {
+  const std::string prefix = PrefixOf(message.size());
+  if (stream.answer_sent > 0) {
+    stream.answer.erase(0, stream.answer_sent);
+    stream.answer_sent = 0;
+  }
+  stream.answer += prefix;
+  stream.answer += message;
+  untaken_bytes_ += prefix.size() + message.size();
+  shared_->untaken_bytes += prefix.size() + message.size();
+  if (!stream.headers_sent) return SubmitAnswer(id, stream);
+  nghttp2_session_resume_data(session_, id);
+}
+
+void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
+  stream.ended = true;
+  stream.end_time = Clock::now();
+  stream.trailers = TrailersOf(status);
+  stream.requests.clear();
+  stream.request_bytes = 0;
+  stream.reader.reset();
+  CountUnfinished(stream);
+  if (stream.call != nullptr) {
+    actions_.emplace_back([call = std::move(stream.call)] { call->Cancel(); });
+    stream.call = nullptr;
+  }
+  if (stream.headers_sent) {
+    nghttp2_session_resume_data(session_, id);
+    return;
+  }
+  std::vector<nghttp2_nv> headers = AnswerHeaders();
+  for (const auto& [name, value] : stream.trailers) headers.push_back(Nv(name, value));
+  stream.headers_sent = true;
+  nghttp2_submit_headers(session_, NGHTTP2_FLAG_END_STREAM, id, nullptr, headers.data(),
+                         headers.size(), nullptr);
+}
+
+void Connection::EndAsHttp(int32_t id, Stream& stream, int http_status) {
+  stream.ended = true;
+  stream.end_time = Clock::now();
+  stream.headers_sent = true;
+  const std::string code = absl::StrCat(http_status);
+  const nghttp2_nv status = Nv(":status", code);
+  nghttp2_submit_headers(session_, NGHTTP2_FLAG_END_STREAM, id, nullptr, &status, 1, nullptr);
+}
+
+ssize_t Connection::OnAnswerWanted(nghttp2_session* session, int32_t id, uint8_t* buffer,
+                                   size_t bytes, uint32_t* flags, nghttp2_data_source*,
+                                   void* self) {
+  auto& connection = *static_cast<Connection*>(self);
+  connection.mutex_.AssertHeld();
+  Stream* stream = connection.Find(id);
+  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  const size_t count = std::min(bytes, stream->answer.size() - stream->answer_sent);
+  std::copy_n(stream->answer.data() + stream->answer_sent, count, buffer);
+  stream->answer_sent += count;
+  connection.untaken_bytes_ -= count;
+  connection.shared_->untaken_bytes -= count;
+  if (stream->answer_sent < stream->answer.size()) return static_cast<ssize_t>(count);
+  stream->answer.clear();
+  stream->answer_sent = 0;
+  if (!stream->ended) {
+    connection.ReadOn(*stream);
+    return count > 0 ? static_cast<ssize_t>(count) : ssize_t{NGHTTP2_ERR_DEFERRED};
+  }
+  *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+  std::vector<nghttp2_nv> trailers;
+  for (const auto& [name, value] : stream->trailers) trailers.push_back(Nv(name, value));
+  nghttp2_submit_trailer(session, id, trailers.data(), trailers.size());
+  return static_cast<ssize_t>(count);
+}
+
+void Connection::KeepHouseOfStreams(Clock::time_point now) {
+  std::vector<int32_t> late;
+  for (const auto& [id, stream] : streams_) {
+    const bool waits = !stream->ended && !stream->half_closed && !stream->started &&
+                       now - stream->arrival > kRequestTimeout;
+    const bool hangs =
+        !stream->ended && stream->message_begun && now - *stream->message_begun > kRequestTimeout;
+    const bool is_not_taken = stream->ended && now - stream->end_time > kWriteTimeout;
+    if (waits || hangs || is_not_taken) late.push_back(id);
+  }
+  for (const int32_t id : late) {
+    Stream& stream = *Find(id);
+    if (!stream.headers_done) return CloseLocked();  // nothing else can come on the connection
+    if (stream.ended) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+    } else {
+      End(id, stream, {grpc::StatusCode::DEADLINE_EXCEEDED, "request: it did not arrive in time"});
+    }
+  }
+}
+
+}  // namespace epsledger::transport::wire

@@ -1,0 +1,430 @@
+#include "server/transport/wire/wire_server.h"
+
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <list>
+#include <thread>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/ip/v6_only.hpp"
+#include "boost/asio/local/stream_protocol.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "server/transport/wire/connection.h"
+#include "spdlog/spdlog.h"
+
+namespace epsledger::transport::wire {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+using local = asio::local::stream_protocol;
+
+// Of the process's file descriptors, those that HTTP, the ledger and the log may need.
+constexpr size_t kOtherDescriptors = 640;
+constexpr size_t kMaxConnections = 4096;
+// Strangers of all connections: each holds some tens of kilobytes.
+constexpr size_t kMaxStrangers = 512;
+
+// How often a stop looks whether calls have ended.
+constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
+
+size_t ThreadCount() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8); }
+
+// A stranger costs processor time before anything is known of it: handshakes, headers, refusals.
+// This much less of it has the strangers' thread, where others want it (nice(1)).
+constexpr int kStrangersNiceness = 10;
+
+// One thread's connections.
+struct Loop {
+  explicit Loop(const Services& services) : stub(services.new_channel()) {}
+
+  asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+  grpc::GenericStub stub;
+  Home home{context, stub};
+  asio::steady_timer housekeeping{context};
+  std::thread thread;
+};
+
+absl::Status CannotListen(const std::string& address, const std::string& why) {
+  return absl::UnavailableError(absl::StrCat(address, ": cannot listen there: ", why));
+}
+
+// A socket file that nobody listens on any more is in the way of the next server.
+void RemoveLeftSocket(asio::io_context& context, const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return;
+  local::socket probe(context);
+  error_code error;
+  probe.connect(local::endpoint(path), error);
+  if (error == asio::error::connection_refused) unlink(path.c_str());
+}
+
+}  // namespace
+
+ConnectionLimits DefaultLimits() {
+  rlimit descriptors{};
+  size_t all = kMaxConnections;
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    const size_t may = descriptors.rlim_cur;
+    all = std::clamp<size_t>(may > 2 * kOtherDescriptors ? may - kOtherDescriptors : may / 3, 8,
+                             kMaxConnections);
+  }
+  return {.all = all, .of_peer = all / 4, .reserved = all / 16};
+}
+
+class WireServer::State : public std::enable_shared_from_this<State> {
+ public:
+  State(WireOptions options, Services services)
+      : options_(std::move(options)),
+        shared_(std::make_shared<Shared>()),
+        counts_(options_.limits.value_or(DefaultLimits())) {
+    shared_->services = std::move(services);
+  }
+
+  absl::Status Listen() {
+    if (!options_.tls.certificate.empty()) {
+      absl::StatusOr<RenewedTlsFiles> files =
+          RenewedTlsFiles::Open(options_.tls, options_.on_reload);
+      if (!files.ok()) return files.status();
+      tls_files_.emplace(*std::move(files));
+      tls_ = TlsContext::Make(tls_files_->material());
+      if (tls_ == nullptr) {
+        return absl::InvalidArgumentError("the TLS files: OpenSSL does not take them");
+      }
+    }
+    for (size_t i = 0; i < ThreadCount() + 1; ++i) {
+      loops_.push_back(std::make_unique<Loop>(shared_->services));
+    }
+    for (const std::string& address : options_.addresses) {
+      absl::Status status =
+          absl::StartsWith(address, "unix:") ? ListenOnPath(address) : ListenOnPort(address);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  void Run() {
+    KeepHouse(*loops_[1]);
+    for (const auto& loop : loops_) {
+      const bool is_of_strangers = loop == loops_[0];
+      loop->thread = std::thread([raw = loop.get(), is_of_strangers] {
+        if (is_of_strangers)
+          setpriority(PRIO_PROCESS, 0, kStrangersNiceness);  // this thread's alone
+        raw->context.run();
+      });
+    }
+    for (auto& acceptor : tcp_acceptors_) Accept(acceptor);
+    for (auto& acceptor : local_acceptors_) Accept(acceptor);
+  }
+
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+  void GoAway() ABSL_LOCKS_EXCLUDED(mutex_) {
+    StopListening();
+    shared_->draining = true;
+    // Who saw that it is not draining is in the midst of handing over a call.
+    while (shared_->starting > 0) std::this_thread::yield();
+    for (const auto& connection : Connections()) connection->GoAway();
+  }
+
+  void AwaitEnded(absl::Duration patience) {
+    const absl::Time give_up = absl::Now() + patience;
+    while (shared_->calls > 0 && absl::Now() < give_up) absl::SleepFor(kEndedInterval);
+  }
+
+  void AwaitTaken(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    const auto gone = [this]()
+                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return connections_.empty(); };
+    mutex_.AwaitWithTimeout(absl::Condition(&gone), patience);
+  }
+
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_) {
+    StopListening();
+    for (const auto& connection : Connections()) connection->Close();
+    for (const auto& loop : loops_) {
+      asio::post(loop->context, [raw = loop.get()] {
+        raw->housekeeping.cancel();
+        raw->work.reset();
+      });
+    }
+    for (const auto& loop : loops_) {
+      if (loop->thread.joinable()) {
+        loop->thread.join();
+      } else {
+        loop->context.run();  // it never ran
+      }
+    }
+    for (const std::string& path : paths_) unlink(path.c_str());
+  }
+
+ private:
+  using Entry = std::list<std::shared_ptr<Connection>>::iterator;
+  struct Known {
+    std::shared_ptr<Connection> connection;
+    asio::ip::address peer;
+  };
+
+  absl::Status ListenOnPath(const std::string& address) {
+    const std::string path(absl::StripPrefix(address, "unix:"));
+    asio::io_context& context = loops_[0]->context;
+    RemoveLeftSocket(context, path);
+    local::acceptor acceptor(context);
+    error_code error;
+    acceptor.open(local(), error);
+    if (!error && path.size() >= sizeof(sockaddr_un::sun_path)) error = asio::error::name_too_long;
+    if (!error) acceptor.bind(local::endpoint(path), error);
+    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error) return CannotListen(address, error.message());
+    paths_.push_back(path);
+    local_acceptors_.push_back(std::move(acceptor));
+    addresses_.push_back(address);
+    return absl::OkStatus();
+  }
+
+  absl::Status ListenOnPort(const std::string& address) {
+    const size_t colon = address.rfind(':');
+    std::string host = address.substr(0, colon);
+    uint32_t port = 0;
+    if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
+        port > 65535) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--listen: got \"", address, "\", want host:port or unix:path"));
+    }
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+      host = host.substr(1, host.size() - 2);
+    }
+    if (host.empty() || host == "*") host = "::";
+    error_code error;
+    tcp::resolver resolver(loops_[0]->context);
+    const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
+    if (error) return CannotListen(address, error.message());
+    // Every address of a name, all on the port that the first one got.
+    size_t count = 0;
+    error_code first_error;
+    for (const auto& entry : found) {
+      tcp::endpoint endpoint = entry.endpoint();
+      if (count > 0) endpoint.port(static_cast<uint16_t>(port));
+      tcp::acceptor acceptor(loops_[0]->context);
+      acceptor.open(endpoint.protocol(), error);
+      if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+      if (!error && endpoint.protocol() == tcp::v6()) {
+        error_code ignored;
+        acceptor.set_option(asio::ip::v6_only(host != "::"), ignored);
+      }
+      if (!error) acceptor.bind(endpoint, error);
+      if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+      if (error) {
+        if (!first_error) first_error = error;
+        continue;
+      }
+      port = acceptor.local_endpoint().port();
+      tcp_acceptors_.push_back(std::move(acceptor));
+      ++count;
+    }
+    // A name may have an address of a family that this machine does not have.
+    if (count == 0 || first_error == asio::error::address_in_use) {
+      return CannotListen(address, first_error.message());
+    }
+    addresses_.push_back(absl::StrCat(address.substr(0, colon), ":", port));
+    return absl::OkStatus();
+  }
+
+  template <class Acceptor>
+  void Accept(Acceptor& acceptor) {
+    acceptor.async_accept([this, &acceptor](error_code error, auto socket) {
+      if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
+      if (!error) Take(std::move(socket));
+      if (error != asio::error::no_descriptors) return Accept(acceptor);
+      // Without a descriptor the next try would fail at once too.
+      CloseOldestStranger(std::nullopt);
+      auto pause =
+          std::make_shared<asio::steady_timer>(loops_[0]->context, kPauseWithoutDescriptors);
+      pause->async_wait([this, &acceptor, pause](error_code) {
+        if (acceptor.is_open()) Accept(acceptor);
+      });
+    });
+  }
+
+  void Take(tcp::socket socket) {
+    error_code error;
+    const asio::ip::address peer = socket.remote_endpoint(error).address();
+    if (error) return;
+    socket.set_option(tcp::no_delay(true), error);
+    const bool is_local =
+        peer.is_loopback() ||
+        (peer.is_v6() && peer.to_v6().is_v4_mapped() &&
+         asio::ip::make_address_v4(asio::ip::v4_mapped, peer.to_v6()).is_loopback());
+    Add(std::move(socket), peer, is_local);
+  }
+
+  void Take(local::socket socket) {
+    Add(std::move(socket), asio::ip::address_v4::loopback(), true);
+  }
+
+  void Add(Connection::Socket socket, const asio::ip::address& peer, bool is_local)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
+    if (shared_->draining) return;
+    std::unique_ptr<TlsSession> tls;
+    if (tls_files_) {
+      if (tls_files_->Reload()) {
+        if (auto renewed = TlsContext::Make(tls_files_->material())) tls_ = std::move(renewed);
+      }
+      tls = TlsSession::Make(tls_);
+      if (tls == nullptr) return;
+    }
+    // One connection too many takes the place of the oldest stranger: of the same peer, then of
+    // all.
+    if (StrangerCount() >= kMaxStrangers) CloseOldestStranger(std::nullopt);
+    if (!Count(peer) && !(CloseOldestStranger(peer) && Count(peer)) &&
+        !(CloseOldestStranger(std::nullopt) && Count(peer))) {
+      return;  // closed at once, rather than left to wait without a word
+    }
+    std::shared_ptr<Connection> connection;
+    {
+      absl::MutexLock lock(&mutex_);
+      connections_.push_back({nullptr, peer});
+      const auto entry = std::prev(connections_.end());
+      connection = std::make_shared<Connection>(
+          shared_, loops_[0]->home, [this]() -> const Home& { return NextHome(); },
+          std::move(socket), is_local, std::move(tls),
+          [this, entry, peer] {
+            std::shared_ptr<Connection> last;  // let go of after the lock
+            absl::MutexLock closing(&mutex_);
+            counts_.Remove(peer);
+            last = std::move(entry->connection);
+            connections_.erase(entry);
+          });
+      entry->connection = connection;
+    }
+    connection->Start();
+  }
+
+  bool Count(const asio::ip::address& peer) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    return counts_.Add(peer);
+  }
+
+  size_t StrangerCount() ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    return static_cast<size_t>(
+        std::count_if(connections_.begin(), connections_.end(),
+                      [](const Known& known) { return known.connection->IsStranger(); }));
+  }
+
+  // False if there is none.
+  bool CloseOldestStranger(const std::optional<asio::ip::address>& peer)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
+    std::shared_ptr<Connection> oldest;
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto found =
+          std::find_if(connections_.begin(), connections_.end(), [&](const Known& known) {
+            return known.connection->IsStranger() && (!peer || known.peer == *peer);
+          });
+      if (found == connections_.end()) return false;
+      oldest = found->connection;
+    }
+    oldest->Close();
+    return true;
+  }
+
+  std::vector<std::shared_ptr<Connection>> Connections() ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    std::vector<std::shared_ptr<Connection>> all;
+    for (const Known& known : connections_) all.push_back(known.connection);
+    return all;
+  }
+
+  const Home& NextHome() { return loops_[1 + next_loop_++ % (loops_.size() - 1)]->home; }
+
+  // One loop keeps house for all.
+  void KeepHouse(Loop& loop) {
+    loop.housekeeping.expires_after(kHousekeepingInterval);
+    loop.housekeeping.async_wait([this, &loop](error_code error) {
+      if (error) return;
+      const Clock::time_point now = Clock::now();
+      for (const auto& connection : Connections()) connection->KeepHouse(now);
+      KeepHouse(loop);
+    });
+  }
+
+  void StopListening() {
+    if (std::exchange(stopped_, true)) return;
+    const auto close = [this] {
+      error_code ignored;
+      for (auto& acceptor : tcp_acceptors_) acceptor.close(ignored);
+      for (auto& acceptor : local_acceptors_) acceptor.close(ignored);
+    };
+    if (loops_.empty() || !loops_[0]->thread.joinable()) return close();
+    std::promise<void> closed;
+    asio::post(loops_[0]->context, [&] {
+      close();
+      closed.set_value();
+    });
+    closed.get_future().wait();
+  }
+
+  const WireOptions options_;
+  const std::shared_ptr<Shared> shared_;
+  std::vector<std::string> addresses_;
+  std::vector<std::string> paths_;  // of sockets, removed at the end
+  // Of the first loop's thread alone.
+  std::optional<RenewedTlsFiles> tls_files_;
+  std::shared_ptr<TlsContext> tls_;
+  bool stopped_ = false;
+
+  // The first is of strangers, whose sockets are also taken there.
+
+  std::vector<std::unique_ptr<Loop>> loops_;
+  std::atomic<size_t> next_loop_{0};
+  std::list<tcp::acceptor> tcp_acceptors_;
+  std::list<local::acceptor> local_acceptors_;
+
+  absl::Mutex mutex_;
+  ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
+  std::list<Known> connections_ ABSL_GUARDED_BY(mutex_);  // oldest first
+};
+
+WireServer::WireServer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+absl::StatusOr<std::unique_ptr<WireServer>> WireServer::Start(WireOptions options,
+                                                              Services services) {
+  std::unique_ptr<WireServer> server(
+      new WireServer(std::make_shared<State>(std::move(options), std::move(services))));
+  absl::Status status = server->state_->Listen();
+  if (!status.ok()) return status;
+  server->state_->Run();
+  return server;
+}
+
+WireServer::~WireServer() { state_->Stop(); }
+
+const std::vector<std::string>& WireServer::addresses() const { return state_->addresses(); }
+
+void WireServer::GoAway() { state_->GoAway(); }
+
+void WireServer::AwaitEnded(absl::Duration patience) { state_->AwaitEnded(patience); }
+
+void WireServer::AwaitTaken(absl::Duration patience) { state_->AwaitTaken(patience); }
+
+}  // namespace epsledger::transport::wire

@@ -68,9 +68,15 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option(
          "--http-listen", flags.http_addresses,
-         "Addresses of the HTTP API, /metrics and /healthz: host:port (port 0 takes any free "
-         "one). None by default. TLS with --tls-cert and --tls-key")
+         "Addresses of the HTTP API, the dashboard, /healthz and /readyz: host:port (port 0 takes "
+         "any free one). None by default. TLS with --tls-cert and --tls-key")
       ->envname("EPSLEDGERD_HTTP_LISTEN")
+      ->delimiter(',');
+  app.add_option(
+         "--operations-listen", flags.operations_addresses,
+         "Addresses for operators alone: /metrics of all tenants, /healthz and /readyz, without "
+         "access control. host:port. None by default. TLS as with --http-listen")
+      ->envname("EPSLEDGERD_OPERATIONS_LISTEN")
       ->delimiter(',');
   app.add_option("--http-host", flags.http_host_names,
                  "Names by which browsers reach the HTTP API over plaintext, beside IP addresses, "

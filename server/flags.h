@@ -52,6 +52,7 @@ struct Flags {
   std::string log_level = "info";
   transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
   std::vector<std::string> http_addresses;
+  std::vector<std::string> operations_addresses;
   // Of transport::HttpRoutesOptions.
   std::vector<std::string> http_host_names;
   // Lines of JSON rather than of text.

@@ -38,6 +38,7 @@
 #include "server/transport/grpc/server.h"
 #include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
+#include "server/transport/http/operations_routes.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
 
@@ -53,6 +54,7 @@ using epsledger::statement::SigningKey;
 using epsledger::transport::HttpRoutes;
 using epsledger::transport::HttpServer;
 using epsledger::transport::IsLocalAddress;
+using epsledger::transport::OperationsRoutes;
 using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
 using epsledger::transport::StaticFile;
@@ -136,17 +138,18 @@ absl::Status CheckIsNoFileOfTheLedger(const Flags& flags, const char* flag,
       absl::StrCat(flag, ": got ", file, ", which is a file of the ledger; want another name"));
 }
 
-// Others can reach an address of HTTP, which must not speak plaintext then.
-absl::StatusOr<bool> OthersCanReachHttp(const Flags& flags) {
+// Others can reach one of these addresses of HTTP, which must not speak plaintext then.
+absl::StatusOr<bool> OthersCanReach(const Flags& flags, const char* flag,
+                                    const std::vector<std::string>& addresses) {
   bool others = false;
-  for (const std::string& address : flags.http_addresses) {
+  for (const std::string& address : addresses) {
     if (IsLocalAddress(address)) continue;
     others = true;
     if (!flags.server.tls_certificate_file.empty() || flags.server.insecure_plaintext) continue;
     return absl::InvalidArgumentError(
-        "--http-listen: " + address +
-        " can be reached by others and would speak plaintext: give a TLS certificate and key, "
-        "listen on 127.0.0.1, or insist with --insecure-plaintext");
+        absl::StrCat(flag, ": ", address,
+                     " can be reached by others and would speak plaintext: give a TLS certificate "
+                     "and key, listen on 127.0.0.1, or insist with --insecure-plaintext"));
   }
   return others;
 }
@@ -163,8 +166,12 @@ std::vector<StaticFile> Dashboard() {
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
   RaiseDescriptorLimit();
-  const absl::StatusOr<bool> others_can_reach_http = OthersCanReachHttp(flags);
+  const absl::StatusOr<bool> others_can_reach_http =
+      OthersCanReach(flags, "--http-listen", flags.http_addresses);
   if (!others_can_reach_http.ok()) return others_can_reach_http.status();
+  const absl::StatusOr<bool> others_can_reach_operations =
+      OthersCanReach(flags, "--operations-listen", flags.operations_addresses);
+  if (!others_can_reach_operations.ok()) return others_can_reach_operations.status();
   const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);
   if (!statement_key_file.ok()) return statement_key_file.status();
   for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
@@ -211,9 +218,19 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
                                  .tls_key_file = flags.server.tls_key_file},
                                 routes.handler());
   if (!http.ok()) return http.status();
+  auto operations =
+      HttpServer::Start({.addresses = flags.operations_addresses,
+                         .tls_certificate_file = flags.server.tls_certificate_file,
+                         .tls_key_file = flags.server.tls_key_file},
+                        OperationsRoutes(observed, registry, (*server)->in_process().probe_wire));
+  if (!operations.ok()) return operations.status();
   if (!flags.address_file.empty()) {
     std::vector<std::string> addresses = (*server)->addresses();
-    for (const std::string& address : (*http)->addresses()) {
+    std::vector<std::string> http_addresses = (*http)->addresses();
+    for (const std::string& address : (*operations)->addresses()) {
+      http_addresses.push_back(address);
+    }
+    for (const std::string& address : http_addresses) {
       addresses.push_back((flags.server.tls_certificate_file.empty() ? "http://" : "https://") +
                           address);
     }

@@ -24,7 +24,8 @@ void Add(prometheus::MetricFamily& family, std::vector<prometheus::ClientMetric:
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader) {
+std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reader,
+                                                       const std::optional<core::Tenant>& tenant) {
   prometheus::MetricFamily spent =
       Gauges("epsledger_budget_spent_ratio", "Share of the cap that is spent, rounded up.");
   prometheus::MetricFamily leased =
@@ -38,6 +39,7 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
   int64_t sessions = 0;
   int64_t entries = 0;
   for (const core::LedgerReader::TenantLedger& of_tenant : reader.AllLedgers()) {
+    if (tenant && of_tenant.tenant != tenant->name) continue;
     const core::Ledger& ledger = *of_tenant.ledger;
     sessions += ledger.session_count();
     entries += ledger.head().sequence;
@@ -56,13 +58,19 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
                             [ratio](double threshold) { return ratio >= threshold; })));
     }
   }
-  prometheus::MetricFamily budget_count = Gauges("epsledger_budgets", "Budgets of all tenants.");
+  prometheus::MetricFamily budget_count =
+      Gauges("epsledger_budgets", tenant ? "Budgets of the tenant." : "Budgets of all tenants.");
   Add(budget_count, {}, static_cast<double>(budgets));
-  prometheus::MetricFamily session_count = Gauges("epsledger_sessions", "Sessions of all tenants.");
+  prometheus::MetricFamily session_count =
+      Gauges("epsledger_sessions", tenant ? "Sessions of the tenant." : "Sessions of all tenants.");
   Add(session_count, {}, static_cast<double>(sessions));
   prometheus::MetricFamily entry_count =
-      Gauges("epsledger_ledger_entries", "Entries of all ledgers.");
+      Gauges("epsledger_ledger_entries",
+             tenant ? "Entries of the tenant's ledgers." : "Entries of all ledgers.");
   Add(entry_count, {}, static_cast<double>(entries));
+  std::vector<prometheus::MetricFamily> families = {spent,        leased,        state,      alerts,
+                                                    budget_count, session_count, entry_count};
+  if (tenant) return families;
   prometheus::MetricFamily quarantined =
       Gauges("epsledger_ledgers_quarantined",
              "Ledgers that contradict what was acknowledged, and take no charges at this server.");
@@ -72,8 +80,9 @@ std::vector<prometheus::MetricFamily> ReadBudgetGauges(core::LedgerReader& reade
              "Heads that clients brought since the start, that the ledgers do not hold and that no "
              "server of these ledgers gave out.");
   Add(unproved, {}, static_cast<double>(reader.UnprovedHeadCount()));
-  return {spent,         leased,      state,       alerts,  budget_count,
-          session_count, entry_count, quarantined, unproved};
+  families.push_back(std::move(quarantined));
+  families.push_back(std::move(unproved));
+  return families;
 }
 
 prometheus::MetricFamily ReadyGauge(bool ready) {

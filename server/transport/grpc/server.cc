@@ -252,7 +252,14 @@ absl::Status Server::ListenOnWire(const ServerOptions& options) {
   return absl::OkStatus();
 }
 
-InProcess Server::in_process() { return {unary_methods_, NewChannel(), in_process_pass_}; }
+InProcess Server::in_process() {
+  return {.unary_methods = unary_methods_,
+          .channel = NewChannel(),
+          .pass = in_process_pass_,
+          .probe_wire = [this](absl::AnyInvocable<void(const absl::Status&) &&> done) {
+            wire_->Probe(std::move(done));
+          }};
+}
 
 std::shared_ptr<grpc::Channel> Server::NewChannel() {
   grpc::ChannelArguments arguments;

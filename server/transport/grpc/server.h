@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -68,6 +70,8 @@ struct InProcess {
   // What a call through the channel shows to be believed (calls/admission.h). A secret of the
   // server.
   std::string pass;
+  // wire::WireServer::Probe.
+  std::function<void(absl::AnyInvocable<void(const absl::Status&) &&>)> probe_wire;
 };
 
 // True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.

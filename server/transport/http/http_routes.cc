@@ -28,7 +28,9 @@ void AnswerOpenApi(const HttpRequest& request, HttpReply reply) {
 
 HttpRoutes::HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
                        InProcess services, HttpRoutesOptions options)
-    : operations_(OperationsRoutes(ledger, std::move(registry))),
+    : ledger_(ledger),
+      registry_(std::move(registry)),
+      operations_(OperationsRoutes(ledger, registry_, services.probe_wire)),
       gateway_(std::move(services)),
       events_(gateway_),
       host_names_(std::move(options.host_names)),
@@ -66,6 +68,9 @@ void HttpRoutes::Answer(const HttpRequest& request, HttpReply reply) {
   if (request.path == "/v1/logout") return LogOut(request, std::move(reply));
   if (absl::StartsWith(request.path, "/v1/")) {
     return AnswerRest(gateway_, request, std::move(reply));
+  }
+  if (request.path == "/metrics") {
+    return AnswerMetrics(ledger_, registry_, gateway_, request, std::move(reply));
   }
   operations_(request, std::move(reply));
 }

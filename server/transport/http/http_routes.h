@@ -23,7 +23,8 @@ struct HttpRoutesOptions {
 };
 
 // Everything that HTTP answers:
-//   /metrics, /healthz, /readyz       OperationsRoutes, open to everybody who reaches the address
+//   /healthz, /readyz                 OperationsRoutes, open to everybody who reaches the address
+//   /metrics                          AnswerMetrics: of the caller's tenant
 //   /openapi.json                     OpenApiDocument, likewise
 //   /v1/login, /v1/logout             a token in a cookie
 //   /v1/events                        EventRoutes
@@ -34,8 +35,7 @@ struct HttpRoutesOptions {
 // GET from a page of another site 403.
 class HttpRoutes {
  public:
-  // REQUIRES: `ledger` outlives it, and so does the server whose in-process channel and pass they
-  // are.
+  // REQUIRES: `ledger` outlives it, and so does the server whose services they are.
   HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
              InProcess services, HttpRoutesOptions options = {});
 
@@ -48,6 +48,8 @@ class HttpRoutes {
  private:
   void Answer(const HttpRequest& request, HttpReply reply);
 
+  core::DurableLedger& ledger_;
+  const std::shared_ptr<prometheus::Registry> registry_;
   const HttpHandler operations_;
   RpcGateway gateway_;
   EventRoutes events_;

@@ -54,7 +54,7 @@ absl::StatusOr<HostPort> ReadAddress(const std::string& address) {
   if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &port) ||
       port > 65535) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("--http-listen: got \"%s\", want host:port", address));
+        absl::StrFormat("an address of HTTP: got \"%s\", want host:port", address));
   }
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
@@ -422,8 +422,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
     beast::error_code error;
     const auto ip = asio::ip::make_address(at->host, error);
     if (error) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("--http-listen: got \"%s\", want an IP address as the host", address));
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "an address of HTTP: got \"%s\", want an IP address as the host", address));
     }
     auto acceptor = std::make_unique<tcp::acceptor>(server->loop_->context);
     const tcp::endpoint endpoint(ip, at->port);

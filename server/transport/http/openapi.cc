@@ -225,7 +225,7 @@ void AddOthers(Json* paths, Schemas* schemas) {
   };
   all["/healthz"] = get("The process answers", "getHealth",
                         {{"200", TextAnswer("It does")}, {"default", TextAnswer("It does not")}});
-  all["/readyz"] = get("The ledger takes charges", "getReadiness",
+  all["/readyz"] = get("A charge would be taken", "getReadiness",
                        {{"200", TextAnswer("It does")}, {"503", TextAnswer("Why not")}});
   all["/metrics"] = get("Metrics for Prometheus", "getMetrics",
                         {{"200", TextAnswer("Prometheus' text format")},

@@ -155,7 +155,7 @@ class OpenStream final : public RpcGateway::Stream {
   const std::shared_ptr<StreamReactor> reactor_;
 };
 
-const grpc::Status& Stopping() {
+const grpc::Status& NothingDone() {
   static const auto& status = *new grpc::Status(
       grpc::StatusCode::UNAVAILABLE, "the server is stopping: nothing was done, try again");
   return status;
@@ -164,7 +164,7 @@ const grpc::Status& Stopping() {
 class RefusedStream final : public RpcGateway::Stream {
  public:
   void Read(Message message) override { std::move(message)(nullptr); }
-  grpc::Status status() const override { return Stopping(); }
+  grpc::Status status() const override { return NothingDone(); }
 };
 
 }  // namespace
@@ -273,7 +273,7 @@ class RpcGateway::Answer final : public wire::Responder {
 
 void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
                       const HttpCaller& caller, absl::Duration timeout, Done done) {
-  if (!doorkeeper_->Enter()) return std::move(done)(Stopping(), nullptr);
+  if (!doorkeeper_->Enter()) return std::move(done)(NothingDone(), nullptr);
   wire::UnaryRequest unary{
       .origin = {.peer = caller.confidential ? Admission::PeerOverHttp() : nullptr,
                  .authorization = {}},

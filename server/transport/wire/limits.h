@@ -74,6 +74,8 @@ inline constexpr std::chrono::seconds kKeepaliveInterval(60);
 inline constexpr std::chrono::seconds kKeepaliveTimeout(20);
 // For a client to take the last answers and to close its end.
 inline constexpr std::chrono::seconds kFinishTimeout(1);
+// For this server to answer itself.
+inline constexpr std::chrono::seconds kProbeTimeout(2);
 // How often these are looked at.
 inline constexpr std::chrono::milliseconds kHousekeepingInterval(250);
 // Before the next connection is taken, where the process has no file descriptor for one.

@@ -27,6 +27,7 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "server/transport/wire/connection.h"
+#include "server/transport/wire/self_probe.h"
 #include "spdlog/spdlog.h"
 
 namespace epsledger::transport::wire {
@@ -78,6 +79,17 @@ void RemoveLeftSocket(asio::io_context& context, const std::string& path) {
   if (error == asio::error::connection_refused) unlink(path.c_str());
 }
 
+// An address that means all of this machine is reached by its loopback.
+tcp::endpoint Reachable(tcp::endpoint endpoint) {
+  if (!endpoint.address().is_unspecified()) return endpoint;
+  if (endpoint.address().is_v4()) {
+    endpoint.address(asio::ip::address_v4::loopback());
+  } else {
+    endpoint.address(asio::ip::address_v6::loopback());
+  }
+  return endpoint;
+}
+
 }  // namespace
 
 ConnectionLimits DefaultLimits() {
@@ -91,7 +103,7 @@ ConnectionLimits DefaultLimits() {
   return {.all = all, .of_peer = all / 4, .reserved = all / 16};
 }
 
-class WireServer::State : public std::enable_shared_from_this<State> {
+class WireServer::State {
  public:
   State(WireOptions options, Services services)
       : options_(std::move(options)),
@@ -146,6 +158,18 @@ class WireServer::State : public std::enable_shared_from_this<State> {
     for (const auto& connection : Connections()) connection->GoAway();
   }
 
+  void Probe(absl::AnyInvocable<void(const absl::Status&) &&> done) ABSL_LOCKS_EXCLUDED(mutex_) {
+    {
+      absl::MutexLock lock(&mutex_);
+      waiting_probes_.push_back(std::move(done));
+      if (waiting_probes_.size() > 1) return;  // the one that is under way says it of all
+    }
+    asio::post(loops_[1]->context, [this] {
+      std::make_shared<SelfProbe>(loops_[1]->context, first_endpoint_)
+          ->Start([this](const std::string& why) { AskThreads(2, why); });
+    });
+  }
+
   void AwaitEnded(absl::Duration patience) {
     const absl::Time give_up = absl::Now() + patience;
     while (shared_->calls > 0 && absl::Now() < give_up) absl::SleepFor(kEndedInterval);
@@ -195,6 +219,7 @@ class WireServer::State : public std::enable_shared_from_this<State> {
     if (!error) acceptor.bind(local::endpoint(path), error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error) return CannotListen(address, error.message());
+    if (addresses_.empty()) first_endpoint_ = local::endpoint(path);
     paths_.push_back(path);
     local_acceptors_.push_back(std::move(acceptor));
     addresses_.push_back(address);
@@ -238,6 +263,7 @@ class WireServer::State : public std::enable_shared_from_this<State> {
         continue;
       }
       port = acceptor.local_endpoint().port();
+      if (addresses_.empty() && count == 0) first_endpoint_ = Reachable(acceptor.local_endpoint());
       tcp_acceptors_.push_back(std::move(acceptor));
       ++count;
     }
@@ -355,6 +381,23 @@ class WireServer::State : public std::enable_shared_from_this<State> {
     return all;
   }
 
+  // Every thread of those who are known, one after the other; then all who wait are told.
+  void AskThreads(size_t next, const std::string& why) ABSL_LOCKS_EXCLUDED(mutex_) {
+    if (why.empty() && next < loops_.size()) {
+      asio::post(loops_[next]->context, [this, next] { AskThreads(next + 1, ""); });
+      return;
+    }
+    std::vector<absl::AnyInvocable<void(const absl::Status&) &&>> waiting;
+    {
+      absl::MutexLock lock(&mutex_);
+      waiting.swap(waiting_probes_);
+    }
+    const absl::Status status =
+        why.empty() ? absl::OkStatus()
+                    : absl::UnavailableError(absl::StrCat(addresses_[0], ": ", why));
+    for (auto& done : waiting) std::move(done)(status);
+  }
+
   const Home& NextHome() { return loops_[1 + next_loop_++ % (loops_.size() - 1)]->home; }
 
   // One loop keeps house for all.
@@ -387,7 +430,8 @@ class WireServer::State : public std::enable_shared_from_this<State> {
   const WireOptions options_;
   const std::shared_ptr<Shared> shared_;
   std::vector<std::string> addresses_;
-  std::vector<std::string> paths_;  // of sockets, removed at the end
+  asio::generic::stream_protocol::endpoint first_endpoint_;  // as this machine reaches it
+  std::vector<std::string> paths_;                           // of sockets, removed at the end
   // Of the first loop's thread alone.
   std::optional<RenewedTlsFiles> tls_files_;
   std::shared_ptr<TlsContext> tls_;
@@ -403,14 +447,16 @@ class WireServer::State : public std::enable_shared_from_this<State> {
   absl::Mutex mutex_;
   ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
   std::list<Known> connections_ ABSL_GUARDED_BY(mutex_);  // oldest first
+  std::vector<absl::AnyInvocable<void(const absl::Status&) &&>> waiting_probes_
+      ABSL_GUARDED_BY(mutex_);
 };
 
-WireServer::WireServer(std::shared_ptr<State> state) : state_(std::move(state)) {}
+WireServer::WireServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 absl::StatusOr<std::unique_ptr<WireServer>> WireServer::Start(WireOptions options,
                                                               Services services) {
   std::unique_ptr<WireServer> server(
-      new WireServer(std::make_shared<State>(std::move(options), std::move(services))));
+      new WireServer(std::make_unique<State>(std::move(options), std::move(services))));
   absl::Status status = server->state_->Listen();
   if (!status.ok()) return status;
   server->state_->Run();
@@ -422,6 +468,10 @@ WireServer::~WireServer() { state_->Stop(); }
 const std::vector<std::string>& WireServer::addresses() const { return state_->addresses(); }
 
 void WireServer::GoAway() { state_->GoAway(); }
+
+void WireServer::Probe(absl::AnyInvocable<void(const absl::Status&) &&> done) {
+  state_->Probe(std::move(done));
+}
 
 void WireServer::AwaitEnded(absl::Duration patience) { state_->AwaitEnded(patience); }
 

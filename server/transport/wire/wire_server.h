@@ -3,11 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/transport/sockets/connection_counts.h"
 #include "server/transport/tls/tls_files.h"
 #include "server/transport/wire/services.h"
@@ -45,6 +48,13 @@ class WireServer {
   // Where it listens, the chosen port in place of 0.
   const std::vector<std::string>& addresses() const;
 
+  // Whether a client would be answered: connects to the first address, says hello and awaits an
+  // answer, then asks every thread. `done` is called once, on a thread of the server: OK, or
+  // UNAVAILABLE with the reason, after kProbeTimeout at the latest where nothing answers. It is
+  // dropped where the server is destroyed before, or a thread hangs. Those who ask at one time
+  // share one probe.
+  void Probe(absl::AnyInvocable<void(const absl::Status&) &&> done);
+
   // Takes no more connections and no more calls. When it returns, no further call goes to the
   // services; those that did are still answered.
   void GoAway();
@@ -56,9 +66,9 @@ class WireServer {
 
  private:
   class State;
-  explicit WireServer(std::shared_ptr<State> state);
+  explicit WireServer(std::unique_ptr<State> state);
 
-  const std::shared_ptr<State> state_;
+  const std::unique_ptr<State> state_;
 };
 
 }  // namespace epsledger::transport::wire

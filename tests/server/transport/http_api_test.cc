@@ -331,10 +331,10 @@ class HttpApiWithTokens : public HttpApi {
   HttpApiWithTokens() : HttpApi(true) {}
 
   // The secret of a new token.
-  std::string NewToken(core::Role role) {
+  std::string NewToken(core::Role role, const core::Tenant& tenant = {}) {
     const absl::Time now = absl::Now();
     absl::StatusOr<access::NewToken> draft =
-        access::DraftToken(core::Tenant{}, role, "test", now + absl::Hours(1), now);
+        access::DraftToken(tenant, role, "test", now + absl::Hours(1), now);
     EXPECT_TRUE(draft.ok()) << draft.status();
     EXPECT_TRUE(WaitingClient(*server_.ledger, absl::ToUnixMicros(now))
                     .Run(core::AccessCommand{core::CreateToken{draft->token.spec}})
@@ -377,6 +377,37 @@ TEST_F(HttpApiWithTokens, AsksForATokenAndHoldsItToItsRole) {
   EXPECT_EQ(Read("/v1/budgets", "epsledger-in-process-pass: x\r\n").status, 401);
   EXPECT_EQ(Read("/v1/events").status, 401);
   EXPECT_EQ(Read("/healthz").status, 200);
+}
+
+TEST_F(HttpApiWithTokens, MetricsAreOfTheCallersTenant) {
+  const auto header = [](const std::string& secret) {
+    return "Authorization: Bearer " + secret + "\r\n";
+  };
+  const std::string acme = header(NewToken(core::Role::kAdmin, core::Tenant{"acme"}));
+  const std::string rival = header(NewToken(core::Role::kAdmin, core::Tenant{"rival"}));
+  const auto make_budget = [&](const std::string& id, const std::string& headers) {
+    EXPECT_EQ(Call("BudgetService/CreateBudget",
+                   "{\"budgetId\": \"" + id + R"(", "budget": {"cap": {"pureEpsilon": {"epsilon": 2}},
+                     "neighboringRelation": "ADD_OR_REMOVE_ONE", "privacyUnit": "person"}})",
+                   headers)
+                  .status,
+              200);
+  };
+  make_budget("people", acme);
+  make_budget("secret-plans", rival);
+  make_budget("more-plans", rival);
+
+  EXPECT_EQ(Read("/metrics").status, 401);
+  EXPECT_EQ(Read("/metrics", header("epsl_wrong")).status, 401);
+  const HttpAnswer seen = Read("/metrics", acme);
+  EXPECT_EQ(seen.status, 200);
+  EXPECT_THAT(seen.body,
+              HasSubstr("epsledger_budget_spent_ratio{tenant=\"acme\",budget=\"people\"} 0\n"));
+  EXPECT_THAT(seen.body, HasSubstr("epsledger_budgets 1\n"));
+  EXPECT_THAT(seen.body, HasSubstr("epsledger_ready 1\n"));
+  EXPECT_THAT(seen.body, Not(HasSubstr("rival")));
+  EXPECT_THAT(seen.body, Not(HasSubstr("plans")));
+  EXPECT_THAT(Read("/metrics", rival).body, HasSubstr("epsledger_budgets 2\n"));
 }
 
 TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {

@@ -172,7 +172,8 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
   const auto registry = std::make_shared<prometheus::Registry>();
   metrics::ObservedLedger observed(*grpc.ledger, registry);
   auto server =
-      HttpServer::Start({.addresses = {"127.0.0.1:0"}}, OperationsRoutes(observed, registry));
+      HttpServer::Start({.addresses = {"127.0.0.1:0"}},
+                        OperationsRoutes(observed, registry, grpc.server->in_process().probe_wire));
   ASSERT_TRUE(server.ok());
   const std::string& address = (*server)->addresses()[0];
   grpc.client.MakeSession("pure_epsilon { epsilon: 1 }");
@@ -204,6 +205,12 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
   EXPECT_THAT(Get(address, "/readyz"), HasSubstr("ready\n"));
   EXPECT_THAT(Get(address, "/secret"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(Get(address, "/metrics", "DELETE"), StartsWith("HTTP/1.1 405"));
+  // A ledger that is well is not enough: nobody reaches it.
+  grpc.server->Drain(absl::ZeroDuration());
+  EXPECT_THAT(Get(address, "/healthz"), HasSubstr("ok\n"));
+  const std::string unready = Get(address, "/readyz");
+  EXPECT_THAT(unready, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(unready, HasSubstr(grpc.server->addresses()[0] + ": cannot be connected to"));
 }
 
 }  // namespace

@@ -215,7 +215,8 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
                     {.host_names = flags.http_host_names, .dashboard = Dashboard()});
   auto http = HttpServer::Start({.addresses = flags.http_addresses,
                                  .tls_certificate_file = flags.server.tls_certificate_file,
-                                 .tls_key_file = flags.server.tls_key_file},
+                                 .tls_key_file = flags.server.tls_key_file,
+                                 .tls_client_ca_file = flags.server.tls_client_ca_file},
                                 routes.handler());
   if (!http.ok()) return http.status();
   auto operations =

@@ -255,10 +255,11 @@ absl::Status Server::ListenOnWire(const ServerOptions& options) {
 InProcess Server::in_process() {
   return {.unary_methods = unary_methods_,
           .channel = NewChannel(),
-          .pass = in_process_pass_,
-          .probe_wire = [this](absl::AnyInvocable<void(const absl::Status&) &&> done) {
-            wire_->Probe(std::move(done));
-          }};
+          .introduce = [this](const wire::Peer& peer) { return admission_.Introduce(peer); },
+          .probe_wire =
+              [this](absl::AnyInvocable<void(const absl::Status&) &&> done) {
+                wire_->Probe(std::move(done));
+              }};
 }
 
 std::shared_ptr<grpc::Channel> Server::NewChannel() {

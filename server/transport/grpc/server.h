@@ -67,9 +67,9 @@ struct InProcess {
   const UnaryMethods& unary_methods;
   // For methods with streams.
   std::shared_ptr<grpc::Channel> channel;
-  // What a call through the channel shows to be believed (calls/admission.h). A secret of the
-  // server.
-  std::string pass;
+  // The metadata of a call through the channel: what is known of who makes it, and a secret by
+  // which it is believed (calls/admission.h).
+  std::function<std::vector<std::pair<std::string, std::string>>(const wire::Peer&)> introduce;
   // wire::WireServer::Probe.
   std::function<void(absl::AnyInvocable<void(const absl::Status&) &&>)> probe_wire;
 };

@@ -39,7 +39,13 @@ bool IsMeantForUs(const HttpRequest& request, const std::vector<std::string>& na
 
 bool IsFromAnotherSite(const HttpRequest& request) {
   const std::string_view site = request.Header("sec-fetch-site");
-  return !site.empty() && site != "same-origin" && site != "none";
+  if (!site.empty()) return site != "same-origin" && site != "none";
+  // Browsers that do not say it give the origin of a page that sends what is not a GET.
+  const std::string_view origin = request.Header("origin");
+  if (origin.empty()) return false;
+  // Whatever the scheme: a proxy in front may speak TLS.
+  const size_t scheme = origin.find("://");
+  return scheme == origin.npos || origin.substr(scheme + 3) != request.Header("host");
 }
 
 }  // namespace epsledger::transport

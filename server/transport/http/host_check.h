@@ -18,7 +18,8 @@ namespace epsledger::transport {
 // no such check: the author has no certificate that the server would show.
 bool IsMeantForUs(const HttpRequest& request, const std::vector<std::string>& names);
 
-// True if a browser says that a page of another origin made the request (Sec-Fetch-Site).
+// True if a browser says that a page of another origin made the request: by Sec-Fetch-Site, or
+// where it knows none, by an Origin that is not the Host.
 bool IsFromAnotherSite(const HttpRequest& request);
 
 }  // namespace epsledger::transport

@@ -17,7 +17,12 @@
 namespace epsledger::transport {
 namespace {
 
+// The prefix keeps other hosts of the domain from setting it; a browser takes it over TLS alone
+// (RFC 6265bis, section 4.1.3.2).
+constexpr char kCookieOverTls[] = "__Host-epsledger_token";
 constexpr char kCookie[] = "epsledger_token";
+// A working day and a half: who comes back later logs in again.
+constexpr char kCookieAge[] = "; Max-Age=43200";
 // A token is 60 bytes or so.
 constexpr size_t kMaxTokenBytes = 256;
 constexpr absl::Duration kLogInPatience = absl::Seconds(10);
@@ -36,13 +41,17 @@ bool IsMetadataText(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
+const char* CookieName(const HttpRequest& request) {
+  return request.tls ? kCookieOverTls : kCookie;
+}
+
 std::string CookieOf(const HttpRequest& request) {
   for (const auto& [name, value] : request.headers) {
     if (name != "cookie") continue;
     for (const absl::string_view part : absl::StrSplit(value, ';')) {
       const std::pair<std::string, std::string> cookie =
           absl::StrSplit(absl::StripAsciiWhitespace(part), absl::MaxSplits('=', 1));
-      if (cookie.first == kCookie) return cookie.second;
+      if (cookie.first == CookieName(request)) return cookie.second;
     }
   }
   return "";
@@ -51,7 +60,7 @@ std::string CookieOf(const HttpRequest& request) {
 std::string SetCookie(const HttpRequest& request, std::string_view value, std::string_view more) {
   // A cookie that is Secure would not come back over plaintext, which only this machine speaks.
   const bool tls = request.tls;
-  return absl::StrCat(kCookie, "=", absl::string_view(value.data(), value.size()),
+  return absl::StrCat(CookieName(request), "=", absl::string_view(value.data(), value.size()),
                       "; Path=/; HttpOnly; SameSite=Strict", tls ? "; Secure" : "",
                       absl::string_view(more.data(), more.size()));
 }
@@ -60,7 +69,9 @@ std::string SetCookie(const HttpRequest& request, std::string_view value, std::s
 
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   HttpCaller caller;
+  caller.tls = request.tls;
   caller.confidential = request.confidential;
+  caller.client_certificate_pem = request.client_certificate_pem;
   int values = 0;
   for (const auto& [name, value] : request.headers) {
     if (name != "authorization") continue;
@@ -91,10 +102,13 @@ void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
   const google::protobuf::MethodDescriptor* method =
       RpcGateway::FindUnaryMethod("epsledger.v1.AccessService.GetCaller");
   const std::string secret = token->get<std::string>();
-  std::string cookie = SetCookie(request, secret, "");
+  std::string cookie = SetCookie(request, secret, kCookieAge);
   gateway.Call(
       *method, *RpcGateway::NewRequest(*method),
-      {.authorization = absl::StrCat("Bearer ", secret), .confidential = request.confidential},
+      {.authorization = absl::StrCat("Bearer ", secret),
+       .tls = request.tls,
+       .confidential = request.confidential,
+       .client_certificate_pem = ""},
       kLogInPatience,
       [cookie = std::move(cookie), reply = std::move(reply)](
           const grpc::Status& status, std::unique_ptr<google::protobuf::Message> caller) mutable {

@@ -17,7 +17,7 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request);
 // that a browser can keep it where scripts cannot read it: HttpOnly, SameSite=Strict, and Secure
 // unless it is plaintext on this machine.
 void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
-// POST /v1/logout: clears it.
+// POST /v1/logout: clears it in the browser. The token itself goes on until it is revoked.
 void LogOut(const HttpRequest& request, HttpReply reply);
 
 }  // namespace epsledger::transport

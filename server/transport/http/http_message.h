@@ -23,6 +23,8 @@ struct HttpRequest {
   std::string body;
   HttpHeaders headers;
   bool tls = false;
+  // Verified; empty where none is asked for.
+  std::string client_certificate_pem;
   // Nobody on the way can read it: it came over TLS or from this machine.
   bool confidential = false;
 

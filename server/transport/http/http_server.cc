@@ -24,6 +24,7 @@
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
 #include "server/transport/sockets/connection_counts.h"
+#include "server/transport/tls/server_tls.h"
 #include "server/transport/tls/tls_files.h"
 #include "spdlog/spdlog.h"
 
@@ -122,7 +123,9 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
       stream_.async_handshake(
           asio::ssl::stream_base::server,
           [self = this->shared_from_this(), context = std::move(context)](beast::error_code error) {
-            if (!error) self->Read();
+            if (error) return;
+            self->client_certificate_ = ClientCertificatePem(self->stream_.native_handle());
+            self->Read();
           });
     }
   }
@@ -189,6 +192,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
                         .body = std::move(parser_->get().body()),
                         .headers = {},
                         .tls = kTls,
+                        .client_certificate_pem = client_certificate_,
                         .confidential = confidential_};
     for (const auto& field : message) {
       request.headers.emplace_back(absl::AsciiStrToLower(absl::string_view(
@@ -337,6 +341,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
   const asio::ip::address peer_;
   const bool confidential_;
+  std::string client_certificate_;
   Stream stream_;
   asio::steady_timer request_end_;
   bool too_slow_ = false;
@@ -349,20 +354,10 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
 };
 
 std::shared_ptr<asio::ssl::context> TlsContext(const TlsMaterial& material) {
-  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
-  context->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
-                       asio::ssl::context::no_tlsv1_1 | asio::ssl::context::no_compression);
-  // What gRPC's door takes: forward secrecy and authenticated encryption. TLS 1.3 has nothing else.
-  if (SSL_CTX_set_cipher_list(context->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
-    return nullptr;
-  }
-  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_RENEGOTIATION);
-  beast::error_code error;
-  context->use_certificate_chain(asio::buffer(material.certificate), error);
-  if (!error) {
-    context->use_private_key(asio::buffer(material.key), asio::ssl::context::pem, error);
-  }
-  return error ? nullptr : context;
+  const std::shared_ptr<ServerTls> tls = ServerTls::Make(material, ServerTls::Protocol::kHttp1);
+  if (tls == nullptr) return nullptr;
+  SSL_CTX_up_ref(tls->get());  // the context's own
+  return std::make_shared<asio::ssl::context>(tls->get());
 }
 
 template <class Loop>
@@ -408,7 +403,9 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
   std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler), options.patience));
   if (!options.tls_certificate_file.empty()) {
     absl::StatusOr<RenewedTlsFiles> files = RenewedTlsFiles::Open(
-        {.certificate = options.tls_certificate_file, .key = options.tls_key_file, .client_ca = ""},
+        {.certificate = options.tls_certificate_file,
+         .key = options.tls_key_file,
+         .client_ca = options.tls_client_ca_file},
         [](const absl::Status& status) {
           if (!status.ok())
             spdlog::error("HTTP keeps its certificate: {}", std::string(status.message()));

@@ -18,6 +18,8 @@ struct HttpServerOptions {
   // PEM files, read again when they change. Together, or neither: then it is plaintext.
   std::string tls_certificate_file;
   std::string tls_key_file;
+  // With it, clients must show a certificate that it signed.
+  std::string tls_client_ca_file;
   // For a whole request to arrive, and for an answer to be taken. An idle connection has as long.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
 };

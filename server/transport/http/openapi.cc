@@ -328,7 +328,7 @@ Json MakeDocument() {
       {"Error", error("Any other error")}};
   document["components"]["securitySchemes"] = {
       {"token", {{"type", "http"}, {"scheme", "bearer"}}},
-      {"cookie", {{"type", "apiKey"}, {"in", "cookie"}, {"name", "epsledger_token"}}}};
+      {"cookie", {{"type", "apiKey"}, {"in", "cookie"}, {"name", "__Host-epsledger_token"}}}};
   return document;
 }
 

@@ -42,6 +42,13 @@ grpc::ByteBuffer ToBytes(const Message& message) {
   return {&slice, 1};
 }
 
+wire::Peer PeerOf(const HttpCaller& caller) {
+  return {.is_over_http = true,
+          .is_on_this_machine = caller.confidential && !caller.tls,
+          .is_encrypted = caller.tls,
+          .certificate_pem = caller.client_certificate_pem};
+}
+
 // nullptr if the bytes are no such message, which a server of this process never sends.
 std::unique_ptr<Message> FromBytes(const MethodDescriptor& method, grpc::ByteBuffer* bytes) {
   std::unique_ptr<Message> message = NewMessage(method.output_type());
@@ -206,7 +213,9 @@ void RpcGateway::Drain(absl::Duration patience) { doorkeeper_->Drain(patience); 
 
 void RpcGateway::Introduce(const HttpCaller& caller, grpc::ClientContext* context) const {
   if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
-  if (caller.confidential) context->AddMetadata(kInProcessPassMetadata, services_.pass);
+  for (const auto& [name, value] : services_.introduce(PeerOf(caller))) {
+    context->AddMetadata(name, value);
+  }
 }
 
 const std::vector<const MethodDescriptor*>& RpcGateway::UnaryMethods() {
@@ -275,8 +284,7 @@ void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
                       const HttpCaller& caller, absl::Duration timeout, Done done) {
   if (!doorkeeper_->Enter()) return std::move(done)(NothingDone(), nullptr);
   wire::UnaryRequest unary{
-      .origin = {.peer = caller.confidential ? Admission::PeerOverHttp() : nullptr,
-                 .authorization = {}},
+      .origin = {.peer = std::make_shared<const wire::Peer>(PeerOf(caller)), .authorization = {}},
       .message = request.SerializeAsString(),
       .deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(timeout),
       .responder = std::make_unique<Answer>(method, doorkeeper_, std::move(done))};

@@ -21,7 +21,10 @@ namespace epsledger::transport {
 // Who calls over HTTP, as the gRPC services will see it.
 struct HttpCaller {
   std::string authorization;  // "Bearer epsl_..."; empty: nobody in particular
-  bool confidential = false;  // HttpRequest::confidential
+  // Of HttpRequest.
+  bool tls = false;
+  bool confidential = false;
+  std::string client_certificate_pem;
 };
 
 // Calls the gRPC services of this very process, so that a request over HTTP passes the same door,

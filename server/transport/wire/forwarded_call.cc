@@ -52,7 +52,11 @@ class ForwardedStream final : public ForwardedCall,
     call.StartCall();
   }
 
-  void Cancel() override { context_.TryCancel(); }
+  // Also lets go of the hold: where no read is open, none would fail and do it.
+  void Cancel() override ABSL_LOCKS_EXCLUDED(mutex_) {
+    context_.TryCancel();
+    LetGo();
+  }
 
   void Write(const std::string& message) override ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
@@ -73,12 +77,7 @@ class ForwardedStream final : public ForwardedCall,
 
   void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_) {
     if (ok) return observer_->OnMessage(FromBytes(answer_));
-    bool held = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      held = std::exchange(held_, false);
-    }
-    if (held) RemoveHold();
+    LetGo();
   }
 
   void OnWriteDone(bool) override { observer_->OnWritten(); }
@@ -90,6 +89,15 @@ class ForwardedStream final : public ForwardedCall,
   }
 
  private:
+  void LetGo() ABSL_LOCKS_EXCLUDED(mutex_) {
+    bool held = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      held = std::exchange(held_, false);
+    }
+    if (held) RemoveHold();
+  }
+
   grpc::ClientContext context_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer answer_;

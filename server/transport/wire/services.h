@@ -18,6 +18,7 @@ namespace epsledger::transport::wire {
 
 // What is known of the other end of a connection, beside what its calls say.
 struct Peer {
+  bool is_over_http = false;  // for a client of the other door, to which the wire is none
   bool is_on_this_machine = false;
   bool is_encrypted = false;
   // Verified; empty if there is none.

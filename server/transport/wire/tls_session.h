@@ -3,38 +3,20 @@
 
 #include <openssl/ssl.h>
 
-#include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "server/transport/tls/tls_files.h"
+#include "server/transport/tls/server_tls.h"
 
 namespace epsledger::transport::wire {
-
-// What a server's TLS sessions share: its certificate, whom it trusts, and that HTTP/2 is spoken.
-class TlsContext {
- public:
-  // nullptr if OpenSSL takes the material not, which ReadTlsFiles has found good.
-  static std::shared_ptr<TlsContext> Make(const TlsMaterial& material);
-
-  SSL_CTX* get() const { return context_.get(); }
-
- private:
-  struct Free {
-    void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-  };
-  explicit TlsContext(SSL_CTX* context) : context_(context) {}
-
-  const std::unique_ptr<SSL_CTX, Free> context_;
-};
 
 // The server's side of one TLS session, between bytes in memory. Not thread-safe.
 class TlsSession {
  public:
   // nullptr if there is no memory.
-  static std::unique_ptr<TlsSession> Make(std::shared_ptr<TlsContext> context);
+  static std::unique_ptr<TlsSession> Make(std::shared_ptr<ServerTls> context);
 
   // Takes bytes of the network and appends what they say to `text`. False if the session is over:
   // by an error or by the peer's word. REQUIRES: no more than 64 KiB at once.
@@ -54,11 +36,11 @@ class TlsSession {
   struct Free {
     void operator()(SSL* session) const { SSL_free(session); }
   };
-  TlsSession(std::shared_ptr<TlsContext> context, SSL* session)
+  TlsSession(std::shared_ptr<ServerTls> context, SSL* session)
       : context_(std::move(context)), session_(session) {}
   bool Handshake();
 
-  const std::shared_ptr<TlsContext> context_;
+  const std::shared_ptr<ServerTls> context_;
   const std::unique_ptr<SSL, Free> session_;
   bool established_ = false;
 };

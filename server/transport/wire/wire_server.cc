@@ -118,7 +118,7 @@ class WireServer::State {
           RenewedTlsFiles::Open(options_.tls, options_.on_reload);
       if (!files.ok()) return files.status();
       tls_files_.emplace(*std::move(files));
-      tls_ = TlsContext::Make(tls_files_->material());
+      tls_ = ServerTls::Make(tls_files_->material(), ServerTls::Protocol::kHttp2);
       if (tls_ == nullptr) {
         return absl::InvalidArgumentError("the TLS files: OpenSSL does not take them");
       }
@@ -313,7 +313,8 @@ class WireServer::State {
     std::unique_ptr<TlsSession> tls;
     if (tls_files_) {
       if (tls_files_->Reload()) {
-        if (auto renewed = TlsContext::Make(tls_files_->material())) tls_ = std::move(renewed);
+        if (auto renewed = ServerTls::Make(tls_files_->material(), ServerTls::Protocol::kHttp2))
+          tls_ = std::move(renewed);
       }
       tls = TlsSession::Make(tls_);
       if (tls == nullptr) return;
@@ -434,7 +435,7 @@ class WireServer::State {
   std::vector<std::string> paths_;                           // of sockets, removed at the end
   // Of the first loop's thread alone.
   std::optional<RenewedTlsFiles> tls_files_;
-  std::shared_ptr<TlsContext> tls_;
+  std::shared_ptr<ServerTls> tls_;
   bool stopped_ = false;
 
   // The first is of strangers, whose sockets are also taken there.

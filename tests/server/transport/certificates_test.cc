@@ -14,6 +14,7 @@
 #include "epsledger/v1/access_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "prometheus/registry.h"
+#include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
 #include "spdlog/sinks/ostream_sink.h"
 #include "spdlog/spdlog.h"
@@ -118,6 +119,46 @@ TEST_F(Certificates, AClientCertificateSaysWhoCalls) {
     EXPECT_THAT(reply.status.error_message(), HasSubstr("names no tenant, role and name"));
   }
   EXPECT_EQ(WhoAmI(**server, "").code(), grpc::StatusCode::UNAVAILABLE);  // no handshake
+}
+
+TEST_F(Certificates, HttpsIsNoSecondDoorForThoseWithoutACertificate) {
+  MakeCertificate("server", "/CN=server");
+  MakeCertificate("trainer", "/O=acme/OU=trainer/CN=run 7");
+  MakeAuthority("other-ca");
+  auto server = Server::Start({.addresses = {"127.0.0.1:0"},
+                               .tls_certificate_file = Path("server.pem"),
+                               .tls_key_file = Path("server.key"),
+                               .tls_client_ca_file = Path("ca.pem"),
+                               .require_tokens = true},
+                              *ledger_);
+  ASSERT_TRUE(server.ok()) << server.status();
+  HttpRoutes routes(*ledger_, std::make_shared<prometheus::Registry>(), (*server)->in_process());
+  auto http = HttpServer::Start({.addresses = {"127.0.0.1:0"},
+                                 .tls_certificate_file = Path("server.pem"),
+                                 .tls_key_file = Path("server.key"),
+                                 .tls_client_ca_file = Path("ca.pem")},
+                                routes.handler());
+  ASSERT_TRUE(http.ok()) << http.status();
+  const auto answer = [&](const std::string& flags, const std::string& path) {
+    std::ignore = std::system(
+        absl::StrCat(
+            "cd ", folder_, " && printf 'POST ", path,
+            " HTTP/1.1\\r\\nHost: x\\r\\nContent-Type: application/json\\r\\nContent-Length: "
+            "2\\r\\nConnection: close\\r\\n\\r\\n{}' | openssl s_client -quiet -connect ",
+            (*http)->addresses()[0], " ", flags, " >answer 2>&1")
+            .c_str());
+    return Contents(Path("answer"));
+  };
+  const std::string who = "/epsledger.v1.AccessService/GetCaller";
+  const std::string known = answer("-cert trainer.pem -key trainer.key", who);
+  EXPECT_THAT(known, HasSubstr("HTTP/1.1 200"));
+  EXPECT_THAT(known, HasSubstr(R"("tenant":"acme","role":"TRAINER","principal":"run 7")"));
+  EXPECT_THAT(
+      answer("-cert trainer.pem -key trainer.key", "/epsledger.v1.AccessService/ListTokens"),
+      HasSubstr("HTTP/1.1 403"));
+  for (const char* flags : {"", "-cert other-ca.pem -key other-ca.key"}) {
+    EXPECT_THAT(answer(flags, who), Not(HasSubstr("HTTP/1.1"))) << flags;
+  }
 }
 
 TEST_F(Certificates, HttpsTakesWhatGrpcTakes) {

@@ -386,12 +386,13 @@ TEST_F(HttpApiWithTokens, MetricsAreOfTheCallersTenant) {
   const std::string acme = header(NewToken(core::Role::kAdmin, core::Tenant{"acme"}));
   const std::string rival = header(NewToken(core::Role::kAdmin, core::Tenant{"rival"}));
   const auto make_budget = [&](const std::string& id, const std::string& headers) {
-    EXPECT_EQ(Call("BudgetService/CreateBudget",
-                   "{\"budgetId\": \"" + id + R"(", "budget": {"cap": {"pureEpsilon": {"epsilon": 2}},
+    EXPECT_EQ(
+        Call("BudgetService/CreateBudget",
+             "{\"budgetId\": \"" + id + R"(", "budget": {"cap": {"pureEpsilon": {"epsilon": 2}},
                      "neighboringRelation": "ADD_OR_REMOVE_ONE", "privacyUnit": "person"}})",
-                   headers)
-                  .status,
-              200);
+             headers)
+            .status,
+        200);
   };
   make_budget("people", acme);
   make_budget("secret-plans", rival);
@@ -420,7 +421,7 @@ TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {
       Ask("POST", "/v1/login", "", absl::StrCat(R"({"token": ")", secret, R"("})"));
   ASSERT_EQ(in.status, 200);
   EXPECT_EQ(in.json()["role"], "VIEWER");
-  EXPECT_THAT(in.head, HasSubstr("; Path=/; HttpOnly; SameSite=Strict"));
+  EXPECT_THAT(in.head, HasSubstr("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200\r\n"));
   const std::string cookie = absl::StrCat("Cookie: a=b; epsledger_token=", secret, "\r\n");
   EXPECT_EQ(Read("/v1/budgets", cookie).status, 200);
   EXPECT_EQ(Read("/v1/budgets", cookie + "Sec-Fetch-Site: same-origin\r\n").status, 200);
@@ -443,10 +444,20 @@ TEST_F(HttpApi, PagesOfOthersChangeNothingAndDoNotBorrowTheAddress) {
     EXPECT_EQ(Read("/v1/budgets", header).status, 200);
   }
   EXPECT_EQ(Read("/v1/budgets/other").status, 404);
-  for (const char* site : {"same-origin", "none"}) {
+  // A browser that does not say it gives the origin: here the host is "x".
+  for (const char* origin :
+       {"http://evil", "https://evil", "null", "http://x:8080", "x", "http://"}) {
     const std::string header =
-        absl::StrCat("Content-Type: application/json\r\nSec-Fetch-Site: ", site, "\r\n");
-    EXPECT_EQ(Ask("POST", create, header, budget).status, 200) << site;
+        absl::StrCat("Content-Type: application/json\r\nOrigin: ", origin, "\r\n");
+    EXPECT_EQ(Ask("POST", create, header, budget).status, 403) << origin;
+    EXPECT_EQ(Ask("POST", "/v1/login", header, R"({"token": "epsl_x"})").status, 403) << origin;
+    EXPECT_EQ(Ask("POST", "/v1/logout", header).status, 403) << origin;
+  }
+  EXPECT_EQ(Read("/v1/budgets/other").status, 404);
+  for (const char* own : {"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none", "Origin: http://x",
+                          "Origin: https://x", "Sec-Fetch-Site: same-origin\r\nOrigin: http://y"}) {
+    const std::string header = absl::StrCat("Content-Type: application/json\r\n", own, "\r\n");
+    EXPECT_EQ(Ask("POST", create, header, budget).status, 200) << own;
   }
 }
 

@@ -27,6 +27,7 @@ using google::protobuf::FileDescriptor;
 constexpr char kLocal[] = "this-machine";
 constexpr char kRemote[] = "another-machine";
 constexpr char kTls[] = "+tls";
+constexpr char kHttp[] = "+http";
 
 // The method that takes a request. A method with a stream of requests shares its message with the
 // one without.
@@ -68,12 +69,6 @@ bool Admission::HasInProcessPass(const grpc::ServerContextBase& context) const {
          CRYPTO_memcmp(pass->second.data(), in_process_pass_.data(), in_process_pass_.size()) == 0;
 }
 
-const std::shared_ptr<const wire::Peer>& Admission::PeerOverHttp() {
-  static const auto& peer =
-      *new std::shared_ptr<const wire::Peer>(std::make_shared<const wire::Peer>());
-  return peer;
-}
-
 wire::CallOrigin Admission::OriginOf(const grpc::ServerContextBase& context) const {
   const auto& metadata = context.client_metadata();
   wire::CallOrigin origin;
@@ -85,13 +80,11 @@ wire::CallOrigin Admission::OriginOf(const grpc::ServerContextBase& context) con
   }
   if (!HasInProcessPass(context)) return origin;
   const auto said = metadata.find(kInProcessPeerMetadata);
-  if (said == metadata.end()) {
-    origin.peer = PeerOverHttp();
-    return origin;
-  }
+  if (said == metadata.end()) return origin;
   const absl::string_view words(said->second.data(), said->second.size());
   auto peer = std::make_shared<wire::Peer>(
-      wire::Peer{.is_on_this_machine = absl::StrContains(words, kLocal),
+      wire::Peer{.is_over_http = absl::StrContains(words, kHttp),
+                 .is_on_this_machine = absl::StrContains(words, kLocal),
                  .is_encrypted = absl::StrContains(words, kTls)});
   const auto certificate = metadata.find(kInProcessCertificateMetadata);
   if (certificate != metadata.end()) {
@@ -118,18 +111,12 @@ access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) con
       .authorization = origin.authorization, .certificate_pem = "", .kind_of_peer = "a peer"};
   // Who is let in as anybody is not looked at.
   if (!credentials.authorization && !verifies_certificates_ && !control_.IsOn()) return credentials;
-  if (origin.peer == nullptr) {
-    credentials.kind_of_peer = KindOfPeer(false, false);
-    return credentials;
-  }
-  if (origin.peer == PeerOverHttp()) {
-    credentials.confidential = true;
-    credentials.kind_of_peer = "a peer over HTTP";
-    return credentials;
-  }
+  if (origin.peer == nullptr) return credentials;
   const wire::Peer& peer = *origin.peer;
   credentials.confidential = peer.is_on_this_machine || peer.is_encrypted;
-  credentials.kind_of_peer = KindOfPeer(peer.is_on_this_machine, peer.is_encrypted);
+  credentials.kind_of_peer = peer.is_over_http
+                                 ? "a peer over HTTP"
+                                 : KindOfPeer(peer.is_on_this_machine, peer.is_encrypted);
   if (verifies_certificates_ && peer.is_encrypted) {
     credentials.certificate_pem = peer.certificate_pem;
   }

@@ -18,8 +18,7 @@ namespace epsledger::transport {
 
 // Metadata of a call through the in-process channel. The pass, a secret of this very server, says
 // that a door of this process made the call for a client, and that what the other two say of the
-// client is true. The door of HTTP gives it where nobody on the way could read the credentials, and
-// says nothing of the peer.
+// client is true.
 inline constexpr char kInProcessPassMetadata[] = "epsledger-in-process-pass";
 inline constexpr char kInProcessPeerMetadata[] = "epsledger-in-process-peer";
 inline constexpr char kInProcessCertificateMetadata[] = "epsledger-in-process-certificate-bin";
@@ -47,8 +46,6 @@ class Admission {
   absl::StatusOr<access::Caller> Admit(const wire::CallOrigin& origin,
                                        std::string_view method) const;
 
-  // The peer of a call over HTTP whose credentials nobody on the way could read.
-  static const std::shared_ptr<const wire::Peer>& PeerOverHttp();
   // The metadata of calls that come from the peer, without what the client says of itself.
   std::vector<std::pair<std::string, std::string>> Introduce(const wire::Peer& peer) const;
 

@@ -38,9 +38,10 @@ inline constexpr size_t kMaxOpenRequestBytes = size_t{256} << 20;
 // stuck keeps neither memory nor a shutdown waiting.
 inline constexpr absl::Duration kMaxCallDuration = absl::Seconds(60);
 
-// Streams (StreamCharges and watches) that are open at a time, over all connections. Each holds at
-// most its window or one page in memory; beyond that UNAVAILABLE.
-inline constexpr size_t kMaxOpenStreams = 1024;
+// Streams (StreamCharges and watches) that are open at a time, over all connections. One tenant has
+// at most half of them, and of the open calls, their bytes and the queued computations. Each holds
+// at most its window or one page in memory; beyond that UNAVAILABLE.
+inline constexpr size_t kMaxOpenStreams = 2048;
 // After that a client opens another: as connections, so that clients spread over servers.
 inline constexpr absl::Duration kMaxStreamAge = absl::Minutes(30);
 // A client that takes no message for so long is dropped, and what it holds is let go of.

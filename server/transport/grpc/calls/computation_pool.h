@@ -3,6 +3,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -10,30 +14,47 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "server/core/tenant.h"
 
 namespace epsledger::transport {
 
 // A few threads for mathematics that takes longer than a charge may wait: accountants over a
-// history. Apart from gRPC's threads and the ledger's, so that a slow computation delays no charge.
-// Thread-safe.
+// history. Apart from the wire's threads and the ledger's, so that a slow computation delays no
+// charge.
+//
+// Tenants take turns: each has a queue, and the next task is that of the tenant who waits longest
+// for a turn. One tenant runs at most threads_of_tenant tasks at a time, of which there is one
+// thread more, and has at most half of what may wait: a tenant's first task never waits for the
+// tasks of one other alone. Thread-safe.
 class ComputationPool {
  public:
   using Task = absl::AnyInvocable<void() &&>;
 
-  // REQUIRES: thread_count >= 1.
-  ComputationPool(size_t thread_count, size_t max_queued);
+  // REQUIRES: threads_of_tenant >= 1, max_queued >= 2.
+  ComputationPool(size_t threads_of_tenant, size_t max_queued);
   // Finishes what is running and drops what is queued.
   ~ComputationPool();
 
-  // OK if `task` will be run; UNAVAILABLE if too many wait already.
-  absl::Status Submit(Task task) ABSL_LOCKS_EXCLUDED(mutex_);
+  // OK if `task` will be run; UNAVAILABLE if too many wait already, of the tenant or in all.
+  absl::Status Submit(const core::Tenant& tenant, Task task) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
+  struct Queue {
+    std::deque<Task> tasks;
+    size_t running = 0;
+  };
+  using Queues = std::map<std::string, Queue, std::less<>>;  // by tenant; none is idle
 
+  void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whose turn it is; the end if nobody has one.
+  std::list<std::string>::iterator NextTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const size_t threads_of_tenant_;
   const size_t max_queued_;
   absl::Mutex mutex_;
-  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  Queues queues_ ABSL_GUARDED_BY(mutex_);
+  std::list<std::string> turns_ ABSL_GUARDED_BY(mutex_);  // tenants with tasks, next first
+  size_t queued_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -52,7 +52,7 @@ absl::Status EntryScan::TakePage(core::LedgerReader& reader) {
   }
   const std::shared_ptr<ComputationPool> pool = pool_.lock();
   if (pool == nullptr) return absl::UnavailableError("the server is stopping");
-  return pool->Submit([self = shared_from_this(), page = std::move(page)] {
+  return pool->Submit(call_->caller().tenant, [self = shared_from_this(), page = std::move(page)] {
     if (page.ok()) {
       self->VisitPage(*page);
     } else {

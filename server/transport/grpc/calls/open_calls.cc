@@ -15,9 +15,30 @@ bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes)
   return true;
 }
 
+bool OpenCalls::Claim(OpenCall& call, const core::Tenant& tenant) {
+  absl::MutexLock lock(&mutex_);
+  if (!call.position_) return true;  // it has ended meanwhile
+  Share& share = shares_[tenant.name];
+  if (share.calls >= (max_calls_ + 1) / 2 ||
+      call.request_bytes_ > max_request_bytes_ / 2 - share.request_bytes) {
+    if (share.calls == 0) shares_.erase(tenant.name);
+    return false;
+  }
+  ++share.calls;
+  share.request_bytes += call.request_bytes_;
+  call.tenant_ = tenant.name;
+  return true;
+}
+
 void OpenCalls::Remove(OpenCall& call) {
   absl::MutexLock lock(&mutex_);
   if (!call.position_) return;
+  if (call.tenant_) {
+    const auto share = shares_.find(*call.tenant_);
+    share->second.request_bytes -= call.request_bytes_;
+    if (--share->second.calls == 0) shares_.erase(share);
+    call.tenant_.reset();
+  }
   calls_.erase(*call.position_);
   call.position_.reset();
   request_bytes_ -= call.request_bytes_;

@@ -2,16 +2,20 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_OPEN_CALLS_H_
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/support/status.h"
+#include "server/core/tenant.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/steady_time.h"
@@ -39,6 +43,7 @@ class OpenCall {
   // Of its list, under that one's mutex.
   std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
   size_t request_bytes_ = 0;
+  std::optional<std::string> tenant_;  // whose share it takes
 };
 
 // The calls that are open, oldest first. Thread-safe.
@@ -61,6 +66,9 @@ class OpenCalls {
   // as long as the call is open.
   bool Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes = 0)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Of a call whose caller is known: false if the tenant has as many as one may have, half of
+  // either limit. REQUIRES: Add was true; once.
+  bool Claim(OpenCall& call, const core::Tenant& tenant) ABSL_LOCKS_EXCLUDED(mutex_);
   // Does nothing if it was not added.
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -80,7 +88,12 @@ class OpenCalls {
   const size_t max_calls_;
   const size_t max_request_bytes_;
   absl::Mutex mutex_;
+  struct Share {
+    size_t calls = 0;
+    size_t request_bytes = 0;
+  };
   size_t request_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, Share, std::less<>> shares_ ABSL_GUARDED_BY(mutex_);  // by tenant
   std::list<std::weak_ptr<OpenCall>> calls_ ABSL_GUARDED_BY(mutex_);
 };
 

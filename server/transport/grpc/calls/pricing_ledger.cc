@@ -196,9 +196,10 @@ void PricingLedger::SubmitPriced(core::DurableLedger& ledger,
         auto one_reply = std::make_shared<OneReply>(std::move(reply));
         const std::shared_ptr<ComputationPool> pool = computations.lock();
         if (pool == nullptr) return;
+        const core::Tenant asking = tenant;
         const absl::Status accepted = pool->Submit(
-            [&ledger, computations, memory = std::move(memory), tenant = std::move(tenant), round,
-             wanted = *std::move(wanted), one_reply]() mutable {
+            asking, [&ledger, computations, memory = std::move(memory), tenant = std::move(tenant),
+                     round, wanted = *std::move(wanted), one_reply]() mutable {
               std::optional<Memory::FilterKey> key;
               if (!wanted.references.empty()) {
                 const ReferenceWanted& first = wanted.references.front();

@@ -87,7 +87,9 @@ class StreamCall : public Reactor,
     if (status.ok()) {
       caller_ = *std::move(caller);
       admission_time_ = SteadyNow();
-    } else {
+      if (!open_streams_->Claim(*this, caller_.tenant)) status = TooManyStreamsOfTenant();
+    }
+    if (!status.ok()) {
       End(ToGrpcStatus(status));
     }
     return status;

@@ -17,6 +17,7 @@
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/steady_time.h"
+#include "server/transport/grpc/status/status_mapping.h"
 #include "server/transport/wire/services.h"
 
 namespace epsledger::transport {
@@ -115,7 +116,8 @@ void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& ha
   Request& request = *message;
   if (status.ok()) {
     call->set_caller(*std::move(caller));
-    status = ReadRequest(arrived.message, &request);
+    status = open_calls.Claim(*call, call->caller().tenant) ? ReadRequest(arrived.message, &request)
+                                                            : TooManyCallsOfTenant();
   }
   if (status.ok()) status = handler(request, call);
   if (!status.ok()) call->Fail(status);

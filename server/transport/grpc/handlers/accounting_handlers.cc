@@ -25,15 +25,16 @@ class AccountingHandlers {
           // What is wrong with the request is said at once, not after those that wait.
           absl::Status status = convert::ToQuestion(request).status();
           if (!status.ok()) return status;
-          return context_.computations->Submit([call, request = std::move(request)] {
-            if (call->Abandoned()) return;
-            const absl::StatusOr<v1::ComputeResponse> answer = convert::Compute(request);
-            if (answer.ok()) {
-              call->Succeed(*answer);
-            } else {
-              call->Fail(answer.status());
-            }
-          });
+          return context_.computations->Submit(
+              call->caller().tenant, [call, request = std::move(request)] {
+                if (call->Abandoned()) return;
+                const absl::StatusOr<v1::ComputeResponse> answer = convert::Compute(request);
+                if (answer.ok()) {
+                  call->Succeed(*answer);
+                } else {
+                  call->Fail(answer.status());
+                }
+              });
         });
   }
 
@@ -61,20 +62,21 @@ class AccountingHandlers {
   // on a thread of the computations and for as long as somebody waits.
   template <class Request, class Ask>
   void HandleAsked(wire::UnaryRequest arrived, Ask ask) {
-    Handle<Request>(
-        context_.open_calls, std::move(arrived),
-        [this, ask](const Request& request, const Call& call) -> absl::Status {
-          auto question = convert::ToQuestion(request);
-          if (!question.ok()) return question.status();
-          return context_.computations->Submit([call, ask, question = *std::move(question)] {
-            const auto answer = ask(question, [&call] { return call->Abandoned(); });
-            if (answer.ok()) {
-              call->Succeed(*answer);
-            } else {
-              call->Fail(answer.status());
-            }
-          });
-        });
+    Handle<Request>(context_.open_calls, std::move(arrived),
+                    [this, ask](const Request& request, const Call& call) -> absl::Status {
+                      auto question = convert::ToQuestion(request);
+                      if (!question.ok()) return question.status();
+                      return context_.computations->Submit(
+                          call->caller().tenant, [call, ask, question = *std::move(question)] {
+                            const auto answer =
+                                ask(question, [&call] { return call->Abandoned(); });
+                            if (answer.ok()) {
+                              call->Succeed(*answer);
+                            } else {
+                              call->Fail(answer.status());
+                            }
+                          });
+                    });
   }
 
   const HandlerContext context_;

@@ -365,21 +365,21 @@ class AuditHandlers {
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
     const std::vector<core::Incarnation> incarnations = context_.ledger.Incarnations();
     if (!incarnations.empty()) facts.incarnation = core::ToHex(incarnations.back().id);
-    return context_.computations->Submit([call, facts = std::move(facts), delta,
-                                          message = std::move(message), time, key = key_,
-                                          version = server_version_]() mutable {
-      const absl::StatusOr<statement::Statement> composed = statement::Compose(
-          std::move(facts), delta, time, version, [&call] { return call->Abandoned(); });
-      if (!composed.ok()) return call->Fail(composed.status());
-      message.set_json(statement::ToJson(*composed));
-      message.set_text(statement::ToText(*composed));
-      message.set_html(statement::ToHtml(*composed));
-      const absl::StatusOr<std::string> signature = key->Sign(message.json());
-      if (!signature.ok()) return call->Fail(signature.status());
-      message.set_signature(*signature);
-      message.set_public_key(key->public_key());
-      call->Succeed(message);
-    });
+    return context_.computations->Submit(
+        call->caller().tenant, [call, facts = std::move(facts), delta, message = std::move(message),
+                                time, key = key_, version = server_version_]() mutable {
+          const absl::StatusOr<statement::Statement> composed = statement::Compose(
+              std::move(facts), delta, time, version, [&call] { return call->Abandoned(); });
+          if (!composed.ok()) return call->Fail(composed.status());
+          message.set_json(statement::ToJson(*composed));
+          message.set_text(statement::ToText(*composed));
+          message.set_html(statement::ToHtml(*composed));
+          const absl::StatusOr<std::string> signature = key->Sign(message.json());
+          if (!signature.ok()) return call->Fail(signature.status());
+          message.set_signature(*signature);
+          message.set_public_key(key->public_key());
+          call->Succeed(message);
+        });
   }
 
   const HandlerContext context_;

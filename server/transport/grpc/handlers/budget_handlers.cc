@@ -295,8 +295,9 @@ class BudgetHandlers {
     AddHistories(*ledger, budget, group, &history, &session_count);
     message.set_session_count(session_count);
     message.set_sequence(ledger->head().sequence);
-    return computations.Submit([call, history = std::move(history), relation = budget.spec.relation,
-                                delta, type_one_error, message]() mutable {
+    return computations.Submit(call->caller().tenant, [call, history = std::move(history),
+                                                       relation = budget.spec.relation, delta,
+                                                       type_one_error, message]() mutable {
       if (call->Abandoned()) return;
       if (type_one_error.has_value() && history.empty()) {
         message.set_true_positive_rate_upper(*type_one_error);  // a coin that knows nothing

@@ -112,27 +112,28 @@ void Submit(core::DurableLedger& ledger, core::CreateSession command, bool valid
 // because a budget changed meanwhile, is composed when it decides.
 void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command,
                       bool validate_only, const Call& call) {
-  ReadState(
-      context.ledger, call,
-      [&ledger = context.ledger, computations = context.computations, call, validate_only,
-       command = std::move(command)](core::LedgerReader& reader) mutable -> absl::Status {
-        const core::Ledger* budgets = reader.LedgerOf(command.spec.budget_id);
-        std::vector<double> deltas;
-        if (budgets != nullptr) deltas = budgets->PlanDeltas(command.spec);
-        if (deltas.empty()) {
-          Submit(ledger, std::move(command), validate_only, call);
-          return absl::OkStatus();
-        }
-        return computations->Submit([&ledger, call, validate_only, command = std::move(command),
-                                     deltas = std::move(deltas)]() mutable {
-          command.composition = std::make_shared<core::PlanComposition>(command.spec);
-          for (const double delta : deltas) {
-            if (call->Abandoned()) return;
-            command.composition->At(delta).IgnoreError();  // deciding says what is wrong
-          }
-          Submit(ledger, std::move(command), validate_only, call);
-        });
-      });
+  ReadState(context.ledger, call,
+            [&ledger = context.ledger, computations = context.computations, call, validate_only,
+             command = std::move(command)](core::LedgerReader& reader) mutable -> absl::Status {
+              const core::Ledger* budgets = reader.LedgerOf(command.spec.budget_id);
+              std::vector<double> deltas;
+              if (budgets != nullptr) deltas = budgets->PlanDeltas(command.spec);
+              if (deltas.empty()) {
+                Submit(ledger, std::move(command), validate_only, call);
+                return absl::OkStatus();
+              }
+              return computations->Submit(
+                  call->caller().tenant,
+                  [&ledger, call, validate_only, command = std::move(command),
+                   deltas = std::move(deltas)]() mutable {
+                    command.composition = std::make_shared<core::PlanComposition>(command.spec);
+                    for (const double delta : deltas) {
+                      if (call->Abandoned()) return;
+                      command.composition->At(delta).IgnoreError();  // deciding says what is wrong
+                    }
+                    Submit(ledger, std::move(command), validate_only, call);
+                  });
+            });
 }
 
 class SessionHandlers {
@@ -410,14 +411,15 @@ class SessionHandlers {
                 if (session == nullptr) return NoSuchSession(name);
                 curve.question.events = HistoryOf(*session);
                 curve.question.relation = session->spec.relation;
-                return computations->Submit([call, curve = std::move(curve), draw] {
-                  const auto response = draw(curve, [&call] { return call->Abandoned(); });
-                  if (response.ok()) {
-                    call->Succeed(*response);
-                  } else {
-                    call->Fail(response.status());
-                  }
-                });
+                return computations->Submit(
+                    call->caller().tenant, [call, curve = std::move(curve), draw] {
+                      const auto response = draw(curve, [&call] { return call->Abandoned(); });
+                      if (response.ok()) {
+                        call->Succeed(*response);
+                      } else {
+                        call->Fail(response.status());
+                      }
+                    });
               });
     return absl::OkStatus();
   }
@@ -436,15 +438,16 @@ class SessionHandlers {
           ledger.PreviewCharge(name, session->events[session->last_charge.event_index].event, 1);
       if (preview.ok()) response.set_steps_that_fit(preview->steps_that_fit);
     }
-    return computations.Submit([call, history = HistoryOf(*session),
+    return computations.Submit(call->caller().tenant,
+                               [call, history = HistoryOf(*session),
                                 relation = session->spec.relation, delta, response]() mutable {
-      if (call->Abandoned()) return;
-      for (v1::AccountantReading& reading :
-           convert::ReadEveryAccountant(history, relation, delta)) {
-        *response.add_readings() = std::move(reading);
-      }
-      call->Succeed(response);
-    });
+                                 if (call->Abandoned()) return;
+                                 for (v1::AccountantReading& reading :
+                                      convert::ReadEveryAccountant(history, relation, delta)) {
+                                   *response.add_readings() = std::move(reading);
+                                 }
+                                 call->Succeed(response);
+                               });
   }
 
   const HandlerContext context_;

@@ -282,8 +282,9 @@ absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
       return absl::OkStatus();
     }
   }
-  return computations->Submit(
-      [call, series = std::move(series)]() mutable { Compose(std::move(series), call); });
+  return computations->Submit(call->caller().tenant, [call, series = std::move(series)]() mutable {
+    Compose(std::move(series), call);
+  });
 }
 
 void ReadOn(core::DurableLedger& ledger, const std::shared_ptr<ComputationPool>& computations,

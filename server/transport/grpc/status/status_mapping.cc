@@ -234,9 +234,21 @@ absl::Status TooManyCalls() {
                    " MiB of requests are open already; nothing was charged, try again"));
 }
 
+absl::Status TooManyCallsOfTenant() {
+  return core::Overload(absl::StrCat(
+      kMaxOpenCalls / 2, " calls or ", kMaxOpenRequestBytes >> 21,
+      " MiB of requests of this tenant are open already; nothing was charged, try again"));
+}
+
+absl::Status TooManyStreamsOfTenant() {
+  return core::Overload(
+      absl::StrCat(kMaxOpenStreams / 2, " streams of this tenant are open already; try again"));
+}
+
 absl::Status TooBusy() {
   return core::Overload(
-      absl::StrCat(kMaxQueuedComputations, " computations wait already; try again"));
+      absl::StrCat(kMaxQueuedComputations,
+                   " computations wait already, or half as many of this tenant; try again"));
 }
 
 grpc::Status HeldTooLong() {

@@ -64,6 +64,10 @@ grpc::Status DeadlinePassed();
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
 
+// Overload: as many of the caller's tenant as one may have, so that others have theirs.
+absl::Status TooManyCallsOfTenant();
+absl::Status TooManyStreamsOfTenant();
+
 // Overload: more streams are open already than this server takes.
 absl::Status TooManyStreams();
 

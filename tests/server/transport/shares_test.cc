@@ -15,8 +15,8 @@
 namespace epsledger::transport {
 namespace {
 
-const core::Tenant kHog{"hog"};
-const core::Tenant kOther{"other"};
+const core::Tenant kHogTenant{"hog"};
+const core::Tenant kOtherTenant{"other"};
 
 TEST(ComputationPool, OneTenantLeavesAThreadToTheOthers) {
   absl::Notification release;
@@ -25,7 +25,7 @@ TEST(ComputationPool, OneTenantLeavesAThreadToTheOthers) {
   for (int i = 0; i < 10; ++i) begun.push_back(std::make_unique<absl::Notification>());
   ComputationPool pool(2, 100);
   for (int i = 0; i < 10; ++i) {
-    ASSERT_TRUE(pool.Submit(kHog,
+    ASSERT_TRUE(pool.Submit(kHogTenant,
                             [&release, &begun, i] {
                               begun[static_cast<size_t>(i)]->Notify();
                               release.WaitForNotification();
@@ -34,7 +34,7 @@ TEST(ComputationPool, OneTenantLeavesAThreadToTheOthers) {
   }
   begun[0]->WaitForNotification();
   begun[1]->WaitForNotification();
-  ASSERT_TRUE(pool.Submit(kOther, [&other_ran] { other_ran.Notify(); }).ok());
+  ASSERT_TRUE(pool.Submit(kOtherTenant, [&other_ran] { other_ran.Notify(); }).ok());
   other_ran.WaitForNotification();
   // Ran although the hog's third task came long before.
   EXPECT_FALSE(begun[2]->HasBeenNotified());
@@ -69,8 +69,8 @@ TEST(ComputationPool, TenantsTakeTurns) {
     order.push_back(who);
     if (order.size() == 8) all.Notify();
   };
-  for (int i = 0; i < 5; ++i) ASSERT_TRUE(pool.Submit(kHog, [&] { note('h'); }).ok());
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(pool.Submit(kOther, [&] { note('o'); }).ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(pool.Submit(kHogTenant, [&] { note('h'); }).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(pool.Submit(kOtherTenant, [&] { note('o'); }).ok());
   release.Notify();
   all.WaitForNotification();
   EXPECT_EQ(order, "hohohohh");
@@ -81,16 +81,16 @@ TEST(ComputationPool, OneTenantQueuesHalfOfWhatMayWait) {
   absl::Notification release;
   absl::Notification begun;
   ComputationPool pool(1, 8);
-  ASSERT_TRUE(pool.Submit(kHog,
+  ASSERT_TRUE(pool.Submit(kHogTenant,
                           [&] {
                             begun.Notify();
                             release.WaitForNotification();
                           })
                   .ok());
   begun.WaitForNotification();
-  for (int i = 0; i < 4; ++i) ASSERT_TRUE(pool.Submit(kHog, [] {}).ok());
-  EXPECT_EQ(pool.Submit(kHog, [] {}).code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(pool.Submit(kOther, [] {}).ok());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(pool.Submit(kHogTenant, [] {}).ok());
+  EXPECT_EQ(pool.Submit(kHogTenant, [] {}).code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(pool.Submit(kOtherTenant, [] {}).ok());
   release.Notify();
 }
 
@@ -114,15 +114,15 @@ TEST(OpenCalls, OneTenantHasHalfOfTheCallsAndOfTheirBytes) {
     if (!claimed) calls.Remove(*open.back());
     return claimed;
   };
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kHog, 10));
-  EXPECT_FALSE(claim(kHog, 10));
-  EXPECT_TRUE(claim(kOther, 500));
-  EXPECT_FALSE(claim(kOther, 1));  // of bytes
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kHogTenant, 10));
+  EXPECT_FALSE(claim(kHogTenant, 10));
+  EXPECT_TRUE(claim(kOtherTenant, 500));
+  EXPECT_FALSE(claim(kOtherTenant, 1));  // of bytes
   // What has ended makes room.
   calls.Remove(*open[0]);
-  EXPECT_TRUE(claim(kHog, 10));
+  EXPECT_TRUE(claim(kHogTenant, 10));
   for (const auto& call : open) calls.Remove(*call);
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kOther, 125));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kOtherTenant, 125));
 }
 
 }  // namespace

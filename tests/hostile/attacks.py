@@ -165,6 +165,50 @@ def unfinished_with_false_token(address, seconds):
     return unfinished_requests(address, seconds, more=FALSE_TOKEN)
 
 
+def streams_without_messages(address, seconds):
+    """Streams of the services that are opened by strangers, who then say nothing."""
+    held, streams = [], 0
+    for path in (b"/epsledger.v1.BudgetService/WatchBudget", b"/epsledger.v1.AuditService/ExportLedger",
+                 b"/epsledger.v1.ChargeService/StreamCharges"):
+        for _ in range(10):
+            connection = RawConnection(address)
+            held.append(connection)
+            for _ in range(10):
+                batch = b""
+                for _ in range(100):
+                    batch += frame(HEADERS, END_HEADERS, connection.stream(), call_headers(path, FALSE_TOKEN))
+                streams += 100 if connection.send(batch) else 0
+                connection.drain()
+    for _ in until(seconds):
+        for connection in held:
+            connection.drain()
+        time.sleep(0.05)
+    for connection in held:
+        connection.close()
+    return "%d streams" % streams
+
+
+def unfinished_streams(address, seconds):
+    """As much as streams of strangers take of messages that are not whole, to the last byte that all may hold."""
+    held, streams, body = [], 0, b"x" * 16_000
+    for _ in range(60):
+        connection = RawConnection(address)
+        held.append(connection)
+        for _ in range(29):
+            stream = connection.stream()
+            data = frame(DATA, 0, stream, message(body, length=(1 << 20) - 100)) + frame(DATA, 0, stream, body) * 3
+            streams += 1 if connection.send(
+                frame(HEADERS, END_HEADERS, stream, call_headers(b"/epsledger.v1.BudgetService/WatchBudget")) + data) else 0
+        connection.drain()
+    for _ in until(seconds):
+        for connection in held:
+            connection.drain()
+        time.sleep(0.05)
+    for connection in held:
+        connection.close()
+    return "%d streams" % streams
+
+
 def four_gigabytes(address, seconds):
     """Messages that announce four gigabytes."""
     held = []
@@ -282,7 +326,8 @@ def refused_calls(address, seconds):
 
 
 ATTACKS = [idle_connections, rapid_reset, server_resets, continuation, header_bomb, compressed_messages,
-           unfinished_requests, unfinished_without_settings, unfinished_with_false_token, four_gigabytes, small_frames,
+           unfinished_requests, unfinished_without_settings, unfinished_with_false_token,
+           streams_without_messages, unfinished_streams, four_gigabytes, small_frames,
            pings_unread, answers_unread, open_watches, refused_calls]
 
 if __name__ == "__main__":

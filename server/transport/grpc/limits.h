@@ -16,6 +16,8 @@ namespace epsledger::transport {
 inline constexpr int kMaxRequestBytes = 1 << 20;
 // A page of a list ends early here: clients of gRPC take 4 MiB unless told otherwise.
 inline constexpr size_t kMaxPageBytes = 2 << 20;
+// An answer that tells of one charge: a refusal with its details is the longest.
+inline constexpr size_t kMaxRowBytes = 8 << 10;
 inline constexpr int32_t kDefaultPageSize = 50;
 // A token is an id and its check value.
 inline constexpr size_t kMaxPageTokenBytes = 256;

@@ -75,30 +75,43 @@ bool OthersCanReach(const ServerOptions& options) {
          !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
+// The methods whose answers tell of one charge or attempt.
+bool IsOfOneRow(absl::string_view full_name) {
+  for (const char* name :
+       {"ChargeService.Charge", "ChargeService.PreviewCharge", "ChargeService.GetCharge",
+        "ChargeService.AcquireLease", "ChargeService.SettleLease", "SessionService.OpenAttempt"}) {
+    if (absl::EndsWith(full_name, name)) return true;
+  }
+  return false;
+}
+
 // Every method of the services, and those that strangers may call.
 std::map<std::string, wire::Method, std::less<>> Methods(const UnaryMethods& unary_methods,
                                                          bool reflection) {
   std::map<std::string, wire::Method, std::less<>> methods;
-  const auto add = [&](const std::string& service, const std::string& name, bool is_open) {
+  const auto add = [&](const std::string& service, const std::string& name, bool takes_stream,
+                       bool is_open) {
     const std::string full_name = absl::StrCat(service, ".", name);
     const UnaryMethods::Method* unary = unary_methods.Find(full_name);
     methods[absl::StrCat("/", service, "/", name)] = {
         .full_name = full_name,
         .unary = unary == nullptr ? nullptr : *unary,
+        .takes_stream = takes_stream,
         .is_open = is_open,
-        .max_request_bytes = is_open ? wire::kMaxOpenRequestBytes : kMaxRequestBytes};
+        .max_request_bytes = is_open ? wire::kMaxOpenRequestBytes : kMaxRequestBytes,
+        .usual_answer_bytes = IsOfOneRow(full_name) ? kMaxRowBytes : kMaxPageBytes};
   };
   const auto* pool = google::protobuf::DescriptorPool::generated_pool();
   for (const char* name : kServiceNames) {
     const google::protobuf::ServiceDescriptor* service = pool->FindServiceByName(name);
     for (int m = 0; m < service->method_count(); ++m) {
-      add(name, service->method(m)->name(), false);
+      add(name, service->method(m)->name(), service->method(m)->client_streaming(), false);
     }
   }
-  add("grpc.health.v1.Health", "Check", true);
-  add("grpc.health.v1.Health", "Watch", true);
+  add("grpc.health.v1.Health", "Check", false, true);
+  add("grpc.health.v1.Health", "Watch", false, true);
   if (reflection) {
-    add("grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo", true);
+    add("grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo", true, true);
   }
   return methods;
 }

@@ -75,6 +75,7 @@ void Connection::OnReadable() {
   reading_ = true;
   const bool goes_on = ReadSome();
   for (const int32_t id : std::exchange(stirred_, {})) Advance(id);
+  StartWaiting();
   Actions actions = std::exchange(actions_, {});
   mutex_.Unlock();
   // Answers that come meanwhile are sent together, below.
@@ -110,7 +111,8 @@ void Connection::Move() {
 bool Connection::ReadSome() {
   static thread_local std::vector<char> buffer(kBytesPerTurn);
   static thread_local std::string text;
-  const ssize_t count = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  const ssize_t count = ::recv(socket_.native_handle(), buffer.data(),
+                               known_ ? kBytesPerTurn : kBytesPerTurnOfStranger, MSG_DONTWAIT);
   if (count == 0) return false;
   if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
   read_time_ = Clock::now();
@@ -204,6 +206,7 @@ void Connection::Flush() {
 
 void Connection::Leave() {
   if (!reading_) Flush();
+  if (!is_closed_) StartWaiting();
   Actions actions = std::exchange(actions_, {});
   mutex_.Unlock();
   for (auto& action : actions) action();
@@ -219,6 +222,7 @@ void Connection::LeaveAnswered() {
       self->Leave();
     });
   }
+  StartWaiting();
   Actions actions = std::exchange(actions_, {});
   mutex_.Unlock();
   for (auto& action : actions) action();

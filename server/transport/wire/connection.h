@@ -86,6 +86,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // True if none of its calls was admitted yet.
   bool IsStranger() const { return !known_; }
   bool IsClosed() const { return is_closed_; }
+  // True once the client has said what only a client of gRPC says: over TLS a whole handshake.
+  bool HasSpoken() const { return has_spoken_; }
 
  private:
   struct Stream {
@@ -102,16 +104,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool admitted = false;     // its request is taken, however long
     bool started = false;
     bool ended = false;
-    Clock::time_point end_time;
+    bool waiting = false;  // for room for its answer
+    bool is_reset = false;
+    Clock::time_point progress_time;  // of the end, or when the client took something after it
     std::shared_ptr<ForwardedCall> call;
     // Of the client, not given on yet.
     std::deque<std::string> requests;
     size_t request_bytes = 0;                        // of these
+    size_t request_count = 0;                        // of all that came
     std::optional<Clock::time_point> message_begun;  // and is not whole
     bool writing = false;
     bool writes_done = false;
     size_t unconsumed_bytes = 0;
     size_t unfinished_bytes = 0;  // as counted in Shared
+    size_t expected_bytes = 0;    // of the answer, as counted in Shared
     // For the client.
     bool headers_sent = false;
     std::string answer;
@@ -166,7 +172,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ReadOn(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Consume(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountUnfinished(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether another answer of this size may be made for the client.
+  bool HasRoomFor(size_t answer_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Expect(Stream& stream, size_t answer_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Starts calls that waited for room, as far as there is some.
+  void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountReset() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ForwardedHead HeadOf(const Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -198,6 +208,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Clock::duration age_;
   std::atomic<bool> known_{false};
   std::atomic<bool> is_closed_{false};
+  std::atomic<bool> has_spoken_{false};
 
   absl::Mutex mutex_;
   const Home* home_ ABSL_GUARDED_BY(mutex_);
@@ -236,6 +247,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t open_method_streams_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t received_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t untaken_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t expected_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<int32_t> waiting_ ABSL_GUARDED_BY(mutex_);  // streams, in their order
   // Calls that the services have not ended, also of streams that are gone.
   size_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
   // Streams that came to nothing by the client's making: a bucket that empties with time.

@@ -104,16 +104,19 @@ Connection::Stream* Connection::Find(int32_t id) {
   return found == streams_.end() ? nullptr : found->second.get();
 }
 
-bool Connection::HasRoom() const {
-  return calls_ < kMaxCalls && untaken_bytes_ <= kMaxUntakenBytesOfConnection &&
-         shared_->untaken_bytes <= kMaxUntakenBytes;
+bool Connection::HasRoomFor(size_t answer_bytes) const {
+  const size_t held = untaken_bytes_ + expected_bytes_;
+  if (held == 0) return true;
+  return held + answer_bytes <= kMaxUntakenBytesOfConnection &&
+         (held + answer_bytes <= kBytesOfAnybody ||
+          shared_->untaken_bytes + answer_bytes <= kMaxUntakenBytes);
 }
 
 int Connection::OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* self) {
   auto& connection = *static_cast<Connection*>(self);
   connection.mutex_.AssertHeld();
   if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
-  if (!connection.HasRoom()) {
+  if (connection.calls_ >= kMaxCalls) {
     nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                               NGHTTP2_REFUSED_STREAM);
     return 0;
@@ -170,6 +173,7 @@ int Connection::OnData(nghttp2_session* session, uint8_t, int32_t id, const uint
       stream->reader->Take({reinterpret_cast<const char*>(data), bytes}, &messages);
   for (std::string& message : messages) {
     stream->request_bytes += message.size();
+    ++stream->request_count;
     stream->requests.push_back(std::move(message));
   }
   stream->unconsumed_bytes += bytes;
@@ -182,7 +186,8 @@ int Connection::OnData(nghttp2_session* session, uint8_t, int32_t id, const uint
   if (!status.ok()) {
     connection.End(id, *stream, status);
   } else if (connection.unfinished_bytes_ > kMaxUnfinishedBytesOfConnection ||
-             connection.shared_->unfinished_bytes > kMaxUnfinishedBytes) {
+             (connection.shared_->unfinished_bytes > kMaxUnfinishedBytes &&
+              connection.unfinished_bytes_ > kBytesOfAnybody)) {
     connection.End(id, *stream,
                    Unavailable("there are too many requests that are not whole: try again later"));
   } else if (stream->requests.empty() || stream->method->unary) {
@@ -235,6 +240,7 @@ void Connection::Forget(int32_t id) {
   stream->request_bytes = 0;
   stream->reader.reset();
   CountUnfinished(*stream);
+  Expect(*stream, 0);
   const size_t untaken = stream->answer.size() - stream->answer_sent;
   untaken_bytes_ -= untaken;
   shared_->untaken_bytes -= untaken;
@@ -246,6 +252,12 @@ void Connection::Forget(int32_t id) {
     actions_.emplace_back([call = std::move(stream->call)] { call->Cancel(); });
   }
   streams_.erase(id);
+}
+
+void Connection::Expect(Stream& stream, size_t answer_bytes) {
+  expected_bytes_ += answer_bytes - stream.expected_bytes;
+  shared_->untaken_bytes += answer_bytes - stream.expected_bytes;
+  stream.expected_bytes = answer_bytes;
 }
 
 void Connection::CountUnfinished(Stream& stream) {
@@ -294,20 +306,21 @@ void Connection::Advance(int32_t id) {
   if (stream == nullptr || !stream->headers_done || stream->ended) return;
   Decide(id, *stream);
   if (stream->ended) return;
-  if (!stream->method->unary) {
-    StartCall(id, *stream);
-    return PassOn(*stream);
-  }
-  if (stream->started) return;
-  if (stream->requests.size() > 1) {
+  if (!stream->method->takes_stream && stream->request_count > 1) {
     return End(id, *stream,
                {grpc::StatusCode::INTERNAL, "request: got more than one message, want one"});
   }
-  if (stream->half_closed) {
-    if (stream->requests.empty()) {
-      return End(id, *stream, {grpc::StatusCode::INTERNAL, "request: got no message, want one"});
-    }
-    return StartCall(id, *stream);
+  if (stream->started) return PassOn(*stream);
+  const bool is_whole = stream->half_closed || stream->method->takes_stream ||
+                        (!stream->method->unary && !stream->requests.empty());
+  if (is_whole && !stream->method->takes_stream && stream->requests.empty()) {
+    return End(id, *stream, {grpc::StatusCode::INTERNAL, "request: got no message, want one"});
+  }
+  // A call without streams is admitted where it is answered. Of a stream the memory is taken before
+  // the services look.
+  if (is_whole && (stream->method->unary || stream->admitted)) {
+    StartCall(id, *stream);
+    return PassOn(*stream);
   }
   if (!stream->admitted && !stream->asking) AskWhetherAdmitted(id, *stream);
 }
@@ -348,8 +361,31 @@ ForwardedHead Connection::HeadOf(const Stream& stream) const {
   return head;
 }
 
+void Connection::StartWaiting() {
+  while (!waiting_.empty()) {
+    const int32_t id = waiting_.front();
+    Stream* stream = Find(id);
+    if (stream != nullptr && !stream->ended) {
+      if (!HasRoomFor(stream->method->usual_answer_bytes)) return;
+      stream->waiting = false;
+      StartCall(id, *stream);
+    }
+    waiting_.pop_front();
+  }
+}
+
 void Connection::StartCall(int32_t id, Stream& stream) {
-  if (stream.started) return;
+  if (stream.started || stream.waiting) return;
+  if (stream.method->unary) {
+    // In their order: one that asks for less does not overtake.
+    const size_t answer_bytes = stream.method->usual_answer_bytes;
+    if (!HasRoomFor(answer_bytes) || (!waiting_.empty() && waiting_.front() != id)) {
+      stream.waiting = true;
+      waiting_.push_back(id);
+      return;
+    }
+    Expect(stream, answer_bytes);
+  }
   stream.started = true;
   ++calls_;
   ++shared_->calls;
@@ -368,7 +404,6 @@ void Connection::StartCall(int32_t id, Stream& stream) {
     });
     return;
   }
-  stream.admitted = true;  // the services ask before they read
   actions_.emplace_back([self = shared_from_this(), id, head = HeadOf(stream),
                          &stub = home_->stub] {
     self->HandOver(id, [&] {
@@ -396,10 +431,10 @@ bool Connection::IsGone(int32_t id) {
 void Connection::OnStarted(int32_t id, std::shared_ptr<ForwardedCall> call) {
   mutex_.Lock();
   Stream* stream = Find(id);
-  if (stream == nullptr) {
-    // It was reset, or has been answered to its end, for which this comes too late.
+  if (stream == nullptr || stream->ended) {
+    // It was reset, or has been answered, for which this comes too late.
     actions_.emplace_back([call = std::move(call)] { call->Cancel(); });
-  } else if (!stream->ended) {
+  } else {
     stream->call = std::move(call);
     PassOn(*stream);
     ReadOn(*stream);
@@ -456,6 +491,7 @@ void Connection::OnEnd(int32_t id, const grpc::Status& status, const std::string
   if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
     if (!stream->method->is_open && TellsOfAnAdmittedCaller(status)) known_ = true;
     stream->call = nullptr;
+    Expect(*stream, 0);
     if (message) AddMessage(id, *stream, *message);
     End(id, *stream, status);
   }
@@ -485,7 +521,8 @@ void Connection::AddMessage(int32_t id, Stream& stream, const std::string& messa
 
 void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
   stream.ended = true;
-  stream.end_time = Clock::now();
+  stream.progress_time = Clock::now();
+  Expect(stream, 0);
   stream.trailers = TrailersOf(status);
   stream.requests.clear();
   stream.request_bytes = 0;
@@ -508,7 +545,7 @@ void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
 
 void Connection::EndAsHttp(int32_t id, Stream& stream, int http_status) {
   stream.ended = true;
-  stream.end_time = Clock::now();
+  stream.progress_time = Clock::now();
   stream.headers_sent = true;
   const std::string code = absl::StrCat(http_status);
   const nghttp2_nv status = Nv(":status", code);
@@ -525,6 +562,7 @@ ssize_t Connection::OnAnswerWanted(nghttp2_session* session, int32_t id, uint8_t
   const size_t count = std::min(bytes, stream->answer.size() - stream->answer_sent);
   std::copy_n(stream->answer.data() + stream->answer_sent, count, buffer);
   stream->answer_sent += count;
+  if (count > 0) stream->progress_time = Clock::now();
   connection.untaken_bytes_ -= count;
   connection.shared_->untaken_bytes -= count;
   if (stream->answer_sent < stream->answer.size()) return static_cast<ssize_t>(count);
@@ -548,13 +586,15 @@ void Connection::KeepHouseOfStreams(Clock::time_point now) {
                        now - stream->arrival > kRequestTimeout;
     const bool hangs =
         !stream->ended && stream->message_begun && now - *stream->message_begun > kRequestTimeout;
-    const bool is_not_taken = stream->ended && now - stream->end_time > kWriteTimeout;
+    const bool is_not_taken =
+        stream->ended && !stream->is_reset && now - stream->progress_time > kWriteTimeout;
     if (waits || hangs || is_not_taken) late.push_back(id);
   }
   for (const int32_t id : late) {
     Stream& stream = *Find(id);
     if (!stream.headers_done) return CloseLocked();  // nothing else can come on the connection
     if (stream.ended) {
+      stream.is_reset = true;
       nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
     } else {
       End(id, stream, {grpc::StatusCode::DEADLINE_EXCEEDED, "request: it did not arrive in time"});

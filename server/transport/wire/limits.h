@@ -29,9 +29,11 @@ inline constexpr size_t kMaxOpenMethodStreams = 128;
 // Requests that have begun and are not whole, of one connection and of all.
 inline constexpr size_t kMaxUnfinishedBytesOfConnection = 16 << 20;
 inline constexpr size_t kMaxUnfinishedBytes = 64 << 20;
-// Answers that a client has not taken, of one connection and of all. Beyond it no further call is
-// taken there.
-inline constexpr size_t kMaxUntakenBytesOfConnection = 16 << 20;
+// What a connection may hold of either however much others hold: nobody's calls wait for a hoarder.
+inline constexpr size_t kBytesOfAnybody = 64 << 10;
+// Answers that a client has not taken and those that are being made for it, of one connection and
+// of all. Beyond it the next call of the connection waits.
+inline constexpr size_t kMaxUntakenBytesOfConnection = 32 << 20;
 inline constexpr size_t kMaxUntakenBytes = 256 << 20;
 
 // Streams that come to nothing: that a stranger resets, or that end by an error of any client's. So

@@ -55,9 +55,14 @@ struct Method {
   // Answers a call, on any thread, at once or later. Empty for a method with a stream, which is
   // called through the channel.
   std::function<void(UnaryRequest)> unary;
+  // Its requests are a stream too. A method without one is called once its request is whole.
+  bool takes_stream = false;
   // Strangers may call it: health and reflection.
   bool is_open = false;
   size_t max_request_bytes = 0;
+  // What an answer of a call without streams may take, but for a few: so much is set aside for it
+  // while it is made.
+  size_t usual_answer_bytes = 0;
 };
 
 // The services that answer the calls of the wire, in this process.

@@ -364,10 +364,16 @@ class WireServer::State {
     std::shared_ptr<Connection> oldest;
     {
       absl::MutexLock lock(&mutex_);
-      const auto found =
-          std::find_if(connections_.begin(), connections_.end(), [&](const Known& known) {
-            return known.connection->IsStranger() && (!peer || known.peer == *peer);
-          });
+      const auto find = [&](bool silent) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return std::find_if(connections_.begin(), connections_.end(), [&](const Known& known) {
+          return known.connection->IsStranger() && (!silent || !known.connection->HasSpoken()) &&
+                 (!peer || known.peer == *peer);
+        });
+      };
+      // Those who say nothing go first: a client says hello at once, and its first call comes
+      // later.
+      auto found = find(true);
+      if (found == connections_.end()) found = find(false);
       if (found == connections_.end()) return false;
       oldest = found->connection;
     }

@@ -3,7 +3,6 @@
 A tenant that asks for more than it takes holds a bounded amount of memory, and another tenant is served meanwhile."""
 import os
 import sys
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -94,13 +93,11 @@ class NeighboursTest(unittest.TestCase):
             connection.send(frame(RST_STREAM, 0, stream, b"\0\0\0\x08"))
         connection.close()
         self.charge()
-        began = time.monotonic()
         self.server.stop()
-        # A call that never ends is waited for as long as a stop is patient; what has ended is not.
         with open(self.server.log, encoding="utf-8") as log:
             text = log.read()
         self.assertIn("stopped", text)
-        self.assertLess(time.monotonic() - began, 5, "the stop waited for calls that nobody holds")
+        self.assertNotIn("calls have not ended", text)
 
 
 if __name__ == "__main__":

@@ -296,7 +296,8 @@ void Server::Drain(absl::Duration patience) {
   if (wire_ != nullptr) {
     wire_->GoAway();
     // The housekeeper ends what is still open after `patience`.
-    wire_->AwaitEnded(patience + kLastWordsPatience);
+    const int64_t left = wire_->AwaitEnded(patience + kLastWordsPatience);
+    if (left > 0) spdlog::warn("stopping while {} calls have not ended", left);
   }
   // Returns when every call is over: the housekeeper answers those that remain.
   server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));

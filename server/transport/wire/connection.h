@@ -40,7 +40,8 @@ struct Shared {
   std::atomic<bool> draining{false};
   // Calls that the services have not ended.
   std::atomic<int64_t> calls{0};
-  std::atomic<size_t> open_method_streams{0};
+  // Of methods that are open to strangers, until the services have ended them.
+  std::atomic<size_t> open_method_calls{0};
   std::atomic<size_t> unfinished_bytes{0};
   std::atomic<size_t> untaken_bytes{0};
 };
@@ -95,7 +96,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Clock::time_point arrival;
     std::chrono::system_clock::time_point arrival_date;
     const Method* method = nullptr;
-    bool counts_as_open = false;  // in Shared::open_method_streams
+    bool counts_as_open = false;  // in open_method_streams_
     std::optional<MessageReader> reader;
     bool headers_done = false;
     bool half_closed = false;  // by the client

@@ -47,16 +47,22 @@ bool TellsOfAnAdmittedCaller(const grpc::Status& status) {
 // Of one stream of the connection, which it keeps alive.
 class Connection::Observer final : public CallObserver {
  public:
-  Observer(std::shared_ptr<Connection> connection, int32_t id)
-      : connection_(std::move(connection)), id_(id) {}
+  Observer(std::shared_ptr<Connection> connection, int32_t id, bool is_of_open_method)
+      : connection_(std::move(connection)), id_(id), is_of_open_method_(is_of_open_method) {
+    if (is_of_open_method_) ++connection_->shared_->open_method_calls;
+  }
 
   void OnMessage(std::string message) override { connection_->OnMessage(id_, message); }
   void OnWritten() override { connection_->OnWritten(id_); }
-  void OnEnd(const grpc::Status& status) override { connection_->OnEnd(id_, status, nullptr); }
+  void OnEnd(const grpc::Status& status) override {
+    if (is_of_open_method_) --connection_->shared_->open_method_calls;
+    connection_->OnEnd(id_, status, nullptr);
+  }
 
  private:
   const std::shared_ptr<Connection> connection_;
   const int32_t id_;
+  const bool is_of_open_method_;
 };
 
 // Of one call without streams.
@@ -246,7 +252,6 @@ void Connection::Forget(int32_t id) {
   shared_->untaken_bytes -= untaken;
   if (stream->counts_as_open) {
     --open_method_streams_;
-    --shared_->open_method_streams;
   }
   if (stream->call != nullptr) {
     actions_.emplace_back([call = std::move(stream->call)] { call->Cancel(); });
@@ -292,12 +297,11 @@ void Connection::Decide(int32_t id, Stream& stream) {
   stream.reader.emplace(stream.method->max_request_bytes);
   if (!stream.method->is_open) return;
   if (open_method_streams_ >= kMaxOpenMethodStreamsOfConnection ||
-      shared_->open_method_streams >= kMaxOpenMethodStreams) {
+      shared_->open_method_calls >= kMaxOpenMethodCalls) {
     return End(id, stream, Unavailable("there are too many calls of this method: try again later"));
   }
   stream.counts_as_open = true;
   ++open_method_streams_;
-  ++shared_->open_method_streams;
   stream.admitted = true;
 }
 
@@ -404,10 +408,11 @@ void Connection::StartCall(int32_t id, Stream& stream) {
     });
     return;
   }
-  actions_.emplace_back([self = shared_from_this(), id, head = HeadOf(stream),
-                         &stub = home_->stub] {
+  actions_.emplace_back([self = shared_from_this(), id, head = HeadOf(stream), &stub = home_->stub,
+                         is_open = stream.method->is_open] {
     self->HandOver(id, [&] {
-      self->OnStarted(id, ForwardedCall::Start(stub, head, std::make_unique<Observer>(self, id)));
+      self->OnStarted(
+          id, ForwardedCall::Start(stub, head, std::make_unique<Observer>(self, id, is_open)));
     });
   });
 }

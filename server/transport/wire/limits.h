@@ -25,7 +25,7 @@ inline constexpr size_t kMaxUntakenStreamsOfStranger = 100;
 // Streams of methods that are open to strangers (health, reflection), on one connection and on all:
 // each may stay for as long as its connection.
 inline constexpr size_t kMaxOpenMethodStreamsOfConnection = 8;
-inline constexpr size_t kMaxOpenMethodStreams = 128;
+inline constexpr size_t kMaxOpenMethodCalls = 128;
 // Requests that have begun and are not whole, of one connection and of all.
 inline constexpr size_t kMaxUnfinishedBytesOfConnection = 16 << 20;
 inline constexpr size_t kMaxUnfinishedBytes = 64 << 20;

@@ -170,9 +170,10 @@ class WireServer::State {
     });
   }
 
-  void AwaitEnded(absl::Duration patience) {
-    const absl::Time give_up = absl::Now() + patience;
-    while (shared_->calls > 0 && absl::Now() < give_up) absl::SleepFor(kEndedInterval);
+  int64_t AwaitEnded(absl::Duration patience) {
+    const Clock::time_point give_up = Clock::now() + absl::ToChronoNanoseconds(patience);
+    while (shared_->calls > 0 && Clock::now() < give_up) absl::SleepFor(kEndedInterval);
+    return shared_->calls;
   }
 
   void AwaitTaken(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -480,7 +481,7 @@ void WireServer::Probe(absl::AnyInvocable<void(const absl::Status&) &&> done) {
   state_->Probe(std::move(done));
 }
 
-void WireServer::AwaitEnded(absl::Duration patience) { state_->AwaitEnded(patience); }
+int64_t WireServer::AwaitEnded(absl::Duration patience) { return state_->AwaitEnded(patience); }
 
 void WireServer::AwaitTaken(absl::Duration patience) { state_->AwaitTaken(patience); }
 

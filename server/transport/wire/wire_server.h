@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_WIRE_WIRE_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_WIRE_WIRE_SERVER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -59,8 +60,8 @@ class WireServer {
   // services; those that did are still answered.
   void GoAway();
   // Waits until the services have ended all calls, for `patience` at most. A gRPC server that is
-  // shut down before would end them itself. REQUIRES: GoAway.
-  void AwaitEnded(absl::Duration patience);
+  // shut down before would end them itself. Returns how many have not ended. REQUIRES: GoAway.
+  int64_t AwaitEnded(absl::Duration patience);
   // Waits until the answers of all calls are taken, for `patience` at most. REQUIRES: GoAway.
   void AwaitTaken(absl::Duration patience);
 

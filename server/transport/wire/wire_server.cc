@@ -171,8 +171,10 @@ class WireServer::State {
   }
 
   int64_t AwaitEnded(absl::Duration patience) {
-    const Clock::time_point give_up = Clock::now() + absl::ToChronoNanoseconds(patience);
-    while (shared_->calls > 0 && Clock::now() < give_up) absl::SleepFor(kEndedInterval);
+    // Patience may be without end, which a time_point cannot say.
+    const auto now = [] { return absl::FromChrono(Clock::now().time_since_epoch()); };
+    const absl::Duration give_up = now() + patience;
+    while (shared_->calls > 0 && now() < give_up) absl::SleepFor(kEndedInterval);
     return shared_->calls;
   }
 

@@ -75,6 +75,26 @@ bool OthersCanReach(const ServerOptions& options) {
          !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
+// grpc.health.v1.Health.Check without gRPC, whose calls are dear: strangers may ask as often as
+// they like. A HealthCheckRequest is the name of a service in field 1, or nothing.
+void CheckHealth(const wire::UnaryRequest& request, bool serving) {
+  const absl::string_view bytes = request.message;
+  const bool is_named = bytes.size() >= 2 && bytes[0] == 0x0a &&
+                        static_cast<size_t>(static_cast<uint8_t>(bytes[1])) == bytes.size() - 2 &&
+                        bytes.size() - 2 < 0x80;
+  const absl::string_view service = is_named ? bytes.substr(2) : absl::string_view();
+  if (!is_named && !bytes.empty()) {
+    return request.responder->Respond({grpc::StatusCode::INVALID_ARGUMENT,
+                                       "request: not a message grpc.health.v1.HealthCheckRequest"},
+                                      "");
+  }
+  const bool is_known =
+      service.empty() || std::any_of(std::begin(kServiceNames), std::end(kServiceNames),
+                                     [&](const char* name) { return service == name; });
+  if (!is_known) return request.responder->Respond({grpc::StatusCode::NOT_FOUND, ""}, "");
+  request.responder->Respond(grpc::Status::OK, serving ? "\x08\x01" : "\x08\x02");
+}
+
 // The methods whose answers tell of one charge or attempt.
 bool IsOfOneRow(absl::string_view full_name) {
   for (const char* name :
@@ -230,13 +250,18 @@ absl::Status Server::Listen(const ServerOptions& options) {
   for (const auto& service : services_) builder.RegisterService(service.get());
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::UnavailableError("gRPC could not start");
-  SetHealth(*server_, ledger_.Health().ok());
+  serving_ = ledger_.Health().ok();
+  SetHealth(*server_, serving_);
   return ListenOnWire(options);
 }
 
 absl::Status Server::ListenOnWire(const ServerOptions& options) {
+  auto methods = Methods(unary_methods_, options.reflection.value_or(!access_.IsOn()));
+  methods["/grpc.health.v1.Health/Check"].unary = [this](const wire::UnaryRequest& request) {
+    CheckHealth(request, serving_);
+  };
   wire::Services services{
-      .methods = Methods(unary_methods_, options.reflection.value_or(!access_.IsOn())),
+      .methods = std::move(methods),
       .admit =
           [this](const wire::Method& method, const wire::CallOrigin& origin) {
             const absl::Status status = admission_.Admit(origin, method.full_name).status();
@@ -292,6 +317,7 @@ void Server::Drain(absl::Duration patience) {
     first = !std::exchange(draining_, true);
   }
   if (!first) return when_drained_.wait();
+  serving_ = false;
   SetHealth(*server_, false);
   if (wire_ != nullptr) {
     wire_->GoAway();
@@ -334,6 +360,7 @@ void Server::KeepHouse() {
     }
     const bool healthy = ledger_.Health().ok();
     if (healthy != serving) SetHealth(*server_, serving = healthy);
+    serving_ = healthy;
   }
 }
 

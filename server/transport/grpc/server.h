@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 
+#include <atomic>
 #include <functional>
 #include <future>
 #include <memory>
@@ -128,6 +129,7 @@ class Server {
   std::vector<std::unique_ptr<grpc::Service>> services_;
   // Of these. Listens nowhere: calls come from the wire and from HTTP, in this process.
   std::unique_ptr<grpc::Server> server_;
+  std::atomic<bool> serving_{false};  // as the health service says
   std::unique_ptr<wire::WireServer> wire_;
 
   absl::Mutex mutex_;

@@ -584,27 +584,4 @@ ssize_t Connection::OnAnswerWanted(nghttp2_session* session, int32_t id, uint8_t
   return static_cast<ssize_t>(count);
 }
 
-void Connection::KeepHouseOfStreams(Clock::time_point now) {
-  std::vector<int32_t> late;
-  for (const auto& [id, stream] : streams_) {
-    const bool waits = !stream->ended && !stream->half_closed && !stream->started &&
-                       now - stream->arrival > kRequestTimeout;
-    const bool hangs =
-        !stream->ended && stream->message_begun && now - *stream->message_begun > kRequestTimeout;
-    const bool is_not_taken =
-        stream->ended && !stream->is_reset && now - stream->progress_time > kWriteTimeout;
-    if (waits || hangs || is_not_taken) late.push_back(id);
-  }
-  for (const int32_t id : late) {
-    Stream& stream = *Find(id);
-    if (!stream.headers_done) return CloseLocked();  // nothing else can come on the connection
-    if (stream.ended) {
-      stream.is_reset = true;
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
-    } else {
-      End(id, stream, {grpc::StatusCode::DEADLINE_EXCEEDED, "request: it did not arrive in time"});
-    }
-  }
-}
-
 }  // namespace epsledger::transport::wire

@@ -86,7 +86,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // True if none of its calls was admitted yet.
   bool IsStranger() const { return !known_; }
-  bool IsClosed() const { return is_closed_; }
   // True once the client has said what only a client of gRPC says: over TLS a whole handshake.
   bool HasSpoken() const { return has_spoken_; }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <future>
 #include <list>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -108,7 +109,7 @@ class WireServer::State {
   State(WireOptions options, Services services)
       : options_(std::move(options)),
         shared_(std::make_shared<Shared>()),
-        counts_(options_.limits.value_or(DefaultLimits())) {
+        counts_(DefaultLimits()) {
     shared_->services = std::move(services);
   }
 
@@ -205,7 +206,6 @@ class WireServer::State {
   }
 
  private:
-  using Entry = std::list<std::shared_ptr<Connection>>::iterator;
   struct Known {
     std::shared_ptr<Connection> connection;
     asio::ip::address peer;

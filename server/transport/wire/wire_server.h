@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +23,6 @@ struct WireOptions {
   // Without a certificate it is plaintext.
   TlsFiles tls;
   RenewedTlsFiles::OnReload on_reload;
-  // Connections. Nothing: DefaultLimits().
-  std::optional<ConnectionLimits> limits = std::nullopt;
 };
 
 // As many as the process may have file descriptors for, beside those of HTTP and of the ledger.

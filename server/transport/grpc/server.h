@@ -1,7 +1,6 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_SERVER_H_
 
-#include <atomic>
 #include <functional>
 #include <future>
 #include <memory>
@@ -16,9 +15,6 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "grpcpp/channel.h"
-#include "grpcpp/impl/service_type.h"
-#include "grpcpp/server.h"
 #include "prometheus/counter.h"
 #include "prometheus/registry.h"
 #include "server/access/access_control.h"
@@ -26,10 +22,11 @@
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/computation_pool.h"
+#include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/pricing_ledger.h"
+#include "server/transport/grpc/calls/service_methods.h"
 #include "server/transport/grpc/calls/steady_time.h"
-#include "server/transport/grpc/calls/unary_call.h"
-#include "server/transport/grpc/calls/unary_methods.h"
+#include "server/transport/grpc/standard/health_service.h"
 #include "server/transport/wire/wire_server.h"
 
 namespace epsledger::transport {
@@ -65,12 +62,7 @@ struct ServerOptions {
 
 // How this process calls its own services. REQUIRES: the server outlives it.
 struct InProcess {
-  const UnaryMethods& unary_methods;
-  // For methods with streams.
-  std::shared_ptr<grpc::Channel> channel;
-  // The metadata of a call through the channel: what is known of who makes it, and a secret by
-  // which it is believed (calls/admission.h).
-  std::function<std::vector<std::pair<std::string, std::string>>(const wire::Peer&)> introduce;
+  const ServiceMethods& methods;
   // wire::WireServer::Probe.
   std::function<void(absl::AnyInvocable<void(const absl::Status&) &&>)> probe_wire;
 };
@@ -108,14 +100,12 @@ class Server {
  private:
   Server(const ServerOptions& options, core::DurableLedger& ledger);
   absl::Status Listen(const ServerOptions& options);
-  std::shared_ptr<grpc::Channel> NewChannel();
   absl::Status ListenOnWire(const ServerOptions& options);
   // Answers what was held too long and tells the health service how the ledger is.
   void KeepHouse() ABSL_LOCKS_EXCLUDED(mutex_);
 
   core::DurableLedger& ledger_;
   access::AccessControl access_;
-  const std::string in_process_pass_;  // empty if the system gave no randomness: never believed
   const Admission admission_;
   const std::shared_ptr<prometheus::Registry> registry_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
@@ -124,12 +114,8 @@ class Server {
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
   PricingLedger priced_ledger_;
-  UnaryMethods unary_methods_;
-  // Of methods with streams, of health and of reflection.
-  std::vector<std::unique_ptr<grpc::Service>> services_;
-  // Of these. Listens nowhere: calls come from the wire and from HTTP, in this process.
-  std::unique_ptr<grpc::Server> server_;
-  std::atomic<bool> serving_{false};  // as the health service says
+  const std::shared_ptr<HealthService> health_;
+  ServiceMethods methods_;
   std::unique_ptr<wire::WireServer> wire_;
 
   absl::Mutex mutex_;

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/audit_service.pb.h"
@@ -16,10 +14,7 @@
 #include "epsledger/v1/charge_service.pb.h"
 #include "epsledger/v1/server_service.pb.h"
 #include "epsledger/v1/session_service.pb.h"
-#include "grpcpp/client_context.h"
-#include "grpcpp/support/client_callback.h"
-#include "grpcpp/support/proto_buffer_reader.h"
-#include "server/transport/grpc/calls/admission.h"
+#include "server/transport/wire/services.h"
 
 namespace epsledger::transport {
 namespace {
@@ -29,17 +24,8 @@ using google::protobuf::Message;
 using google::protobuf::MessageFactory;
 using google::protobuf::MethodDescriptor;
 
-std::string PathOf(const MethodDescriptor& method) {
-  return absl::StrCat("/", method.service()->full_name(), "/", method.name());
-}
-
 std::unique_ptr<Message> NewMessage(const google::protobuf::Descriptor* type) {
   return std::unique_ptr<Message>(MessageFactory::generated_factory()->GetPrototype(type)->New());
-}
-
-grpc::ByteBuffer ToBytes(const Message& message) {
-  const grpc::Slice slice(message.SerializeAsString());
-  return {&slice, 1};
 }
 
 wire::Peer PeerOf(const HttpCaller& caller) {
@@ -49,117 +35,125 @@ wire::Peer PeerOf(const HttpCaller& caller) {
           .certificate_pem = caller.client_certificate_pem};
 }
 
-// nullptr if the bytes are no such message, which a server of this process never sends.
-std::unique_ptr<Message> FromBytes(const MethodDescriptor& method, grpc::ByteBuffer* bytes) {
-  std::unique_ptr<Message> message = NewMessage(method.output_type());
-  grpc::ProtoBufferReader reader(bytes);
-  if (!message->ParseFromZeroCopyStream(&reader)) return nullptr;
-  return message;
+wire::CallOrigin OriginOf(const HttpCaller& caller) {
+  wire::CallOrigin origin{.peer = std::make_shared<const wire::Peer>(PeerOf(caller)),
+                          .authorization = {}};
+  if (!caller.authorization.empty()) origin.authorization = caller.authorization;
+  return origin;
 }
 
-// Keeps itself until gRPC is done with it; Stream's owner lets go through `abandoned`.
-class StreamReactor final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+// nullptr if the bytes are no such message, which a server of this process never sends.
+std::unique_ptr<Message> FromBytes(const MethodDescriptor& method, const std::string& bytes) {
+  std::unique_ptr<Message> message = NewMessage(method.output_type());
+  return message->ParseFromString(bytes) ? std::move(message) : nullptr;
+}
+
+// The answers of one stream, which are read one by one: the call is told that one is taken when the
+// next is wanted. Shared by who reads and by the call, until its end.
+class StreamReader {
  public:
-  StreamReactor(const MethodDescriptor& method, const Message& request)
-      : method_(method), request_(ToBytes(request)) {}
+  using Callback = RpcGateway::Stream::Message;
 
-  grpc::ClientContext* context() { return &context_; }
+  explicit StreamReader(const MethodDescriptor& method) : method_(method) {}
 
-  void Start(grpc::GenericStub& stub, std::shared_ptr<StreamReactor> self) {
-    self_ = std::move(self);
-    stub.PrepareBidiStreamingCall(&context_, PathOf(method_), grpc::StubOptions(), this);
-    // The hold lets reads begin at any time until it is taken back.
-    AddHold();
-    StartWriteLast(&request_, grpc::WriteOptions());
-    StartCall();
-  }
-
-  void Read(RpcGateway::Stream::Message message) {
-    bool ended = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      ended = ended_;
-      if (!ended) waiting_ = std::move(message);
-    }
-    if (ended) return std::move(message)(nullptr);
-    StartRead(&answer_);
-  }
-
-  void Abandon() {
-    std::optional<RpcGateway::Stream::Message> dropped;
-    bool held = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      dropped = std::exchange(waiting_, std::nullopt);
-      held = std::exchange(held_, false);
-    }
-    context_.TryCancel();
-    if (held) RemoveHold();
-  }
-
-  grpc::Status status() const {
+  // The call has begun, unless it has ended already.
+  void Begin(std::shared_ptr<wire::StreamedCall> call) ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
-    return status_;
+    if (!ended_) call_ = std::move(call);
   }
 
-  void OnReadDone(bool ok) override {
-    if (!ok) return End();
-    std::unique_ptr<Message> message = FromBytes(method_, &answer_);
-    if (message == nullptr) return End();
-    if (auto waiting = Take()) (*std::move(waiting))(std::move(message));
+  void Read(Callback callback) ABSL_LOCKS_EXCLUDED(mutex_) {
+    std::unique_ptr<Message> message;
+    std::shared_ptr<wire::StreamedCall> call;
+    {
+      absl::MutexLock lock(&mutex_);
+      message = std::move(next_);
+      if (message == nullptr && !ended_) {
+        waiting_ = std::move(callback);
+        if (std::exchange(owes_, false)) call = call_;
+      }
+      if (message != nullptr) owes_ = true;
+    }
+    if (call != nullptr) return call->OnAnswerTaken();
+    if (callback) std::move(callback)(std::move(message));
   }
 
-  // The status is known once OnDone came, so the end is told there.
-  void OnDone(const grpc::Status& status) override {
-    std::optional<RpcGateway::Stream::Message> waiting;
+  void OnAnswer(const std::string& bytes) ABSL_LOCKS_EXCLUDED(mutex_) {
+    std::unique_ptr<Message> message = FromBytes(method_, bytes);
+    std::optional<Callback> waiting;
+    {
+      absl::MutexLock lock(&mutex_);
+      waiting = std::exchange(waiting_, std::nullopt);
+      owes_ = waiting.has_value();
+      if (!waiting) next_ = std::move(message);
+    }
+    if (waiting) (*std::move(waiting))(std::move(message));
+  }
+
+  void OnEnd(const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_) {
+    std::optional<Callback> waiting;
+    std::shared_ptr<wire::StreamedCall> call;  // let go of last
     {
       absl::MutexLock lock(&mutex_);
       ended_ = true;
       status_ = status;
+      call = std::move(call_);
       waiting = std::exchange(waiting_, std::nullopt);
     }
     if (waiting) (*std::move(waiting))(nullptr);
-    self_.reset();
+  }
+
+  void Abandon() ABSL_LOCKS_EXCLUDED(mutex_) {
+    std::optional<Callback> dropped;
+    std::shared_ptr<wire::StreamedCall> call;
+    {
+      absl::MutexLock lock(&mutex_);
+      dropped = std::exchange(waiting_, std::nullopt);
+      call = std::move(call_);
+    }
+    if (call != nullptr) call->OnGone();
+  }
+
+  grpc::Status status() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    return status_;
   }
 
  private:
-  std::optional<RpcGateway::Stream::Message> Take() {
-    absl::MutexLock lock(&mutex_);
-    return std::exchange(waiting_, std::nullopt);
-  }
-
-  void End() {
-    bool held = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      held = std::exchange(held_, false);
-    }
-    if (held) RemoveHold();
-  }
-
   const MethodDescriptor& method_;
-  grpc::ClientContext context_;
-  grpc::ByteBuffer request_;
-  grpc::ByteBuffer answer_;
-  std::shared_ptr<StreamReactor> self_;
-
   mutable absl::Mutex mutex_;
-  std::optional<RpcGateway::Stream::Message> waiting_ ABSL_GUARDED_BY(mutex_);
-  bool held_ ABSL_GUARDED_BY(mutex_) = true;
+  std::shared_ptr<wire::StreamedCall> call_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Message> next_ ABSL_GUARDED_BY(mutex_);  // came before it was wanted
+  std::optional<Callback> waiting_ ABSL_GUARDED_BY(mutex_);
+  bool owes_ ABSL_GUARDED_BY(mutex_) = false;  // the call waits to hear that its answer is taken
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   grpc::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-class OpenStream final : public RpcGateway::Stream {
+// Of methods with one request, whose calls need no waking.
+class ReaderAsClient final : public wire::StreamClient {
  public:
-  explicit OpenStream(std::shared_ptr<StreamReactor> reactor) : reactor_(std::move(reactor)) {}
-  ~OpenStream() override { reactor_->Abandon(); }
+  explicit ReaderAsClient(std::shared_ptr<StreamReader> reader) : reader_(std::move(reader)) {}
 
-  void Read(Message message) override { reactor_->Read(std::move(message)); }
-  grpc::Status status() const override { return reactor_->status(); }
+  void AskForRequest() override {}
+  void Answer(std::string message, bool) override { reader_->OnAnswer(message); }
+  void Wake() override {}
+  void End(const grpc::Status& status) override { reader_->OnEnd(status); }
 
  private:
-  const std::shared_ptr<StreamReactor> reactor_;
+  const std::shared_ptr<StreamReader> reader_;
+};
+
+class OpenStream final : public RpcGateway::Stream {
+ public:
+  explicit OpenStream(std::shared_ptr<StreamReader> reader) : reader_(std::move(reader)) {}
+  ~OpenStream() override { reader_->Abandon(); }
+
+  void Read(Message message) override { reader_->Read(std::move(message)); }
+  grpc::Status status() const override { return reader_->status(); }
+
+ private:
+  const std::shared_ptr<StreamReader> reader_;
 };
 
 const grpc::Status& NothingDone() {
@@ -176,7 +170,7 @@ class RefusedStream final : public RpcGateway::Stream {
 
 }  // namespace
 
-// Who may still use the channel.
+// Who may still call.
 class RpcGateway::Doorkeeper {
  public:
   // False once the gateway drains. REQUIRES: one Leave for each true.
@@ -205,18 +199,9 @@ class RpcGateway::Doorkeeper {
 };
 
 RpcGateway::RpcGateway(InProcess services)
-    : services_(std::move(services)),
-      stub_(std::make_shared<grpc::GenericStub>(services_.channel)),
-      doorkeeper_(std::make_shared<Doorkeeper>()) {}
+    : services_(std::move(services)), doorkeeper_(std::make_shared<Doorkeeper>()) {}
 
 void RpcGateway::Drain(absl::Duration patience) { doorkeeper_->Drain(patience); }
-
-void RpcGateway::Introduce(const HttpCaller& caller, grpc::ClientContext* context) const {
-  if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
-  for (const auto& [name, value] : services_.introduce(PeerOf(caller))) {
-    context->AddMetadata(name, value);
-  }
-}
 
 const std::vector<const MethodDescriptor*>& RpcGateway::UnaryMethods() {
   static const auto& methods = *new std::vector<const MethodDescriptor*>([] {
@@ -283,24 +268,25 @@ class RpcGateway::Answer final : public wire::Responder {
 void RpcGateway::Call(const MethodDescriptor& method, const Message& request,
                       const HttpCaller& caller, absl::Duration timeout, Done done) {
   if (!doorkeeper_->Enter()) return std::move(done)(NothingDone(), nullptr);
-  wire::UnaryRequest unary{
-      .origin = {.peer = std::make_shared<const wire::Peer>(PeerOf(caller)), .authorization = {}},
-      .message = request.SerializeAsString(),
-      .deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(timeout),
-      .responder = std::make_unique<Answer>(method, doorkeeper_, std::move(done))};
-  if (!caller.authorization.empty()) unary.origin.authorization = caller.authorization;
-  (*services_.unary_methods.Find(method.full_name()))(std::move(unary));
+  services_.methods.FindUnary(method.full_name())(
+      {.origin = OriginOf(caller),
+       .message = request.SerializeAsString(),
+       .deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(timeout),
+       .responder = std::make_unique<Answer>(method, doorkeeper_, std::move(done))});
 }
 
 std::unique_ptr<RpcGateway::Stream> RpcGateway::Open(const MethodDescriptor& method,
                                                      const Message& request,
                                                      const HttpCaller& caller) {
   if (!doorkeeper_->Enter()) return std::make_unique<RefusedStream>();
-  auto reactor = std::make_shared<StreamReactor>(method, request);
-  Introduce(caller, reactor->context());
-  reactor->Start(*stub_, reactor);
+  auto reader = std::make_shared<StreamReader>(method);
+  reader->Begin(services_.methods.FindStream(method.full_name())(
+      {.origin = OriginOf(caller),
+       .message = request.SerializeAsString(),
+       .deadline = {},
+       .client = std::make_unique<ReaderAsClient>(reader)}));
   doorkeeper_->Leave();
-  return std::make_unique<OpenStream>(std::move(reactor));
+  return std::make_unique<OpenStream>(std::move(reader));
 }
 
 }  // namespace epsledger::transport

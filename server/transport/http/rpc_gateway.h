@@ -10,9 +10,6 @@
 #include "absl/time/time.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "grpcpp/channel.h"
-#include "grpcpp/client_context.h"
-#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/status.h"
 #include "server/transport/grpc/server.h"
 
@@ -49,7 +46,7 @@ class RpcGateway {
 
   // Answers every call that comes from now on with UNAVAILABLE, and returns once those that are
   // open are answered, or after `patience`. Streams that are open go on. Before the server behind
-  // the channel stops: a call on its channel after that finds nobody.
+  // it stops.
   void Drain(absl::Duration patience);
 
   // Calls `done` once, from a thread of the server's or at once. REQUIRES: a unary method;
@@ -65,7 +62,7 @@ class RpcGateway {
 
     // Cancels it, and drops what was asked for, unless it is being called at this moment.
     virtual ~Stream() = default;
-    // Calls `message` once with the next one, from a thread of gRPC's; or with nullptr at the end.
+    // Calls `message` once with the next one, from any thread; or with nullptr at the end.
     // Not called again before that.
     virtual void Read(Message message) = 0;
     // Once `message` was nullptr: what the stream ended with.
@@ -78,10 +75,8 @@ class RpcGateway {
  private:
   class Answer;
   class Doorkeeper;
-  void Introduce(const HttpCaller& caller, grpc::ClientContext* context) const;
 
   const InProcess services_;
-  const std::shared_ptr<grpc::GenericStub> stub_;
   const std::shared_ptr<Doorkeeper> doorkeeper_;
 };
 

@@ -24,10 +24,9 @@ Clock::duration SomeAge() {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<Shared> shared, const Home& home,
-                       std::function<const Home&()> next_home, Socket socket,
-                       bool is_on_this_machine, std::unique_ptr<TlsSession> tls,
-                       std::function<void()> on_close)
+Connection::Connection(std::shared_ptr<Shared> shared, Context& home,
+                       std::function<Context&()> next_home, Socket socket, bool is_on_this_machine,
+                       std::unique_ptr<TlsSession> tls, std::function<void()> on_close)
     : shared_(std::move(shared)),
       next_home_(std::move(next_home)),
       age_(SomeAge()),
@@ -56,7 +55,6 @@ void Connection::Start() {
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
   if (tls_ == nullptr) {
     peer_ = std::make_shared<Peer>(Peer{.is_on_this_machine = is_on_this_machine_});
-    introduction_ = shared_->services.introduce(*peer_);
   }
   WaitForBytes();
   Leave();
@@ -72,16 +70,10 @@ void Connection::WaitForBytes() {
 void Connection::OnReadable() {
   mutex_.Lock();
   if (is_closed_) return Leave();
-  reading_ = true;
   const bool goes_on = ReadSome();
   for (const int32_t id : std::exchange(stirred_, {})) Advance(id);
   StartWaiting();
-  Actions actions = std::exchange(actions_, {});
-  mutex_.Unlock();
-  // Answers that come meanwhile are sent together, below.
-  for (auto& action : actions) action();
-  mutex_.Lock();
-  reading_ = false;
+  Gather();
   if (!goes_on && !is_closed_) {
     broken_ = true;
     Flush();  // why, if the client still reads
@@ -100,7 +92,7 @@ void Connection::Move() {
   const int descriptor = socket_.release(error);
   if (error) return CloseLocked();
   home_ = &next_home_();
-  socket_ = Socket(home_->context);
+  socket_ = Socket(*home_);
   socket_.assign(protocol, descriptor, error);
   if (error) {
     ::close(descriptor);
@@ -127,7 +119,6 @@ bool Connection::ReadSome() {
     peer_ = std::make_shared<Peer>(Peer{.is_on_this_machine = is_on_this_machine_,
                                         .is_encrypted = true,
                                         .certificate_pem = tls_->PeerCertificatePem()});
-    introduction_ = shared_->services.introduce(*peer_);
   }
   return Feed(text) && goes_on;
 }
@@ -205,27 +196,56 @@ void Connection::Flush() {
 }
 
 void Connection::Leave() {
-  if (!reading_) Flush();
+  if (gathering_ == 0) Flush();
   if (!is_closed_) StartWaiting();
   Actions actions = std::exchange(actions_, {});
   mutex_.Unlock();
   for (auto& action : actions) action();
 }
 
-void Connection::LeaveAnswered() {
-  // Where other calls are open, their answers may come right after this one, and go with it.
-  if (calls_ == 0 || reading_ || is_closed_) return Leave();
-  if (!std::exchange(flush_posted_, true)) {
-    boost::asio::post(home_->context, [self = shared_from_this()] {
-      self->mutex_.Lock();
-      self->flush_posted_ = false;
-      self->Leave();
-    });
-  }
+void Connection::LeaveForMore() {
+  if (gathering_ > 0 || is_closed_) return Leave();
+  PostTurn();
   StartWaiting();
   Actions actions = std::exchange(actions_, {});
   mutex_.Unlock();
   for (auto& action : actions) action();
+}
+
+void Connection::PostTurn() {
+  if (std::exchange(turn_posted_, true)) return;
+  boost::asio::post(*home_, [self = shared_from_this()] { self->TakeTurn(); });
+}
+
+void Connection::TakeTurn() {
+  mutex_.Lock();
+  turn_posted_ = false;
+  WakeCalls();
+  Gather();
+  Leave();
+}
+
+void Connection::WakeCalls() {
+  for (const int32_t id : std::exchange(to_wake_, {})) {
+    Stream* stream = Find(id);
+    if (stream == nullptr) continue;
+    if (stream->call == nullptr) {  // it begins; OnStarted asks for another turn
+      to_wake_.push_back(id);
+      continue;
+    }
+    stream->wants_waking = false;
+    actions_.emplace_back([call = stream->call] { call->OnWoken(); });
+  }
+}
+
+void Connection::Gather() {
+  if (actions_.empty()) return;
+  ++gathering_;
+  Actions actions = std::exchange(actions_, {});
+  mutex_.Unlock();
+  for (auto& action : actions) action();
+  mutex_.Lock();
+  --gathering_;
 }
 
 void Connection::Close() {

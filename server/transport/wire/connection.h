@@ -21,9 +21,7 @@
 #include "absl/synchronization/mutex.h"
 #include "boost/asio/generic/stream_protocol.hpp"
 #include "boost/asio/io_context.hpp"
-#include "grpcpp/generic/generic_stub.h"
 #include "server/transport/wire/call_headers.h"
-#include "server/transport/wire/forwarded_call.h"
 #include "server/transport/wire/idle_reset_filter.h"
 #include "server/transport/wire/limits.h"
 #include "server/transport/wire/message_reader.h"
@@ -46,12 +44,6 @@ struct Shared {
   std::atomic<size_t> untaken_bytes{0};
 };
 
-// The thread of a connection, and its way to methods with streams.
-struct Home {
-  boost::asio::io_context& context;
-  grpc::GenericStub& stub;
-};
-
 // One HTTP/2 connection of a client, and the calls on it.
 //
 // A call goes to the services once its request is whole, a stream once its headers are. Before a
@@ -65,13 +57,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
 
+  using Context = boost::asio::io_context;
+
   // `tls`: nullptr for plaintext. `on_close` is called once, when the socket is closed. The
-  // connection begins in `home`, and moves once to what `next_home` returns, when its first call
-  // was admitted. REQUIRES: the homes outlive it and its calls; the socket is of the first one's
-  // context.
-  Connection(std::shared_ptr<Shared> shared, const Home& home,
-             std::function<const Home&()> next_home, Socket socket, bool is_on_this_machine,
-             std::unique_ptr<TlsSession> tls, std::function<void()> on_close);
+  // connection begins on the thread of `home`, and moves once to that of what `next_home` returns,
+  // when its first call was admitted. REQUIRES: these outlive it and its calls; the socket is of
+  // `home`.
+  Connection(std::shared_ptr<Shared> shared, Context& home, std::function<Context&()> next_home,
+             Socket socket, bool is_on_this_machine, std::unique_ptr<TlsSession> tls,
+             std::function<void()> on_close);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -93,7 +87,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   struct Stream {
     CallHeaders headers;
     Clock::time_point arrival;
-    std::chrono::system_clock::time_point arrival_date;
     const Method* method = nullptr;
     bool counts_as_open = false;  // in open_method_streams_
     std::optional<MessageReader> reader;
@@ -107,14 +100,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool waiting = false;  // for room for its answer
     bool is_reset = false;
     Clock::time_point progress_time;  // of the end, or when the client took something after it
-    std::shared_ptr<ForwardedCall> call;
+    std::shared_ptr<StreamedCall> call;
     // Of the client, not given on yet.
     std::deque<std::string> requests;
     size_t request_bytes = 0;                        // of these
     size_t request_count = 0;                        // of all that came
     std::optional<Clock::time_point> message_begun;  // and is not whole
-    bool writing = false;
-    bool writes_done = false;
+    bool wants_request = false;                      // the call does
+    bool wants_waking = false;                       // so does it
     size_t unconsumed_bytes = 0;
     size_t unfinished_bytes = 0;  // as counted in Shared
     size_t expected_bytes = 0;    // of the answer, as counted in Shared
@@ -122,13 +115,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool headers_sent = false;
     std::string answer;
     size_t answer_sent = 0;
-    bool wants_next = false;
+    bool owes_room = false;  // for the next answer, which the call waits to be told
     Headers trailers;
   };
   // What is done once the mutex is free.
   using Actions = std::vector<absl::AnyInvocable<void()>>;
   class Answer;
-  class Observer;
+  class StreamAnswers;
 
   // Callbacks of nghttp2, all from within its functions and so under the mutex.
   static nghttp2_session* NewSession(Connection* self);
@@ -158,7 +151,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void GoAwayLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends every use of the mutex: sends, frees it, and does what is to be done without it.
   void Leave() ABSL_UNLOCK_FUNCTION(mutex_);
-  void LeaveAnswered() ABSL_UNLOCK_FUNCTION(mutex_);
+  // The same, but that what there is to send is sent by the connection's thread, with what others
+  // add until then.
+  void LeaveForMore() ABSL_UNLOCK_FUNCTION(mutex_);
+  void PostTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeTurn() ABSL_LOCKS_EXCLUDED(mutex_);
+  void WakeCalls() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Frees the mutex for the actions, and has it again. What they answer is not sent.
+  void Gather() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Stream* Find(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Does the next thing for a stream of which something came.
@@ -167,9 +167,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Decide(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskWhetherAdmitted(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartCall(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The next request to the call, and the next answer from it, if it is time for them.
-  void PassOn(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ReadOn(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StartStream(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The oldest that is not given on yet.
+  std::string TakeRequest(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The next request to the call, and room for its next answer, if it is time for them.
+  void PassOn(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeRoom(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Consume(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountUnfinished(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether another answer of this size may be made for the client.
@@ -178,7 +181,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Starts calls that waited for room, as far as there is some.
   void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountReset() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  ForwardedHead HeadOf(const Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::optional<Clock::time_point> DeadlineOf(const Stream& stream) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // The answer: headers before the first message, then messages, then the end.
   void SubmitAnswer(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -195,15 +199,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void HandOver(int32_t id, absl::FunctionRef<void()> start) ABSL_LOCKS_EXCLUDED(mutex_);
   bool IsGone(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnAdmitted(int32_t id, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnStarted(int32_t id, std::shared_ptr<ForwardedCall> call) ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnMessage(int32_t id, const std::string& message) ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnWritten(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnStarted(int32_t id, std::shared_ptr<StreamedCall> call) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnAsked(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnAnswer(int32_t id, const std::string& message, bool more_follow)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnWake(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   // `message`: of a call without streams that succeeded, or nullptr.
   void OnEnd(int32_t id, const grpc::Status& status, const std::string* message)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::shared_ptr<Shared> shared_;
-  const std::function<const Home&()> next_home_;
+  const std::function<Context&()> next_home_;
   const Clock::time_point arrival_ = Clock::now();
   const Clock::duration age_;
   std::atomic<bool> known_{false};
@@ -211,7 +217,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::atomic<bool> has_spoken_{false};
 
   absl::Mutex mutex_;
-  const Home* home_ ABSL_GUARDED_BY(mutex_);
+  Context* home_ ABSL_GUARDED_BY(mutex_);
   bool has_moved_ ABSL_GUARDED_BY(mutex_) = false;
   Socket socket_ ABSL_GUARDED_BY(mutex_);
   const std::unique_ptr<TlsSession> tls_ ABSL_PT_GUARDED_BY(mutex_);
@@ -219,7 +225,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const bool is_on_this_machine_;
   // Nullptr until the handshake is over.
   std::shared_ptr<const Peer> peer_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::pair<std::string, std::string>> introduction_ ABSL_GUARDED_BY(mutex_);
   IdleResetFilter filter_ ABSL_GUARDED_BY(mutex_);
   nghttp2_session* const session_ ABSL_PT_GUARDED_BY(mutex_);
   std::unordered_map<int32_t, std::unique_ptr<Stream>> streams_ ABSL_GUARDED_BY(mutex_);
@@ -230,9 +235,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string ready_ ABSL_GUARDED_BY(mutex_);
   size_t ready_sent_ ABSL_GUARDED_BY(mutex_) = 0;
   bool waits_to_write_ ABSL_GUARDED_BY(mutex_) = false;
-  // Somebody reads and will send when that is done.
-  bool flush_posted_ ABSL_GUARDED_BY(mutex_) = false;
-  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  // A turn of the connection's thread is coming.
+  bool turn_posted_ ABSL_GUARDED_BY(mutex_) = false;
+  // Calls that want to be woken then.
+  std::vector<int32_t> to_wake_ ABSL_GUARDED_BY(mutex_);
+  // How many hand things to calls, and will send what was answered when that is done.
+  int gathering_ ABSL_GUARDED_BY(mutex_) = 0;
   bool settings_read_ ABSL_GUARDED_BY(mutex_) = false;  // the client's acknowledgement came
   bool going_away_ ABSL_GUARDED_BY(mutex_) = false;
   // Ends by an error of the client's: what is ready is sent, and nothing more.

@@ -1,60 +1,33 @@
-// The calls of a connection: what nghttp2 says of them, and what the services answer.
+// The calls of a connection: what nghttp2 says of them, and what the services are given of it.
 
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/transport/wire/connection.h"
 
 namespace epsledger::transport::wire {
 namespace {
 
 constexpr uint64_t kNoLimit = 1'000'000'000;
-constexpr char kContentType[] = "application/grpc";
-
-nghttp2_nv Nv(std::string_view name, std::string_view value) {
-  // nghttp2 copies both.
-  return {reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
-          reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())), name.size(), value.size(),
-          NGHTTP2_NV_FLAG_NONE};
-}
-
-std::vector<nghttp2_nv> AnswerHeaders() {
-  return {Nv(":status", "200"), Nv("content-type", kContentType)};
-}
 
 grpc::Status Unavailable(const char* why) { return {grpc::StatusCode::UNAVAILABLE, why}; }
 
-// True if the status is one that the services give to a caller whom they know.
-bool TellsOfAnAdmittedCaller(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::OK:
-    case grpc::StatusCode::INVALID_ARGUMENT:
-    case grpc::StatusCode::NOT_FOUND:
-    case grpc::StatusCode::ALREADY_EXISTS:
-    case grpc::StatusCode::PERMISSION_DENIED:
-    case grpc::StatusCode::FAILED_PRECONDITION:
-    case grpc::StatusCode::ABORTED:
-    case grpc::StatusCode::OUT_OF_RANGE:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-// Of one stream of the connection, which it keeps alive.
-class Connection::Observer final : public CallObserver {
+// Of one call with streams; keeps the connection alive.
+class Connection::StreamAnswers final : public StreamClient {
  public:
-  Observer(std::shared_ptr<Connection> connection, int32_t id, bool is_of_open_method)
+  StreamAnswers(std::shared_ptr<Connection> connection, int32_t id, bool is_of_open_method)
       : connection_(std::move(connection)), id_(id), is_of_open_method_(is_of_open_method) {
     if (is_of_open_method_) ++connection_->shared_->open_method_calls;
   }
 
-  void OnMessage(std::string message) override { connection_->OnMessage(id_, message); }
-  void OnWritten() override { connection_->OnWritten(id_); }
-  void OnEnd(const grpc::Status& status) override {
+  void AskForRequest() override { connection_->OnAsked(id_); }
+  void Answer(std::string message, bool more_follow) override {
+    connection_->OnAnswer(id_, message, more_follow);
+  }
+  void Wake() override { connection_->OnWake(id_); }
+  void End(const grpc::Status& status) override {
     if (is_of_open_method_) --connection_->shared_->open_method_calls;
     connection_->OnEnd(id_, status, nullptr);
   }
@@ -129,7 +102,6 @@ int Connection::OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* fr
   }
   auto stream = std::make_unique<Stream>();
   stream->arrival = Clock::now();
-  stream->arrival_date = std::chrono::system_clock::now();
   connection.streams_.emplace(frame->hd.stream_id, std::move(stream));
   return 0;
 }
@@ -254,7 +226,7 @@ void Connection::Forget(int32_t id) {
     --open_method_streams_;
   }
   if (stream->call != nullptr) {
-    actions_.emplace_back([call = std::move(stream->call)] { call->Cancel(); });
+    actions_.emplace_back([call = std::move(stream->call)] { call->OnGone(); });
   }
   streams_.erase(id);
 }
@@ -314,7 +286,7 @@ void Connection::Advance(int32_t id) {
     return End(id, *stream,
                {grpc::StatusCode::INTERNAL, "request: got more than one message, want one"});
   }
-  if (stream->started) return PassOn(*stream);
+  if (stream->started) return PassOn(id, *stream);
   const bool is_whole = stream->half_closed || stream->method->takes_stream ||
                         (!stream->method->unary && !stream->requests.empty());
   if (is_whole && !stream->method->takes_stream && stream->requests.empty()) {
@@ -323,8 +295,7 @@ void Connection::Advance(int32_t id) {
   // A call without streams is admitted where it is answered. Of a stream the memory is taken before
   // the services look.
   if (is_whole && (stream->method->unary || stream->admitted)) {
-    StartCall(id, *stream);
-    return PassOn(*stream);
+    return StartCall(id, *stream);
   }
   if (!stream->admitted && !stream->asking) AskWhetherAdmitted(id, *stream);
 }
@@ -353,16 +324,10 @@ void Connection::OnAdmitted(int32_t id, const grpc::Status& status) {
   Leave();
 }
 
-ForwardedHead Connection::HeadOf(const Stream& stream) const {
-  ForwardedHead head{.path = stream.headers.path(), .metadata = introduction_, .deadline = {}};
-  if (stream.headers.authorization()) {
-    head.metadata.emplace_back("authorization", *stream.headers.authorization());
-  }
-  if (const auto timeout = stream.headers.timeout()) {
-    head.deadline = stream.arrival_date +
-                    std::chrono::duration_cast<std::chrono::system_clock::duration>(*timeout);
-  }
-  return head;
+std::optional<Clock::time_point> Connection::DeadlineOf(const Stream& stream) const {
+  const auto timeout = stream.headers.timeout();
+  if (!timeout) return std::nullopt;
+  return stream.arrival + *timeout;
 }
 
 void Connection::StartWaiting() {
@@ -380,41 +345,52 @@ void Connection::StartWaiting() {
 
 void Connection::StartCall(int32_t id, Stream& stream) {
   if (stream.started || stream.waiting) return;
-  if (stream.method->unary) {
-    // In their order: one that asks for less does not overtake.
-    const size_t answer_bytes = stream.method->usual_answer_bytes;
-    if (!HasRoomFor(answer_bytes) || (!waiting_.empty() && waiting_.front() != id)) {
-      stream.waiting = true;
-      waiting_.push_back(id);
-      return;
-    }
-    Expect(stream, answer_bytes);
+  if (stream.method->unary == nullptr) return StartStream(id, stream);
+  // In their order: one that asks for less does not overtake.
+  const size_t answer_bytes = stream.method->usual_answer_bytes;
+  if (!HasRoomFor(answer_bytes) || (!waiting_.empty() && waiting_.front() != id)) {
+    stream.waiting = true;
+    waiting_.push_back(id);
+    return;
   }
+  Expect(stream, answer_bytes);
   stream.started = true;
   ++calls_;
   ++shared_->calls;
-  if (stream.method->unary) {
-    UnaryRequest request{.origin = {peer_, stream.headers.authorization()},
-                         .message = std::move(stream.requests.front()),
-                         .deadline = {},
-                         .responder = std::make_unique<Answer>(shared_from_this(), id)};
-    if (const auto timeout = stream.headers.timeout()) request.deadline = stream.arrival + *timeout;
-    stream.requests.clear();
-    stream.request_bytes = 0;
-    CountUnfinished(stream);
-    actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
-                           request = std::move(request)]() mutable {
-      self->HandOver(id, [&] { method->unary(std::move(request)); });
-    });
-    return;
-  }
-  actions_.emplace_back([self = shared_from_this(), id, head = HeadOf(stream), &stub = home_->stub,
-                         is_open = stream.method->is_open] {
+  UnaryRequest request{.origin = {peer_, stream.headers.authorization()},
+                       .message = TakeRequest(stream),
+                       .deadline = DeadlineOf(stream),
+                       .responder = std::make_unique<Answer>(shared_from_this(), id)};
+  actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
+                         request = std::move(request)]() mutable {
+    self->HandOver(id, [&] { method->unary(std::move(request)); });
+  });
+}
+
+void Connection::StartStream(int32_t id, Stream& stream) {
+  stream.started = true;
+  ++calls_;
+  ++shared_->calls;
+  StreamRequest request{.origin = {peer_, stream.headers.authorization()},
+                        .message = "",
+                        .deadline = DeadlineOf(stream),
+                        .client = nullptr};
+  if (!stream.method->takes_stream) request.message = TakeRequest(stream);
+  actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
+                         request = std::move(request)]() mutable {
     self->HandOver(id, [&] {
-      self->OnStarted(
-          id, ForwardedCall::Start(stub, head, std::make_unique<Observer>(self, id, is_open)));
+      request.client = std::make_unique<StreamAnswers>(self, id, method->is_open);
+      self->OnStarted(id, method->stream(std::move(request)));
     });
   });
+}
+
+std::string Connection::TakeRequest(Stream& stream) {
+  std::string message = std::move(stream.requests.front());
+  stream.requests.pop_front();
+  stream.request_bytes -= message.size();
+  CountUnfinished(stream);
+  return message;
 }
 
 void Connection::HandOver(int32_t id, absl::FunctionRef<void()> start) {
@@ -433,155 +409,60 @@ bool Connection::IsGone(int32_t id) {
   return stream == nullptr || stream->ended;
 }
 
-void Connection::OnStarted(int32_t id, std::shared_ptr<ForwardedCall> call) {
+void Connection::OnStarted(int32_t id, std::shared_ptr<StreamedCall> call) {
+  if (call == nullptr) return;  // it has ended
   mutex_.Lock();
   Stream* stream = Find(id);
   if (stream == nullptr || stream->ended) {
     // It was reset, or has been answered, for which this comes too late.
-    actions_.emplace_back([call = std::move(call)] { call->Cancel(); });
+    actions_.emplace_back([call = std::move(call)] { call->OnGone(); });
   } else {
     stream->call = std::move(call);
-    PassOn(*stream);
-    ReadOn(*stream);
+    PassOn(id, *stream);
+    MakeRoom(*stream);
+    if (stream->wants_waking) PostTurn();
   }
   Leave();
 }
 
-void Connection::ReadOn(Stream& stream) {
-  if (!stream.wants_next || stream.call == nullptr || !stream.answer.empty()) return;
-  stream.wants_next = false;
-  actions_.emplace_back([call = stream.call] { call->Read(); });
-}
-
-void Connection::PassOn(Stream& stream) {
-  if (stream.call == nullptr || stream.writing || stream.method->unary) return;
-  if (!stream.requests.empty()) {
-    stream.writing = true;
-    std::string message = std::move(stream.requests.front());
-    stream.requests.pop_front();
-    stream.request_bytes -= message.size();
-    CountUnfinished(stream);
-    actions_.emplace_back(
-        [call = stream.call, message = std::move(message)] { call->Write(message); });
-  } else if (stream.half_closed && !stream.writes_done) {
-    stream.writes_done = true;
-    actions_.emplace_back([call = stream.call] { call->WritesDone(); });
-  }
-}
-
-void Connection::OnWritten(int32_t id) {
-  mutex_.Lock();
-  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
-    stream->writing = false;
-    PassOn(*stream);
-    if (stream->requests.empty()) Consume(id, *stream);
-  }
-  Leave();
-}
-
-void Connection::OnMessage(int32_t id, const std::string& message) {
-  mutex_.Lock();
-  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
-    if (!stream->method->is_open) known_ = true;
-    stream->wants_next = true;
-    AddMessage(id, *stream, message);
-  }
-  Leave();
-}
-
-void Connection::OnEnd(int32_t id, const grpc::Status& status, const std::string* message) {
-  mutex_.Lock();
-  --calls_;
-  --shared_->calls;
-  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
-    if (!stream->method->is_open && TellsOfAnAdmittedCaller(status)) known_ = true;
-    stream->call = nullptr;
-    Expect(*stream, 0);
-    if (message) AddMessage(id, *stream, *message);
-    End(id, *stream, status);
-  }
-  LeaveAnswered();
-}
-
-void Connection::SubmitAnswer(int32_t id, Stream& stream) {
-  stream.headers_sent = true;
-  const std::vector<nghttp2_nv> headers = AnswerHeaders();
-  nghttp2_data_provider provider{.source = {}, .read_callback = OnAnswerWanted};
-  nghttp2_submit_response(session_, id, headers.data(), headers.size(), &provider);
-}
-
-void Connection::AddMessage(int32_t id, Stream& stream, const std::string& message) {
-  const std::string prefix = PrefixOf(message.size());
-  if (stream.answer_sent > 0) {
-    stream.answer.erase(0, stream.answer_sent);
-    stream.answer_sent = 0;
-  }
-  stream.answer += prefix;
-  stream.answer += message;
-  untaken_bytes_ += prefix.size() + message.size();
-  shared_->untaken_bytes += prefix.size() + message.size();
-  if (!stream.headers_sent) return SubmitAnswer(id, stream);
-  nghttp2_session_resume_data(session_, id);
-}
-
-void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
-  stream.ended = true;
-  stream.progress_time = Clock::now();
-  Expect(stream, 0);
-  stream.trailers = TrailersOf(status);
-  stream.requests.clear();
-  stream.request_bytes = 0;
-  stream.reader.reset();
-  CountUnfinished(stream);
-  if (stream.call != nullptr) {
-    actions_.emplace_back([call = std::move(stream.call)] { call->Cancel(); });
-    stream.call = nullptr;
-  }
-  if (stream.headers_sent) {
-    nghttp2_session_resume_data(session_, id);
+void Connection::MakeRoom(Stream& stream) {
+  if (!stream.owes_room || stream.call == nullptr ||
+      stream.answer.size() - stream.answer_sent >= kUntakenBytesOfStream) {
     return;
   }
-  std::vector<nghttp2_nv> headers = AnswerHeaders();
-  for (const auto& [name, value] : stream.trailers) headers.push_back(Nv(name, value));
-  stream.headers_sent = true;
-  nghttp2_submit_headers(session_, NGHTTP2_FLAG_END_STREAM, id, nullptr, headers.data(),
-                         headers.size(), nullptr);
+  stream.owes_room = false;
+  actions_.emplace_back([call = stream.call] { call->OnAnswerTaken(); });
 }
 
-void Connection::EndAsHttp(int32_t id, Stream& stream, int http_status) {
-  stream.ended = true;
-  stream.progress_time = Clock::now();
-  stream.headers_sent = true;
-  const std::string code = absl::StrCat(http_status);
-  const nghttp2_nv status = Nv(":status", code);
-  nghttp2_submit_headers(session_, NGHTTP2_FLAG_END_STREAM, id, nullptr, &status, 1, nullptr);
-}
-
-ssize_t Connection::OnAnswerWanted(nghttp2_session* session, int32_t id, uint8_t* buffer,
-                                   size_t bytes, uint32_t* flags, nghttp2_data_source*,
-                                   void* self) {
-  auto& connection = *static_cast<Connection*>(self);
-  connection.mutex_.AssertHeld();
-  Stream* stream = connection.Find(id);
-  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  const size_t count = std::min(bytes, stream->answer.size() - stream->answer_sent);
-  std::copy_n(stream->answer.data() + stream->answer_sent, count, buffer);
-  stream->answer_sent += count;
-  if (count > 0) stream->progress_time = Clock::now();
-  connection.untaken_bytes_ -= count;
-  connection.shared_->untaken_bytes -= count;
-  if (stream->answer_sent < stream->answer.size()) return static_cast<ssize_t>(count);
-  stream->answer.clear();
-  stream->answer_sent = 0;
-  if (!stream->ended) {
-    connection.ReadOn(*stream);
-    return count > 0 ? static_cast<ssize_t>(count) : ssize_t{NGHTTP2_ERR_DEFERRED};
+void Connection::PassOn(int32_t id, Stream& stream) {
+  if (stream.call == nullptr || !stream.wants_request) return;
+  if (!stream.requests.empty()) {
+    stream.wants_request = false;
+    actions_.emplace_back([call = stream.call, message = TakeRequest(stream)]() mutable {
+      call->OnRequest(std::move(message));
+    });
+    if (stream.requests.empty()) Consume(id, stream);
+  } else if (stream.half_closed) {
+    stream.wants_request = false;
+    actions_.emplace_back([call = stream.call] { call->OnNoMoreRequests(); });
   }
-  *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-  std::vector<nghttp2_nv> trailers;
-  for (const auto& [name, value] : stream->trailers) trailers.push_back(Nv(name, value));
-  nghttp2_submit_trailer(session, id, trailers.data(), trailers.size());
-  return static_cast<ssize_t>(count);
+}
+
+void Connection::OnAsked(int32_t id) {
+  mutex_.Lock();
+  if (Stream* stream = Find(id); stream != nullptr && !stream->ended) {
+    stream->wants_request = true;
+    PassOn(id, *stream);
+  }
+  Leave();
+}
+
+void Connection::OnWake(int32_t id) {
+  absl::MutexLock lock(&mutex_);
+  Stream* stream = Find(id);
+  if (stream == nullptr || stream->ended || std::exchange(stream->wants_waking, true)) return;
+  to_wake_.push_back(id);
+  PostTurn();
 }
 
 }  // namespace epsledger::transport::wire

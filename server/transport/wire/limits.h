@@ -36,6 +36,10 @@ inline constexpr size_t kBytesOfAnybody = 64 << 10;
 inline constexpr size_t kMaxUntakenBytesOfConnection = 32 << 20;
 inline constexpr size_t kMaxUntakenBytes = 256 << 20;
 
+// Answers of one stream that wait to be sent before the next one is made: they share what it costs
+// to send.
+inline constexpr size_t kUntakenBytesOfStream = 16 << 10;
+
 // Streams that come to nothing: that a stranger resets, or that end by an error of any client's. So
 // many at once, and so many a second. Clients who are known may reset what they like, as those with
 // short deadlines do; what bounds them are the calls that the services have not ended yet.

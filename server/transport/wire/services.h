@@ -8,10 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "grpcpp/channel.h"
 #include "grpcpp/support/status.h"
 
 namespace epsledger::transport::wire {
@@ -50,11 +47,56 @@ struct UnaryRequest {
   std::unique_ptr<Responder> responder;
 };
 
+// Who made a call with streams, for the one who answers it. Its functions are called under no mutex
+// that a function of the call takes: each may call the call back before it returns. Thread-safe.
+class StreamClient {
+ public:
+  virtual ~StreamClient() = default;
+  // The next request is wanted, or to know that none follows. REQUIRES: a method that takes a
+  // stream; the one before has come.
+  virtual void AskForRequest() = 0;
+  // The next answer. `more_follow`: others follow soon, with which it may be sent. REQUIRES:
+  // StreamedCall::OnAnswerTaken came for the one before.
+  virtual void Answer(std::string message, bool more_follow) = 0;
+  // StreamedCall::OnWoken is wanted, on the thread that the client's requests come on: what several
+  // threads have brought is answered there together. One call of it may answer several wishes.
+  virtual void Wake() = 0;
+  // The end, once, and nothing after it.
+  virtual void End(const grpc::Status& status) = 0;
+};
+
+// A call with streams, in the hands of who answers it. Thread-safe.
+class StreamedCall {
+ public:
+  virtual ~StreamedCall() = default;
+  // What StreamClient::AskForRequest asked for: a request, or that none follows.
+  virtual void OnRequest(std::string message) = 0;
+  virtual void OnNoMoreRequests() = 0;
+  // The client has taken the answer, or there is room for another one beside it.
+  virtual void OnAnswerTaken() = 0;
+  // What StreamClient::Wake asked for.
+  virtual void OnWoken() {}
+  // Nobody waits for the answers any more. The call still ends.
+  virtual void OnGone() = 0;
+};
+
+struct StreamRequest {
+  CallOrigin origin;
+  // Of a method that takes one; the requests of a stream are asked for.
+  std::string message;
+  // When nobody waits any more.
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::unique_ptr<StreamClient> client;
+};
+
+// One of `unary` and `stream` is set.
 struct Method {
   std::string full_name;  // "epsledger.v1.BudgetService.GetBudget"
-  // Answers a call, on any thread, at once or later. Empty for a method with a stream, which is
-  // called through the channel.
+  // Answers a call with one request and one answer, on any thread, at once or later.
   std::function<void(UnaryRequest)> unary;
+  // Begins a call whose answers are a stream. The client may be told of the end before this
+  // returns; then it may be nullptr.
+  std::function<std::shared_ptr<StreamedCall>(StreamRequest)> stream;
   // Its requests are a stream too. A method without one is called once its request is whole.
   bool takes_stream = false;
   // Strangers may call it: health and reflection.
@@ -72,10 +114,6 @@ struct Services {
   // Whether a caller may call the method, asked before a request is taken that is not whole. The
   // services ask again.
   std::function<grpc::Status(const Method&, const CallOrigin&)> admit;
-  // A channel to the methods with streams. Called once for each thread.
-  std::function<std::shared_ptr<grpc::Channel>()> new_channel;
-  // Metadata by which the services believe what they are told of the peer.
-  std::function<std::vector<std::pair<std::string, std::string>>(const Peer&)> introduce;
 };
 
 }  // namespace epsledger::transport::wire

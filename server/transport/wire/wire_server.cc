@@ -54,18 +54,6 @@ size_t ThreadCount() { return std::clamp<size_t>(std::thread::hardware_concurren
 // This much less of it has the strangers' thread, where others want it (nice(1)).
 constexpr int kStrangersNiceness = 10;
 
-// One thread's connections.
-struct Loop {
-  explicit Loop(const Services& services) : stub(services.new_channel()) {}
-
-  asio::io_context context{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
-  grpc::GenericStub stub;
-  Home home{context, stub};
-  asio::steady_timer housekeeping{context};
-  std::thread thread;
-};
-
 absl::Status CannotListen(const std::string& address, const std::string& why) {
   return absl::UnavailableError(absl::StrCat(address, ": cannot listen there: ", why));
 }
@@ -105,6 +93,14 @@ ConnectionLimits DefaultLimits() {
 }
 
 class WireServer::State {
+  // One thread's connections.
+  struct Loop {
+    asio::io_context context{1};
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
+    asio::steady_timer housekeeping{context};
+    std::thread thread;
+  };
+
  public:
   State(WireOptions options, Services services)
       : options_(std::move(options)),
@@ -125,7 +121,7 @@ class WireServer::State {
       }
     }
     for (size_t i = 0; i < ThreadCount() + 1; ++i) {
-      loops_.push_back(std::make_unique<Loop>(shared_->services));
+      loops_.push_back(std::make_unique<Loop>());
     }
     for (const std::string& address : options_.addresses) {
       absl::Status status =
@@ -335,7 +331,7 @@ class WireServer::State {
       connections_.push_back({nullptr, peer});
       const auto entry = std::prev(connections_.end());
       connection = std::make_shared<Connection>(
-          shared_, loops_[0]->home, [this]() -> const Home& { return NextHome(); },
+          shared_, loops_[0]->context, [this]() -> asio::io_context& { return NextHome(); },
           std::move(socket), is_local, std::move(tls),
           [this, entry, peer] {
             std::shared_ptr<Connection> last;  // let go of after the lock
@@ -408,7 +404,7 @@ class WireServer::State {
     for (auto& done : waiting) std::move(done)(status);
   }
 
-  const Home& NextHome() { return loops_[1 + next_loop_++ % (loops_.size() - 1)]->home; }
+  asio::io_context& NextHome() { return loops_[1 + next_loop_++ % (loops_.size() - 1)]->context; }
 
   // One loop keeps house for all.
   void KeepHouse(Loop& loop) {

@@ -1,5 +1,7 @@
 // StreamCharges on a real server: order, window, what ends a stream and what does not.
 
+#include <nghttp2/nghttp2.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -9,8 +11,14 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
+#include "boost/asio/buffer.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/read.hpp"
+#include "boost/asio/write.hpp"
 #include "gtest/gtest.h"
 #include "server/transport/grpc/limits.h"
+#include "tests/fuzz/http2_frames.h"
 #include "tests/server/transport/test_server.h"
 
 namespace epsledger::transport {
@@ -311,6 +319,63 @@ TEST(ChargeStream, DrainWithoutPatienceEndsAStreamThatNobodyAnswers) {
   EXPECT_FALSE(stream.raw().Read(&more));
   EXPECT_FALSE(stream.raw().Finish().ok());
   server.held.LetGo();
+}
+
+// The status that the server ends the call with, by the bytes of its frames: a client of gRPC says
+// DEADLINE_EXCEEDED by itself.
+std::string StatusOnTheWire(const std::string& address, const std::string& bytes) {
+  using boost::asio::ip::tcp;
+  boost::asio::io_context context;
+  tcp::socket socket(context);
+  const size_t colon = address.rfind(':');
+  socket.connect({boost::asio::ip::make_address(address.substr(0, colon)),
+                  static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
+  boost::asio::write(socket, boost::asio::buffer(bytes));
+  nghttp2_hd_inflater* inflater = nullptr;
+  EXPECT_EQ(nghttp2_hd_inflate_new(&inflater), 0);
+  std::string status;
+  std::string header(9, '\0');
+  while (status.empty()) {
+    boost::asio::read(socket, boost::asio::buffer(header));
+    const auto byte = [&header](int i) { return static_cast<uint8_t>(header[i]); };
+    std::string payload(byte(0) << 16 | byte(1) << 8 | byte(2), '\0');
+    boost::asio::read(socket, boost::asio::buffer(payload));
+    if (byte(3) != fuzz::kHeadersFrame) continue;
+    const auto* at = reinterpret_cast<const uint8_t*>(payload.data());
+    size_t left = payload.size();
+    int flags = 0;
+    while ((flags & NGHTTP2_HD_INFLATE_FINAL) == 0) {
+      nghttp2_nv field{};
+      const ssize_t read = nghttp2_hd_inflate_hd2(inflater, &field, &flags, at, left, 1);
+      if (read < 0) break;
+      at += read;
+      left -= static_cast<size_t>(read);
+      const std::string name(reinterpret_cast<const char*>(field.name), field.namelen);
+      if (name == "grpc-status") {
+        status.assign(reinterpret_cast<const char*>(field.value), field.valuelen);
+      }
+    }
+    nghttp2_hd_inflate_end_headers(inflater);
+  }
+  nghttp2_hd_inflate_del(inflater);
+  return status;
+}
+
+TEST(ChargeStream, IsEndedByTheServerAtItsDeadline) {
+  HeldServer server;
+  server.client.MakeSession("pure_epsilon { epsilon: 100 }");
+  server.held.Hold();
+  std::vector<fuzz::Http2Frame> frames = fuzz::Http2Call(
+      "/epsledger.v1.ChargeService/StreamCharges", Request("late").SerializeAsString());
+  frames[1].payload += std::string(1, '\0') + "\x0cgrpc-timeout\x04" + "300m";
+  frames[2].flags = 0;  // more requests would follow
+  EXPECT_EQ(StatusOnTheWire(server.server->addresses()[0], fuzz::WriteHttp2(frames)),
+            std::to_string(grpc::StatusCode::DEADLINE_EXCEEDED));
+  // What it submitted counts.
+  server.held.AwaitHeld(1);
+  server.held.LetGo();
+  EXPECT_TRUE(server.client.Charge(kAttempt, "late", kOneEpsilon, 1).ok());
+  EXPECT_EQ(server.client.GetBudget("budgets/b").response.cells(0).spent(), 1);
 }
 
 TEST(ChargeStream, AStormOfCancellationsLosesNothing) {

@@ -1,13 +1,8 @@
 #include "server/transport/grpc/calls/admission.h"
 
-#include <openssl/crypto.h>
-
 #include <map>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "epsledger/v1/accounting_service.pb.h"
@@ -22,12 +17,6 @@ namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
-
-// The words of kInProcessPeerMetadata.
-constexpr char kLocal[] = "this-machine";
-constexpr char kRemote[] = "another-machine";
-constexpr char kTls[] = "+tls";
-constexpr char kHttp[] = "+http";
 
 // The method that takes a request. A method with a stream of requests shares its message with the
 // one without.
@@ -62,50 +51,6 @@ std::string_view MethodTaking(const Descriptor& request) {
   return method == methods.end() ? std::string_view() : method->second;
 }
 
-bool Admission::HasInProcessPass(const grpc::ServerContextBase& context) const {
-  const auto pass = context.client_metadata().find(kInProcessPassMetadata);
-  return pass != context.client_metadata().end() && !in_process_pass_.empty() &&
-         pass->second.size() == in_process_pass_.size() &&
-         CRYPTO_memcmp(pass->second.data(), in_process_pass_.data(), in_process_pass_.size()) == 0;
-}
-
-wire::CallOrigin Admission::OriginOf(const grpc::ServerContextBase& context) const {
-  const auto& metadata = context.client_metadata();
-  wire::CallOrigin origin;
-  const auto [first, last] = metadata.equal_range("authorization");
-  for (auto it = first; it != last; ++it) {
-    const std::string value(it->second.data(), it->second.size());
-    // Two of them are none that is valid.
-    origin.authorization = origin.authorization ? *origin.authorization + "," + value : value;
-  }
-  if (!HasInProcessPass(context)) return origin;
-  const auto said = metadata.find(kInProcessPeerMetadata);
-  if (said == metadata.end()) return origin;
-  const absl::string_view words(said->second.data(), said->second.size());
-  auto peer = std::make_shared<wire::Peer>(
-      wire::Peer{.is_over_http = absl::StrContains(words, kHttp),
-                 .is_on_this_machine = absl::StrContains(words, kLocal),
-                 .is_encrypted = absl::StrContains(words, kTls)});
-  const auto certificate = metadata.find(kInProcessCertificateMetadata);
-  if (certificate != metadata.end()) {
-    peer->certificate_pem.assign(certificate->second.data(), certificate->second.size());
-  }
-  origin.peer = std::move(peer);
-  return origin;
-}
-
-std::vector<std::pair<std::string, std::string>> Admission::Introduce(
-    const wire::Peer& peer) const {
-  std::vector<std::pair<std::string, std::string>> metadata = {
-      {kInProcessPassMetadata, in_process_pass_},
-      {kInProcessPeerMetadata,
-       absl::StrCat(peer.is_on_this_machine ? kLocal : kRemote, peer.is_encrypted ? kTls : "")}};
-  if (verifies_certificates_ && !peer.certificate_pem.empty()) {
-    metadata.emplace_back(kInProcessCertificateMetadata, peer.certificate_pem);
-  }
-  return metadata;
-}
-
 access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) const {
   access::Credentials credentials{
       .authorization = origin.authorization, .certificate_pem = "", .kind_of_peer = "a peer"};
@@ -121,11 +66,6 @@ access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) con
     credentials.certificate_pem = peer.certificate_pem;
   }
   return credentials;
-}
-
-absl::StatusOr<access::Caller> Admission::Admit(const grpc::ServerContextBase& context,
-                                                std::string_view method) const {
-  return control_.Admit(CredentialsOf(OriginOf(context)), method);
 }
 
 absl::StatusOr<access::Caller> Admission::Admit(const wire::CallOrigin& origin,

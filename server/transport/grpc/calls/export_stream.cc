@@ -3,8 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "grpcpp/impl/codegen/proto_utils.h"
-#include "grpcpp/support/proto_buffer_writer.h"
+#include "epsledger/v1/audit.pb.h"
 #include "server/transport/grpc/converters/audit_convert.h"
 #include "server/transport/grpc/handlers/handler_context.h"
 #include "server/transport/grpc/limits.h"
@@ -12,81 +11,59 @@
 
 namespace epsledger::transport {
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* ExportStream::Start(core::DurableLedger& ledger,
-                                                                Metrics metrics,
-                                                                core::Tenant tenant,
-                                                                std::string budget_id,
-                                                                int64_t after_sequence) {
-  std::shared_ptr<ExportStream> stream(new ExportStream(
-      ledger, std::move(metrics), std::move(tenant), std::move(budget_id), after_sequence));
-  stream->self_ = stream;
-  stream->Advance();
-  return stream.get();
-}
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* ExportStream::Fail(core::DurableLedger& ledger,
-                                                               Metrics metrics,
-                                                               const absl::Status& status) {
-  std::shared_ptr<ExportStream> stream(new ExportStream(ledger, std::move(metrics), {}, "", 0));
-  stream->self_ = stream;
-  {
-    absl::MutexLock lock(&stream->mutex_);
-    stream->failure_ = status;
+std::shared_ptr<wire::StreamedCall> ExportStream::Start(core::DurableLedger& ledger,
+                                                        std::shared_ptr<OpenCalls> open_streams,
+                                                        wire::StreamRequest request,
+                                                        absl::StatusOr<std::string> budget_id,
+                                                        int64_t after_sequence) {
+  std::shared_ptr<ExportStream> stream(new ExportStream(ledger, std::move(open_streams), request,
+                                                        budget_id.value_or(""), after_sequence));
+  if (!stream->Open().ok()) return stream;
+  if (budget_id.ok()) {
+    stream->Continue();
+  } else {
+    stream->Fail(ToGrpcStatus(budget_id.status()));
   }
-  stream->Advance();
-  return stream.get();
+  return stream;
 }
 
-ExportStream::ExportStream(core::DurableLedger& ledger, Metrics metrics, core::Tenant tenant,
-                           std::string budget_id, int64_t after_sequence)
-    : ledger_(ledger),
-      tenant_(std::move(tenant)),
+ExportStream::ExportStream(core::DurableLedger& ledger, std::shared_ptr<OpenCalls> open_streams,
+                           wire::StreamRequest& request, std::string budget_id,
+                           int64_t after_sequence)
+    : StreamCall(std::move(open_streams), request, "epsledger.v1.AuditService.ExportLedger"),
+      ledger_(ledger),
       budget_id_(std::move(budget_id)),
-      after_sequence_(after_sequence),
-      measured_(std::move(metrics), "epsledger.v1.AuditService.ExportLedger") {}
+      after_sequence_(after_sequence) {}
 
-void ExportStream::Advance() {
-  const std::shared_ptr<ExportStream> self = shared_from_this();  // OnDone may come any time
+void ExportStream::Continue() {
   {
-    absl::MutexLock lock(&mutex_);
-    if (finished_ || writing_) return;
-    const bool at_end = last_sequence_.has_value() && after_sequence_ >= *last_sequence_;
-    if (!failure_.ok() || (at_end && page_.empty())) {
-      finished_ = true;
-      const grpc::Status status = failure_.ok() ? grpc::Status::OK : ToGrpcStatus(failure_);
-      measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
-      Finish(status);
-      return;
-    }
+    Turn turn(*this);
+    if (ended_ || writing_ || reading_) return;
     if (!page_.empty()) {
-      bool own_buffer = false;
-      writing_ = true;
-      written_.Clear();
-      grpc::GenericSerialize<grpc::ProtoBufferWriter, google::protobuf::Message>(
-          page_.front(), &written_, &own_buffer);
+      std::string entry = std::move(page_.front());
       page_.pop_front();
-      StartWrite(&written_);
-      return;
+      return Write(std::move(entry), !page_.empty());
     }
-    if (reading_) return;
+    if (last_sequence_.has_value() && after_sequence_ >= *last_sequence_) {
+      return End(grpc::Status::OK);
+    }
     reading_ = true;
   }
-  ledger_.Read(tenant_,
-               [self](absl::StatusOr<core::LedgerReader*> reader) { self->TakePage(reader); });
-}
-
-void ExportStream::TakePage(absl::StatusOr<core::LedgerReader*> reader) {
-  {
-    absl::MutexLock lock(&mutex_);
-    reading_ = false;
-    if (finished_) return;
-    const absl::Status status = reader.ok() ? ReadPage(**reader) : reader.status();
-    if (failure_.ok()) failure_ = status;
-  }
-  Advance();
+  ledger_.Read(tenant(), [self = std::static_pointer_cast<ExportStream>(shared_from_this())](
+                             absl::StatusOr<core::LedgerReader*> reader) {
+    const absl::Status status = reader.ok() ? self->ReadPage(**reader) : reader.status();
+    if (status.ok()) {
+      self->Continue();
+    } else {
+      self->Fail(ToGrpcStatus(status));
+    }
+  });
 }
 
 absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
+  Turn turn(*this);
+  reading_ = false;
+  if (ended_) return absl::OkStatus();
   const core::Ledger* ledger = reader.LedgerOf(budget_id_);
   if (ledger == nullptr) return NoSuchBudget(budget_id_);
   if (!last_sequence_.has_value()) last_sequence_ = ledger->head().sequence;
@@ -99,7 +76,9 @@ absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
   core::Hash previous{};
   for (const core::Entry& entry : *entries) {
     if (entry.sequence > after_sequence_ && entry.sequence <= *last_sequence_) {
-      ToProto(entry, previous, *ledger, &page_.emplace_back());
+      v1::AuditEntry message;
+      ToProto(entry, previous, *ledger, &message);
+      page_.push_back(message.SerializeAsString());
       after_sequence_ = entry.sequence;
     }
     previous = entry.hash;
@@ -107,25 +86,5 @@ absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
   if (page_.empty()) return absl::DataLossError("an entry is missing: verify the ledger");
   return absl::OkStatus();
 }
-
-void ExportStream::OnWriteDone(bool ok) {
-  {
-    absl::MutexLock lock(&mutex_);
-    writing_ = false;
-    if (!ok && failure_.ok()) failure_ = absl::CancelledError("the client takes no more");
-  }
-  Advance();
-}
-
-void ExportStream::OnCancel() {
-  {
-    absl::MutexLock lock(&mutex_);
-    if (failure_.ok()) failure_ = absl::CancelledError("cancelled");
-    page_.clear();
-  }
-  Advance();
-}
-
-void ExportStream::OnDone() { const std::shared_ptr<ExportStream> last = std::move(self_); }
 
 }  // namespace epsledger::transport

@@ -69,6 +69,11 @@ void OpenCalls::Drain() {
   for (const auto& call : ArrivedBefore(absl::InfiniteDuration())) call->Drain();
 }
 
+size_t OpenCalls::size() const {
+  absl::MutexLock lock(&mutex_);
+  return calls_.size();
+}
+
 void OpenCalls::KeepHouse(SteadyTime now) {
   for (const auto& call : ArrivedBefore(absl::InfiniteDuration())) call->KeepHouse(now);
 }

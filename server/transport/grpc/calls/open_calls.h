@@ -22,7 +22,7 @@
 
 namespace epsledger::transport {
 
-// A call of a client, unary or a stream, that gRPC keeps until it is ended. Thread-safe.
+// A call of a client, unary or a stream, until it is ended. Thread-safe.
 class OpenCall {
  public:
   virtual ~OpenCall() = default;
@@ -46,10 +46,8 @@ class OpenCall {
   std::optional<std::string> tenant_;  // whose share it takes
 };
 
-// The calls that are open, oldest first. Thread-safe.
-//
-// gRPC keeps a call and everything around it until it is ended, also when its client has gone: a
-// stop of the server would wait for ever for a call that nobody ends.
+// The calls that are open, oldest first: a stop of the server waits for them, and ends those that
+// nothing else ends. Thread-safe.
 class OpenCalls {
  public:
   // REQUIRES: `admission`, through which calls come in, outlives all that do.
@@ -75,6 +73,7 @@ class OpenCalls {
   // Ends every call that arrived before `time` with `status`.
   void FailArrivedBefore(SteadyTime time, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
+  size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
   void KeepHouse(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission() const { return admission_; }
@@ -87,7 +86,7 @@ class OpenCalls {
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   const size_t max_calls_;
   const size_t max_request_bytes_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   struct Share {
     size_t calls = 0;
     size_t request_bytes = 0;

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STEADY_TIME_H_
 
 #include <chrono>
+#include <optional>
 
 #include "absl/time/time.h"
 
@@ -13,6 +14,13 @@ using SteadyTime = absl::Duration;
 
 inline SteadyTime SteadyNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+// No deadline is one that never comes.
+inline SteadyTime SteadyDeadline(
+    const std::optional<std::chrono::steady_clock::time_point>& deadline) {
+  if (!deadline) return absl::InfiniteDuration();
+  return absl::FromChrono(deadline->time_since_epoch());
 }
 
 }  // namespace epsledger::transport

@@ -1,6 +1,5 @@
 #include "server/transport/grpc/calls/unary_call.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,9 +8,6 @@
 #include "epsledger/v1/mechanism.pb.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/unknown_field_set.h"
-#include "grpcpp/impl/codegen/proto_utils.h"
-#include "grpcpp/support/proto_buffer_reader.h"
-#include "grpcpp/support/proto_buffer_writer.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
 namespace epsledger::transport {
@@ -65,11 +61,6 @@ absl::Status NoMessage(const Message& request) {
   return absl::InvalidArgumentError(
       absl::StrCat("request: not a message ", request.GetDescriptor()->full_name(),
                    ": its bytes do not parse, hold text that is not UTF-8, or nest too deeply"));
-}
-
-SteadyTime SteadyDeadline(const std::optional<std::chrono::steady_clock::time_point>& deadline) {
-  if (!deadline) return absl::InfiniteDuration();
-  return absl::FromChrono(deadline->time_since_epoch());
 }
 
 }  // namespace
@@ -144,24 +135,6 @@ absl::Status ReadRequest(std::string_view bytes, Message* request) {
     return NoMessage(*request);
   }
   return CheckNoUnknownFields(*request);
-}
-
-absl::Status ReadRequest(const grpc::ByteBuffer& bytes, Message* request) {
-  grpc::ByteBuffer copy = bytes;  // counts references; the reader wants to own one
-  grpc::ProtoBufferReader reader(&copy);
-  if (!reader.status().ok() || !request->ParseFromZeroCopyStream(&reader)) {
-    return NoMessage(*request);
-  }
-  return CheckNoUnknownFields(*request);
-}
-
-grpc::ByteBuffer ToBytes(const Message& message) {
-  grpc::ByteBuffer bytes;
-  bool own_buffer = false;
-  const grpc::Status status =
-      grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(message, &bytes, &own_buffer);
-  if (!status.ok()) bytes.Clear();  // a reader takes an empty result as no permit
-  return bytes;
 }
 
 }  // namespace epsledger::transport

@@ -11,7 +11,6 @@
 #include "absl/synchronization/mutex.h"
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
-#include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/status.h"
 #include "server/access/caller.h"
 #include "server/transport/grpc/calls/admission.h"
@@ -73,7 +72,6 @@ using Call = std::shared_ptr<UnaryCall>;
 // text must be UTF-8; at most 100 levels), or if they hold a field that this version does not
 // know: it might have changed what is asked. Events check theirs when they are converted.
 absl::Status ReadRequest(std::string_view bytes, google::protobuf::Message* request);
-absl::Status ReadRequest(const grpc::ByteBuffer& bytes, google::protobuf::Message* request);
 
 // A message of a type with everything in it, in few allocations and freed at once. Small ones stay
 // on the stack.
@@ -98,9 +96,6 @@ class ArenaMessage {
   google::protobuf::Arena arena_;
   Message* const message_ = google::protobuf::Arena::CreateMessage<Message>(&arena_);
 };
-
-// A message of a stream as gRPC wants it.
-grpc::ByteBuffer ToBytes(const google::protobuf::Message& message);
 
 // The body of every unary method: admits the caller, reads the request and hands it to `handler`,
 // absl::Status(const Request&, Call). An error is the answer; OK means that the handler has

@@ -1,16 +1,14 @@
-#include "server/transport/grpc/handlers/access_handlers.h"
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "epsledger/v1/access_service.grpc.pb.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "server/core/access_ledger.h"
 #include "server/transport/grpc/converters/access_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 
 namespace epsledger::transport {
 namespace {
@@ -107,13 +105,12 @@ class AccessHandlers {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAccessService(HandlerContext context, UnaryMethods& methods) {
+void AddAccessService(const HandlerContext& context, ServiceMethods& methods) {
   methods.Add("epsledger.v1.AccessService", std::make_shared<AccessHandlers>(context),
               {{"CreateToken", &AccessHandlers::CreateToken},
                {"ListTokens", &AccessHandlers::ListTokens},
                {"RevokeToken", &AccessHandlers::RevokeToken},
                {"GetCaller", &AccessHandlers::GetCaller}});
-  return std::make_unique<v1::AccessService::Service>();
 }
 
 }  // namespace epsledger::transport

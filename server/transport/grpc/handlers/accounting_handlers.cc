@@ -1,15 +1,13 @@
-#include "server/transport/grpc/handlers/accounting_handlers.h"
-
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "epsledger/v1/accounting_service.grpc.pb.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/canary_audit.h"
 #include "proto/convert/compute.h"
 #include "proto/convert/curves.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 
 namespace epsledger::transport {
 namespace {
@@ -84,15 +82,13 @@ class AccountingHandlers {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAccountingService(HandlerContext context,
-                                                     UnaryMethods& methods) {
+void AddAccountingService(const HandlerContext& context, ServiceMethods& methods) {
   methods.Add("epsledger.v1.AccountingService", std::make_shared<AccountingHandlers>(context),
               {{"Compute", &AccountingHandlers::Compute},
                {"CompareAccountants", &AccountingHandlers::CompareAccountants},
                {"GetPrivacyProfile", &AccountingHandlers::GetPrivacyProfile},
                {"GetTradeOffCurve", &AccountingHandlers::GetTradeOffCurve},
                {"AuditCanaries", &AccountingHandlers::AuditCanaries}});
-  return std::make_unique<v1::AccountingService::Service>();
 }
 
 }  // namespace epsledger::transport

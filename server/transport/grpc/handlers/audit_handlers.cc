@@ -1,5 +1,3 @@
-#include "server/transport/grpc/handlers/audit_handlers.h"
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -8,7 +6,6 @@
 #include <vector>
 
 #include "accounting/event/domain.h"
-#include "epsledger/v1/audit_service.grpc.pb.h"
 #include "epsledger/v1/audit_service.pb.h"
 #include "server/core/ledger.h"
 #include "server/core/ledger_verifier.h"
@@ -21,14 +18,12 @@
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/handlers/list_denials.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
 namespace epsledger::transport {
 namespace {
-
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
@@ -387,39 +382,11 @@ class AuditHandlers {
   const std::string server_version_;
 };
 
-// The method with a stream, which gRPC calls.
-class AuditStreams final
-    : public v1::AuditService::WithRawCallbackMethod_ExportLedger<v1::AuditService::Service> {
- public:
-  explicit AuditStreams(HandlerContext context) : context_(std::move(context)) {}
-
-  grpc::ServerWriteReactor<Bytes>* ExportLedger(Context* context, const Bytes* bytes) override {
-    v1::ExportLedgerRequest request;
-    const absl::StatusOr<access::Caller> caller = context_.open_calls.admission().Admit(
-        *context, MethodTaking(*v1::ExportLedgerRequest::descriptor()));
-    absl::Status status = caller.status();
-    if (status.ok()) status = ReadRequest(*bytes, &request);
-    if (status.ok()) {
-      status = accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
-    }
-    absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
-    if (status.ok()) status = id.status();
-    if (!status.ok()) {
-      return ExportStream::Fail(context_.ledger, context_.open_calls.metrics(), status);
-    }
-    return ExportStream::Start(context_.ledger, context_.open_calls.metrics(), caller->tenant,
-                               *std::move(id), request.after_sequence());
-  }
-
- private:
-  const HandlerContext context_;
-};
-
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context,
-                                                std::shared_ptr<const statement::SigningKey> key,
-                                                std::string server_version, UnaryMethods& methods) {
+void AddAuditService(const HandlerContext& context,
+                     std::shared_ptr<const statement::SigningKey> key, std::string server_version,
+                     ServiceMethods& methods) {
   methods.Add("epsledger.v1.AuditService",
               std::make_shared<AuditHandlers>(context, std::move(key), std::move(server_version)),
               {{"GetLedgerHead", &AuditHandlers::GetLedgerHead},
@@ -430,7 +397,18 @@ std::unique_ptr<grpc::Service> MakeAuditService(HandlerContext context,
                {"GetPrivacyStatement", &AuditHandlers::GetPrivacyStatement},
                {"ListDenials", &AuditHandlers::ListDenials},
                {"LiftQuarantine", &AuditHandlers::LiftQuarantine}});
-  return std::make_unique<AuditStreams>(std::move(context));
+  methods.AddStream(
+      "epsledger.v1.AuditService.ExportLedger", [context](wire::StreamRequest arrived) {
+        v1::ExportLedgerRequest request;
+        absl::Status status = ReadRequest(arrived.message, &request);
+        if (status.ok()) {
+          status = accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
+        }
+        absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
+        if (!status.ok()) id = status;
+        return ExportStream::Start(context.ledger, context.open_streams, std::move(arrived),
+                                   std::move(id), request.after_sequence());
+      });
 }
 
 }  // namespace epsledger::transport

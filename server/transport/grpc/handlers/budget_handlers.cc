@@ -1,5 +1,3 @@
-#include "server/transport/grpc/handlers/budget_handlers.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -11,7 +9,6 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
-#include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/curves.h"
@@ -21,15 +18,13 @@
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
 namespace epsledger::transport {
 namespace {
-
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
 
 constexpr char kBudgetList[] = "budgets";
 constexpr int64_t kActivityWindowSeconds = 24 * 60 * 60;
@@ -342,30 +337,9 @@ class BudgetHandlers {
   const HandlerContext context_;
 };
 
-// The method with a stream, which gRPC calls.
-class BudgetStreams final
-    : public v1::BudgetService::WithRawCallbackMethod_WatchBudget<v1::BudgetService::Service> {
- public:
-  explicit BudgetStreams(HandlerContext context) : context_(std::move(context)) {}
-
-  grpc::ServerWriteReactor<Bytes>* WatchBudget(Context* context, const Bytes* bytes) override {
-    v1::WatchBudgetRequest request;
-    absl::Status status = ReadRequest(*bytes, &request);
-    absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-    if (status.ok()) status = id.status();
-    return Watch::Start(
-        context_, context, "epsledger.v1.BudgetService.WatchBudget",
-        status.ok() ? absl::StatusOr<Watched>(Watched{.budget_id = *std::move(id)}) : status,
-        request.after_sequence());
-  }
-
- private:
-  const HandlerContext context_;
-};
-
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeBudgetService(HandlerContext context, UnaryMethods& methods) {
+void AddBudgetService(const HandlerContext& context, ServiceMethods& methods) {
   methods.Add("epsledger.v1.BudgetService", std::make_shared<BudgetHandlers>(context),
               {{"CreateBudget", &BudgetHandlers::CreateBudget},
                {"GetBudget", &BudgetHandlers::GetBudget},
@@ -378,7 +352,17 @@ std::unique_ptr<grpc::Service> MakeBudgetService(HandlerContext context, UnaryMe
                {"GetBudgetTree", &BudgetHandlers::GetBudgetTree},
                {"GetBudgetGuarantees", &BudgetHandlers::GetBudgetGuarantees},
                {"GetBudgetActivity", &BudgetHandlers::GetBudgetActivity}});
-  return std::make_unique<BudgetStreams>(std::move(context));
+  methods.AddStream(
+      "epsledger.v1.BudgetService.WatchBudget", [context](wire::StreamRequest arrived) {
+        v1::WatchBudgetRequest request;
+        absl::Status status = ReadRequest(arrived.message, &request);
+        absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+        if (status.ok()) status = id.status();
+        return Watch::Start(
+            context, std::move(arrived), "epsledger.v1.BudgetService.WatchBudget",
+            status.ok() ? absl::StatusOr<Watched>(Watched{.budget_id = *std::move(id)}) : status,
+            request.after_sequence());
+      });
 }
 
 }  // namespace epsledger::transport

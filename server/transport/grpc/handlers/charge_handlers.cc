@@ -1,5 +1,3 @@
-#include "server/transport/grpc/handlers/charge_handlers.h"
-
 #include <charconv>
 #include <optional>
 #include <string>
@@ -11,7 +9,6 @@
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/validation.h"
-#include "epsledger/v1/charge_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.pb.h"
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/ledger.h"
@@ -20,14 +17,12 @@
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/handlers/charge_stream.h"
 #include "server/transport/grpc/handlers/list_refusals.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
 namespace epsledger::transport {
 namespace {
-
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
 
 // NOT_FOUND, or OK.
 absl::Status CheckSessionExists(core::LedgerReader& reader, const core::SessionName& name) {
@@ -315,23 +310,9 @@ class ChargeHandlers {
   const HandlerContext context_;
 };
 
-// The method with a stream, which gRPC calls.
-class ChargeStreams final
-    : public v1::ChargeService::WithRawCallbackMethod_StreamCharges<v1::ChargeService::Service> {
- public:
-  explicit ChargeStreams(HandlerContext context) : context_(std::move(context)) {}
-
-  grpc::ServerBidiReactor<Bytes, Bytes>* StreamCharges(Context* context) override {
-    return ChargeStream::Start(context_, context);
-  }
-
- private:
-  const HandlerContext context_;
-};
-
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context, UnaryMethods& methods) {
+void AddChargeService(const HandlerContext& context, ServiceMethods& methods) {
   methods.Add("epsledger.v1.ChargeService", std::make_shared<ChargeHandlers>(context),
               {{"Charge", &ChargeHandlers::Charge},
                {"BatchCharge", &ChargeHandlers::BatchCharge},
@@ -341,7 +322,10 @@ std::unique_ptr<grpc::Service> MakeChargeService(HandlerContext context, UnaryMe
                {"ListRefusals", &ChargeHandlers::ListRefusals},
                {"AcquireLease", &ChargeHandlers::AcquireLease},
                {"SettleLease", &ChargeHandlers::SettleLease}});
-  return std::make_unique<ChargeStreams>(std::move(context));
+  methods.AddStream("epsledger.v1.ChargeService.StreamCharges",
+                    [context](wire::StreamRequest arrived) {
+                      return ChargeStream::Start(context, std::move(arrived));
+                    });
 }
 
 }  // namespace epsledger::transport

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/time/clock.h"
+#include "epsledger/v1/charge_service.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/converters/charge_convert.h"
@@ -14,7 +15,7 @@
 namespace epsledger::transport {
 namespace {
 
-absl::StatusOr<core::Command> ReadCommand(const grpc::ByteBuffer& bytes, const HeadKey& key,
+absl::StatusOr<core::Command> ReadCommand(std::string_view bytes, const HeadKey& key,
                                           const core::Tenant& tenant) {
   ArenaMessage<v1::ChargeRequest> on_arena;
   v1::ChargeRequest& request = *on_arena;
@@ -31,108 +32,115 @@ absl::StatusOr<core::Command> ReadCommand(const grpc::ByteBuffer& bytes, const H
                        .body = *std::move(charge)};
 }
 
-v1::ChargeResult ErrorResult(const absl::Status& status) {
-  v1::ChargeResult result;
-  result.mutable_error()->ParseFromString(ToGrpcStatus(status).error_details());
-  return result;
-}
-
-v1::ChargeResult ResultOf(const core::SessionName& session, const core::ChargeRecord& record,
-                          const HeadKey& key, const core::Tenant& tenant) {
-  v1::ChargeResult result;
-  const bool accepted = record.row.decision == core::ChargeDecision::kAccepted;
-  v1::Charge* charge = accepted ? result.mutable_accepted() : result.mutable_refused();
-  ToProto(session, record, charge);
-  AddHeadTag(key, tenant, session.budget_id, charge);
-  return result;
-}
-
 }  // namespace
 
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ChargeStream::Start(
-    const HandlerContext& context, grpc::CallbackServerContext* call) {
-  const std::shared_ptr<ChargeStream> stream(new ChargeStream(context, call));
+std::shared_ptr<wire::StreamedCall> ChargeStream::Start(const HandlerContext& context,
+                                                        wire::StreamRequest request) {
+  std::shared_ptr<ChargeStream> stream(new ChargeStream(context, request));
   if (stream->Open().ok()) stream->Continue();
-  return stream.get();
+  return stream;
 }
 
-ChargeStream::ChargeStream(const HandlerContext& context, grpc::CallbackServerContext* call)
-    : StreamCall(context.open_streams, call, "epsledger.v1.ChargeService.StreamCharges"),
+ChargeStream::ChargeStream(const HandlerContext& context, wire::StreamRequest& request)
+    : StreamCall(context.open_streams, request, "epsledger.v1.ChargeService.StreamCharges"),
       ledger_(context.ledger),
       head_key_(context.head_key) {}
 
 void ChargeStream::Drain() {
   {
-    absl::MutexLock lock(&mutex_);
+    Turn turn(*this);
     draining_ = true;
   }
   Continue();
 }
 
-void ChargeStream::OnReadDone(bool ok) {
-  Bytes bytes;
+void ChargeStream::OnRequest(std::string message) {
   int64_t number = 0;
   {
-    absl::MutexLock lock(&mutex_);
-    if (ok && !ended_) {
-      bytes.Swap(&request_);
-      number = first_number_ + static_cast<int64_t>(open_.size());
-      open_.push_back({.arrival_time = SteadyNow(), .bytes = bytes.Length()});
-      open_bytes_ += bytes.Length();
-    } else {
-      half_closed_ = true;
-    }
+    Turn turn(*this);
+    if (ended_) return;
+    number = first_number_ + static_cast<int64_t>(open_.size());
+    open_.push_back({.arrival_time = SteadyNow(), .bytes = message.size()});
+    open_bytes_ += message.size();
   }
-  // Before the next is read: requests reach the ledger in the order of the stream.
-  if (ok) Submit(bytes, number);
+  // Before the next is asked for: requests reach the ledger in the order of the stream.
+  Submit(message, number);
   {
-    absl::MutexLock lock(&mutex_);
-    reading_ = false;
+    Turn turn(*this);
+    asking_ = false;
   }
   Continue();
 }
 
-void ChargeStream::Submit(const grpc::ByteBuffer& bytes, int64_t number) {
+void ChargeStream::OnNoMoreRequests() {
   {
-    absl::MutexLock lock(&mutex_);
-    if (ended_) return;
+    Turn turn(*this);
+    half_closed_ = true;
+    asking_ = false;
   }
+  Continue();
+}
+
+void ChargeStream::Submit(std::string_view message, int64_t number) {
   // Every request is a charge, for which a caller must be allowed as for any other.
   if (const absl::StatusOr<access::Caller> caller = Admit(); !caller.ok()) {
     return Fail(ToGrpcStatus(caller.status()));
   }
-  absl::StatusOr<core::Command> command = ReadCommand(bytes, *head_key_, tenant());
-  if (!command.ok()) return Answer(number, ErrorResult(command.status()));
-  const core::SessionName session = std::get<core::Charge>(command->body).session;
-  std::shared_ptr<ChargeStream> self =
-      std::static_pointer_cast<ChargeStream>(this->shared_from_this());
-  ledger_.Submit(
-      tenant(), *std::move(command),
-      [self = std::move(self), number, session](const absl::StatusOr<core::Outcome>& outcome) {
-        self->Answer(number,
-                     outcome.ok()
-                         ? ResultOf(session, std::get<core::ChargeOutcome>(*outcome).records[0],
-                                    *self->head_key_, self->tenant())
-                         : ErrorResult(outcome.status()));
-      });
+  absl::StatusOr<core::Command> command = ReadCommand(message, *head_key_, tenant());
+  if (!command.ok()) return Keep({number, {}, command.status()});
+  core::SessionName session = std::get<core::Charge>(command->body).session;
+  ledger_.Submit(tenant(), *std::move(command),
+                 [self = std::static_pointer_cast<ChargeStream>(shared_from_this()), number,
+                  session = std::move(session)](absl::StatusOr<core::Outcome> outcome) mutable {
+                   self->Keep({number, std::move(session), std::move(outcome)});
+                 });
 }
 
-void ChargeStream::Answer(int64_t number, const v1::ChargeResult& result) {
-  Bytes bytes = ToBytes(result);
+void ChargeStream::Keep(Reply reply) {
   {
-    absl::MutexLock lock(&mutex_);
+    absl::MutexLock lock(&replies_mutex_);
+    replies_.push_back(std::move(reply));
+    if (replies_.size() > 1) return;  // who kept the first wakes the stream
+  }
+  Turn turn(*this);
+  Wake();
+}
+
+void ChargeStream::OnWoken() {
+  std::vector<Reply> replies;
+  {
+    absl::MutexLock lock(&replies_mutex_);
+    replies.swap(replies_);
+  }
+  {
+    Turn turn(*this);
     if (ended_) return;
-    OpenRequest& request = open_[number - first_number_];
-    request.answered = true;
-    request.result.Swap(&bytes);
+    for (const Reply& reply : replies) {
+      open_[reply.number - first_number_].result = ResultOf(reply);
+    }
   }
   Continue();
 }
 
+std::string ChargeStream::ResultOf(const Reply& reply) const {
+  ArenaMessage<v1::ChargeResult> on_arena;
+  v1::ChargeResult& result = *on_arena;
+  if (!reply.outcome.ok()) {
+    result.mutable_error()->ParseFromString(ToGrpcStatus(reply.outcome.status()).error_details());
+    return result.SerializeAsString();
+  }
+  const core::ChargeRecord& record = std::get<core::ChargeOutcome>(*reply.outcome).records[0];
+  const bool accepted = record.row.decision == core::ChargeDecision::kAccepted;
+  v1::Charge* charge = accepted ? result.mutable_accepted() : result.mutable_refused();
+  ToProto(reply.session, record, charge);
+  AddHeadTag(*head_key_, tenant(), reply.session.budget_id, charge);
+  return result.SerializeAsString();
+}
+
 void ChargeStream::Continue() {
-  absl::MutexLock lock(&mutex_);
+  Turn turn(*this);
   if (ended_) return;
-  ReadIfThereIsRoom();
+  AskIfThereIsRoom();
   if (writing_) return;
   if (open_.empty()) {
     if (half_closed_) {
@@ -142,7 +150,7 @@ void ChargeStream::Continue() {
     }
     return;
   }
-  if (!open_.front().answered) {
+  if (!open_.front().result) {
     if (SteadyNow() - open_.front().arrival_time > kMaxCallDuration) End(HeldTooLong());
     return;
   }
@@ -150,15 +158,15 @@ void ChargeStream::Continue() {
   open_.pop_front();
   ++first_number_;
   open_bytes_ -= next.bytes;
-  Write(std::move(next.result), !open_.empty() && open_.front().answered);
-  ReadIfThereIsRoom();
+  Write(*std::move(next.result), !open_.empty());
+  AskIfThereIsRoom();
 }
 
-void ChargeStream::ReadIfThereIsRoom() {
-  if (reading_ || half_closed_ || draining_) return;
+void ChargeStream::AskIfThereIsRoom() {
+  if (asking_ || half_closed_ || draining_) return;
   if (open_.size() >= kMaxStreamWindow || open_bytes_ >= kMaxStreamWindowBytes) return;
-  reading_ = true;
-  StartRead(&request_);
+  asking_ = true;
+  AskForRequest();
 }
 
 }  // namespace epsledger::transport

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "epsledger/v1/charge_service.pb.h"
-#include "grpcpp/server_context.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/server_callback.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/calls/stream_call.h"
@@ -25,12 +27,10 @@ namespace epsledger::transport {
 // requests, and little more than kMaxStreamWindowBytes, are open, and nothing is read while they
 // are. A request that is invalid or refused ends nothing. A half-closed stream ends OK when its
 // last result is written. Thread-safe.
-class ChargeStream final
-    : public StreamCall<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
+class ChargeStream final : public StreamCall {
  public:
-  // The reactor to give to gRPC.
-  static grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Start(
-      const HandlerContext& context, grpc::CallbackServerContext* call);
+  static std::shared_ptr<wire::StreamedCall> Start(const HandlerContext& context,
+                                                   wire::StreamRequest request);
 
   void Drain() override ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -38,28 +38,40 @@ class ChargeStream final
   struct OpenRequest {
     SteadyTime arrival_time;
     size_t bytes = 0;
-    bool answered = false;
-    grpc::ByteBuffer result;
+    std::optional<std::string> result;
+  };
+  // What the ledger says of one, or why it never got it.
+  struct Reply {
+    int64_t number;
+    core::SessionName session;
+    absl::StatusOr<core::Outcome> outcome;
   };
 
-  ChargeStream(const HandlerContext& context, grpc::CallbackServerContext* call);
+  ChargeStream(const HandlerContext& context, wire::StreamRequest& request);
 
-  void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnRequest(std::string message) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnNoMoreRequests() override ABSL_LOCKS_EXCLUDED(mutex_);
   void Continue() override ABSL_LOCKS_EXCLUDED(mutex_);
   // Reads a request that has just arrived, and gives it to the ledger.
-  void Submit(const grpc::ByteBuffer& bytes, int64_t number) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Answer(int64_t number, const v1::ChargeResult& result) ABSL_LOCKS_EXCLUDED(mutex_);
-  void ReadIfThereIsRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Submit(std::string_view message, int64_t number) ABSL_LOCKS_EXCLUDED(mutex_);
+  // From any thread, and at once: the ledger has other work.
+  void Keep(Reply reply) ABSL_LOCKS_EXCLUDED(mutex_, replies_mutex_);
+  void OnWoken() override ABSL_LOCKS_EXCLUDED(mutex_, replies_mutex_);
+  // The bytes of the result; empty, if ever it cannot be written: no permit.
+  std::string ResultOf(const Reply& reply) const;
+  void AskIfThereIsRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   core::DurableLedger& ledger_;
   const std::shared_ptr<const HeadKey> head_key_;
-  grpc::ByteBuffer request_ ABSL_GUARDED_BY(mutex_);  // gRPC's while reading_
-  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asking_ ABSL_GUARDED_BY(mutex_) = false;  // for a request
   bool half_closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<OpenRequest> open_ ABSL_GUARDED_BY(mutex_);
   size_t open_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t first_number_ ABSL_GUARDED_BY(mutex_) = 0;  // of open_
+  // Of its own, so that the ledger does not wait for what is made of the replies.
+  absl::Mutex replies_mutex_;
+  std::vector<Reply> replies_ ABSL_GUARDED_BY(replies_mutex_);
 };
 
 }  // namespace epsledger::transport

@@ -3,8 +3,7 @@
 
 // What every handler works with, and the two ways to the ledger.
 //
-// Handlers take their requests as bytes ("raw" methods of gRPC): read by gRPC, a request that does
-// not parse would be answered UNIMPLEMENTED without a word.
+// Handlers take their requests as bytes, so that one that does not parse is answered in words.
 
 #include <memory>
 #include <optional>
@@ -20,7 +19,6 @@
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/unary_call.h"
-#include "server/transport/grpc/calls/unary_methods.h"
 #include "server/transport/grpc/calls/watch_turns.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/head_key.h"
@@ -32,7 +30,7 @@ namespace epsledger::transport {
 struct HandlerContext {
   core::DurableLedger& ledger;
   OpenCalls& open_calls;
-  // Shared with the streams: gRPC lets go of the last after the server has gone.
+  // Shared with the streams, which may outlive the server.
   std::shared_ptr<OpenCalls> open_streams;
   std::shared_ptr<WatchTurns> watch_turns;
   // Shared with what the ledger has yet to answer: that may be after the server has gone.

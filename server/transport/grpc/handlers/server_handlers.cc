@@ -1,12 +1,10 @@
-#include "server/transport/grpc/handlers/server_handlers.h"
-
 #include <limits>
 #include <utility>
 
-#include "epsledger/v1/server_service.grpc.pb.h"
 #include "epsledger/v1/server_service.pb.h"
 #include "server/core/ledger.h"
 #include "server/transport/grpc/converters/budget_convert.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 
 namespace epsledger::transport {
 namespace {
@@ -76,12 +74,10 @@ class ServerHandlers {
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeServerService(HandlerContext context, ServerFacts facts,
-                                                 UnaryMethods& methods) {
+void AddServerService(const HandlerContext& context, ServerFacts facts, ServiceMethods& methods) {
   methods.Add("epsledger.v1.ServerService",
               std::make_shared<ServerHandlers>(context, std::move(facts)),
               {{"GetServerInfo", &ServerHandlers::GetServerInfo}});
-  return std::make_unique<v1::ServerService::Service>();
 }
 
 }  // namespace epsledger::transport

@@ -1,5 +1,3 @@
-#include "server/transport/grpc/handlers/session_handlers.h"
-
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
-#include "epsledger/v1/session_service.grpc.pb.h"
 #include "epsledger/v1/session_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/curves.h"
@@ -25,6 +22,7 @@
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/handlers/session_series.h"
 #include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
@@ -34,9 +32,6 @@
 
 namespace epsledger::transport {
 namespace {
-
-using Bytes = grpc::ByteBuffer;
-using Context = grpc::CallbackServerContext;
 
 const core::SessionState* FindSession(core::LedgerReader& reader, const core::SessionName& name) {
   const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
@@ -456,30 +451,9 @@ class SessionHandlers {
       std::make_shared<SeriesCache>(kMaxCachedSeriesPoints);
 };
 
-// The method with a stream, which gRPC calls.
-class SessionStreams final
-    : public v1::SessionService::WithRawCallbackMethod_WatchSession<v1::SessionService::Service> {
- public:
-  explicit SessionStreams(HandlerContext context) : context_(std::move(context)) {}
-
-  grpc::ServerWriteReactor<Bytes>* WatchSession(Context* context, const Bytes* bytes) override {
-    v1::WatchSessionRequest request;
-    absl::Status status = ReadRequest(*bytes, &request);
-    const absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
-    if (status.ok()) status = name.status();
-    return Watch::Start(
-        context_, context, "epsledger.v1.SessionService.WatchSession",
-        status.ok() ? absl::StatusOr<Watched>(Watched{name->budget_id, name->session_id}) : status,
-        request.after_sequence());
-  }
-
- private:
-  const HandlerContext context_;
-};
-
 }  // namespace
 
-std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context, UnaryMethods& methods) {
+void AddSessionService(const HandlerContext& context, ServiceMethods& methods) {
   methods.Add("epsledger.v1.SessionService", std::make_shared<SessionHandlers>(context),
               {{"CreateSession", &SessionHandlers::CreateSession},
                {"GetSession", &SessionHandlers::GetSession},
@@ -492,7 +466,17 @@ std::unique_ptr<grpc::Service> MakeSessionService(HandlerContext context, UnaryM
                {"GetSessionSeries", &SessionHandlers::GetSessionSeries},
                {"CloseSession", &SessionHandlers::CloseSession},
                {"RecordAudit", &SessionHandlers::RecordAudit}});
-  return std::make_unique<SessionStreams>(std::move(context));
+  methods.AddStream("epsledger.v1.SessionService.WatchSession", [context](
+                                                                    wire::StreamRequest arrived) {
+    v1::WatchSessionRequest request;
+    absl::Status status = ReadRequest(arrived.message, &request);
+    const absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
+    if (status.ok()) status = name.status();
+    return Watch::Start(
+        context, std::move(arrived), "epsledger.v1.SessionService.WatchSession",
+        status.ok() ? absl::StatusOr<Watched>(Watched{name->budget_id, name->session_id}) : status,
+        request.after_sequence());
+  });
 }
 
 }  // namespace epsledger::transport

@@ -14,13 +14,12 @@
 
 namespace epsledger::transport {
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch::Start(const HandlerContext& context,
-                                                         grpc::CallbackServerContext* call,
-                                                         std::string method,
-                                                         const absl::StatusOr<Watched>& watched,
-                                                         int64_t after_sequence) {
-  const std::shared_ptr<Watch> watch(new Watch(
-      context, call, std::move(method), watched.ok() ? *watched : Watched(), after_sequence));
+std::shared_ptr<wire::StreamedCall> Watch::Start(const HandlerContext& context,
+                                                 wire::StreamRequest request, std::string method,
+                                                 const absl::StatusOr<Watched>& watched,
+                                                 int64_t after_sequence) {
+  std::shared_ptr<Watch> watch(new Watch(context, request, std::move(method),
+                                         watched.ok() ? *watched : Watched(), after_sequence));
   absl::Status status = watch->Open();
   if (status.ok()) status = watched.status();
   if (status.ok()) {
@@ -32,12 +31,12 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* Watch::Start(const HandlerContext& c
   } else {
     watch->Fail(ToGrpcStatus(status));
   }
-  return watch.get();
+  return watch;
 }
 
-Watch::Watch(const HandlerContext& context, grpc::CallbackServerContext* call, std::string method,
+Watch::Watch(const HandlerContext& context, wire::StreamRequest& request, std::string method,
              Watched watched, int64_t after_sequence)
-    : StreamCall(context.open_streams, call, std::move(method)),
+    : StreamCall(context.open_streams, request, std::move(method)),
       ledger_(context.ledger),
       turns_(context.watch_turns),
       watched_(std::move(watched)),
@@ -49,7 +48,7 @@ void Watch::Drain() { Fail(Stopping()); }
 
 void Watch::OnCommit() {
   {
-    absl::MutexLock lock(&mutex_);
+    Turn turn(*this);
     behind_ = true;
   }
   Continue();
@@ -61,18 +60,18 @@ bool Watch::WantsBookmark(SteadyTime now) const {
 
 void Watch::Continue() {
   {
-    absl::MutexLock lock(&mutex_);
+    Turn turn(*this);
     if (ended_ || writing_ || reading_) return;
     if (!page_.empty()) {
       Change next = std::move(page_.front());
       page_.pop_front();
       told_sequence_ = next.sequence;
-      return Write(std::move(next.message));
+      return Write(std::move(next.message), !page_.empty());
     }
     if (const SteadyTime now = SteadyNow(); WantsBookmark(now)) {
       bookmark_time_ = now;
       told_sequence_ = read_sequence_;
-      return Write(ToBytes(Bookmark(read_sequence_, absl::ToUnixMicros(absl::Now()))));
+      return Write(Bookmark(read_sequence_, absl::ToUnixMicros(absl::Now())).SerializeAsString());
     }
     if (!behind_) return;
     reading_ = true;
@@ -84,7 +83,7 @@ void Watch::Continue() {
 void Watch::AskForPage() {
   bool ended = false;
   {
-    absl::MutexLock lock(&mutex_);
+    Turn turn(*this);
     ended = ended_;
   }
   if (ended) return turns_->GiveBack();
@@ -115,7 +114,7 @@ absl::Status Watch::ReadPage(core::LedgerReader& reader) {
   if (!ledger.ok()) return ledger.status();
   int64_t position = 0;
   {
-    absl::MutexLock lock(&mutex_);
+    Turn turn(*this);
     position = read_sequence_;
   }
   const int64_t newest = (*ledger)->head().sequence;
@@ -136,14 +135,14 @@ absl::Status Watch::ReadPage(core::LedgerReader& reader) {
     if (!change.ok()) return change.status();
     position = entry.sequence;
     if (!change->has_value()) continue;
-    page.push_back({position, ToBytes(**change)});
-    bytes += page.back().message.Length();
+    page.push_back({position, (*change)->SerializeAsString()});
+    bytes += page.back().message.size();
   }
   const bool behind = position < newest;
   if (!behind) {
     reader.NotifyOfNextCommit(**ledger, std::static_pointer_cast<Watch>(shared_from_this()));
   }
-  absl::MutexLock lock(&mutex_);
+  Turn turn(*this);
   page_.swap(page);
   read_sequence_ = position;
   behind_ = behind;

@@ -10,9 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "grpcpp/server_context.h"
-#include "grpcpp/support/byte_buffer.h"
-#include "grpcpp/support/server_callback.h"
 #include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/stream_call.h"
 #include "server/transport/grpc/calls/watch_turns.h"
@@ -25,26 +22,23 @@ namespace epsledger::transport {
 // those that happen. It pulls: a page of the ledger is read, told message by message, and only when
 // the last one is taken the next is read, so that a slow client costs its own page and nothing
 // else. When it has read everything it waits for the next commit. Thread-safe.
-class Watch final : public StreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>,
-                    public core::CommitListener {
+class Watch final : public StreamCall, public core::CommitListener {
  public:
-  // The reactor to give to gRPC. `method` is its full name, `watched` an error if the request was
-  // one. The stream ends with
+  // `method` is its full name, `watched` an error if the request was one. The stream ends with
   //   UNAUTHENTICATED, PERMISSION_DENIED  as Admission
   //   INVALID_ARGUMENT  after_sequence is negative
   //   NOT_FOUND         there is no such budget or session
   //   DATA_LOSS         the ledger is behind after_sequence: it has lost what the client saw
-  static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(const HandlerContext& context,
-                                                           grpc::CallbackServerContext* call,
-                                                           std::string method,
-                                                           const absl::StatusOr<Watched>& watched,
-                                                           int64_t after_sequence);
+  static std::shared_ptr<wire::StreamedCall> Start(const HandlerContext& context,
+                                                   wire::StreamRequest request, std::string method,
+                                                   const absl::StatusOr<Watched>& watched,
+                                                   int64_t after_sequence);
 
   void Drain() override;
   void OnCommit() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  Watch(const HandlerContext& context, grpc::CallbackServerContext* call, std::string method,
+  Watch(const HandlerContext& context, wire::StreamRequest& request, std::string method,
         Watched watched, int64_t after_sequence);
 
   void Continue() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -57,7 +51,7 @@ class Watch final : public StreamCall<grpc::ServerWriteReactor<grpc::ByteBuffer>
 
   struct Change {
     int64_t sequence = 0;
-    grpc::ByteBuffer message;
+    std::string message;
   };
 
   core::DurableLedger& ledger_;

@@ -1,0 +1,89 @@
+#include "server/transport/grpc/calls/stream_call.h"
+
+#include <utility>
+
+#include "server/transport/grpc/limits.h"
+#include "server/transport/grpc/status/status_mapping.h"
+
+namespace epsledger::transport {
+
+StreamCall::StreamCall(std::shared_ptr<OpenCalls> open_streams, wire::StreamRequest& request,
+                       std::string method)
+    : open_streams_(std::move(open_streams)),
+      method_(std::move(method)),
+      origin_(std::move(request.origin)),
+      deadline_(SteadyDeadline(request.deadline)),
+      measured_(open_streams_->metrics(), method_),
+      outbox_(std::move(request.client)) {}
+
+absl::Status StreamCall::Open() {
+  const bool added = open_streams_->Add(shared_from_this());
+  Turn turn(*this);
+  absl::StatusOr<access::Caller> caller = Admit();
+  absl::Status status = caller.status();
+  if (status.ok() && !added) status = TooManyStreams();
+  if (status.ok()) {
+    caller_ = *std::move(caller);
+    admission_time_ = SteadyNow();
+    if (!open_streams_->Claim(*this, caller_.tenant)) status = TooManyStreamsOfTenant();
+  }
+  if (!status.ok()) End(ToGrpcStatus(status));
+  return status;
+}
+
+absl::StatusOr<access::Caller> StreamCall::Admit() const {
+  return open_streams_->admission().Admit(origin_, method_);
+}
+
+void StreamCall::Fail(const grpc::Status& status) {
+  Turn turn(*this);
+  End(status);
+}
+
+void StreamCall::KeepHouse(SteadyTime now) {
+  {
+    Turn turn(*this);
+    if (ended_) return;
+    if (now > deadline_) return End(DeadlinePassed());
+    if (writing_ && now - write_time_ > kMaxWriteDuration) return End(SlowReader());
+    if (now - admission_time_ > kReadmissionInterval) {
+      admission_time_ = now;
+      const absl::StatusOr<access::Caller> caller = Admit();
+      if (!caller.ok()) return End(ToGrpcStatus(caller.status()));
+    }
+  }
+  Continue();
+}
+
+void StreamCall::OnAnswerTaken() {
+  {
+    Turn turn(*this);
+    writing_ = false;
+    if (ended_) return;
+  }
+  Continue();
+}
+
+void StreamCall::OnGone() { Fail(ClientGone()); }
+
+void StreamCall::Write(std::string message, bool more_follow) {
+  if (ended_) return;
+  writing_ = true;
+  write_time_ = SteadyNow();
+  outbox_.Answer(std::move(message), more_follow);
+}
+
+void StreamCall::Wake() { outbox_.Wake(); }
+
+void StreamCall::AskForRequest() { outbox_.AskForRequest(); }
+
+void StreamCall::End(const grpc::Status& status) {
+  if (ended_) return;
+  ended_ = true;
+  measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
+  // Before the client is told: the server may end right after the last call.
+  open_streams_->Remove(*this);
+  outbox_.End(status);
+}
+
+}  // namespace epsledger::transport

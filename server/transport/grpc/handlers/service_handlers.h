@@ -1,0 +1,44 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SERVICE_HANDLERS_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SERVICE_HANDLERS_H_
+
+// The seven services of epsledger.v1. Each function adds the methods of one to `methods`. REQUIRES:
+// `methods` is let go of before what `context` refers to.
+
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/statement/signing_key.h"
+#include "server/transport/grpc/calls/service_methods.h"
+#include "server/transport/grpc/handlers/handler_context.h"
+
+namespace epsledger::transport {
+
+// The tokens of the caller's tenant, and who the caller is.
+void AddAccessService(const HandlerContext& context, ServiceMethods& methods);
+
+void AddAccountingService(const HandlerContext& context, ServiceMethods& methods);
+
+// Privacy statements are signed by `key` and name `server_version`.
+void AddAuditService(const HandlerContext& context,
+                     std::shared_ptr<const statement::SigningKey> key, std::string server_version,
+                     ServiceMethods& methods);
+
+void AddBudgetService(const HandlerContext& context, ServiceMethods& methods);
+
+void AddChargeService(const HandlerContext& context, ServiceMethods& methods);
+
+// What does not change while a server runs.
+struct ServerFacts {
+  std::string version;
+  std::string storage;
+  absl::Time start_time;
+  std::string statement_public_key;
+};
+void AddServerService(const HandlerContext& context, ServerFacts facts, ServiceMethods& methods);
+
+void AddSessionService(const HandlerContext& context, ServiceMethods& methods);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SERVICE_HANDLERS_H_

@@ -1,0 +1,21 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_STANDARD_REFLECTION_SERVICE_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_STANDARD_REFLECTION_SERVICE_H_
+
+#include <string>
+#include <vector>
+
+#include "server/transport/grpc/calls/service_methods.h"
+
+namespace epsledger::transport {
+
+// The services under whose names reflection is served: two versions that are the same on the wire.
+inline constexpr const char* kReflectionServices[] = {"grpc.reflection.v1.ServerReflection",
+                                                      "grpc.reflection.v1alpha.ServerReflection"};
+
+// Adds reflection: it tells of `services`, by their full names, and of every file that this program
+// has been generated from. It knows no extensions.
+void AddReflectionService(const std::vector<std::string>& services, ServiceMethods& methods);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_STANDARD_REFLECTION_SERVICE_H_

@@ -22,11 +22,12 @@ CHARGE = ("--gaussian", "10")
 
 
 class Receiver:
-    """Takes the lines that are sent to it, and says no as long as `refuses`."""
+    """Takes the lines that are sent to it, and says no, to `refused` of them, as long as `refuses`."""
 
     def __enter__(self):
         self.lines = []
         self.refuses = False
+        self.refused = 0
         self.changed = threading.Condition()
         receiver = self
 
@@ -34,7 +35,9 @@ class Receiver:
             def do_POST(self):  # noqa: N802  the name that http.server calls
                 line = self.rfile.read(int(self.headers["content-length"])).decode()
                 with receiver.changed:
-                    if not receiver.refuses:
+                    if receiver.refuses:
+                        receiver.refused += 1
+                    else:
                         receiver.lines.append(line)
                     self.send_response(503 if receiver.refuses else 204)
                     receiver.changed.notify_all()
@@ -105,6 +108,8 @@ class PublishedHeadsTest(unittest.TestCase):
             receiver.refuses = True
             self.charge(server, "people", "while-nobody-listens")
             self.await_head(server.head_of("people"), self.lines)
+            with receiver.changed:
+                self.assertTrue(receiver.changed.wait_for(lambda: receiver.refused > 0, PATIENCE_SECONDS))
             receiver.refuses = False
             self.await_head(server.head_of("people"), lambda: [json.loads(line) for line in receiver.lines])
             self.charge(server, "other", "the-last-one")

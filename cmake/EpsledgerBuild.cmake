@@ -57,6 +57,25 @@ function(epsledger_executable name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
 endfunction()
 
+# epsledger_compile_lightly(NAME)
+# For what reads, prints and calls, and computes nothing itself: it takes longer to optimise than to run. With
+# sanitizers most of a build is their code's optimisation.
+function(epsledger_compile_lightly name)
+  if(EPSLEDGER_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)
+  else()
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
+endfunction()
+
+# epsledger_compile_generated(NAME)
+# For what protoc writes: no sanitizer watches it, only fuzzers are guided by it.
+function(epsledger_compile_generated name)
+  if(EPSLEDGER_SANITIZE)
+    target_compile_options(${name} PRIVATE -fno-sanitize=address,undefined)
+  endif()
+endfunction()
+
 # epsledger_precompile(NAME <header> ...)
 # What most files of NAME begin with is parsed once.
 function(epsledger_precompile name)

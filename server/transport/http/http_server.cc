@@ -4,7 +4,6 @@
 #include <chrono>
 #include <optional>
 #include <set>
-#include <type_traits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -18,11 +17,10 @@
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/ssl/context.hpp"
-#include "boost/asio/ssl/stream.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
-#include "boost/beast/ssl.hpp"
+#include "server/transport/http/http_stream.h"
 #include "server/transport/sockets/connection_counts.h"
 #include "server/transport/tls/server_tls.h"
 #include "server/transport/tls/tls_files.h"
@@ -89,23 +87,19 @@ struct HttpServer::Loop {
 
 namespace {
 
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
-
 // One connection, kept alive by the operations that wait on it. All of it runs on the loop's
 // thread.
-template <class Loop, class Stream>
-class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>> {
+template <class Loop>
+class Connection : public std::enable_shared_from_this<Connection<Loop>> {
  public:
-  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
-
   // REQUIRES: the peer's connection is counted. It is no more when this object goes.
   template <class... StreamArguments>
   explicit Connection(std::shared_ptr<Loop> loop, const asio::ip::address& peer,
                       StreamArguments&&... arguments)
       : loop_(std::move(loop)),
         peer_(peer),
-        confidential_(kTls || peer.is_loopback()),
         stream_(std::forward<StreamArguments>(arguments)...),
+        confidential_(stream_.is_tls() || peer.is_loopback()),
         request_end_(loop_->context) {
     absl::MutexLock lock(&loop_->mutex);
     loop_->open.insert(&tcp_stream());
@@ -116,20 +110,17 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
     loop_->counts.Remove(peer_);
   }
 
-  // Of TLS; `context` is kept until it is over.
-  void Handshake(std::shared_ptr<asio::ssl::context> context) {
-    if constexpr (kTls) {
-      tcp_stream().expires_after(loop_->patience);
-      stream_.async_handshake(
-          asio::ssl::stream_base::server,
-          [self = this->shared_from_this(), context = std::move(context)](beast::error_code error) {
-            if (error) return;
-            self->client_certificate_ = ClientCertificatePem(self->stream_.native_handle());
-            self->Read();
-          });
-    }
+  void Start() {
+    if (!stream_.is_tls()) return Read();
+    tcp_stream().expires_after(loop_->patience);
+    stream_.Handshake([self = this->shared_from_this()](beast::error_code error) {
+      if (error) return;
+      self->client_certificate_ = self->stream_.ClientCertificatePem();
+      self->Read();
+    });
   }
 
+ private:
   void Read() {
     parser_.emplace();
     parser_->header_limit(kMaxHeaderBytes);
@@ -152,8 +143,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
                      });
   }
 
- private:
-  beast::tcp_stream& tcp_stream() { return beast::get_lowest_layer(stream_); }
+  beast::tcp_stream& tcp_stream() { return stream_.tcp(); }
 
   void Handle(beast::error_code error) {
     request_end_.cancel();
@@ -191,7 +181,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
                                      : std::string(target.substr(question + 1)),
                         .body = std::move(parser_->get().body()),
                         .headers = {},
-                        .tls = kTls,
+                        .tls = stream_.is_tls(),
                         .client_certificate_pem = client_certificate_,
                         .confidential = confidential_};
     for (const auto& field : message) {
@@ -244,7 +234,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
                                                ? "text/plain; charset=utf-8"
                                                : response.content_type);
     message.set("X-Content-Type-Options", "nosniff");
-    if (kTls) message.set("Strict-Transport-Security", "max-age=31536000");
+    if (stream_.is_tls()) message.set("Strict-Transport-Security", "max-age=31536000");
     message.set(http::field::cache_control, "no-store");
     for (const auto& [name, value] : response.headers) message.set(name, value);
   }
@@ -267,13 +257,8 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
   }
 
   void Close() {
-    beast::error_code ignored;
-    if constexpr (kTls) {
-      tcp_stream().expires_after(loop_->patience);
-      stream_.async_shutdown([self = this->shared_from_this()](beast::error_code) {});
-    } else {
-      tcp_stream().socket().shutdown(tcp::socket::shutdown_send, ignored);
-    }
+    tcp_stream().expires_after(loop_->patience);
+    stream_.EndOutput([self = this->shared_from_this()](beast::error_code) {});
   }
 
   // From here on the connection is the stream's: it ends with it.
@@ -340,9 +325,9 @@ class Connection : public std::enable_shared_from_this<Connection<Loop, Stream>>
 
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
   const asio::ip::address peer_;
+  HttpStream stream_;
   const bool confidential_;
   std::string client_certificate_;
-  Stream stream_;
   asio::steady_timer request_end_;
   bool too_slow_ = false;
   beast::flat_buffer buffer_;
@@ -375,11 +360,10 @@ void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
     if (!loop->counts.Add(peer)) return;
   }
   if (loop->tls == nullptr) {
-    std::make_shared<Connection<Loop, beast::tcp_stream>>(loop, peer, std::move(socket))->Read();
-    return;
+    std::make_shared<Connection<Loop>>(loop, peer, std::move(socket))->Start();
+  } else {
+    std::make_shared<Connection<Loop>>(loop, peer, std::move(socket), loop->tls)->Start();
   }
-  std::make_shared<Connection<Loop, TlsStream>>(loop, peer, std::move(socket), *loop->tls)
-      ->Handshake(loop->tls);
 }
 
 template <class Loop>

@@ -43,7 +43,7 @@ class BadInput : public ::testing::Test {
  protected:
   // The methods make tokens, which turn access control on; here it is about requests.
   BadInput() : server_({.addresses = {"127.0.0.1:0"}, .insecure_no_access_control = true}) {
-    client().MakeSession("approximate_dp { epsilon: 100 delta: 1e-3 }");
+    client().MakeSession("zcdp { rho: 100 }");
     EXPECT_TRUE(client().CreateSession("b", "other").ok());
     EXPECT_TRUE(client().CreateBudget("spare", "pure_epsilon { epsilon: 9 }").ok());
     EXPECT_TRUE(client().CreateSession("spare", "s").ok());

@@ -19,7 +19,10 @@ namespace {
 absl::StatusOr<core::Token> Submit(core::DurableLedger& ledger, core::AccessCommand access) {
   auto promise = std::make_shared<std::promise<absl::StatusOr<core::Outcome>>>();
   ledger.Submit(
-      core::Tenant(), {.time_micros = absl::ToUnixMicros(absl::Now()), .body = std::move(access)},
+      core::Tenant(),
+      {.time_micros = absl::ToUnixMicros(absl::Now()),
+       .actor = core::Actor{.principal = "epsledgerd token", .door = core::Door::kOffline},
+       .body = std::move(access)},
       [promise](absl::StatusOr<core::Outcome> outcome) { promise->set_value(std::move(outcome)); });
   absl::StatusOr<core::Outcome> outcome = promise->get_future().get();
   if (!outcome.ok()) return outcome.status();

@@ -59,6 +59,23 @@ struct EntriesFlags {
   std::int64_t limit = 50;
 };
 
+// What the client says of itself is in the JSON alone: it is a claim.
+std::string WhoOf(const v1::AuditEntry& entry) {
+  if (!entry.has_actor()) return "not recorded";
+  switch (entry.actor().door()) {
+    case v1::Actor::GRPC:
+      return entry.actor().principal();
+    case v1::Actor::HTTP:
+      return absl::StrCat(entry.actor().principal(), " over HTTP");
+    case v1::Actor::OFFLINE:
+      return absl::StrCat(entry.actor().principal(), " on the files");
+    case v1::Actor::SERVER:
+      return "the server";
+    default:
+      return entry.actor().principal();
+  }
+}
+
 void Entries(Invocation& invocation, const EntriesFlags& flags) {
   v1::ListAuditEntriesRequest request;
   request.set_budget(FullName(invocation, flags.budget));
@@ -89,10 +106,10 @@ void Entries(Invocation& invocation, const EntriesFlags& flags) {
     pages.push_back(std::move(page));
     if (!more) break;
   } while (true);
-  Table table({"sequence", "time", "description"});
+  Table table({"sequence", "time", "who", "description"});
   for (const v1::AuditEntry* entry : entries) {
     table.AddRow({entry->sequence(), google::protobuf::util::TimeUtil::ToString(entry->time()),
-                  entry->description()});
+                  WhoOf(*entry), entry->description()});
   }
   invocation.Print({.messages = {entries.begin(), entries.end()},
                     .is_list = true,

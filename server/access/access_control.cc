@@ -188,6 +188,7 @@ void AccessControl::Record(std::vector<core::DenialCount> due, absl::Time now) {
   if (due.empty()) return;
   core::Command command{
       .time_micros = absl::ToUnixMicros(now),
+      .actor = core::Actor{.door = core::Door::kServer},
       .body = core::AccessCommand{core::RecordDenials{.denials = std::move(due)}}};
   // A store that fails says so through Health; the callers were answered.
   ledger_.Submit(core::Tenant(), std::move(command),

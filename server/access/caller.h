@@ -4,6 +4,7 @@
 #include <string>
 
 #include "server/core/access_command.h"
+#include "server/core/actor.h"
 #include "server/core/tenant.h"
 
 namespace epsledger::access {
@@ -14,7 +15,14 @@ struct Caller {
   core::Role role = core::Role::kViewer;
   // "tokens/{token}", the name of a certificate, or kAnybody.
   std::string principal;
+  // How they came, and what they say of themselves.
+  core::Door door = core::Door::kServer;
+  std::string client;
 };
+
+inline core::Actor ActorOf(const Caller& caller) {
+  return {.principal = caller.principal, .door = caller.door, .client = caller.client};
+}
 
 // Where there is no access control.
 inline constexpr char kAnybody[] = "anybody on this machine";

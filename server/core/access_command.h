@@ -4,10 +4,12 @@
 // What can be asked of the ledger of access (access_ledger.h).
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "server/core/actor.h"
 #include "server/core/tenant.h"
 
 namespace epsledger::core {
@@ -39,6 +41,9 @@ struct Token {
   TokenSpec spec;
   int64_t create_time_micros = 0;
   bool revoked = false;
+  // Nothing: not recorded, or not revoked.
+  std::optional<Actor> created_by = std::nullopt;
+  std::optional<Actor> revoked_by = std::nullopt;
 };
 
 // Calls of one principal to one method that were denied for one reason.

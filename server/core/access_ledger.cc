@@ -109,7 +109,7 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuaranti
 }
 
 absl::StatusOr<AccessOutcome> AccessLedger::Execute(
-    const AccessCommand& command, int64_t time_micros,
+    const AccessCommand& command, int64_t time_micros, const std::optional<Actor>& actor,
     absl::FunctionRef<absl::Status(const Entry&)> store) {
   const auto decide = [&](const auto& body) {
     if constexpr (std::is_same_v<decltype(body), const CreateToken&>) {
@@ -121,9 +121,11 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
   absl::StatusOr<Decision> decision = std::visit(decide, command.body);
   if (!decision.ok()) return decision.status();
   for (EntryBody& body : decision->entries) {
-    Entry entry{
-        .sequence = head_.sequence + 1, .time_micros = time_micros, .body = std::move(body)};
-    entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body);
+    Entry entry{.sequence = head_.sequence + 1,
+                .time_micros = time_micros,
+                .actor = actor,
+                .body = std::move(body)};
+    entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body, entry.actor);
     entry.hash = ChainHash(head_.hash, entry.content);
     if (absl::Status status = store(entry); !status.ok()) return status;
     if (absl::Status status = Apply(entry); !status.ok()) return status;
@@ -145,7 +147,8 @@ void AccessLedger::End(const TokenSpec& spec, TenantTokens& tokens) {
   tokens.ended.pop_front();
 }
 
-void AccessLedger::ApplyCreated(const TokenSpec& spec, int64_t time_micros) {
+void AccessLedger::ApplyCreated(const TokenSpec& spec, const Entry& entry) {
+  const int64_t time_micros = entry.time_micros;
   TenantTokens& tokens = tenants_[spec.tenant];
   while (!tokens.living.empty() && tokens.living.begin()->first <= time_micros) {
     const std::string hash = hash_of_token_.find(tokens.living.begin()->second)->second;
@@ -153,7 +156,9 @@ void AccessLedger::ApplyCreated(const TokenSpec& spec, int64_t time_micros) {
     End(expired, tokens);
   }
   tokens.living.emplace(spec.expire_time_micros, spec.id);
-  tokens_.emplace(spec.secret_hash, Token{.spec = spec, .create_time_micros = time_micros});
+  tokens_.emplace(
+      spec.secret_hash,
+      Token{.spec = spec, .create_time_micros = time_micros, .created_by = entry.actor});
   hash_of_token_.emplace(spec.id, spec.secret_hash);
 }
 
@@ -170,12 +175,13 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
         tokens_.count(spec.secret_hash) > 0) {
       return Contradiction(entry, "makes a token that cannot be or is there already");
     }
-    ApplyCreated(spec, entry.time_micros);
+    ApplyCreated(spec, entry);
   } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
     const auto hash = hash_of_token_.find(revoked->token_id);
     if (hash == hash_of_token_.end()) return Contradiction(entry, "revokes no token");
     Token& token = tokens_.find(hash->second)->second;
     token.revoked = true;
+    token.revoked_by = entry.actor;
     const TokenSpec spec = token.spec;  // The table may forget it.
     End(spec, tenants_[spec.tenant]);
   } else if (const auto* begun = std::get_if<QuarantineBegun>(&entry.body)) {

@@ -57,6 +57,7 @@ class AccessLedger {
   //   INVALID_ARGUMENT    a secret's hash that is not one
   // Revoking again changes nothing, nor does a lost entry that is known.
   absl::StatusOr<AccessOutcome> Execute(const AccessCommand& command, int64_t time_micros,
+                                        const std::optional<Actor>& actor,
                                         absl::FunctionRef<absl::Status(const Entry&)> store);
 
   // Advances the state by one sealed entry. DATA_LOSS if it is not the next one, its hash does not
@@ -99,7 +100,7 @@ class AccessLedger {
     std::deque<std::string> ended;  // ids, in the order in which they ended
   };
   void End(const TokenSpec& spec, TenantTokens& tokens);
-  void ApplyCreated(const TokenSpec& spec, int64_t time_micros);
+  void ApplyCreated(const TokenSpec& spec, const Entry& entry);
 
   TokenTable tokens_;
   std::map<std::string, TenantTokens, std::less<>> tenants_;       // by name

@@ -19,7 +19,8 @@ namespace {
 using accounting::MechanismEvent;
 using accounting::NestedEvent;
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kWithoutActor = 1;
+constexpr uint8_t kWithActor = 2;
 
 // Events nest below the entry that holds them.
 constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
@@ -53,6 +54,8 @@ template <>
 constexpr uint8_t kLast<accounting::AuditHypothesis> = 2;
 template <>
 constexpr uint8_t kLast<Role> = 3;
+template <>
+constexpr uint8_t kLast<Door> = 4;
 
 class Encoder {
  public:
@@ -234,13 +237,15 @@ std::string FirstDifferenceOf(const Spec& a, const Spec& b) {
 
 }  // namespace
 
-std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body) {
+std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body,
+                          const std::optional<Actor>& actor) {
   std::string content;
-  content.reserve(128);  // most are charges, and fit
+  content.reserve(256);  // most are charges, and fit
   Encoder encoder(&content);
-  encoder.Put(kVersion);
+  encoder.Put(actor ? kWithActor : kWithoutActor);
   encoder.Put(sequence);
   encoder.Put(time_micros);
+  if (actor) encoder.Put(*actor);
   encoder.Put(body);
   return content;
 }
@@ -250,11 +255,12 @@ absl::StatusOr<Entry> DecodeEntry(std::string content, const Hash& hash) {
   Decoder decoder(content);
   uint8_t version = 0;
   decoder.Get(version);
-  if (version != kVersion) {
+  if (version != kWithActor && version != kWithoutActor) {
     return absl::DataLossError("ledger entry: unknown version of the encoding, or damaged");
   }
   decoder.Get(entry.sequence);
   decoder.Get(entry.time_micros);
+  if (version == kWithActor) decoder.Get(entry.actor.emplace());
   decoder.Get(entry.body);
   if (decoder.failed() || !decoder.AtEnd()) {
     return absl::DataLossError("ledger entry: damaged, the content does not decode");

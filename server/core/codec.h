@@ -7,9 +7,10 @@
 // integers and doubles (IEEE bits) big-endian in 8 bytes, amounts in 16, enumerations, booleans
 // and tags in 1, text and lists after their length in 4, optional values after a 0 or 1, variants
 // after the tag of the alternative; fields in the order of Fields, without names. The first byte
-// of an entry is the version of the encoding, 1.
+// of an entry is the version of the encoding: 2 with the actor after the time, 1 without one.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,8 @@
 namespace epsledger::core {
 
 // The canonical encoding of an entry. REQUIRES: events in `body` are valid.
-std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body);
+std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body,
+                          const std::optional<Actor>& actor = std::nullopt);
 
 // The entry that `content` encodes, with `hash` as given (not checked: Ledger::Apply does).
 // DATA_LOSS if the bytes are not exactly one canonical entry of a known version; never reads

@@ -14,6 +14,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
 #include "server/core/access_command.h"
+#include "server/core/actor.h"
 #include "server/core/audit_record.h"
 #include "server/core/cap.h"
 #include "server/core/claim.h"
@@ -274,6 +275,8 @@ struct Command {
   // Decide and answer, write nothing.
   bool validate_only = false;
   std::optional<SeenHead> last_seen;
+  // Who asks. It decides nothing.
+  std::optional<Actor> actor;
   std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
                CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
                ChargePreview>

@@ -13,6 +13,7 @@
 
 #include "accounting/event/mechanism_event.h"
 #include "server/core/access_command.h"
+#include "server/core/actor.h"
 #include "server/core/balance.h"
 #include "server/core/command.h"
 #include "server/core/cost.h"
@@ -393,11 +394,14 @@ const BudgetSpec* NewBudgetOf(const EntryBody& body);
 
 using Hash = std::array<uint8_t, 32>;
 
-// A row with its place in the chain. `content` is the canonical encoding of (sequence, time, body)
-// (codec.h), `hash` = SHA-256(hash of the entry before || content); the first follows 32 zeros.
+// A row with its place in the chain. `content` is the canonical encoding of (sequence, time, actor,
+// body) (codec.h), `hash` = SHA-256(hash of the entry before || content); the first follows 32
+// zeros.
 struct Entry {
   int64_t sequence = 0;  // 1, 2, 3, ... in the root budget's ledger (I8)
   int64_t time_micros = 0;
+  // Nothing: not recorded, as in every entry of release 0.1.
+  std::optional<Actor> actor;
   EntryBody body;
   std::string content;
   Hash hash{};

@@ -361,9 +361,12 @@ absl::StatusOr<ChargeRecord> Ledger::ToRecord(const Entry& entry) const {
                       .hash = entry.hash};
 }
 
-Entry Ledger::Seal(EntryBody body, int64_t time_micros) const {
-  Entry entry{.sequence = head_.sequence + 1, .time_micros = time_micros, .body = std::move(body)};
-  entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body);
+Entry Ledger::Seal(EntryBody body, int64_t time_micros, const std::optional<Actor>& actor) const {
+  Entry entry{.sequence = head_.sequence + 1,
+              .time_micros = time_micros,
+              .actor = actor,
+              .body = std::move(body)};
+  entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body, entry.actor);
   entry.hash = ChainHash(head_.hash, entry.content);
   return entry;
 }
@@ -387,7 +390,7 @@ absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup loo
   }
   size_t record = 0;
   for (EntryBody& body : decision->entries) {
-    const Entry entry = Seal(std::move(body), command.time_micros);
+    const Entry entry = Seal(std::move(body), command.time_micros, command.actor);
     if (absl::Status status = store(entry); !status.ok()) return status;
     if (absl::Status status = ApplySealed(entry); !status.ok()) return status;
     // Records are in the order of their entries, with replays between them.

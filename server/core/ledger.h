@@ -219,7 +219,8 @@ class Ledger {
   std::optional<bool> Holds(const SeenHead& seen) const;
 
   // Gives the next entry its sequence number, content and hash. Changes nothing.
-  Entry Seal(EntryBody body, int64_t time_micros) const;
+  Entry Seal(EntryBody body, int64_t time_micros,
+             const std::optional<Actor>& actor = std::nullopt) const;
 
   // Advances the state by one sealed entry. DATA_LOSS if it is not the next one, its hash does not
   // follow, or it contradicts the state; the state is then unchanged.

@@ -330,6 +330,7 @@ void GroupCommitLedger::RecordLostEntries() {
     // Without it the quarantine lasts as long as this process, or until the entry is brought again.
     Enqueue(Write{{},
                   {.time_micros = absl::ToUnixMicros(absl::Now()),
+                   .actor = core::Actor{.door = core::Door::kServer},
                    .body = core::AccessCommand{core::BeginQuarantine{std::move(lost)}}},
                   [](const absl::StatusOr<Outcome>&) {}});
   }

@@ -449,11 +449,11 @@ absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& 
       absl::StrFormat("budgets/%s exists already and is another budget", supersede->successor_id));
 }
 
-absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& command,
-                                              int64_t time_micros, Append append,
+absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& access,
+                                              const Command& command, Append append,
                                               absl::Status* store_status) {
   if (absl::Status why = WhyNot(core::kAccessRootId); !why.ok()) return why;
-  if (const auto* lift = std::get_if<core::LiftQuarantine>(&command.body)) {
+  if (const auto* lift = std::get_if<core::LiftQuarantine>(&access.body)) {
     if (ledgers_.count(lift->root_id) == 0) {
       return absl::NotFoundError(absl::StrFormat("budgets/%s: there is no such root budget",
                                                  std::string(core::BudgetIdOf(lift->root_id))));
@@ -467,7 +467,7 @@ absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& command
   }
   std::vector<Entry> entries;
   absl::StatusOr<core::AccessOutcome> outcome =
-      access_.Execute(command, time_micros, [&](const Entry& entry) {
+      access_.Execute(access, command.time_micros, command.actor, [&](const Entry& entry) {
         entries.push_back(entry);
         return append(core::kAccessRootId, entry);
       });
@@ -482,7 +482,7 @@ absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Comman
                                         absl::Status* store_status) {
   if (!damage_.ok()) return damage_;
   if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
-    return DecideAccess(*access, command.time_micros, append, store_status);
+    return DecideAccess(*access, command, append, store_status);
   }
   if (absl::Status status = CheckSeen(tenant, command, hash_of); !status.ok()) return status;
   if (absl::Status status = CheckSuccessor(tenant, command); !status.ok()) return status;

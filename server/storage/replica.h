@@ -134,8 +134,8 @@ class Replica {
   // After an entry of the ledger of access.
   void FollowAccess(const core::Entry& entry);
   void Restore(const std::string& root_id);
-  absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& command,
-                                             int64_t time_micros, Append append,
+  absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& access,
+                                             const core::Command& command, Append append,
                                              absl::Status* store_status);
   // The ledger that a command is about; for a new root budget a fresh one. `*root_id` is its name
   // in the store.

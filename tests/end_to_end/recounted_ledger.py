@@ -90,6 +90,7 @@ _REFUSAL = {"reason": "byte", "budget": "text", "session": "text", "cell": _CELL
             "steps_that_fit": "integer", "remedy": "text"}
 _OF_SESSION = {"session": "integer"}
 _COSTS = ("many", ("many", "cost"))
+_ACTOR = {"principal": "text", "door": "byte", "client": "text"}
 _ENTRIES = {
     1: ("BudgetCreated", {"spec": _BUDGET, "filter": _FILTER}),
     2: ("SessionCreated", {"spec": _SESSION, **_OF_SESSION, "own_filter": ("maybe", _FILTER),
@@ -120,8 +121,10 @@ def entries_of(path):
         before = hashlib.sha256(before + content).digest()
         reader = _Bytes(content)
         version, sequence, _ = reader.read("byte"), reader.read("integer"), reader.read("integer")
+        if version == 2:
+            reader.read(_ACTOR)
         kind, fields = reader.read_one_of(_ENTRIES)
-        if (version, sequence, before.hex()) != (1, len(entries) + 1, line["hash"]) or not reader.at_end():
+        if (version in (1, 2), sequence, before.hex()) != (True, len(entries) + 1, line["hash"]) or not reader.at_end():
             raise ValueError("entry %d is not what follows" % line["sequence"])
         entries.append((sequence, line["hash"], kind, fields))
     if (lines[-1]["entryCount"], lines[-1]["hash"]) != (len(entries), before.hex()):

@@ -122,7 +122,7 @@ class Upgrade(unittest.TestCase):
             for file in glob.glob(os.path.join(OLD, version, "*.jsonl")):
                 with open(file, encoding="utf-8") as stream:
                     contents = [json.loads(line).get("content") for line in stream]
-                # After the version of the encoding, sequence and time: server/core/codec.h.
+                # After the version of the encoding (1), sequence and time: server/core/codec.h.
                 tags |= {int(content[34:36], 16) for content in contents if content}
             if version == NEWEST:
                 # ReferenceFixed and UnitsPriced: no release has written them yet.

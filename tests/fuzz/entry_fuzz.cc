@@ -68,7 +68,10 @@ void ReliveAccess(const Entry& entry) {
   TokenSpec spec;
   spec.id = "first";
   spec.secret_hash = std::string(32, 'a');
-  if (!ledger.Execute({CreateToken{spec}}, 1, [](const Entry&) { return absl::OkStatus(); }).ok()) {
+  if (!ledger
+           .Execute({CreateToken{spec}}, 1, std::nullopt,
+                    [](const Entry&) { return absl::OkStatus(); })
+           .ok()) {
     std::abort();
   }
   ApplyNext(entry, &ledger);
@@ -82,7 +85,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string content(reinterpret_cast<const char*>(data + 1), size - 1);
   const absl::StatusOr<Entry> entry = DecodeEntry(content, Hash{});
   if (!entry.ok()) return 0;
-  if (EncodeContent(entry->sequence, entry->time_micros, entry->body) != content) std::abort();
+  if (EncodeContent(entry->sequence, entry->time_micros, entry->body, entry->actor) != content) {
+    std::abort();
+  }
   Relive(epsledger::fuzz::StoredHistory(data[0] % epsledger::fuzz::kStoredHistories), *entry);
   ReliveAccess(*entry);
   return 0;

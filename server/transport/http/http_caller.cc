@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "server/transport/http/host_check.h"
 #include "server/transport/http/json_answer.h"
+#include "server/transport/wire/call_headers.h"
 
 namespace epsledger::transport {
 namespace {
@@ -74,6 +75,7 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   caller.client_certificate_pem = request.client_certificate_pem;
   int values = 0;
   for (const auto& [name, value] : request.headers) {
+    if (name == "user-agent") caller.client = wire::ShownClient(value);
     if (name != "authorization") continue;
     // Two of them are none that is valid, as over gRPC.
     absl::StrAppend(&caller.authorization, values++ == 0 ? "" : ",", value);

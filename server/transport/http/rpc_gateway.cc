@@ -37,7 +37,8 @@ wire::Peer PeerOf(const HttpCaller& caller) {
 
 wire::CallOrigin OriginOf(const HttpCaller& caller) {
   wire::CallOrigin origin{.peer = std::make_shared<const wire::Peer>(PeerOf(caller)),
-                          .authorization = {}};
+                          .authorization = {},
+                          .client = caller.client};
   if (!caller.authorization.empty()) origin.authorization = caller.authorization;
   return origin;
 }

@@ -22,6 +22,8 @@ struct HttpCaller {
   bool tls = false;
   bool confidential = false;
   std::string client_certificate_pem;
+  // wire::CallOrigin::client.
+  std::string client;
 };
 
 // Calls the gRPC services of this very process, so that a request over HTTP passes the same door,

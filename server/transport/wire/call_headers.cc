@@ -35,6 +35,11 @@ std::string PercentEncoded(std::string_view text) {
 
 }  // namespace
 
+std::string ShownClient(std::string_view user_agent) {
+  const std::string_view shown = user_agent.substr(0, kMaxClientBytes);
+  return IsVisibleText(shown) ? std::string(shown) : std::string();
+}
+
 bool CallHeaders::Add(std::string_view name, std::string_view value) {
   bytes_ += name.size() + value.size() + kHeaderOverheadBytes;
   if (bytes_ > kMaxHeaderBytes) return false;
@@ -48,6 +53,8 @@ bool CallHeaders::Add(std::string_view name, std::string_view value) {
     encoding_ = value;
   } else if (name == "grpc-timeout") {
     timeout_ = value;
+  } else if (name == "user-agent") {
+    client_ = ShownClient(value);
   } else if (name == "authorization") {
     // Two of them are none that is valid.
     authorization_ = authorization_ ? absl::StrCat(*authorization_, ",",

@@ -33,6 +33,8 @@ class CallHeaders {
   const std::string& path() const { return path_; }
   // Of several, all joined by ','.
   const std::optional<std::string>& authorization() const { return authorization_; }
+  // The User-Agent, cut at kMaxClientBytes; empty if it is not visible text.
+  const std::string& client() const { return client_; }
   // From the arrival of the headers; nothing: the client waits for ever.
   std::optional<std::chrono::nanoseconds> timeout() const;
 
@@ -44,7 +46,12 @@ class CallHeaders {
   std::string encoding_;
   std::string timeout_;
   std::optional<std::string> authorization_;
+  std::string client_;
 };
+
+// What a client says of itself, as far as it is shown to others: visible ASCII, at most
+// kMaxClientBytes of it.
+std::string ShownClient(std::string_view user_agent);
 
 // "250m" is 250 milliseconds: up to eight digits and a unit of H, M, S, m, u, n. Nothing if it is
 // not of that form.

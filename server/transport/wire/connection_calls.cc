@@ -300,12 +300,18 @@ void Connection::Advance(int32_t id) {
   if (!stream->admitted && !stream->asking) AskWhetherAdmitted(id, *stream);
 }
 
+CallOrigin Connection::OriginOf(const Stream& stream) const {
+  return {.peer = peer_,
+          .authorization = stream.headers.authorization(),
+          .client = stream.headers.client()};
+}
+
 void Connection::AskWhetherAdmitted(int32_t id, Stream& stream) {
   stream.asking = true;
-  actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
-                         origin = CallOrigin{peer_, stream.headers.authorization()}] {
-    self->OnAdmitted(id, self->shared_->services.admit(*method, origin));
-  });
+  actions_.emplace_back(
+      [self = shared_from_this(), id, method = stream.method, origin = OriginOf(stream)] {
+        self->OnAdmitted(id, self->shared_->services.admit(*method, origin));
+      });
 }
 
 void Connection::OnAdmitted(int32_t id, const grpc::Status& status) {
@@ -357,7 +363,7 @@ void Connection::StartCall(int32_t id, Stream& stream) {
   stream.started = true;
   ++calls_;
   ++shared_->calls;
-  UnaryRequest request{.origin = {peer_, stream.headers.authorization()},
+  UnaryRequest request{.origin = OriginOf(stream),
                        .message = TakeRequest(stream),
                        .deadline = DeadlineOf(stream),
                        .responder = std::make_unique<Answer>(shared_from_this(), id)};
@@ -371,10 +377,8 @@ void Connection::StartStream(int32_t id, Stream& stream) {
   stream.started = true;
   ++calls_;
   ++shared_->calls;
-  StreamRequest request{.origin = {peer_, stream.headers.authorization()},
-                        .message = "",
-                        .deadline = DeadlineOf(stream),
-                        .client = nullptr};
+  StreamRequest request{
+      .origin = OriginOf(stream), .message = "", .deadline = DeadlineOf(stream), .client = nullptr};
   if (!stream.method->takes_stream) request.message = TakeRequest(stream);
   actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
                          request = std::move(request)]() mutable {

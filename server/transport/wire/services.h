@@ -26,6 +26,8 @@ struct CallOrigin {
   // Nullptr: nothing is known, and others could have read what the call says.
   std::shared_ptr<const Peer> peer;
   std::optional<std::string> authorization;
+  // What the client says of itself, its User-Agent: visible ASCII of at most kMaxClientBytes.
+  std::string client;
 };
 
 // Who waits for the answer of a call with one. Thread-safe.

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 class AccessLedgerTest : public ::testing::Test {
  protected:
   absl::StatusOr<AccessOutcome> Run(AccessCommand command) {
-    return ledger_.Execute(command, ++time_, [this](const Entry& entry) {
+    return ledger_.Execute(command, ++time_, std::nullopt, [this](const Entry& entry) {
       entries_.push_back(entry);
       return absl::OkStatus();
     });

@@ -185,8 +185,38 @@ TEST(Codec, UnknownNumbersAreDamageNotGuesses) {
   content[content.size() - 2] = 3;  // a decision that does not exist
   EXPECT_EQ(DecodeEntry(content, Hash{}).status().code(), absl::StatusCode::kDataLoss);
   content = EncodeContent(1, 2, SampleCharge());
-  content[0] = 2;  // a version of the future
+  content[0] = 3;  // a version of the future
   EXPECT_EQ(DecodeEntry(content, Hash{}).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// As LayoutIsFixed: an entry that names who asked for it is of version 2.
+TEST(Codec, LayoutOfTheActorIsFixed) {
+  const Actor actor{.principal = "tokens/a", .door = Door::kHttp, .client = "n/1"};
+  const std::string content = EncodeContent(7, 1000000, SampleCharge(), actor);
+  EXPECT_EQ(absl::BytesToHexString(content.substr(0, 37)),
+            "02"                // version
+            "0000000000000007"  // sequence
+            "00000000000f4240"  // time
+            "00000008"          // the principal
+            "746f6b656e732f61"  // tokens/a
+            "02"                // HTTP
+            "00000003"          // what the client says
+            "6e2f31");          // n/1
+  EXPECT_EQ(content.substr(37), EncodeContent(7, 1000000, SampleCharge()).substr(17));
+  const absl::StatusOr<Entry> entry = DecodeEntry(content, Hash{});
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  ASSERT_TRUE(entry->actor.has_value());
+  EXPECT_EQ(entry->actor->principal, "tokens/a");
+  EXPECT_EQ(entry->actor->door, Door::kHttp);
+  EXPECT_EQ(entry->actor->client, "n/1");
+  for (const char door : {0, 5}) {
+    std::string damaged = content;
+    damaged[29] = door;
+    EXPECT_EQ(DecodeEntry(damaged, Hash{}).status().code(), absl::StatusCode::kDataLoss);
+  }
+  const absl::StatusOr<Entry> old = DecodeEntry(EncodeContent(7, 1000000, SampleCharge()), Hash{});
+  ASSERT_TRUE(old.ok());
+  EXPECT_FALSE(old->actor.has_value());
 }
 
 TEST(Codec, NegativeZeroIsDamage) {
@@ -212,7 +242,8 @@ RC_GTEST_PROP(Codec, OnlyCanonicalBytesDecode, (bool charge)) {
   }
   const absl::StatusOr<Entry> entry = DecodeEntry(bytes, Hash{});
   if (entry.ok()) {
-    RC_ASSERT(EncodeContent(entry->sequence, entry->time_micros, entry->body) == bytes);
+    RC_ASSERT(EncodeContent(entry->sequence, entry->time_micros, entry->body, entry->actor) ==
+              bytes);
   }
 }
 

@@ -366,6 +366,11 @@ export interface LedgerHead {
   merkleRoot?: Bytes;
 }
 
+export interface Actor {
+  principal?: string;
+  door?: 'DOOR_UNSPECIFIED' | 'GRPC' | 'HTTP' | 'OFFLINE' | 'SERVER';
+  client?: string;
+}
 export interface AuditEntry {
   sequence?: Int64;
   previousHash?: Bytes;
@@ -373,6 +378,7 @@ export interface AuditEntry {
   content?: Bytes;
   description?: string;
   time?: Timestamp;
+  actor?: Actor;
 }
 export interface ListAuditEntriesResponse {
   entries?: AuditEntry[];

@@ -70,7 +70,12 @@ access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) con
 
 absl::StatusOr<access::Caller> Admission::Admit(const wire::CallOrigin& origin,
                                                 std::string_view method) const {
-  return control_.Admit(CredentialsOf(origin), method);
+  absl::StatusOr<access::Caller> caller = control_.Admit(CredentialsOf(origin), method);
+  if (!caller.ok()) return caller;
+  const bool is_over_http = origin.peer != nullptr && origin.peer->is_over_http;
+  caller->door = is_over_http ? core::Door::kHttp : core::Door::kGrpc;
+  caller->client = origin.client;
+  return caller;
 }
 
 }  // namespace epsledger::transport

@@ -57,6 +57,7 @@ class StreamCall : public OpenCall,
   // Who calls, if they still may.
   absl::StatusOr<access::Caller> Admit() const;
   // REQUIRES: Open was OK.
+  const access::Caller& caller() const { return caller_; }
   const core::Tenant& tenant() const { return caller_.tenant; }
 
   // Does the next thing there is to do, if any: called after every answer that was taken, and at

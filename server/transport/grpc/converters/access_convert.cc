@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "server/core/limits.h"
+#include "server/transport/grpc/converters/audit_convert.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/output_only.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -72,6 +73,8 @@ void ToProto(const core::Token& token, absl::Time now, v1::Token* message) {
   message->set_role(ToProto(token.spec.role));
   message->set_description(token.spec.description);
   ToProto(token.create_time_micros, message->mutable_create_time());
+  if (token.created_by) ToProto(*token.created_by, message->mutable_created_by());
+  if (token.revoked_by) ToProto(*token.revoked_by, message->mutable_revoked_by());
   ToProto(token.spec.expire_time_micros, message->mutable_expire_time());
   message->set_state(token.revoked                  ? v1::Token::REVOKED
                      : access::IsActive(token, now) ? v1::Token::ACTIVE

@@ -8,6 +8,12 @@ namespace epsledger::transport {
 
 std::string ToBytes(const core::Hash& hash) { return std::string(hash.begin(), hash.end()); }
 
+void ToProto(const core::Actor& actor, v1::Actor* message) {
+  message->set_principal(actor.principal);
+  message->set_door(static_cast<v1::Actor::Door>(actor.door));
+  message->set_client(actor.client);
+}
+
 void ToProto(const core::Ledger& ledger, v1::LedgerHead* message) {
   message->set_root_budget(FormatBudgetName(ledger.root_id()));
   message->set_sequence(ledger.head().sequence);
@@ -23,6 +29,7 @@ void ToProto(const core::Entry& entry, const core::Hash& previous, const core::L
   message->set_content(entry.content);
   message->set_description(core::Describe(entry.body, ledger));
   ToProto(entry.time_micros, message->mutable_time());
+  if (entry.actor) ToProto(*entry.actor, message->mutable_actor());
 }
 
 }  // namespace epsledger::transport

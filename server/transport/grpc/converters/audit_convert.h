@@ -13,6 +13,8 @@ namespace epsledger::transport {
 
 std::string ToBytes(const core::Hash& hash);
 
+void ToProto(const core::Actor& actor, v1::Actor* message);
+
 // The newest entry of a ledger.
 void ToProto(const core::Ledger& ledger, v1::LedgerHead* message);
 

@@ -16,7 +16,7 @@ namespace epsledger::transport {
 namespace {
 
 absl::StatusOr<core::Command> ReadCommand(std::string_view bytes, const HeadKey& key,
-                                          const core::Tenant& tenant) {
+                                          const access::Caller& caller) {
   ArenaMessage<v1::ChargeRequest> on_arena;
   v1::ChargeRequest& request = *on_arena;
   absl::Status status = ReadRequest(bytes, &request);
@@ -24,11 +24,12 @@ absl::StatusOr<core::Command> ReadCommand(std::string_view bytes, const HeadKey&
   absl::StatusOr<core::Charge> charge = FromProto(request);
   if (!charge.ok()) return charge.status();
   absl::StatusOr<std::optional<core::SeenHead>> seen =
-      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(), key, tenant);
+      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(), key, caller.tenant);
   if (!seen.ok()) return seen.status();
   return core::Command{.time_micros = absl::ToUnixMicros(absl::Now()),
                        .validate_only = request.validate_only(),
                        .last_seen = *std::move(seen),
+                       .actor = access::ActorOf(caller),
                        .body = *std::move(charge)};
 }
 
@@ -86,7 +87,7 @@ void ChargeStream::Submit(std::string_view message, int64_t number) {
   if (const absl::StatusOr<access::Caller> caller = Admit(); !caller.ok()) {
     return Fail(ToGrpcStatus(caller.status()));
   }
-  absl::StatusOr<core::Command> command = ReadCommand(message, *head_key_, tenant());
+  absl::StatusOr<core::Command> command = ReadCommand(message, *head_key_, this->caller());
   if (!command.ok()) return Keep({number, {}, command.status()});
   core::SessionName session = std::get<core::Charge>(command->body).session;
   ledger_.Submit(tenant(), *std::move(command),

@@ -61,6 +61,7 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
   core::Command command{.time_micros = absl::ToUnixMicros(absl::Now()),
                         .validate_only = options.validate_only,
                         .last_seen = std::move(options.last_seen),
+                        .actor = access::ActorOf(call->caller()),
                         .body = std::move(body)};
   ledger.Submit(call->caller().tenant, std::move(command),
                 [call, reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {

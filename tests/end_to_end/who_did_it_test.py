@@ -1,0 +1,137 @@
+"""Who did it: every entry names its actor, hashed with the rest: who_did_it_test.py BUILD"""
+import datetime
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import unittest
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "client", "python"))
+
+import epsledger  # noqa: E402
+from epsledger.events import Gaussian  # noqa: E402
+from served_ledger import ServedLedger  # noqa: E402
+
+BUILD = None
+
+
+class TokenLedger(ServedLedger):
+    """A server that wants tokens, with the token of an ADMIN that the offline program made."""
+
+    def _prepare(self, data_dir):
+        self.admin = subprocess.run([self.epsledgerd, "token", "create", "--data-dir", data_dir, "--tenant", "acme",
+                                     "--role", "admin", "--days", "1"], check=True, capture_output=True,
+                                    text=True).stdout.strip()
+
+    def post_as(self, token, method, message, user_agent):
+        request = urllib.request.Request("http://%s/epsledger.v1.%s" % (self.http, method), json.dumps(message).encode(),
+                                         {"content-type": "application/json", "authorization": "Bearer " + token,
+                                          "user-agent": user_agent})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def ctl_as(self, token, *arguments):
+        run = subprocess.run([self.epsctl, "--server", self.grpc, *arguments], capture_output=True, text=True, timeout=60,
+                             stdin=subprocess.DEVNULL, env=dict(os.environ, EPSLEDGER_TOKEN=token))
+        if run.returncode != 0:
+            raise AssertionError("epsctl %s: %s" % (" ".join(arguments), run.stderr))
+        return run.stdout
+
+    def verify(self, data_dir):
+        return subprocess.run([self.epsledgerd, "ledger", "verify", "--data-dir", data_dir], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=60)
+
+
+def token_name(server, token):
+    """The name of the token that calls."""
+    return server.post_as(token, "AccessService/GetCaller", {}, "")["principal"]
+
+
+class WhoDidItTest(unittest.TestCase):
+    def test_every_entry_names_who_asked_for_it(self):
+        with TokenLedger(BUILD) as server:
+            made = server.post_as(server.admin, "AccessService/CreateToken", {
+                "token": {"role": "TRAINER", "description": "the trainer", "expireTime": in_a_day()}}, "a page")
+            trainer = made["secret"]
+            admin_name, trainer_name = token_name(server, server.admin), token_name(server, trainer)
+            self.assertNotEqual(admin_name, trainer_name)
+
+            server.ctl_as(server.admin, "budget", "create", "people", "--rho", "1", "--relation", "add-or-remove-one",
+                          "--privacy-unit", "person")
+            server.ctl_as(trainer, "session", "create", "people/run", "--relation", "add-or-remove-one", "--no-own-cap")
+            with epsledger.connect(address=server.grpc, transport="grpc", token=trainer) as client:
+                session = client.open(session="run", budget="people")
+                session.charge(Gaussian(noise_multiplier=100))
+            attempt = "budgets/people/sessions/run/attempts/1"
+            charge = {"attempt": attempt, "chargeId": "by-http", "event": {"gaussian": {"noiseMultiplier": 100}}, "count": 1}
+            server.post_as(trainer, "ChargeService/Charge", charge, "notebook/1")
+            # What a client says of itself is cut, and left out where it is no text.
+            server.post_as(trainer, "ChargeService/Charge", {**charge, "chargeId": "long"}, "x" * 5000)
+            server.post_as(trainer, "ChargeService/Charge", {**charge, "chargeId": "odd"}, "\xe9t\xe9")
+            server.post_as(server.admin, "BudgetService/FreezeBudget", {"name": "budgets/people", "reason": "a question"}, "")
+
+            entries = json.loads(server.ctl_as(server.admin, "ledger", "entries", "people", "-o", "json"))
+            actors = [(entry["actor"]["principal"], entry["actor"]["door"]) for entry in entries]
+            self.assertEqual(actors[0], (admin_name, "GRPC"))  # created
+            self.assertEqual(actors[-1], (admin_name, "HTTP"))  # froze
+            self.assertEqual(set(actors[1:-1]), {(trainer_name, "GRPC"), (trainer_name, "HTTP")})
+            by_text = {entry["description"]: entry["actor"].get("client", "") for entry in entries}
+            said = {name: next(client for text, client in by_text.items() if name in text)
+                    for name in ("by-http", "long", "odd")}
+            self.assertEqual(said, {"by-http": "notebook/1", "long": "x" * 128, "odd": ""})
+            self.assertIn("grpc", entries[0]["actor"]["client"])
+
+            table = server.ctl_as(server.admin, "ledger", "entries", "people", "-o", "table")
+            self.assertIn(admin_name + " over HTTP", table)
+            self.assertNotIn("notebook/1", table)  # a claim
+
+    def test_tokens_say_who_made_and_who_revoked_them(self):
+        with TokenLedger(BUILD) as server:
+            admin_name = token_name(server, server.admin)
+            made = server.post_as(server.admin, "AccessService/CreateToken", {
+                "token": {"role": "VIEWER", "expireTime": in_a_day()}}, "a page")
+            name = made["token"]["name"]
+            server.ctl_as(server.admin, "token", "revoke", name, "--yes")
+            tokens = {token["name"]: token for token in json.loads(server.ctl_as(server.admin, "token", "list", "-o", "json"))}
+            self.assertEqual(tokens[admin_name]["createdBy"], {"principal": "epsledgerd token", "door": "OFFLINE", "client": ""})
+            self.assertNotIn("revokedBy", tokens[admin_name])
+            self.assertEqual(tokens[name]["createdBy"], {"principal": admin_name, "door": "HTTP", "client": "a page"})
+            self.assertEqual(tokens[name]["revokedBy"]["principal"], admin_name)
+            self.assertEqual(tokens[name]["revokedBy"]["door"], "GRPC")
+            # After a start too, which reads it from the ledger.
+            server.stop()
+            server.start_again()
+            again = {token["name"]: token for token in json.loads(server.ctl_as(server.admin, "token", "list", "-o", "json"))}
+            self.assertEqual(again, tokens)
+
+    def test_another_name_in_an_entry_is_found_out(self):
+        with TokenLedger(BUILD) as server:
+            server.ctl_as(server.admin, "budget", "create", "people", "--rho", "1", "--relation", "add-or-remove-one",
+                          "--privacy-unit", "person")
+            admin_name = token_name(server, server.admin)
+            server.stop()
+            self.assertEqual(server.verify(server.data_dir).returncode, 0)
+            copy = server.data_dir + ".copy"
+            shutil.copytree(server.data_dir, copy)
+            with sqlite3.connect(os.path.join(copy, "ledger.sqlite")) as database:
+                for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                    database.execute("DROP TRIGGER %s" % name)
+                changed = database.execute(
+                    "UPDATE entries SET content = CAST(replace(CAST(content AS TEXT), ?, ?) AS BLOB) WHERE instr(content, ?)",
+                    (admin_name, admin_name[:-1] + "~", admin_name.encode())).rowcount
+            database.close()
+            self.assertGreater(changed, 0)
+            self.assertNotEqual(server.verify(copy).returncode, 0)
+
+
+def in_a_day():
+    return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main()

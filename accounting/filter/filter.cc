@@ -131,7 +131,8 @@ double SumOver(const MechanismEvent& event, Cost cost) {
 
 // `renyi`: the event's Renyi profile, where it has one without a delta.
 double CostIn(const MechanismEvent& event, const Setting& setting,
-              const std::optional<RenyiProfile>& renyi, const FilterCell& cell) {
+              const std::optional<RenyiProfile>& renyi, const FilterCell& cell,
+              absl::FunctionRef<bool()> abandoned) {
   switch (cell.quantity) {
     case CellQuantity::kEpsilon:
     case CellQuantity::kDelta:
@@ -161,7 +162,7 @@ double CostIn(const MechanismEvent& event, const Setting& setting,
       });
     case CellQuantity::kRenyi:
       if (!(cell.order > 1) || !renyi.has_value()) return kInfinity;
-      return Sane(renyi->Divergence(cell.order));
+      return Sane(renyi->Divergence(cell.order, abandoned));
     case CellQuantity::kPlanCount:
       return kInfinity;  // an event is no plan
     case CellQuantity::kUnits:
@@ -261,11 +262,13 @@ Filter NoGuaranteeFilter() {
 
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
                       const FilterCell& cell) {
-  return CostUpperBounds(event, relation, {cell})[0];
+  return CostUpperBounds(event, relation, {cell}, [] { return false; })->front();
 }
 
-std::vector<double> CostUpperBounds(const MechanismEvent& event, NeighboringRelation relation,
-                                    const std::vector<FilterCell>& cells) {
+absl::StatusOr<std::vector<double>> CostUpperBounds(const MechanismEvent& event,
+                                                    NeighboringRelation relation,
+                                                    const std::vector<FilterCell>& cells,
+                                                    absl::FunctionRef<bool()> abandoned) {
   if (ContainsNonPrivate(event)) {
     std::vector<double> costs(cells.size(), kInfinity);
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -277,12 +280,17 @@ std::vector<double> CostUpperBounds(const MechanismEvent& event, NeighboringRela
   std::optional<RenyiProfile> renyi;
   if (std::any_of(cells.begin(), cells.end(),
                   [](const FilterCell& cell) { return cell.quantity == CellQuantity::kRenyi; })) {
-    absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(Flatten(event), setting);
+    absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(
+        Flatten(event), setting, Accountant::kRenyi, /*group_size=*/1, abandoned);
+    if (absl::IsCancelled(created.status())) return created.status();
     if (created.ok() && !(created->delta_sum() > 0)) renyi = *std::move(created);
   }
   std::vector<double> costs;
   costs.reserve(cells.size());
-  for (const FilterCell& cell : cells) costs.push_back(CostIn(event, setting, renyi, cell));
+  for (const FilterCell& cell : cells) {
+    costs.push_back(CostIn(event, setting, renyi, cell, abandoned));
+    if (abandoned()) return absl::CancelledError("nobody waits for the costs any more");
+  }
   return costs;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
@@ -119,9 +120,13 @@ Filter NoGuaranteeFilter();
 double CostUpperBound(const MechanismEvent& event, NeighboringRelation relation,
                       const FilterCell& cell);
 
-// CostUpperBound in each of `cells`; what cells have in common is computed once.
-std::vector<double> CostUpperBounds(const MechanismEvent& event, NeighboringRelation relation,
-                                    const std::vector<FilterCell>& cells);
+// CostUpperBound in each of `cells`; what cells have in common is computed once. CANCELLED soon
+// after `abandoned` says that nobody wants it any more: within the time of one elementary, sampled
+// or selected event at one order.
+absl::StatusOr<std::vector<double>> CostUpperBounds(const MechanismEvent& event,
+                                                    NeighboringRelation relation,
+                                                    const std::vector<FilterCell>& cells,
+                                                    absl::FunctionRef<bool()> abandoned);
 
 }  // namespace epsledger::accounting
 

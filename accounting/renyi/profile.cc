@@ -74,8 +74,13 @@ bool IsSymmetricNoise(const MechanismEvent& event) {
 
 class RenyiProfileBuilder {
  public:
-  RenyiProfileBuilder(const Setting& setting, Accountant asked_by, double group_size)
-      : setting_(setting), asked_by_(asked_by), group_size_(group_size), shift_(setting.shift()) {}
+  RenyiProfileBuilder(const Setting& setting, Accountant asked_by, double group_size,
+                      absl::FunctionRef<bool()> abandoned)
+      : setting_(setting),
+        asked_by_(asked_by),
+        group_size_(group_size),
+        shift_(setting.shift()),
+        abandoned_(abandoned) {}
 
   absl::Status Add(const MechanismEvent& event, double count) {
     if (const std::optional<Bounds> mu = GaussianMu(event, setting_); mu.has_value()) {
@@ -152,6 +157,10 @@ class RenyiProfileBuilder {
   absl::Status Unknown(const MechanismEvent& event, const std::string& reason) const {
     return UnknownEvent(asked_by_, event, reason);
   }
+  // Why there is no profile of what is inside `event`.
+  absl::Status NotInside(const MechanismEvent& event, const absl::Status& why) const {
+    return absl::IsCancelled(why) ? why : Unknown(event, std::string(why.message()));
+  }
   double RoundUpIfGroup(double x) const { return group_size_ == 1 ? x : RoundUpNonNegative(x); }
 
   // A curve that already speaks of the group.
@@ -189,7 +198,7 @@ class RenyiProfileBuilder {
   absl::StatusOr<RenyiProfile> Inner(const std::vector<Use>& uses) const {
     Setting setting = setting_;
     setting.adjacency = std::nullopt;
-    return RenyiProfile::Create(uses, setting, asked_by_);
+    return RenyiProfile::Create(uses, setting, asked_by_, /*group_size=*/1, abandoned_);
   }
 
   absl::Status AddPoissonSampled(const MechanismEvent& event, const PoissonSampled& sampled,
@@ -233,7 +242,7 @@ class RenyiProfileBuilder {
       }
     }
     absl::StatusOr<RenyiProfile> inside = Inner(inner);
-    if (!inside.ok()) return Unknown(event, std::string(inside.status().message()));
+    if (!inside.ok()) return NotInside(event, inside.status());
     if (inside->delta_sum() > 0) {
       if (group_size_ > 1) return Unknown(event, "no group theorem for its delta is proved here");
       // The delta is a release that happens with the same probability on both sides, sampled or
@@ -246,7 +255,7 @@ class RenyiProfileBuilder {
                count);
       return absl::OkStatus();
     }
-    const auto one = [&](double a) { return rest->Divergence(a); };
+    const auto one = [&](double a) { return rest->Divergence(a, abandoned_); };
     const auto bound = std::make_shared<const PoissonSampledRenyi>(one, q, symmetric_noise);
     AddCurve(
         [rest, bound, adjacency = setting_.adjacency](double a) {
@@ -298,12 +307,12 @@ class RenyiProfileBuilder {
   absl::Status AddSelection(const MechanismEvent& event, const RepeatAndSelect& selection,
                             double count) {
     absl::StatusOr<RenyiProfile> inside = Inner(Flatten(*selection.event));
-    if (!inside.ok()) return Unknown(event, std::string(inside.status().message()));
+    if (!inside.ok()) return NotInside(event, inside.status());
     if (inside->delta_sum() > 0) {
       return Unknown(event, "one run must have a Renyi divergence, without a delta set aside");
     }
     const auto run = std::make_shared<const RenyiProfile>(*std::move(inside));
-    const auto one = [&](double a) { return run->Divergence(a); };
+    const auto one = [&](double a) { return run->Divergence(a, abandoned_); };
     const auto bound =
         std::make_shared<const PrivateSelection>(one, selection.mean, selection.shape);
     AddCurve([run, bound](double a) { return bound->Divergence(a, run->Divergence(a)); }, count);
@@ -339,6 +348,7 @@ class RenyiProfileBuilder {
   const Accountant asked_by_;
   const double group_size_;
   const double shift_;
+  const absl::FunctionRef<bool()> abandoned_;
   RenyiProfile profile_;
   // Sampled Gaussians of the same parameters are evaluated once.
   std::map<std::pair<double, double>, double> sampled_gaussians_;
@@ -346,20 +356,25 @@ class RenyiProfileBuilder {
 
 absl::StatusOr<RenyiProfile> RenyiProfile::Create(const std::vector<Use>& uses,
                                                   const Setting& setting, Accountant asked_by,
-                                                  int64_t group_size) {
-  RenyiProfileBuilder builder(setting, asked_by, static_cast<double>(group_size));
+                                                  int64_t group_size,
+                                                  absl::FunctionRef<bool()> abandoned) {
+  RenyiProfileBuilder builder(setting, asked_by, static_cast<double>(group_size), abandoned);
   for (const Use& use : uses) {
+    if (abandoned()) return absl::CancelledError("nobody waits for the divergence any more");
     if (absl::Status status = builder.Add(*use.event, use.count); !status.ok()) return status;
   }
   return std::move(builder).Finish(static_cast<double>(uses.size()));
 }
 
-double RenyiProfile::Divergence(double order) const {
+double RenyiProfile::Divergence(double order, absl::FunctionRef<bool()> abandoned) const {
   // Divergences of independent or adaptively chosen releases add up at every order
   // ([Mironov17] Prop 1).
   double sum = RoundUpNonNegative(half_mu_squared_ * order) + constant_;
   if (sum > 0) sum = RoundUp(sum);
-  for (const Term& term : terms_) AddProductUp(sum, term.count, term.divergence(order));
+  for (const Term& term : terms_) {
+    if (abandoned()) return kInfinity;
+    AddProductUp(sum, term.count, term.divergence(order));
+  }
   return std::isnan(sum) ? kInfinity : sum;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "accounting/event/history.h"
 
@@ -26,17 +27,21 @@ class RenyiProfile {
   // UNIMPLEMENTED with the reason for an event whose divergence is not proved here; `asked_by` is
   // named in the message. The result does not borrow from `uses`. group_size >= 1. Cost: sampled
   // events other than Gaussians on a Poisson sample tabulate moments, some milliseconds each.
+  // CANCELLED soon after `abandoned` says that nobody wants it any more.
   static absl::StatusOr<RenyiProfile> Create(const std::vector<Use>& uses, const Setting& setting,
                                              Accountant asked_by = Accountant::kRenyi,
-                                             int64_t group_size = 1);
+                                             int64_t group_size = 1,
+                                             absl::FunctionRef<bool()> abandoned = Never);
 
-  // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf].
-  double Divergence(double order) const;
+  // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf]. +inf
+  // soon after `abandoned` says that nobody wants it any more.
+  double Divergence(double order, absl::FunctionRef<bool()> abandoned = Never) const;
   // Sum of the deltas split off, rounded up.
   double delta_sum() const { return delta_sum_; }
 
  private:
   friend class RenyiProfileBuilder;
+  static bool Never() { return false; }
   struct Term {
     std::function<double(double order)> divergence;
     double count;

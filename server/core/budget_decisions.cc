@@ -234,7 +234,10 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   absl::StatusOr<accounting::Filter> filter = FilterFor(successor.cap, "cap");
   if (!filter.ok()) return filter.status();
   CellFilter cells = CellFilter::From(*filter);
-  std::vector<Cost> carried = SpentIn(*budget, successor.cap, cells, /*is_crossed=*/false);
+  PricesWanted wanted;
+  std::vector<Cost> carried =
+      SpentIn(*budget, successor.cap, cells, /*is_crossed=*/false, pricing, &wanted);
+  if (!wanted.empty()) return Decision{std::move(wanted), {}};
   std::vector<EntryBody> fixed;
   if (const std::optional<size_t> units = UnitsCellOf(cells)) {
     // Prices hold where they were charged: units carry over one to one along the same chain, and
@@ -361,24 +364,27 @@ bool Ledger::ArePaidAtEveryLevel(const BudgetState& below, const std::string& ga
 }
 
 std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
-                                  const CellFilter& filter, bool is_crossed) const {
+                                  const CellFilter& filter, bool is_crossed, const Pricing* pricing,
+                                  PricesWanted* wanted) const {
   std::vector<Cost> spent(filter.cells.size());
   if (!budget.supersedes.empty()) {
-    AddInPlace(SpentIn(*FindBudget(budget.supersedes), cap, filter, is_crossed), &spent);
+    AddInPlace(SpentIn(*FindBudget(budget.supersedes), cap, filter, is_crossed, pricing, wanted),
+               &spent);
   }
   for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
     if (session->plan_charge.has_value()) {
       PlanComposition plan(session->spec);
-      AddInPlace(
-          PlanCosts(session->spec, plan, session->plan_charge->epsilon, cap, filter, is_crossed),
-          &spent);
+      AddInPlace(PlanCosts(session->spec, plan, session->plan_charge->epsilon, cap, filter,
+                           is_crossed, pricing, wanted),
+                 &spent);
       continue;
     }
     for (const SessionEvent& event : session->events) {
       if (event.accepted_count == 0) continue;
-      AddInPlace(Times(UnitCosts(event.event, session->spec.relation, filter, is_crossed),
-                       event.accepted_count),
-                 &spent);
+      const std::vector<Cost>* one =
+          FindCosts(event.event, EncodeEvent(event.event), session->spec.relation, filter,
+                    is_crossed, pricing, wanted);
+      if (one != nullptr) AddInPlace(Times(*one, event.accepted_count), &spent);
     }
   }
   // The children of a partition count in full: what it saves may be lost here, never the reverse.
@@ -388,7 +394,7 @@ std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
     if (child.superseded_by.empty()) {
       const bool child_is_crossed = is_crossed || (budget.spec.partition_function.has_value() &&
                                                    TwoPartsChange(budget.spec.relation));
-      AddInPlace(SpentIn(child, cap, filter, child_is_crossed), &spent);
+      AddInPlace(SpentIn(child, cap, filter, child_is_crossed, pricing, wanted), &spent);
     }
   }
   return spent;

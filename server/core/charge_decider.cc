@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "accounting/event/added_noise.h"
 #include "accounting/event/history.h"
 #include "accounting/event/validation.h"
 #include "accounting/filter/filter.h"
@@ -23,33 +22,6 @@ bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
 }
 
 }  // namespace
-
-std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
-                            accounting::NeighboringRelation relation, const CellFilter& filter,
-                            bool is_crossed) {
-  if (is_crossed) {
-    std::vector<Cost> costs = UnitCosts(event, relation, filter, false);
-    const bool is_known = accounting::IsMadeOfAddedNoise(event);
-    const std::vector<Cost> crossing =
-        UnitCosts(event, accounting::NeighboringRelation::kAddOrRemoveOne, filter, false);
-    for (size_t i = 0; i < costs.size(); ++i) {
-      if (filter.cells[i].quantity == accounting::CellQuantity::kNoGuarantee) continue;
-      costs[i] = is_known ? std::max(costs[i], crossing[i]) : Cost::Infinite();
-    }
-    return costs;
-  }
-  std::vector<accounting::FilterCell> cells;
-  cells.reserve(filter.cells.size());
-  for (const Cell& cell : filter.cells) {
-    cells.push_back({.quantity = cell.quantity, .order = cell.order});
-  }
-  std::vector<Cost> costs;
-  costs.reserve(cells.size());
-  for (const double cost : accounting::CostUpperBounds(event, relation, cells)) {
-    costs.push_back(Cost::RoundUp(cost));
-  }
-  return costs;
-}
 
 Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& charged) {
   const std::vector<Cost> costs = gate.Increment(charged);
@@ -159,6 +131,7 @@ absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEve
                                                   int64_t count) {
   absl::StatusOr<PricedEvent> priced = Price(event);
   if (!priced.ok()) return priced.status();
+  if (!wanted_.empty()) return Preview();
   if (conditions_.blocked) return Preview{.refusal = conditions_.blocked, .steps_that_fit = 0};
   Preview preview{.refusal = WhyNot(*priced, event, count), .steps_that_fit = 0};
   if (counts_units_ && wanted_.empty()) FindPricesBelow(*priced, event, count);
@@ -207,8 +180,10 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
           session_.spec.budget_id, session_.spec.id, kMaxDistinctEvents));
     }
     for (const Gate& gate : gates_) {
-      it->second.second.push_back(
-          UnitCosts(event, session_.spec.relation, gate.balance.filter(), gate.IsCrossed()));
+      const std::vector<Cost>* costs =
+          FindCosts(event, encoding, session_.spec.relation, gate.balance.filter(),
+                    gate.IsCrossed(), pricing_, &wanted_);
+      it->second.second.push_back(costs == nullptr ? std::vector<Cost>() : *costs);
     }
     entries_.push_back(EventPriced{.session_number = session_.number,
                                    .event_index = index,

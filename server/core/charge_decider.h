@@ -19,14 +19,6 @@
 
 namespace epsledger::core {
 
-// What one use of an event costs in each cell of a filter, rounded up. Where the filter
-// `is_crossed` (Gate::IsCrossed) a replaced record may be one that is removed from a part, or one
-// that is added to it: the cost is the largest of the three, and infinite for an event that is
-// known under replacing alone.
-std::vector<Cost> UnitCosts(const accounting::MechanismEvent& event,
-                            accounting::NeighboringRelation relation, const CellFilter& filter,
-                            bool is_crossed);
-
 // Why a charge of `costs` does not fit through `gate`. steps_that_fit is left 0.
 Refusal RefusalBy(const Gate& gate, const std::vector<Cost>& costs);
 
@@ -54,17 +46,17 @@ class ChargeDecider {
   absl::Status AddReplay(const ChargeItem& item, ChargeRecord stored);
 
   // Decides every item that is not a replay; answers all, in the order of the command. Decides
-  // nothing, and has wanted() to tell, if a reference or price is missing.
+  // nothing, and has wanted() to tell, if a cost, reference or price is missing.
   // FAILED_PRECONDITION if the session holds too many distinct events to name a new one, or would
   // use one more often than can be counted.
   absl::StatusOr<std::vector<ChargeRecord>> DecideRest(const Charge& command);
 
-  // What one charge would do; makes no entries.
+  // What one charge would do; makes no entries. Says nothing if it has wanted() to tell.
   absl::StatusOr<Preview> PreviewOne(const accounting::MechanismEvent& event, int64_t count);
 
   std::vector<EntryBody> TakeEntries() { return std::move(entries_); }
 
-  // References and prices without which nothing was decided.
+  // Costs, references and prices without which nothing was decided.
   const PricesWanted& wanted() const { return wanted_; }
 
  private:
@@ -82,7 +74,8 @@ class ChargeDecider {
     std::vector<Sampler> samplers = {};
   };
 
-  // Finds the event in the session, or prices it and makes an EventPriced entry.
+  // Finds the event in the session, or its costs in the command's pricing and makes an EventPriced
+  // entry; adds to wanted_ what is missing.
   absl::StatusOr<PricedEvent> Price(const accounting::MechanismEvent& event);
   // What the charge costs at gates_[gate] now.
   std::vector<Cost> CostAt(size_t gate, const PricedEvent& event, int64_t count) const;

@@ -5,6 +5,7 @@
 // one of their fields and decides nothing (I12).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -283,6 +284,9 @@ struct Command {
       body;
   // What was computed for the command beforehand (pricing.h); nullptr: nothing yet.
   std::shared_ptr<const Pricing> pricing = nullptr;
+  // True once nobody waits for the outcome: what was not decided yet need not be. Unset: somebody
+  // always does. Called on any thread.
+  std::function<bool()> abandoned = nullptr;
 };
 
 // The budget whose ledger decides on a command; for a new root budget the budget itself; empty for

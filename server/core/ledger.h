@@ -210,7 +210,8 @@ class Ledger {
   //   INVALID_ARGUMENT     a cap or plan out of its domain
   //   other                what `lookup` failed with
   //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events
-  // PricesWanted where the command needs references or prices that `command.pricing` does not hold.
+  // PricesWanted where the command needs costs, references or prices that `command.pricing` does
+  // not hold.
   // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.
   absl::StatusOr<Decision> Decide(const Command& command, ChargeLookup lookup) const;
 
@@ -308,9 +309,10 @@ class Ledger {
   // The same of what is at and below a budget and was paid to another one, `gate_id`, above it.
   bool ArePaidAtEveryLevel(const BudgetState& below, const std::string& gate_id) const;
   // What a budget's sessions and descendants have spent, in other cells: unit costs are priced
-  // anew. `is_crossed`: below a partition of replaced records.
+  // anew. `is_crossed`: below a partition of replaced records. Says nothing of worth after adding
+  // to `wanted` what `pricing` lacks.
   std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap, const CellFilter& filter,
-                            bool is_crossed) const;
+                            bool is_crossed, const Pricing* pricing, PricesWanted* wanted) const;
 
   // Apply without looking at the hash, which Seal has just made.
   absl::Status ApplySealed(const Entry& entry);

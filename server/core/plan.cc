@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "accounting/filter/filter.h"
-#include "server/core/charge_decider.h"
+#include "server/core/codec.h"
 #include "server/core/gate.h"
 
 namespace epsledger::core {
@@ -81,15 +81,19 @@ absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan) {
 }
 
 std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
-                            const Cap& cap, const CellFilter& filter, bool is_crossed) {
-  if (is_crossed) {
-    // A plan is composed for a record that is replaced within one part: each event by itself.
+                            const Cap& cap, const CellFilter& filter, bool is_crossed,
+                            const Pricing* pricing, PricesWanted* wanted) {
+  const auto sum_over_events = [&] {
     std::vector<Cost> costs(filter.cells.size());
     for (const accounting::CountedEvent& item : spec.plan) {
-      AddInPlace(Times(UnitCosts(*item.event, spec.relation, filter, true), item.count), &costs);
+      const std::vector<Cost>* one = FindCosts(*item.event, EncodeEvent(*item.event), spec.relation,
+                                               filter, is_crossed, pricing, wanted);
+      if (one != nullptr) AddInPlace(Times(*one, item.count), &costs);
     }
     return costs;
-  }
+  };
+  // A plan is composed for a record that is replaced within one part: each event by itself.
+  if (is_crossed) return sum_over_events();
   if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) {
     return {MeetsCurve(plan, *curve).ok() ? Cost::RoundUp(1) : Cost::Infinite()};
   }
@@ -99,21 +103,12 @@ std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, doub
                   [](const Cell& cell) {
                     return cell.quantity == accounting::CellQuantity::kDelta && !cell.cap.is_zero();
                   });
+  if (!counts_delta) return sum_over_events();
   std::vector<Cost> costs;
   for (const Cell& cell : filter.cells) {
-    const accounting::FilterCell priced{.quantity = cell.quantity, .order = cell.order};
-    Cost cost;
-    if (counts_delta) {
-      cost = Cost::RoundUp(accounting::CostUpperBound(
-          accounting::ApproximateDp{.epsilon = epsilon, .delta = spec.plan_delta}, spec.relation,
-          priced));
-    } else {
-      for (const accounting::CountedEvent& item : spec.plan) {
-        cost = cost + Cost::RoundUp(accounting::CostUpperBound(*item.event, spec.relation, priced))
-                          .Times(item.count);
-      }
-    }
-    costs.push_back(cost);
+    costs.push_back(Cost::RoundUp(accounting::CostUpperBound(
+        accounting::ApproximateDp{.epsilon = epsilon, .delta = spec.plan_delta}, spec.relation,
+        {.quantity = cell.quantity, .order = cell.order})));
   }
   return costs;
 }

@@ -14,6 +14,7 @@
 #include "server/core/balance.h"
 #include "server/core/cap.h"
 #include "server/core/command.h"
+#include "server/core/pricing.h"
 
 namespace epsledger::core {
 
@@ -49,9 +50,11 @@ absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan);
 // the filter has room for delta, the plan enters as one interactive (epsilon, plan_delta)-DP
 // mechanism (Vadhan and Wang 2021; Lyu 2022); under a trade-off curve it is one plan, if it
 // meets every point; in every other quantity it is the sum over its events. Where the filter
-// `is_crossed` (as in UnitCosts), what composes under replacing alone costs infinitely much.
+// `is_crossed` (as in CostKey), what composes under replacing alone costs infinitely much. Says
+// nothing of worth after adding to `wanted` what `pricing` lacks.
 std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, double epsilon,
-                            const Cap& cap, const CellFilter& filter, bool is_crossed);
+                            const Cap& cap, const CellFilter& filter, bool is_crossed,
+                            const Pricing* pricing, PricesWanted* wanted);
 
 // A plan as uses of one event that are paid together: a plan of several events is one use of their
 // composition. REQUIRES: plan not empty.

@@ -77,9 +77,10 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const EventP
     if (!cell.has_value()) continue;
     // What one use costs stands in no number but its price.
     const std::vector<Cost>& costs = body.unit_costs[i];
-    const std::vector<Cost> least = UnitCosts(*body.event, session->spec.relation,
-                                              gates[i].balance.filter(), /*is_crossed=*/false);
-    if (*cell >= costs.size() || costs[*cell] < least[*cell]) {
+    const Cost least = Cost::RoundUp(
+        accounting::CostUpperBound(*body.event, session->spec.relation,
+                                   {.quantity = gates[i].balance.filter().cells[*cell].quantity}));
+    if (*cell >= costs.size() || costs[*cell] < least) {
       return absl::StrCat(accounting::Describe(*body.event),
                           " is charged to a cap in units without a price");
     }

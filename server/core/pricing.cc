@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/added_noise.h"
 #include "accounting/event/history.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
+#include "server/core/sha256.h"
 
 namespace epsledger::core {
 namespace {
@@ -16,6 +18,19 @@ namespace {
 using accounting::Gaussian;
 using accounting::MechanismEvent;
 using accounting::PoissonSampled;
+
+absl::StatusOr<std::vector<Cost>> CostsIn(const std::vector<accounting::FilterCell>& cells,
+                                          const MechanismEvent& event,
+                                          accounting::NeighboringRelation relation,
+                                          absl::FunctionRef<bool()> abandoned) {
+  const absl::StatusOr<std::vector<double>> bounds =
+      accounting::CostUpperBounds(event, relation, cells, abandoned);
+  if (!bounds.ok()) return bounds.status();
+  std::vector<Cost> costs;
+  costs.reserve(bounds->size());
+  for (const double bound : *bounds) costs.push_back(Cost::RoundUp(bound));
+  return costs;
+}
 
 // What is counted in where the first charge says little of those to come: a common setting of
 // DP-SGD.
@@ -69,6 +84,22 @@ absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::R
 }
 
 }  // namespace
+
+const std::vector<Cost>* FindCosts(const MechanismEvent& event, std::string_view encoding,
+                                   accounting::NeighboringRelation relation,
+                                   const CellFilter& filter, bool is_crossed,
+                                   const Pricing* pricing, PricesWanted* wanted) {
+  CostKey key{.event = Sha256({encoding}), .relation = relation, .is_crossed = is_crossed};
+  key.cells.reserve(filter.cells.size());
+  for (const Cell& cell : filter.cells) key.cells.emplace_back(cell.quantity, cell.order);
+  if (pricing != nullptr) {
+    if (const auto found = pricing->costs.find(key); found != pricing->costs.end()) {
+      return &found->second;
+    }
+  }
+  wanted->costs.try_emplace(std::move(key), event);
+  return nullptr;
+}
 
 std::shared_ptr<const UnitReference> FindReference(
     const Gate& gate, accounting::NeighboringRelation relation, const MechanismEvent& event,
@@ -133,6 +164,26 @@ MechanismEvent ReferenceSuggestedBy(const MechanismEvent& event) {
     if (uses.size() == 1) inner = uses[0].event;
   }
   return inner->As<PoissonSampled>() != nullptr ? *inner : CatalogueEvent();
+}
+
+absl::StatusOr<std::vector<Cost>> ComputeCosts(const CostKey& key, const MechanismEvent& event,
+                                               absl::FunctionRef<bool()> abandoned) {
+  std::vector<accounting::FilterCell> cells;
+  cells.reserve(key.cells.size());
+  for (const auto& [quantity, order] : key.cells) {
+    cells.push_back({.quantity = quantity, .order = order});
+  }
+  absl::StatusOr<std::vector<Cost>> costs = CostsIn(cells, event, key.relation, abandoned);
+  if (!costs.ok() || !key.is_crossed) return costs;
+  const bool is_known = accounting::IsMadeOfAddedNoise(event);
+  const absl::StatusOr<std::vector<Cost>> crossing =
+      CostsIn(cells, event, accounting::NeighboringRelation::kAddOrRemoveOne, abandoned);
+  if (!crossing.ok()) return crossing.status();
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (cells[i].quantity == accounting::CellQuantity::kNoGuarantee) continue;
+    (*costs)[i] = is_known ? std::max((*costs)[i], (*crossing)[i]) : Cost::Infinite();
+  }
+  return costs;
 }
 
 absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(

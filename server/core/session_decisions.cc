@@ -201,19 +201,21 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
   }
   std::vector<std::optional<UnitPrices::Charge>> in_units;
   for (const Gate& gate : gates) in_units.push_back(PlanUnits(spec, gate, pricing, &wanted));
+  for (const Gate& gate : gates) {
+    charge.costs.push_back(PlanCosts(spec, plan, charge.epsilon,
+                                     FindBudget(gate.budget_id)->spec.cap, gate.balance.filter(),
+                                     gate.IsCrossed(), pricing, &wanted));
+  }
   if (!wanted.empty()) return Decision{std::move(wanted), {}};
   for (size_t i = 0; i < gates.size(); ++i) {
     const Gate& gate = gates[i];
-    std::vector<Cost> costs =
-        PlanCosts(spec, plan, charge.epsilon, FindBudget(gate.budget_id)->spec.cap,
-                  gate.balance.filter(), gate.IsCrossed());
+    std::vector<Cost>& costs = charge.costs[i];
     if (in_units[i].has_value()) {
       const size_t units = *UnitsCellOf(gate.balance.filter());
       costs[units] = CostOfUnits(in_units[i]->units);
       costs[units + 1] = Cost::RoundUp(in_units[i]->reserve);
     }
     if (!gate.Fits(costs)) return refuse(RefusalBy(gate, costs));
-    charge.costs.push_back(std::move(costs));
   }
   created.plan_charge = std::move(charge);
   decision.entries.push_back(std::move(created));

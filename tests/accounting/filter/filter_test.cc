@@ -212,7 +212,8 @@ TEST(NoGuaranteeFilter, LetsEverythingPassAndChangesNoOtherCell) {
   for (const MechanismEvent& event : {MechanismEvent(NonPrivate{"x"}),
                                       MechanismEvent(SelfComposed{MechanismEvent(NonPrivate{}), 2}),
                                       MechanismEvent(Gaussian{0.01})}) {
-    const auto costs = CostUpperBounds(event, NeighboringRelation::kAddOrRemoveOne, cells);
+    const auto costs =
+        *CostUpperBounds(event, NeighboringRelation::kAddOrRemoveOne, cells, [] { return false; });
     EXPECT_EQ(costs[0], 0);
     for (size_t i = 1; i < cells.size(); ++i) {
       EXPECT_EQ(costs[i], CostUpperBound(event, NeighboringRelation::kAddOrRemoveOne, cells[i]));

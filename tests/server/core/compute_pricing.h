@@ -15,6 +15,9 @@ inline std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted,
                                                      const Pricing* before) {
   auto pricing =
       before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
+  for (const auto& [key, event] : wanted.costs) {
+    pricing->costs.emplace(key, *ComputeCosts(key, event, [] { return false; }));
+  }
   for (const ReferenceWanted& reference : wanted.references) {
     pricing->references.insert_or_assign(
         {reference.budget_id, reference.session_id, reference.carried.get()},

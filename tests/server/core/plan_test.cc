@@ -52,13 +52,24 @@ GaussianPlan AnyPlan(uint64_t seed) {
   return plan;
 }
 
+std::vector<Cost> CostsOf(const SessionSpec& spec, PlanComposition& plan, double epsilon,
+                          const Cap& cap, const CellFilter& filter) {
+  PricesWanted wanted;
+  PlanCosts(spec, plan, epsilon, cap, filter, /*is_crossed=*/false, nullptr, &wanted);
+  const auto pricing = ComputePricing(wanted, nullptr);
+  PricesWanted more;
+  std::vector<Cost> costs =
+      PlanCosts(spec, plan, epsilon, cap, filter, /*is_crossed=*/false, pricing.get(), &more);
+  EXPECT_TRUE(more.empty());
+  return costs;
+}
+
 Cost CostUnder(const GaussianPlan& plan, const Cap& cap, size_t cell) {
   const CellFilter filter = CellFilter::From(*FilterFor(cap, "cap"));
   PlanComposition composition(plan.spec);
   const absl::StatusOr<accounting::Guarantee> composed = composition.At(plan.spec.plan_delta);
   RC_ASSERT(composed.ok());
-  return PlanCosts(plan.spec, composition, *composed->upper, cap, filter, /*is_crossed=*/false)
-      .at(cell);
+  return CostsOf(plan.spec, composition, *composed->upper, cap, filter).at(cell);
 }
 
 // A long double amount in units of 2^-64, rounded down: a floor under what must be charged.
@@ -107,8 +118,7 @@ TEST(PlanCostsTest, AreInfiniteWhereTheCurrencyDoesNotKnowTheEvent) {
   for (const Cap& cap : {Cap(GaussianDpCap{1}), Cap(PureEpsilonCap{1})}) {
     PlanComposition composition(spec);
     const CellFilter filter = CellFilter::From(*FilterFor(cap, "cap"));
-    EXPECT_TRUE(
-        PlanCosts(spec, composition, 1, cap, filter, /*is_crossed=*/false)[0].is_infinite());
+    EXPECT_TRUE(CostsOf(spec, composition, 1, cap, filter)[0].is_infinite());
   }
 }
 

@@ -135,6 +135,7 @@ TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
 // A handler reads the state to tell of a command that was done: "nothing was done" would be a lie.
 TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
   Open({.max_batch = 1, .max_queue = 2});
+  ASSERT_TRUE(Submit("whose event is known then").get().ok());
   script_.hold_next = true;
   std::promise<absl::Status> read;
   ledger_->Submit(core::Tenant{}, {.body = WaitingClient::MakeCharge(run_, 1, "a", PureDp{kStep})},
@@ -154,6 +155,7 @@ TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
 
 TEST_F(GroupCommitLedgerTest, DestructionFinishesWhatIsQueued) {
   Open();
+  ASSERT_TRUE(Submit("whose event is known then").get().ok());
   std::vector<std::future<absl::StatusOr<core::Outcome>>> replies;
   for (int i = 0; i < 50; ++i) replies.push_back(Submit(std::to_string(i)));
   ledger_.reset();

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/core/durable_ledger.h"
+#include "tests/server/core/compute_pricing.h"
 
 namespace epsledger {
 
@@ -16,7 +17,7 @@ inline constexpr double kStep = 1.0 / 128;
 inline constexpr auto kDataLoss = absl::StatusCode::kDataLoss;
 inline constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
 
-// Commands to a DurableLedger, each waited for.
+// Commands to a DurableLedger, each waited for. Computes what they want, as a server does.
 class WaitingClient {
  public:
   explicit WaitingClient(core::DurableLedger& ledger, int64_t time_micros = 0,
@@ -25,12 +26,11 @@ class WaitingClient {
 
   template <class Body>
   std::future<absl::StatusOr<core::Outcome>> Submit(Body body) {
-    auto promise = std::make_shared<std::promise<absl::StatusOr<core::Outcome>>>();
-    ledger_.Submit(tenant_, {.time_micros = time_micros_, .body = std::move(body)},
-                   [promise](absl::StatusOr<core::Outcome> outcome) {
-                     promise->set_value(std::move(outcome));
-                   });
-    return promise->get_future();
+    auto promise = std::make_shared<Promise>();
+    auto answer = promise->get_future();
+    SubmitPriced(ledger_, tenant_, {.time_micros = time_micros_, .body = std::move(body)},
+                 std::move(promise));
+    return answer;
   }
   template <class Body>
   absl::StatusOr<core::Outcome> Run(Body body) {
@@ -87,6 +87,21 @@ class WaitingClient {
   }
 
  private:
+  using Promise = std::promise<absl::StatusOr<core::Outcome>>;
+
+  static void SubmitPriced(core::DurableLedger& ledger, const core::Tenant& tenant,
+                           core::Command command, std::shared_ptr<Promise> promise) {
+    ledger.Submit(tenant, std::move(command),
+                  [&ledger, tenant, promise](absl::StatusOr<core::Outcome> outcome) {
+                    const auto* wanted =
+                        outcome.ok() ? std::get_if<core::PricesWanted>(&*outcome) : nullptr;
+                    if (wanted == nullptr) return promise->set_value(std::move(outcome));
+                    core::Command again = *wanted->command;
+                    again.pricing = core::ComputePricing(*wanted, again.pricing.get());
+                    SubmitPriced(ledger, tenant, std::move(again), promise);
+                  });
+  }
+
   core::DurableLedger& ledger_;
   int64_t time_micros_;
   core::Tenant tenant_;

@@ -2,17 +2,23 @@
 
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "server/core/codec.h"
 #include "server/core/pricing.h"
 #include "server/core/unavailable.h"
+#include "server/transport/grpc/calls/steady_time.h"
 
 namespace epsledger::transport {
 namespace {
@@ -31,43 +37,114 @@ constexpr int kMaxRounds = 32;
 constexpr size_t kMaxChains = 8;
 constexpr size_t kMaxReferences = 32;
 constexpr size_t kMaxPricesOfChain = 4'096;
+// Costs of some sixteen cells each: 10 MB.
+constexpr size_t kMaxCosts = 10'000;
 
-// A reply that is called once, also if a stopping pool drops the task that was to call it.
-class OneReply {
- public:
-  explicit OneReply(core::DurableLedger::Reply reply) : reply_(std::move(reply)) {}
-  OneReply(const OneReply&) = delete;
-  OneReply& operator=(const OneReply&) = delete;
-  ~OneReply() {
-    if (reply_ != nullptr)
-      Take()(absl::UnavailableError("the server is stopping: nothing was done"));
-  }
-  core::DurableLedger::Reply Take() { return std::exchange(reply_, nullptr); }
+bool IsAbandoned(const core::Command& command) {
+  return command.abandoned != nullptr && command.abandoned();
+}
 
- private:
-  core::DurableLedger::Reply reply_;
-};
+absl::Status NobodyWaits() {
+  return absl::CancelledError("nobody waits for the answer any more: nothing was done");
+}
+
+absl::Status TakesTooLong(absl::Duration limit) {
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "event: to price what the charge asks for takes more than %d seconds of computing: compose "
+      "fewer kinds of mechanisms in one event, or name fewer new events in one batch",
+      absl::ToInt64Seconds(limit)));
+}
 
 }  // namespace
 
-// What was computed lately. One computation at a time a chain: whoever wants the same price waits
-// for it and finds it.
+// What was computed lately. One computation at a time of one cost, and of one filter's reference:
+// whoever wants the same waits for it and finds it.
 class PricingLedger::Memory {
  public:
   // Whose reference is computed: tenant, budget, session.
   using FilterKey = std::tuple<std::string, std::string, std::string>;
+  using Key = std::variant<core::CostKey, FilterKey>;
   using Continuation = absl::AnyInvocable<void() &&>;
 
-  // True if the caller is to compute the reference of this filter; otherwise somebody else does,
-  // and `continuation` is called when that is done: most often the filter has one then.
-  bool Begin(const FilterKey& key, Continuation continuation) ABSL_LOCKS_EXCLUDED(mutex_) {
+  explicit Memory(absl::Duration max_pricing) : max_pricing_(max_pricing) {}
+
+  // The right to compute what others wait for; when it ends they are called.
+  class Turn {
+   public:
+    Turn(Memory& memory, Key key) : memory_(memory), key_(std::move(key)) {}
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { memory_.End(key_); }
+
+   private:
+    Memory& memory_;
+    const Key key_;
+  };
+
+  // A turn if nobody has that one. Otherwise `continuation` is called when it ends: most often the
+  // memory or the ledger holds then what was wanted. REQUIRES: the memory outlives the turn.
+  std::unique_ptr<Turn> Begin(const Key& key, Continuation continuation)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
     const auto [it, is_first] = waiting_.try_emplace(key);
-    if (!is_first) it->second.push_back(std::move(continuation));
-    return is_first;
+    if (is_first) return std::make_unique<Turn>(*this, key);
+    it->second.push_back(std::move(continuation));
+    return nullptr;
   }
-  // REQUIRES: Begin said true. Calls those who came meanwhile.
-  void End(const FilterKey& key) ABSL_LOCKS_EXCLUDED(mutex_) {
+
+  // Everything that is wanted, if it is nothing but costs that are known.
+  std::shared_ptr<const Pricing> Recall(const core::PricesWanted& wanted)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
+    if (!wanted.references.empty() || !wanted.prices.empty()) return nullptr;
+    std::shared_ptr<Pricing> pricing = Before(wanted);
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [key, event] : wanted.costs) {
+      const auto known = costs_.find(key);
+      if (known == costs_.end()) return nullptr;
+      pricing->costs.insert_or_assign(key, known->second);
+    }
+    return pricing;
+  }
+
+  // An error if nobody waits for it any more, or if it takes too long.
+  absl::StatusOr<std::shared_ptr<const Pricing>> Compute(const core::PricesWanted& wanted) {
+    const core::Command& command = *wanted.command;
+    std::shared_ptr<Pricing> pricing = Before(wanted);
+    const bool is_bounded = std::holds_alternative<core::Charge>(command.body) ||
+                            std::holds_alternative<core::ChargePreview>(command.body);
+    const SteadyTime deadline = is_bounded ? SteadyNow() + max_pricing_ : absl::InfiniteDuration();
+    const auto abandoned = [&] { return IsAbandoned(command) || SteadyNow() > deadline; };
+    for (const auto& [key, event] : wanted.costs) {
+      absl::StatusOr<std::vector<core::Cost>> costs = CostsOf(key, event, abandoned);
+      if (!costs.ok()) return IsAbandoned(command) ? NobodyWaits() : TakesTooLong(max_pricing_);
+      pricing->costs.insert_or_assign(key, *std::move(costs));
+    }
+    for (const ReferenceWanted& reference : wanted.references) {
+      pricing->references.insert_or_assign(
+          {reference.budget_id, reference.session_id, reference.carried.get()},
+          ReferenceOf(reference));
+      if (reference.carried != nullptr) pricing->kept.push_back(reference.carried);
+      if (IsAbandoned(command)) return NobodyWaits();
+    }
+    for (const UnitPriceWanted& price : wanted.prices) {
+      const std::string encoding = core::EncodeEvent(price.event);
+      pricing->prices.insert_or_assign({price.reference.get(), encoding, price.count, price.level},
+                                       ChainOf(price.reference)->PriceOf(price, encoding));
+      pricing->kept.push_back(price.reference);
+      if (IsAbandoned(command)) return NobodyWaits();
+    }
+    return std::shared_ptr<const Pricing>(std::move(pricing));
+  }
+
+ private:
+  // What was computed for the command in earlier rounds.
+  static std::shared_ptr<Pricing> Before(const core::PricesWanted& wanted) {
+    const std::shared_ptr<const Pricing>& before = wanted.command->pricing;
+    return before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
+  }
+
+  // Calls those who came meanwhile.
+  void End(const Key& key) ABSL_LOCKS_EXCLUDED(mutex_) {
     std::vector<Continuation> waiting;
     {
       absl::MutexLock lock(&mutex_);
@@ -76,25 +153,6 @@ class PricingLedger::Memory {
     for (Continuation& continuation : waiting) std::move(continuation)();
   }
 
-  std::shared_ptr<const Pricing> Compute(const core::PricesWanted& wanted, const Pricing* before) {
-    auto pricing =
-        before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
-    for (const ReferenceWanted& reference : wanted.references) {
-      pricing->references.insert_or_assign(
-          {reference.budget_id, reference.session_id, reference.carried.get()},
-          ReferenceOf(reference));
-      if (reference.carried != nullptr) pricing->kept.push_back(reference.carried);
-    }
-    for (const UnitPriceWanted& price : wanted.prices) {
-      const std::string encoding = core::EncodeEvent(price.event);
-      pricing->prices.insert_or_assign({price.reference.get(), encoding, price.count, price.level},
-                                       ChainOf(price.reference)->PriceOf(price, encoding));
-      pricing->kept.push_back(price.reference);
-    }
-    return pricing;
-  }
-
- private:
   using AnyReference = absl::StatusOr<std::shared_ptr<const UnitReference>>;
   using ReferenceKey =
       std::tuple<accounting::NeighboringRelation, double, double, int64_t, std::string, bool>;
@@ -124,6 +182,21 @@ class PricingLedger::Memory {
     std::map<std::tuple<std::string, int64_t, int64_t>, absl::StatusOr<UnitPrice>> prices_
         ABSL_GUARDED_BY(mutex_);
   };
+
+  absl::StatusOr<std::vector<core::Cost>> CostsOf(const core::CostKey& key,
+                                                  const accounting::MechanismEvent& event,
+                                                  absl::FunctionRef<bool()> abandoned)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (const auto known = costs_.find(key); known != costs_.end()) return known->second;
+    }
+    absl::StatusOr<std::vector<core::Cost>> computed = core::ComputeCosts(key, event, abandoned);
+    if (!computed.ok()) return computed;
+    absl::MutexLock lock(&mutex_);
+    if (costs_.size() >= kMaxCosts) costs_.clear();
+    return costs_.insert_or_assign(key, *std::move(computed)).first->second;
+  }
 
   AnyReference ReferenceOf(const ReferenceWanted& wanted) ABSL_LOCKS_EXCLUDED(mutex_) {
     // A successor's is its own.
@@ -159,67 +232,118 @@ class PricingLedger::Memory {
     return chains_.front();
   }
 
+  const absl::Duration max_pricing_;
   absl::Mutex mutex_;
+  std::map<core::CostKey, std::vector<core::Cost>> costs_ ABSL_GUARDED_BY(mutex_);
   std::map<ReferenceKey, AnyReference> references_ ABSL_GUARDED_BY(mutex_);
   std::list<std::shared_ptr<Chain>> chains_ ABSL_GUARDED_BY(mutex_);  // the last used first
-  std::map<FilterKey, std::vector<Continuation>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::map<Key, std::vector<Continuation>> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
+// One command, from its first submission to its reply.
+class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
+ public:
+  Passage(core::DurableLedger& ledger, std::weak_ptr<ComputationPool> computations,
+          std::shared_ptr<Memory> memory, core::Tenant tenant, Reply reply)
+      : ledger_(ledger),
+        computations_(std::move(computations)),
+        memory_(std::move(memory)),
+        tenant_(std::move(tenant)),
+        reply_(std::move(reply)) {}
+  Passage(const Passage&) = delete;
+  Passage& operator=(const Passage&) = delete;
+  // A stopping pool drops the task that was to reply.
+  ~Passage() {
+    if (reply_ != nullptr) {
+      End(absl::UnavailableError("the server is stopping: nothing was done"));
+    }
+  }
+
+  void Submit(core::Command command) {
+    ledger_.Submit(tenant_, std::move(command),
+                   [self = shared_from_this()](absl::StatusOr<core::Outcome> outcome) {
+                     self->Take(std::move(outcome));
+                   });
+  }
+
+ private:
+  void End(absl::StatusOr<core::Outcome> outcome) {
+    std::exchange(reply_, nullptr)(std::move(outcome));
+  }
+
+  void Take(absl::StatusOr<core::Outcome> outcome) {
+    auto* wanted = outcome.ok() ? std::get_if<core::PricesWanted>(&*outcome) : nullptr;
+    if (wanted == nullptr) return End(std::move(outcome));
+    if (++rounds_ > kMaxRounds) {
+      return End(absl::UnavailableError(
+          "other charges took the units that this one was priced at, again and again: nothing was "
+          "done, try again"));
+    }
+    if (IsAbandoned(*wanted->command)) return End(NobodyWaits());
+    if (std::shared_ptr<const Pricing> known = memory_->Recall(*wanted)) {
+      return SubmitAgain(*wanted->command, std::move(known));
+    }
+    std::unique_ptr<Memory::Turn> turn;
+    if (const std::optional<Memory::Key> key = KeyOf(*wanted)) {
+      turn = memory_->Begin(
+          *key, [self = shared_from_this(), command = wanted->command] { self->Submit(*command); });
+      if (turn == nullptr) return;
+    }
+    Compute(*std::move(wanted), std::move(turn));
+  }
+
+  // What others may want as well.
+  std::optional<Memory::Key> KeyOf(const core::PricesWanted& wanted) const {
+    if (!wanted.references.empty()) {
+      const ReferenceWanted& first = wanted.references.front();
+      return Memory::FilterKey(tenant_.name, first.budget_id, first.session_id);
+    }
+    if (!wanted.costs.empty()) return wanted.costs.begin()->first;
+    return std::nullopt;
+  }
+
+  void Compute(core::PricesWanted wanted, std::unique_ptr<Memory::Turn> turn) {
+    const std::shared_ptr<ComputationPool> pool = computations_.lock();
+    if (pool == nullptr) return;
+    const absl::Status accepted = pool->Submit(
+        tenant_,
+        [self = shared_from_this(), wanted = std::move(wanted), turn = std::move(turn)]() mutable {
+          absl::StatusOr<std::shared_ptr<const Pricing>> pricing = NobodyWaits();
+          if (!IsAbandoned(*wanted.command)) pricing = self->memory_->Compute(wanted);
+          if (pricing.ok()) {
+            self->SubmitAgain(*wanted.command, *std::move(pricing));
+          } else {
+            self->End(pricing.status());
+          }
+          // After it was submitted: whoever waited is decided after it.
+          turn.reset();
+        });
+    if (!accepted.ok()) End(accepted);
+  }
+
+  void SubmitAgain(core::Command command, std::shared_ptr<const Pricing> pricing) {
+    command.pricing = std::move(pricing);
+    Submit(std::move(command));
+  }
+
+  core::DurableLedger& ledger_;
+  const std::weak_ptr<ComputationPool> computations_;
+  const std::shared_ptr<Memory> memory_;
+  const core::Tenant tenant_;
+  Reply reply_;  // nullptr once it was called
+  int rounds_ = 0;
 };
 
 PricingLedger::PricingLedger(core::DurableLedger& ledger,
-                             std::shared_ptr<ComputationPool> computations)
+                             std::shared_ptr<ComputationPool> computations,
+                             absl::Duration max_pricing)
     : ForwardingLedger(ledger),
       computations_(std::move(computations)),
-      memory_(std::make_shared<Memory>()) {}
+      memory_(std::make_shared<Memory>(max_pricing)) {}
 
 void PricingLedger::Submit(core::Tenant tenant, core::Command command, Reply reply) {
-  SubmitPriced(ledger(), computations_, memory_, std::move(tenant), std::move(command), 0,
-               std::move(reply));
-}
-
-void PricingLedger::SubmitPriced(core::DurableLedger& ledger,
-                                 std::weak_ptr<ComputationPool> computations,
-                                 std::shared_ptr<Memory> memory, core::Tenant tenant,
-                                 core::Command command, int round, Reply reply) {
-  core::Tenant same_tenant = tenant;
-  ledger.Submit(
-      std::move(tenant), std::move(command),
-      [&ledger, computations = std::move(computations), memory = std::move(memory),
-       tenant = std::move(same_tenant), round,
-       reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
-        auto* wanted = outcome.ok() ? std::get_if<core::PricesWanted>(&*outcome) : nullptr;
-        if (wanted == nullptr) return std::move(reply)(std::move(outcome));
-        if (round == kMaxRounds) {
-          return std::move(reply)(absl::UnavailableError(
-              "other charges took the units that this one was priced at, again and again: nothing "
-              "was done, try again"));
-        }
-        auto one_reply = std::make_shared<OneReply>(std::move(reply));
-        const std::shared_ptr<ComputationPool> pool = computations.lock();
-        if (pool == nullptr) return;
-        const core::Tenant asking = tenant;
-        const absl::Status accepted = pool->Submit(
-            asking, [&ledger, computations, memory = std::move(memory), tenant = std::move(tenant),
-                     round, wanted = *std::move(wanted), one_reply]() mutable {
-              std::optional<Memory::FilterKey> key;
-              if (!wanted.references.empty()) {
-                const ReferenceWanted& first = wanted.references.front();
-                key.emplace(tenant.name, first.budget_id, first.session_id);
-                const bool mine = memory->Begin(*key, [&ledger, computations, memory, tenant, round,
-                                                       command = wanted.command, one_reply] {
-                  SubmitPriced(ledger, computations, memory, tenant, *command, round + 1,
-                               one_reply->Take());
-                });
-                if (!mine) return;
-              }
-              core::Command again = *wanted.command;
-              again.pricing = memory->Compute(wanted, wanted.command->pricing.get());
-              SubmitPriced(ledger, std::move(computations), memory, std::move(tenant),
-                           std::move(again), round + 1, one_reply->Take());
-              // After it was submitted: whoever waited is decided after it.
-              if (key.has_value()) memory->End(*key);
-            });
-        if (!accepted.ok()) one_reply->Take()(accepted);
-      });
+  std::make_shared<Passage>(ledger(), computations_, memory_, std::move(tenant), std::move(reply))
+      ->Submit(std::move(command));
 }
 
 }  // namespace epsledger::transport

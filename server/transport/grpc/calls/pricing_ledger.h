@@ -3,26 +3,33 @@
 
 #include <memory>
 
+#include "absl/time/time.h"
 #include "server/core/durable_ledger.h"
 #include "server/transport/grpc/calls/computation_pool.h"
 
 namespace epsledger::transport {
 
-// A ledger that has the references and prices computed that a command wants, on the computation
-// pool, and submits it again; otherwise it does as the one below. No outcome that comes out of it
-// is PricesWanted. What was computed is remembered: most commands after the first want what another
-// wanted before. Thread-safe.
+// A ledger that has the costs, references and prices computed that a command wants, on the
+// computation pool, and submits it again; otherwise it does as the one below. No outcome that comes
+// out of it is PricesWanted. What was computed is remembered: most commands after the first want
+// what another wanted before. Thread-safe.
+//
+// The work is bounded. CANCELLED: the command was abandoned before everything was computed.
+// INVALID_ARGUMENT: the events of a charge or preview take more than `max_pricing` to price.
+// Nothing was decided then.
 class PricingLedger : public core::ForwardingLedger {
  public:
-  PricingLedger(core::DurableLedger& ledger, std::shared_ptr<ComputationPool> computations);
+  // Those of training take milliseconds.
+  static constexpr absl::Duration kMaxPricing = absl::Seconds(20);
+
+  PricingLedger(core::DurableLedger& ledger, std::shared_ptr<ComputationPool> computations,
+                absl::Duration max_pricing = kMaxPricing);
 
   void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
 
  private:
   class Memory;
-  static void SubmitPriced(core::DurableLedger& ledger, std::weak_ptr<ComputationPool> computations,
-                           std::shared_ptr<Memory> memory, core::Tenant tenant,
-                           core::Command command, int round, Reply reply);
+  class Passage;
 
   const std::shared_ptr<ComputationPool> computations_;
   const std::shared_ptr<Memory> memory_;

@@ -59,6 +59,11 @@ class StreamCall : public OpenCall,
   // REQUIRES: Open was OK.
   const access::Caller& caller() const { return caller_; }
   const core::Tenant& tenant() const { return caller_.tenant; }
+  // True once the client is given its end: nobody waits for an answer any more.
+  bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    return ended_;
+  }
 
   // Does the next thing there is to do, if any: called after every answer that was taken, and at
   // times.

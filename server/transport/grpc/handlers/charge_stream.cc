@@ -90,11 +90,13 @@ void ChargeStream::Submit(std::string_view message, int64_t number) {
   absl::StatusOr<core::Command> command = ReadCommand(message, *head_key_, this->caller());
   if (!command.ok()) return Keep({number, {}, command.status()});
   core::SessionName session = std::get<core::Charge>(command->body).session;
-  ledger_.Submit(tenant(), *std::move(command),
-                 [self = std::static_pointer_cast<ChargeStream>(shared_from_this()), number,
-                  session = std::move(session)](absl::StatusOr<core::Outcome> outcome) mutable {
-                   self->Keep({number, std::move(session), std::move(outcome)});
-                 });
+  const auto self = std::static_pointer_cast<ChargeStream>(shared_from_this());
+  command->abandoned = [self] { return self->Abandoned(); };
+  ledger_.Submit(
+      tenant(), *std::move(command),
+      [self, number, session = std::move(session)](absl::StatusOr<core::Outcome> outcome) mutable {
+        self->Keep({number, std::move(session), std::move(outcome)});
+      });
 }
 
 void ChargeStream::Keep(Reply reply) {

@@ -62,7 +62,8 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                         .validate_only = options.validate_only,
                         .last_seen = std::move(options.last_seen),
                         .actor = access::ActorOf(call->caller()),
-                        .body = std::move(body)};
+                        .body = std::move(body),
+                        .abandoned = [call] { return call->Abandoned(); }};
   ledger.Submit(call->caller().tenant, std::move(command),
                 [call, reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
                   if (!outcome.ok()) {

@@ -221,7 +221,7 @@ Table ChargeTable(const std::vector<const v1::Charge*>& charges) {
   for (const v1::Charge* charge : charges) {
     const bool refused = charge->has_refusal();
     table.AddRow(
-        {charge->sequence(), charge->name(), charge->count(), DescribeEvent(charge->event()),
+        {charge->sequence(), charge->name(), charge->count(), DescribeEvent(*charge),
          Cell(v1::Charge::Decision_Name(charge->decision())).In(refused ? Tone::kBad : Tone::kGood),
          refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
          refused ? charge->refusal().limiting_resource() : ""});

@@ -95,4 +95,9 @@ std::string DescribeEvent(const v1::MechanismEvent& event) {
   return MechanismMessage::Wrap(event).ToJson();
 }
 
+std::string DescribeEvent(const v1::Charge& charge) {
+  return charge.has_event() || charge.event_description().empty() ? DescribeEvent(charge.event())
+                                                                  : charge.event_description();
+}
+
 }  // namespace epsledger::cli

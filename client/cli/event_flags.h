@@ -40,6 +40,8 @@ absl::StatusOr<Mechanism> ReadEvent(absl::string_view flag, absl::string_view js
 
 // "gaussian 1.1", "poissonSampled 0.01 of gaussian 1.1", or the JSON of other events.
 std::string DescribeEvent(const v1::MechanismEvent& event);
+// That of a charge, or what the ledger keeps of one that it refused.
+std::string DescribeEvent(const v1::Charge& charge);
 
 }  // namespace epsledger::cli
 

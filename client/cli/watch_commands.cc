@@ -32,7 +32,7 @@ std::string Describe(const v1::LedgerChange& change) {
       return "attempt opened";
     case v1::LedgerChange::kCharge: {
       const v1::Charge& charge = change.charge();
-      const std::string what = absl::StrCat(charge.count(), " x ", DescribeEvent(charge.event()));
+      const std::string what = absl::StrCat(charge.count(), " x ", DescribeEvent(charge));
       return charge.decision() == v1::Charge::ACCEPTED
                  ? absl::StrCat("charge ACCEPTED: ", what)
                  : absl::StrCat("charge REFUSED, ",

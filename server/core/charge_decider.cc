@@ -9,9 +9,32 @@
 #include "accounting/filter/filter.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
+#include "server/core/sha256.h"
 
 namespace epsledger::core {
 namespace {
+
+// For people: the event, or, of a large one, its kind and size.
+std::string WordsOf(const accounting::MechanismEvent& event, size_t bytes) {
+  constexpr size_t kMaxDescribed = 2'000;
+  std::string words =
+      bytes <= kMaxDescribed
+          ? accounting::Describe(event)
+          : std::visit(
+                [bytes](const auto& kind) {
+                  return absl::StrFormat("%s of %d bytes", accounting::JsonName(kind.kName), bytes);
+                },
+                event.kind());
+  if (words.size() <= kMaxEventWordsBytes) return words;
+  size_t end = kMaxEventWordsBytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0) == 0x80) --end;  // UTF-8
+  return words.substr(0, end) + "...";
+}
+
+EventOutline OutlineOf(const accounting::MechanismEvent& event, const std::string& encoding) {
+  return {.digest = std::string(BytesOf(Sha256({encoding}))),
+          .words = WordsOf(event, encoding.size())};
+}
 
 // True if no amount of room would let the event through.
 bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
@@ -62,8 +85,17 @@ absl::Status ChargeDecider::AddReplay(const ChargeItem& item, ChargeRecord store
     return conflict(absl::StrFormat("%d", item.count), absl::StrFormat("%d", stored.row.count),
                     "count");
   }
-  if (EncodeEvent(item.event) != EncodeEvent(stored.event)) {
-    return conflict(accounting::Describe(item.event), accounting::Describe(stored.event), "event");
+  const std::string encoding = EncodeEvent(item.event);
+  if (stored.event.has_value()) {
+    if (encoding != EncodeEvent(*stored.event)) {
+      return conflict(accounting::Describe(item.event), accounting::Describe(*stored.event),
+                      "event");
+    }
+  } else {
+    if (BytesOf(Sha256({encoding})) != stored.outline->digest) {
+      return conflict(OutlineOf(item.event, encoding).words, stored.outline->words, "event");
+    }
+    stored.event = item.event;
   }
   replays_.emplace(item.charge_id, std::move(stored));
   return absl::OkStatus();
@@ -71,7 +103,7 @@ absl::Status ChargeDecider::AddReplay(const ChargeItem& item, ChargeRecord store
 
 absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge& command) {
   struct Verdict {
-    PricedEvent event;
+    int64_t index = kNotHeld;  // of the event, once it is priced
     std::optional<Refusal> refusal;
   };
   looks_ahead_ = command.items.size() > 1 || command.items[0].count > 1;
@@ -80,39 +112,45 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
   bool any_refused = std::any_of(replays_.begin(), replays_.end(), [](const auto& replay) {
     return replay.second.row.decision != ChargeDecision::kAccepted;
   });
+  bool any_accepted = false;
   std::vector<Verdict> verdicts;
   verdicts.reserve(command.items.size());
   entries_.reserve(command.items.size() + 1);  // few have events of their own
   for (const ChargeItem& item : command.items) {
     if (replays_.count(item.charge_id) > 0) continue;
-    absl::StatusOr<PricedEvent> event = Price(item.event);
-    if (!event.ok()) return event.status();
-    Verdict verdict{.event = *event, .refusal = {}};
+    Verdict verdict;
+    std::optional<Refusal>& refusal = verdict.refusal;
+    // Whatever the event costs: it is not priced.
     if (fenced) {
-      verdict.refusal = Refusal{.reason = RefusalReason::kAttemptFenced};
+      refusal = Refusal{.reason = RefusalReason::kAttemptFenced};
     } else if (conditions_.blocked) {
-      verdict.refusal = conditions_.blocked;
+      refusal = conditions_.blocked;
     } else if (all_or_nothing && any_refused) {
-      verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
+      refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     } else {
-      verdict.refusal = WhyNot(*event, item.event, item.count);
+      absl::StatusOr<PricedEvent> event = Price(item.event);
+      if (!event.ok()) return event.status();
+      verdict.index = event->index;
+      refusal = WhyNot(*event, item.event, item.count);
       if (!wanted_.empty()) continue;  // the other items may want more
-      if (!verdict.refusal) {
+      if (!refusal) {
         if (absl::Status status = CheckUses(*event, item.count); !status.ok()) return status;
         Take(*event, item.count);
       }
     }
-    any_refused = any_refused || verdict.refusal.has_value();
+    any_refused = any_refused || refusal.has_value();
+    any_accepted = any_accepted || !refusal.has_value();
     verdicts.push_back(std::move(verdict));
   }
   if (!wanted_.empty()) return std::vector<ChargeRecord>();
   if (all_or_nothing && any_refused) {
+    any_accepted = false;
     for (Verdict& verdict : verdicts) {
       if (!verdict.refusal) verdict.refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     }
   }
-  EnterPrices(std::any_of(verdicts.begin(), verdicts.end(),
-                          [](const Verdict& verdict) { return !verdict.refusal.has_value(); }));
+  if (any_accepted) EnterPrices();
+  next_sequence_ += static_cast<int64_t>(entries_.size());
   std::vector<ChargeRecord> records;
   records.reserve(command.items.size());
   auto verdict = verdicts.begin();
@@ -121,7 +159,7 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
       records.push_back(replay->second);
       continue;
     }
-    records.push_back(MakeRecord(command, item, verdict->event, std::move(verdict->refusal)));
+    records.push_back(MakeRecord(command, item, verdict->index, std::move(verdict->refusal)));
     ++verdict;
   }
   return records;
@@ -169,29 +207,23 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
     }
     return priced;
   }
-  const int64_t index = static_cast<int64_t>(session_.events.size() + new_events_.size());
-  const auto [it, is_new] =
-      new_events_.try_emplace(encoding, index, std::vector<std::vector<Cost>>());
-  if (is_new) {
-    if (index >= kMaxDistinctEvents) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "budgets/%s/sessions/%s holds %d distinct events, the most a session may: open another "
-          "session, or repeat an event",
-          session_.spec.budget_id, session_.spec.id, kMaxDistinctEvents));
-    }
+  auto it = new_events_.find(encoding);
+  if (it == new_events_.end()) {
+    if (absl::Status status = CheckRoomFor(encoding.size()); !status.ok()) return status;
+    new_event_bytes_ += static_cast<int64_t>(encoding.size());
+    NewEvent added{.index = static_cast<int64_t>(session_.events.size() + new_events_.size()),
+                   .event = event,
+                   .unit_costs = {}};
     for (const Gate& gate : gates_) {
       const std::vector<Cost>* costs =
           FindCosts(event, encoding, session_.spec.relation, gate.balance.filter(),
                     gate.IsCrossed(), pricing_, &wanted_);
-      it->second.second.push_back(costs == nullptr ? std::vector<Cost>() : *costs);
+      added.unit_costs.push_back(costs == nullptr ? std::vector<Cost>() : *costs);
     }
-    entries_.push_back(EventPriced{.session_number = session_.number,
-                                   .event_index = index,
-                                   .event = event,
-                                   .unit_costs = it->second.second});
+    it = new_events_.emplace(encoding, std::move(added)).first;
   }
-  PricedEvent priced{.index = it->second.first,
-                     .unit_costs = &it->second.second,
+  PricedEvent priced{.index = it->second.index,
+                     .unit_costs = &it->second.unit_costs,
                      .unit_prices = nullptr,
                      .tickets_left = 0,
                      .is_non_private = IsNonPrivate(event),
@@ -202,6 +234,24 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
              .first->second;
   }
   return priced;
+}
+
+absl::Status ChargeDecider::CheckRoomFor(size_t bytes) const {
+  const auto count = static_cast<int64_t>(session_.events.size() + new_events_.size());
+  if (count >= kMaxDistinctEvents) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "budgets/%s/sessions/%s holds %d distinct events, the most a session may: open another "
+        "session, or repeat an event",
+        session_.spec.budget_id, session_.spec.id, kMaxDistinctEvents));
+  }
+  if (session_.event_bytes + new_event_bytes_ + static_cast<int64_t>(bytes) > kMaxEventBytes) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "budgets/%s/sessions/%s holds distinct events of %d bytes, and one more of %d bytes would "
+        "make it more than %d: open another session, or repeat an event",
+        session_.spec.budget_id, session_.spec.id, session_.event_bytes + new_event_bytes_, bytes,
+        kMaxEventBytes));
+  }
+  return absl::OkStatus();
 }
 
 bool ChargeDecider::IsNonPrivate(const accounting::MechanismEvent& event) const {
@@ -347,12 +397,37 @@ void ChargeDecider::TellUnits(const PricedEvent& event, const accounting::Mechan
   refusal->requested = cell == *units ? CostOfUnits(asked) : Cost::RoundUp(charge->reserve);
 }
 
-void ChargeDecider::EnterPrices(bool any_accepted) {
-  if (any_accepted) {
-    entries_.insert(entries_.begin(), reference_entries_.begin(), reference_entries_.end());
-    entries_.insert(entries_.end(), unit_entries_.begin(), unit_entries_.end());
+void ChargeDecider::EnterPrices() {
+  entries_ = std::move(reference_entries_);
+  std::vector<std::pair<const std::string, NewEvent>*> used(new_events_.size());
+  for (auto& added : new_events_) used[added.second.index - session_.events.size()] = &added;
+  for (const auto* added : used) {
+    if (uses_taken_.count(added->second.index) == 0) continue;
+    const auto place = static_cast<int64_t>(session_.events.size() + entered_.size());
+    entered_[added->second.index] = place;
+    entries_.push_back(EventPriced{.session_number = session_.number,
+                                   .event_index = place,
+                                   .event = added->second.event,
+                                   .unit_costs = added->second.unit_costs});
   }
-  next_sequence_ += static_cast<int64_t>(entries_.size());
+  for (UnitsPriced& price : unit_entries_) {
+    if (price.event_index >= static_cast<int64_t>(session_.events.size())) {
+      const auto place = entered_.find(price.event_index);
+      if (place == entered_.end()) continue;
+      price.event_index = place->second;
+    }
+    entries_.push_back(std::move(price));
+  }
+}
+
+int64_t ChargeDecider::PlaceOf(const accounting::MechanismEvent& event, int64_t index) const {
+  if (index == kNotHeld) {
+    const auto held = session_.event_index.find(EncodeEvent(event));
+    return held == session_.event_index.end() ? kNotHeld : held->second;
+  }
+  if (index < static_cast<int64_t>(session_.events.size())) return index;
+  const auto entered = entered_.find(index);
+  return entered == entered_.end() ? kNotHeld : entered->second;
 }
 
 std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event,
@@ -431,22 +506,32 @@ absl::Status ChargeDecider::CheckUses(const PricedEvent& event, int64_t more) co
       session_.spec.budget_id, session_.spec.id, uses, accounting::kMaxEventCount));
 }
 
-ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& item,
-                                       const PricedEvent& event, std::optional<Refusal> refusal) {
-  ChargeDecided row{
-      .session_number = session_.number,
-      .attempt = command.attempt,
-      .charge_id = item.charge_id,
-      .event_index = event.index,
-      .count = item.count,
-      .decision = refusal.has_value() ? ChargeDecision::kRefused : ChargeDecision::kAccepted,
-      .refusal = std::move(refusal)};
-  entries_.emplace_back(row);
-  return ChargeRecord{.row = std::move(row),
+ChargeRecord ChargeDecider::MakeRecord(const Charge& command, const ChargeItem& item, int64_t index,
+                                       std::optional<Refusal> refusal) {
+  ChargeRecord record{.row = {.session_number = session_.number,
+                              .attempt = command.attempt,
+                              .charge_id = item.charge_id,
+                              .event_index = PlaceOf(item.event, index),
+                              .count = item.count,
+                              .decision = refusal.has_value() ? ChargeDecision::kRefused
+                                                              : ChargeDecision::kAccepted,
+                              .refusal = std::move(refusal)},
                       .event = item.event,
                       .sequence = next_sequence_++,
                       .time_micros = time_micros_,
                       .hash = {}};
+  if (record.row.event_index != kNotHeld) {
+    entries_.emplace_back(record.row);
+    return record;
+  }
+  record.outline = OutlineOf(item.event, EncodeEvent(item.event));
+  entries_.push_back(ChargeRefused{.session_number = session_.number,
+                                   .attempt = command.attempt,
+                                   .charge_id = item.charge_id,
+                                   .event = *record.outline,
+                                   .count = item.count,
+                                   .refusal = *record.row.refusal});
+  return record;
 }
 
 }  // namespace epsledger::core

@@ -62,6 +62,7 @@ class ChargeDecider {
  private:
   // An event with what it costs at every gate and what is left of it in the plan.
   struct PricedEvent {
+    // Of the session's events, or, of a new one, in the order in which the command names them.
     int64_t index = 0;
     // One vector per gate; empty for a DECLARED session.
     const std::vector<std::vector<Cost>>* unit_costs = nullptr;
@@ -74,8 +75,15 @@ class ChargeDecider {
     std::vector<Sampler> samplers = {};
   };
 
-  // Finds the event in the session, or its costs in the command's pricing and makes an EventPriced
-  // entry; adds to wanted_ what is missing.
+  // An event that the session does not hold.
+  struct NewEvent {
+    int64_t index = 0;
+    accounting::MechanismEvent event;
+    std::vector<std::vector<Cost>> unit_costs;
+  };
+
+  // Finds the event in the session, or its costs in the command's pricing; adds to wanted_ what is
+  // missing.
   absl::StatusOr<PricedEvent> Price(const accounting::MechanismEvent& event);
   // What the charge costs at gates_[gate] now.
   std::vector<Cost> CostAt(size_t gate, const PricedEvent& event, int64_t count) const;
@@ -109,13 +117,19 @@ class ChargeDecider {
   int64_t UsesOf(const PricedEvent& event) const;
   // FAILED_PRECONDITION if `more` uses would be more than a history can hold.
   absl::Status CheckUses(const PricedEvent& event, int64_t more) const;
-  ChargeRecord MakeRecord(const Charge& command, const ChargeItem& item, const PricedEvent& event,
+  // FAILED_PRECONDITION if the session has no room for one more event of so many bytes.
+  absl::Status CheckRoomFor(size_t bytes) const;
+  // `index` of the PricedEvent, or kNotHeld if the event was not priced.
+  ChargeRecord MakeRecord(const Charge& command, const ChargeItem& item, int64_t index,
                           std::optional<Refusal> refusal);
+  // Where the session holds the event, or will with the entries so far; kNotHeld if it does not.
+  int64_t PlaceOf(const accounting::MechanismEvent& event, int64_t index) const;
   // Where units are what a charge is short of: says so in their numbers.
   void TellUnits(const PricedEvent& event, const accounting::MechanismEvent& what, size_t place,
                  int64_t count, Refusal* refusal) const;
-  // Puts the entries that charges stand on before theirs.
-  void EnterPrices(bool any_accepted);
+  // Puts the entries that charges stand on before theirs: events that no charge was accepted of are
+  // not among them.
+  void EnterPrices();
 
   const SessionState& session_;
   Conditions conditions_;
@@ -125,8 +139,11 @@ class ChargeDecider {
   // Charged before, or by the items so far.
   bool non_private_taken_;
   std::map<std::string, ChargeRecord> replays_;  // by charge id
-  // Events first used in this command: encoding -> (index, unit costs).
-  std::map<std::string, std::pair<int64_t, std::vector<std::vector<Cost>>>> new_events_;
+  // Events first used in this command, by encoding.
+  std::map<std::string, NewEvent> new_events_;
+  int64_t new_event_bytes_ = 0;
+  // Of those that charges were accepted of: their index here -> in the session.
+  std::map<int64_t, int64_t> entered_;
   // Uses taken by the items so far, by event index.
   std::map<int64_t, int64_t> uses_taken_;
   const Pricing* const pricing_;
@@ -140,7 +157,7 @@ class ChargeDecider {
   // Where it was computed that an event of this command has no price.
   std::set<std::pair<int64_t, size_t>> without_price_;  // event index, gate
   std::vector<EntryBody> reference_entries_;
-  std::vector<EntryBody> unit_entries_;
+  std::vector<UnitsPriced> unit_entries_;
   std::vector<EntryBody> entries_;
 };
 

@@ -103,6 +103,11 @@ class Describer {
         body.count, " x ", Event(body.session_number, body.event_index), " as ",
         Quoted(body.charge_id), body.refusal.has_value() ? ": " + RefusalText(*body.refusal) : "");
   }
+  std::string operator()(const ChargeRefused& body) const {
+    return absl::StrCat(Attempt(body.session_number, body.attempt), " was refused ", body.count,
+                        " x ", body.event.words, " as ", Quoted(body.charge_id), ": ",
+                        RefusalText(body.refusal));
+  }
   std::string operator()(const BudgetUpdated& body) const {
     return absl::StrCat("budget ", body.budget_id, " is called ",
                         Quoted(body.description.display_name), ", ", body.description.labels.size(),

@@ -28,10 +28,18 @@ const char* Name(RefusalReason reason) {
 
 std::string SettlementId(const std::string& lease_id) { return lease_id + "/settled"; }
 
-std::optional<ChargeKey> KeyOf(const EntryBody& body) {
+std::optional<ChargeKey> ChargeKeyOf(const EntryBody& body) {
   if (const auto* row = std::get_if<ChargeDecided>(&body)) {
     return ChargeKey{row->session_number, row->attempt, row->charge_id};
   }
+  if (const auto* row = std::get_if<ChargeRefused>(&body)) {
+    return ChargeKey{row->session_number, row->attempt, row->charge_id};
+  }
+  return std::nullopt;
+}
+
+std::optional<ChargeKey> KeyOf(const EntryBody& body) {
+  if (std::optional<ChargeKey> key = ChargeKeyOf(body)) return key;
   if (const auto* row = std::get_if<LeaseSettled>(&body)) {
     return ChargeKey{row->session_number, row->attempt, SettlementId(row->lease_id)};
   }

@@ -154,7 +154,7 @@ struct ChargeDecided {
   int64_t session_number = 0;
   int64_t attempt = 0;
   std::string charge_id;
-  int64_t event_index = 0;
+  int64_t event_index = 0;  // of the session's events
   int64_t count = 0;
   ChargeDecision decision = ChargeDecision::kRefused;
   std::optional<Refusal> refusal;  // with kRefused
@@ -167,6 +167,18 @@ struct ChargeDecided {
     v("count", s.count);
     v("decision", s.decision);
     v("refusal", s.refusal);
+  }
+};
+
+// What is kept of an event that the session does not hold, because no charge of it was accepted:
+// what is refused is neither priced nor kept in full, and costs its sender more than the ledger.
+struct EventOutline {
+  std::string digest;  // SHA-256 of the canonical encoding
+  std::string words;   // for people, at most kMaxEventWordsBytes
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("digest", s.digest);
+    v("words", s.words);
   }
 };
 
@@ -370,11 +382,31 @@ struct QuarantineLifted {
   }
 };
 
+// A charge that was refused, of an event that the session did not hold.
+struct ChargeRefused {
+  static constexpr uint8_t kTag = 21;
+  int64_t session_number = 0;
+  int64_t attempt = 0;
+  std::string charge_id;
+  EventOutline event;
+  int64_t count = 0;
+  Refusal refusal;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("session_number", s.session_number);
+    v("attempt", s.attempt);
+    v("charge_id", s.charge_id);
+    v("event", s.event);
+    v("count", s.count);
+    v("refusal", s.refusal);
+  }
+};
+
 using EntryBody =
     std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
                  ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
                  LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
-                 ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted>;
+                 ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted, ChargeRefused>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {
@@ -389,6 +421,8 @@ std::string SettlementId(const std::string& lease_id);
 
 // The key that an entry takes for ever, if it takes one.
 std::optional<ChargeKey> KeyOf(const EntryBody& body);
+// The key of a charge that an entry decides, if it decides one.
+std::optional<ChargeKey> ChargeKeyOf(const EntryBody& body);
 // The budget that an entry creates, or nullptr.
 const BudgetSpec* NewBudgetOf(const EntryBody& body);
 

@@ -347,6 +347,21 @@ double Ledger::LeasedFraction(const BudgetState& budget) const {
 }
 
 absl::StatusOr<ChargeRecord> Ledger::ToRecord(const Entry& entry) const {
+  if (const auto* refused = std::get_if<ChargeRefused>(&entry.body);
+      refused != nullptr && FindSession(refused->session_number) != nullptr) {
+    return ChargeRecord{.row = {.session_number = refused->session_number,
+                                .attempt = refused->attempt,
+                                .charge_id = refused->charge_id,
+                                .event_index = kNotHeld,
+                                .count = refused->count,
+                                .decision = ChargeDecision::kRefused,
+                                .refusal = refused->refusal},
+                        .event = std::nullopt,
+                        .outline = refused->event,
+                        .sequence = entry.sequence,
+                        .time_micros = entry.time_micros,
+                        .hash = entry.hash};
+  }
   const auto* row = std::get_if<ChargeDecided>(&entry.body);
   const SessionState* session = row == nullptr ? nullptr : FindSession(row->session_number);
   if (session == nullptr || row->event_index < 0 ||

@@ -128,6 +128,7 @@ struct SessionState {
   int64_t audit_count = 0;
   // In the order of first use; a DECLARED session starts with the events of its plan.
   std::vector<SessionEvent> events;
+  int64_t event_bytes = 0;  // of their canonical encodings
   // Canonical encoding of an event -> its index above.
   std::map<std::string, int64_t, std::less<>> event_index;
 
@@ -140,11 +141,16 @@ struct SessionState {
 // What was charged so far, run-length encoded, in the order of first use.
 std::vector<accounting::CountedEvent> HistoryOf(const SessionState& state);
 
+// In place of an index: the session does not hold the event.
+inline constexpr int64_t kNotHeld = -1;
+
 // A decided charge with everything an answer needs.
 struct ChargeRecord {
-  ChargeDecided row;
-  accounting::MechanismEvent event;
-  int64_t sequence = 0;  // 0: of a charge that was only validated
+  ChargeDecided row;  // event_index may be kNotHeld, with a refusal
+  // Nothing: it was refused, and the ledger keeps the outline alone.
+  std::optional<accounting::MechanismEvent> event;
+  std::optional<EventOutline> outline = std::nullopt;  // with kNotHeld
+  int64_t sequence = 0;                                // 0: of a charge that was only validated
   int64_t time_micros = 0;
   Hash hash{};
 };
@@ -209,7 +215,8 @@ class Ledger {
   //   FAILED_PRECONDITION  relation, privacy unit or depth do not fit the parent; no room at all
   //   INVALID_ARGUMENT     a cap or plan out of its domain
   //   other                what `lookup` failed with
-  //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events
+  //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events, or
+  //                        kMaxEventBytes of them
   // PricesWanted where the command needs costs, references or prices that `command.pricing` does
   // not hold.
   // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.
@@ -233,9 +240,9 @@ class Ledger {
   absl::StatusOr<Outcome> Execute(const Command& command, ChargeLookup lookup,
                                   absl::FunctionRef<absl::Status(const Entry&)> store);
 
-  // Decides a charge without a key and without entries. NOT_FOUND as Decide. A charge in units
-  // whose price is not in the ledger is told as one that does not fit: ChargePreview has prices
-  // computed.
+  // Decides a charge of an event that the session holds, without a key and without entries.
+  // NOT_FOUND as Decide. A charge in units whose price is not in the ledger is told as one that
+  // does not fit: ChargePreview has prices computed, and costs of other events.
   absl::StatusOr<Preview> PreviewCharge(const SessionName& session,
                                         const accounting::MechanismEvent& event,
                                         int64_t count) const;
@@ -323,6 +330,7 @@ class Ledger {
   absl::Status ApplyBody(const AttemptOpened& body, const Entry& entry);
   absl::Status ApplyBody(const EventPriced& body, const Entry& entry);
   absl::Status ApplyBody(const ChargeDecided& body, const Entry& entry);
+  absl::Status ApplyBody(const ChargeRefused& body, const Entry& entry);
   absl::Status ApplyBody(const BudgetUpdated& body, const Entry& entry);
   absl::Status ApplyBody(const BudgetPhaseChanged& body, const Entry& entry);
   absl::Status ApplyBody(const BudgetSuperseded& body, const Entry& entry);
@@ -353,6 +361,8 @@ class Ledger {
   std::vector<std::vector<Cost>> CostsOf(const SessionState& session,
                                          const std::vector<BudgetState*>& path,
                                          const SessionEvent& event, int64_t count) const;
+  // Counts a charge that was decided with this key.
+  void Count(const ChargeKey& key, bool accepted, const Entry& entry);
   // True if `costs`, one vector a gate as in GatesOf(session), fit everywhere. `path` is the
   // session's, from below.
   bool Fits(const SessionState& session, const std::vector<BudgetState*>& path,

@@ -202,7 +202,9 @@ absl::Status Ledger::ApplyBody(const SessionCreated& body, const Entry& entry) {
   session->create_time_micros = entry.time_micros;
   if (body.own_filter.has_value()) session->own_balance.emplace(*body.own_filter);
   for (const accounting::CountedEvent& planned : spec.plan) {
-    session->event_index.emplace(EncodeEvent(*planned.event), session->events.size());
+    std::string encoding = EncodeEvent(*planned.event);
+    session->event_bytes += static_cast<int64_t>(encoding.size());
+    session->event_index.emplace(std::move(encoding), session->events.size());
     session->events.push_back({.event = *planned.event,
                                .unit_costs = {},
                                .accepted_count = 0,
@@ -260,11 +262,14 @@ absl::Status Ledger::ApplyBody(const AttemptOpened& body, const Entry&) {
 
 absl::Status Ledger::ApplyBody(const EventPriced& body, const Entry&) {
   SessionState* session = MutableSession(body.session_number);
+  std::string encoding = EncodeEvent(*body.event);
+  const auto bytes = static_cast<int64_t>(encoding.size());
   if (session == nullptr || body.event_index != static_cast<int64_t>(session->events.size()) ||
       !SameShape(body.unit_costs, GatesOf(*session)) ||
-      !session->event_index.emplace(EncodeEvent(*body.event), body.event_index).second) {
+      !session->event_index.emplace(std::move(encoding), body.event_index).second) {
     return Contradiction("an event is priced out of order or for other budgets");
   }
+  session->event_bytes += bytes;
   session->events.push_back({.event = *body.event,
                              .unit_costs = body.unit_costs,
                              .unit_prices = std::vector<UnitPrices>(body.unit_costs.size()),
@@ -359,11 +364,27 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
                                      .hash = entry.hash,
                                      .costs = std::move(costs)};
   }
-  if (body.attempt == session->current_attempt && session->IsBeyondLastChargeId(body.charge_id)) {
-    session->last_charge_id = body.charge_id;
+  Count({body.session_number, body.attempt, body.charge_id}, accepted, entry);
+  return absl::OkStatus();
+}
+
+absl::Status Ledger::ApplyBody(const ChargeRefused& body, const Entry& entry) {
+  const SessionState* session = FindSession(body.session_number);
+  if (session == nullptr || body.attempt < 1 || body.attempt > session->current_attempt ||
+      body.count < 1 || body.event.digest.size() != Hash().size()) {
+    return Contradiction("a refused charge names a session, attempt or event that cannot be");
   }
-  ++(accepted ? session->accepted_charge_count : session->refused_charge_count);
-  for (BudgetState* budget : path) {
+  Count({body.session_number, body.attempt, body.charge_id}, /*accepted=*/false, entry);
+  return absl::OkStatus();
+}
+
+void Ledger::Count(const ChargeKey& key, bool accepted, const Entry& entry) {
+  SessionState& session = *MutableSession(key.session_number);
+  if (key.attempt == session.current_attempt && session.IsBeyondLastChargeId(key.charge_id)) {
+    session.last_charge_id = key.charge_id;
+  }
+  ++(accepted ? session.accepted_charge_count : session.refused_charge_count);
+  for (BudgetState* budget : MutablePathToRoot(session.spec.budget_id)) {
     if (accepted) {
       ++budget->accepted_charge_count;
       budget->last_accepted_time_micros = entry.time_micros;
@@ -372,7 +393,6 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
       Remember(entry, budget);
     }
   }
-  return absl::OkStatus();
 }
 
 absl::Status Ledger::ApplyBody(const LeaseGranted& body, const Entry& entry) {

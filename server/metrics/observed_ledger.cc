@@ -116,6 +116,10 @@ void ObservedLedger::Submit(core::Tenant tenant, core::Command command, Reply re
       [instruments = instruments_, kind, start,
        reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
         instruments->in_flight->Decrement();
+        // No answer: it comes again once its events are priced.
+        if (outcome.ok() && std::holds_alternative<core::PricesWanted>(*outcome)) {
+          return std::move(reply)(std::move(outcome));
+        }
         instruments->seconds[kind]->Observe(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
         if (outcome.ok()) {

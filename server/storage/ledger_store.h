@@ -98,8 +98,8 @@ class LedgerStore {
   virtual absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
                                                                 const core::ChargeKey& key) = 0;
 
-  // The ChargeDecided entries of a session with sequence > after_sequence in order, at most
-  // `limit`.
+  // The charges of a session, the entries with a ChargeKeyOf, with sequence > after_sequence in
+  // order, at most `limit`.
   virtual absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
                                                                int64_t session_number,
                                                                int64_t after_sequence,

@@ -85,8 +85,8 @@ absl::StatusOr<std::vector<core::Entry>> MemoryStore::ListCharges(const std::str
   if (ledger == ledgers_.end()) return result;
   for (const core::Entry& entry : ledger->second.entries) {
     if (static_cast<int64_t>(result.size()) >= limit) break;
-    const auto* row = std::get_if<core::ChargeDecided>(&entry.body);
-    if (row != nullptr && row->session_number == session_number &&
+    const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry.body);
+    if (charge.has_value() && charge->session_number == session_number &&
         entry.sequence > after_sequence) {
       result.push_back(entry);
     }

@@ -260,9 +260,11 @@ class Lives {
           absl::Status applied = ledgers[root].Apply(entry);  // the chain, and every cap
           if (const auto* row = std::get_if<core::ChargeDecided>(&entry.body)) {
             if (row->decision == core::ChargeDecision::kAccepted) accepted[root] += row->count;
-            root_of[row->charge_id] = root;
-            EXPECT_TRUE(by_id.emplace(row->charge_id, entry).second)
-                << row->charge_id << " is there twice";
+          }
+          if (const auto key = core::ChargeKeyOf(entry.body)) {
+            root_of[key->charge_id] = root;
+            EXPECT_TRUE(by_id.emplace(key->charge_id, entry).second)
+                << key->charge_id << " is there twice";
           }
           return applied;
         });

@@ -522,8 +522,10 @@ void Workload::Verify(storage::LedgerStore& store) {
     const core::Entry& entry = replay.entries()[static_cast<size_t>(one.sequence - 1)];
     EXPECT_EQ(std::string(entry.hash.begin(), entry.hash.end()), one.hash) << one.key;
     EXPECT_EQ(replay.KeyOfEntry(entry), one.key);
-    if (const auto* row = std::get_if<core::ChargeDecided>(&entry.body)) {
-      EXPECT_EQ(row->decision == core::ChargeDecision::kAccepted, one.accepted) << one.key;
+    if (core::ChargeKeyOf(entry.body).has_value()) {
+      const auto* row = std::get_if<core::ChargeDecided>(&entry.body);
+      EXPECT_EQ(row != nullptr && row->decision == core::ChargeDecision::kAccepted, one.accepted)
+          << one.key;
       keys_told.insert(one.key);
       ++(one.accepted ? accepted_ : refused_);
     }

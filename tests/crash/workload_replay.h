@@ -46,8 +46,8 @@ class WorkloadReplay {
   }
 
   std::string KeyOfEntry(const core::Entry& entry) const {
-    const auto* row = std::get_if<core::ChargeDecided>(&entry.body);
-    return row == nullptr ? "" : Key(*row);
+    const std::optional<core::ChargeKey> key = core::ChargeKeyOf(entry.body);
+    return key.has_value() ? Key(*key) : "";
   }
 
  private:
@@ -58,8 +58,11 @@ class WorkloadReplay {
     int64_t attempt = 0;
   };
 
-  std::string Key(const core::ChargeDecided& row) const {
-    return KeyOf(sessions_.at(row.session_number).name, row.attempt, row.charge_id);
+  std::string Key(const core::ChargeKey& key) const {
+    return KeyOf(sessions_.at(key.session_number).name, key.attempt, key.charge_id);
+  }
+  void TakeKey(const std::string& key) {
+    EXPECT_TRUE(keys_.emplace(key, entries_.size() + 1).second) << key << " is twice";
   }
   void Spend(std::string budget, int64_t units) {
     for (; !budget.empty(); budget = parents_[budget]) {
@@ -88,11 +91,14 @@ class WorkloadReplay {
   void Account(const core::LeaseSettled&) { ++settled_; }
   void Account(const core::ChargeDecided& body) {
     const Session& session = sessions_[body.session_number];
-    EXPECT_TRUE(keys_.emplace(Key(body), entries_.size() + 1).second) << Key(body) << " is twice";
+    const std::string key = Key(*core::ChargeKeyOf(body));
+    TakeKey(key);
     if (body.decision != core::ChargeDecision::kAccepted) return;
-    EXPECT_EQ(body.attempt, session.attempt) << Key(body) << " is of a fenced attempt (I9)";
+    EXPECT_EQ(body.attempt, session.attempt) << key << " is of a fenced attempt (I9)";
     Spend(session.budget, session.declared ? 0 : body.count);
   }
+
+  void Account(const core::ChargeRefused& body) { TakeKey(Key(*core::ChargeKeyOf(body))); }
 
   core::Ledger ledger_;
   std::vector<core::Entry> entries_;

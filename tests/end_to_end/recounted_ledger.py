@@ -52,6 +52,8 @@ class _Bytes:
             return self.number(16)
         if shape == "text":
             return self.take(self.number(4)).decode()
+        if shape == "bytes":
+            return self.take(self.number(4))
         return self.event()
 
     def read_one_of(self, alternatives):
@@ -101,6 +103,8 @@ _ENTRIES = {
     5: ("EventPriced", {**_OF_SESSION, "event_index": "integer", "event": "event", "unit_costs": _COSTS}),
     6: ("ChargeDecided", {**_OF_SESSION, "attempt": "integer", "id": "text", "event_index": "integer",
                           "count": "integer", "decision": "byte", "refusal": ("maybe", _REFUSAL)}),
+    21: ("ChargeRefused", {**_OF_SESSION, "attempt": "integer", "id": "text",
+                           "event": {"digest": "bytes", "words": "text"}, "count": "integer", "refusal": _REFUSAL}),
     11: ("LeaseGranted", {**_OF_SESSION, "attempt": "integer", "lease": "text", "expire": "integer"}),
     12: ("LeaseSettled", {**_OF_SESSION, "attempt": "integer", "lease": "text", "used": "integer"}),
     17: ("ReferenceFixed", {"budget": "text", **_OF_SESSION, "event": "event", "interval": "double",
@@ -109,6 +113,25 @@ _ENTRIES = {
     18: ("UnitsPriced", {**_OF_SESSION, "event_index": "integer", "gate": "integer", "count": "integer",
                          "level": "integer", "units": "integer", "reserve": "double"}),
 }
+
+
+def digest_of(event):
+    """Of an event as proto3 JSON, what the ledger keeps of one that it refused: SHA-256 of its encoding."""
+    return hashlib.sha256(_encoded(event)).digest()
+
+
+def _encoded(event):
+    (name, values), = event.items()
+    (tag, shapes), = [(tag, shapes) for tag, (kind, shapes) in _EVENTS.items() if kind == name]
+    content = bytes([tag])
+    for field, shape in shapes.items():
+        if shape == "double":
+            content += struct.pack(">d", float(values[field]))
+        elif shape == "integer":
+            content += struct.pack(">q", int(values[field]))
+        else:
+            content += _encoded(values[field])
+    return content
 
 
 def entries_of(path):
@@ -173,8 +196,9 @@ class _Session:
 
 
 class RecountedLedger:
-    """`accepted` and `refused`: {(session name, attempt, id): (event, count, sequence, hash)}. Raises AssertionError
-    where an accepted charge does not fit by this count, or a key is decided twice."""
+    """`accepted` and `refused`: {(session name, attempt, id): (event, count, sequence, hash)}, of a refused event that
+    the session did not hold its digest. Raises AssertionError where an accepted charge does not fit by this count, or a
+    key is decided twice."""
 
     def __init__(self, path):
         self.entries = entries_of(path)
@@ -371,6 +395,12 @@ class RecountedLedger:
                  for gate, budget in enumerate(self.path(session.spec["budget"]))]
         for budget, cost in costs:
             self._pay(session, budget, cost)
+
+    def _ChargeRefused(self, fields, sequence, digest):
+        key = self._name(self.sessions[fields["session"]]), fields["attempt"], fields["id"]
+        if key in self.accepted or key in self.refused:
+            raise AssertionError("%s is decided twice" % (key,))
+        self.refused[key] = fields["event"]["digest"], fields["count"], sequence, digest
 
     def _pay(self, session, budget, costs):
         paid = self.budgets[session.spec["budget"]].paid[budget.spec["id"]]

@@ -537,8 +537,8 @@ absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::s
       absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 0);
       if (!entry.ok()) return entry.status();
       block = BlockOf(entry->sequence) + 1;
-      const auto* charge = std::get_if<core::ChargeDecided>(&entry->body);
-      if (charge == nullptr || charge->session_number != session_number ||
+      const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry->body);
+      if (!charge.has_value() || charge->session_number != session_number ||
           entry->sequence <= after || static_cast<int64_t>(result.size()) >= limit) {
         continue;
       }

@@ -393,8 +393,8 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::str
   while (static_cast<int64_t>(result.size()) < limit && (step = sqlite3_step(list)) == SQLITE_ROW) {
     absl::StatusOr<core::Entry> entry = ColumnEntry(list, 0, 1);
     if (!entry.ok()) return entry.status();
-    const auto* charge = std::get_if<core::ChargeDecided>(&entry->body);
-    if (charge == nullptr || charge->session_number != session_number ||
+    const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry->body);
+    if (!charge.has_value() || charge->session_number != session_number ||
         entry->sequence <= after_sequence) {
       continue;
     }

@@ -106,10 +106,9 @@ TEST_F(AsPublishedTest, NothingIsChargedBeforeTheNonPrivateEvent) {
     EXPECT_THAT(early.row.refusal->remedy, HasSubstr("as published; claimed guarantee not proven"));
     EXPECT_EQ(early.row.refusal->remedy.find("counterexample_known") != std::string::npos,
               status == ClaimStatus::kCounterexampleKnown);
-    EXPECT_EQ(harness_.ledger.PreviewCharge(session_, accounting::Gaussian{4}, 1)->refusal->reason,
+    EXPECT_EQ(harness_.PreviewOf(session_, accounting::Gaussian{4}, 1)->refusal->reason,
               RefusalReason::kPolicyViolation);
-    EXPECT_FALSE(harness_.ledger.PreviewCharge(session_, accounting::NonPrivate{"x"}, 1)
-                     ->refusal.has_value());
+    EXPECT_FALSE(harness_.PreviewOf(session_, accounting::NonPrivate{"x"}, 1)->refusal.has_value());
     EXPECT_EQ(Charge("start", accounting::NonPrivate{"x"}).row.decision, ChargeDecision::kAccepted);
     EXPECT_EQ(Charge("step", accounting::Gaussian{4}).row.decision, ChargeDecision::kAccepted);
     // The outcome of a key is for ever.

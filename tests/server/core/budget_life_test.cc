@@ -70,8 +70,7 @@ TEST_F(BudgetLifeTest, AFrozenAncestorRefusesUntilItIsThawed) {
   const SessionName session = Session("low");
   ASSERT_TRUE(Phase("top", BudgetPhase::kFrozen).ok());
   EXPECT_EQ(ChargeEpsilon(session, 0.25), RefusalReason::kBudgetFrozen);
-  EXPECT_EQ(harness_.ledger.PreviewCharge(session, PureDp{0.25}, 1)->refusal->limiting_budget_id,
-            "top");
+  EXPECT_EQ(harness_.PreviewOf(session, PureDp{0.25}, 1)->refusal->limiting_budget_id, "top");
   ASSERT_TRUE(Phase("top", BudgetPhase::kActive).ok());
   EXPECT_EQ(ChargeEpsilon(session, 0.25), std::nullopt);
   EXPECT_EQ(SpentOf("top"), 0.25);
@@ -152,7 +151,7 @@ TEST_F(BudgetLifeTest, DisjointPartsCostTheLargest) {
   EXPECT_EQ(ChargeEpsilon(s2, 0.25), std::nullopt);
   EXPECT_EQ(SpentOf("data"), 0.75);
   EXPECT_EQ(SpentOf("organisation"), 0.75);
-  EXPECT_EQ(harness_.ledger.PreviewCharge(s2, PureDp{0.25}, 1)->steps_that_fit, 3);
+  EXPECT_EQ(harness_.PreviewOf(s2, PureDp{0.25}, 1)->steps_that_fit, 3);
   EXPECT_EQ(ChargeEpsilon(s1, 0.5), RefusalReason::kBudgetExhausted);
   EXPECT_EQ(ChargeEpsilon(s0, 0.5), std::nullopt);
   EXPECT_EQ(SpentOf("data"), 1);
@@ -285,7 +284,7 @@ TEST_F(BudgetLifeTest, AClaimThatContradictsItsEventIsRefusedWithoutAPolicy) {
   const PoissonSampled sampled{.sampling_probability = 0.5, .event = MechanismEvent(PureDp{0.1})};
   EXPECT_EQ(harness_.Decide(session, 1, "step", sampled).row.refusal->reason,
             RefusalReason::kPolicyViolation);
-  EXPECT_EQ(harness_.ledger.PreviewCharge(session, sampled, 1)->refusal->reason,
+  EXPECT_EQ(harness_.PreviewOf(session, sampled, 1)->refusal->reason,
             RefusalReason::kPolicyViolation);
 }
 

@@ -173,15 +173,6 @@ std::vector<const SessionState*> AllSessions(const Ledger& ledger) {
   return sessions;
 }
 
-// The rows of accepted charges, with the session and attempt that they belong to.
-std::vector<ChargeDecided> Charges(const std::vector<Entry>& entries) {
-  std::vector<ChargeDecided> charges;
-  for (const Entry& entry : entries) {
-    if (const auto* row = std::get_if<ChargeDecided>(&entry.body)) charges.push_back(*row);
-  }
-  return charges;
-}
-
 TEST(RandomHistoryTest, ReachesEveryKindOfEntryAndRefusal) {
   std::set<size_t> kinds;
   std::set<RefusalReason> reasons;
@@ -192,6 +183,8 @@ TEST(RandomHistoryTest, ReachesEveryKindOfEntryAndRefusal) {
       kinds.insert(entry.body.index());
       const auto* row = std::get_if<ChargeDecided>(&entry.body);
       if (row != nullptr && row->refusal) reasons.insert(row->refusal->reason);
+      const auto* refused = std::get_if<ChargeRefused>(&entry.body);
+      if (refused != nullptr) reasons.insert(refused->refusal.reason);
     }
     for (const auto& [id, budget] : history.ledger().budgets()) {
       if (!budget.spec.partition_function) continue;
@@ -208,6 +201,7 @@ TEST(RandomHistoryTest, ReachesEveryKindOfEntryAndRefusal) {
     EXPECT_EQ(kinds.count(kind), 1u) << "kind " << kind;
   }
   EXPECT_EQ(kinds.count(EntryBody(AuditRecorded()).index()), 1u);
+  EXPECT_EQ(kinds.count(EntryBody(ChargeRefused()).index()), 1u);
   EXPECT_EQ(reasons.size(), 9u);
   EXPECT_GT(partition_savings, 10);
 }
@@ -274,8 +268,10 @@ RC_GTEST_PROP(Invariants, I4SpentNeverDecreases, (uint64_t seed)) {
 RC_GTEST_PROP(Invariants, I5AKeyIsChargedAtMostOnce, (uint64_t seed)) {
   const RandomHistory history = Lived(seed, kSteps);
   std::set<std::tuple<int64_t, int64_t, std::string>> keys;
-  for (const ChargeDecided& row : Charges(history.entries())) {
-    RC_ASSERT(keys.insert({row.session_number, row.attempt, row.charge_id}).second);
+  for (const Entry& entry : history.entries()) {
+    const std::optional<ChargeKey> key = ChargeKeyOf(entry.body);
+    if (!key.has_value()) continue;
+    RC_ASSERT(keys.insert({key->session_number, key->attempt, key->charge_id}).second);
   }
 }
 
@@ -394,7 +390,7 @@ RC_GTEST_PROP(Invariants, I14TheCellThatIsCheckedIsTheCellThatIsCharged, (uint64
   for (const SessionState* session : AllSessions(history.ledger())) {
     if (session->current_attempt == 0) continue;
     const SessionName name{session->spec.budget_id, session->spec.id};
-    const absl::StatusOr<Preview> preview = history.ledger().PreviewCharge(name, event, 1);
+    const absl::StatusOr<Preview> preview = history.harness().PreviewOf(name, event);
     RC_ASSERT(preview.ok());
     const ChargeRecord record =
         history.harness().Decide(name, session->current_attempt, "previewed", event);

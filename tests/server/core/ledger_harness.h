@@ -18,12 +18,14 @@ namespace epsledger::core {
 class LedgerHarness {
  public:
   // Computes the costs that the command wants, as a server does.
-  absl::StatusOr<Outcome> Run(Command command) {
+  absl::StatusOr<Outcome> Run(Command command) { return RunPriced(&command); }
+  // And leaves them in it.
+  absl::StatusOr<Outcome> RunPriced(Command* command) {
     while (true) {
-      absl::StatusOr<Outcome> outcome = Once(command);
+      absl::StatusOr<Outcome> outcome = Once(*command);
       const auto* wanted = outcome.ok() ? std::get_if<PricesWanted>(&*outcome) : nullptr;
       if (wanted == nullptr || wanted->costs.empty()) return outcome;
-      command.pricing = ComputePricing({.costs = wanted->costs}, command.pricing.get());
+      command->pricing = ComputePricing({.costs = wanted->costs}, command->pricing.get());
     }
   }
   absl::StatusOr<Outcome> Once(const Command& command) {
@@ -57,6 +59,14 @@ class LedgerHarness {
                    .attempt = attempt,
                    .items = {{.charge_id = charge_id, .event = std::move(event), .count = count}}});
     return std::get<ChargeOutcome>(outcome.value()).records.at(0);
+  }
+
+  absl::StatusOr<Preview> PreviewOf(const SessionName& session, accounting::MechanismEvent event,
+                                    int64_t count = 1) {
+    absl::StatusOr<Outcome> outcome =
+        Run(ChargePreview{.session = session, .event = std::move(event), .count = count});
+    if (!outcome.ok()) return outcome.status();
+    return std::get<Preview>(*std::move(outcome));
   }
 
   Ledger ledger;

@@ -216,7 +216,7 @@ TEST_F(LedgerTest, UsesOfOneEventAreCountedOrTheChargeIsAnError) {
   EXPECT_TRUE(charge({{"a", tiny, most - 1}, {"b", tiny, 1}}).ok());
   for (const int64_t count : {int64_t{1}, most, std::numeric_limits<int64_t>::max()}) {
     EXPECT_EQ(charge({{"c", tiny, count}}).code(), absl::StatusCode::kFailedPrecondition);
-    EXPECT_EQ(harness_.ledger.PreviewCharge(kRun, tiny, count).status().code(),
+    EXPECT_EQ(harness_.PreviewOf(kRun, tiny, count).status().code(),
               absl::StatusCode::kFailedPrecondition);
   }
   EXPECT_EQ(HistoryOf(*harness_.ledger.FindSession(kRun)).at(0).count, most);
@@ -366,10 +366,10 @@ TEST_F(LedgerTest, ValidateOnlyWritesNothing) {
 TEST_F(LedgerTest, PreviewTellsWithoutCharging) {
   Open(10);
   const LedgerHead head = harness_.ledger.head();
-  const absl::StatusOr<Preview> fits = harness_.ledger.PreviewCharge(kRun, PureDp{kStep}, 10);
+  const absl::StatusOr<Preview> fits = harness_.PreviewOf(kRun, PureDp{kStep}, 10);
   EXPECT_FALSE(fits->refusal.has_value());
   EXPECT_EQ(fits->steps_that_fit, 10);
-  const absl::StatusOr<Preview> not_fits = harness_.ledger.PreviewCharge(kRun, PureDp{kStep}, 11);
+  const absl::StatusOr<Preview> not_fits = harness_.PreviewOf(kRun, PureDp{kStep}, 11);
   EXPECT_TRUE(not_fits->refusal.has_value());
   EXPECT_EQ(not_fits->steps_that_fit, 10);
   EXPECT_EQ(harness_.ledger.head(), head);

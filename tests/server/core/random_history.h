@@ -34,7 +34,7 @@ class RandomHistory {
   const Step& Take() {
     Command command{.time_micros = times_(static_cast<int64_t>(steps_.size())), .body = MakeUp()};
     const size_t entries_before = harness_.entries.size();
-    absl::StatusOr<Outcome> outcome = harness_.Run(command);
+    absl::StatusOr<Outcome> outcome = harness_.RunPriced(&command);
     steps_.push_back({std::move(command), std::move(outcome), entries_before});
     return steps_.back();
   }

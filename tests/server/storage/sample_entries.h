@@ -1,7 +1,6 @@
 #ifndef EPSLEDGER_TESTS_SERVER_STORAGE_SAMPLE_ENTRIES_H_
 #define EPSLEDGER_TESTS_SERVER_STORAGE_SAMPLE_ENTRIES_H_
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,7 +8,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "gtest/gtest.h"
 #include "server/core/command.h"
-#include "server/core/ledger.h"
+#include "tests/server/core/ledger_harness.h"
 
 namespace epsledger::storage {
 
@@ -21,16 +20,10 @@ inline constexpr double kSampleCharge = 1.0 / 128;
 // real ledger.
 inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int charges,
                                             const std::string& child_id = "") {
-  core::Ledger ledger;
-  std::vector<core::Entry> entries;
+  core::LedgerHarness ledger;
   const auto run = [&](auto body) {
-    const absl::StatusOr<core::Outcome> outcome = ledger.Execute(
-        core::Command{.time_micros = 1, .body = std::move(body)},
-        [](const core::ChargeKey&) { return std::optional<core::Entry>(); },
-        [&](const core::Entry& entry) {
-          entries.push_back(entry);
-          return absl::OkStatus();
-        });
+    const absl::StatusOr<core::Outcome> outcome =
+        ledger.Run(core::Command{.time_micros = 1, .body = std::move(body)});
     ASSERT_TRUE(outcome.ok()) << outcome.status();
   };
   const core::SessionName session{.budget_id = budget_id, .session_id = "run"};
@@ -50,7 +43,7 @@ inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int ch
         .attempt = 1,
         .items = {{"step-" + std::to_string(i), accounting::PureDp{kSampleCharge}, 1}}});
   }
-  return entries;
+  return std::move(ledger.entries);
 }
 
 }  // namespace epsledger::storage

@@ -95,6 +95,7 @@ TEST_F(SharedLedgersTest, CommandsOfOneClientKeepTheirOrder) {
       WaitingClient client(*servers_[i]);
       const core::SessionName run = client.CreateSession("hot", "run-" + std::to_string(i));
       ASSERT_EQ(client.OpenAttempt(run), 1);
+      ASSERT_TRUE(client.Charge(run, 1, "whose event is known then", PureDp{kStep}).ok());
       std::vector<std::future<absl::StatusOr<core::Outcome>>> answers;
       for (int n = 0; n < 300; ++n) {
         answers.push_back(

@@ -109,6 +109,28 @@ TEST_F(ChargeRpc, ARetryAHundredTimesLeavesTheBalanceAsItWas) {
   EXPECT_EQ(Spent(), 3);
 }
 
+TEST_F(ChargeRpc, OfAnEventThatWasRefusedTheLedgerKeepsWhatItWas) {
+  client().MakeSession("pure_epsilon { epsilon: 0.5 }");
+  const auto refused = client().Charge(kAttempt, "a", kOneEpsilon, 1);
+  v1::Charge answer;
+  ASSERT_TRUE(FindDetail(refused.status, &answer));
+  EXPECT_EQ(answer.event().pure_dp().epsilon(), 1);
+  const auto got = TestClient::Call(
+      *client().charges, &v1::ChargeService::Stub::GetCharge,
+      Parse<v1::GetChargeRequest>("name: 'budgets/b/sessions/s/attempts/1/charges/a'"));
+  ASSERT_TRUE(got.ok()) << got.status.error_message();
+  EXPECT_FALSE(got.response.has_event());
+  EXPECT_EQ(got.response.event_description(), "pureDp{epsilon: 1}");
+  EXPECT_EQ(got.response.event_digest().size(), 32u);
+  EXPECT_EQ(got.response.event_digest(), answer.event_digest());
+  EXPECT_EQ(got.response.sequence(), answer.sequence());
+  const auto listed =
+      TestClient::Call(*client().charges, &v1::ChargeService::Stub::ListCharges,
+                       Parse<v1::ListChargesRequest>("parent: 'budgets/b/sessions/s'"));
+  ASSERT_EQ(listed.response.charges_size(), 1);
+  EXPECT_EQ(listed.response.charges(0).event_description(), "pureDp{epsilon: 1}");
+}
+
 TEST_F(ChargeRpc, AKeyWithOtherContentIsRefusedNamingTheDifference) {
   client().MakeSession("pure_epsilon { epsilon: 10 }");
   ASSERT_TRUE(client().Charge(kAttempt, "k", kOneEpsilon, 3).ok());

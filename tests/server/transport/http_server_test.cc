@@ -15,6 +15,7 @@
 #include "prometheus/registry.h"
 #include "server/metrics/observed_ledger.h"
 #include "server/transport/http/operations_routes.h"
+#include "tests/server/storage/waiting_client.h"
 #include "tests/server/transport/http_exchange.h"
 #include "tests/server/transport/test_server.h"
 
@@ -178,17 +179,10 @@ TEST(OperationsRoutes, CountWhatTheLedgerDecided) {
   const std::string& address = (*server)->addresses()[0];
   grpc.client.MakeSession("pure_epsilon { epsilon: 1 }");
 
-  const auto charge = [&](const std::string& id) {
-    absl::Notification done;
-    observed.Submit({},
-                    {.body = core::Charge{.session = {"b", "s"},
-                                          .attempt = 1,
-                                          .items = {{id, accounting::PureDp{0.75}, 1}}}},
-                    [&](const absl::StatusOr<core::Outcome>&) { done.Notify(); });
-    done.WaitForNotification();
-  };
-  charge("fits");
-  charge("does-not");
+  WaitingClient client(observed);
+  for (const char* id : {"fits", "does-not"}) {
+    ASSERT_TRUE(client.Charge({"b", "s"}, 1, id, accounting::PureDp{0.75}).ok());
+  }
   const std::string text = Get(address, "/metrics");
   EXPECT_THAT(text, HasSubstr("epsledger_charges_total{decision=\"accepted\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("epsledger_charges_total{decision=\"refused\"} 1\n"));

@@ -227,6 +227,8 @@ export interface Refusal {
 export interface Charge {
   name: string;
   event?: MechanismEvent;
+  /** Of a refused charge whose event the ledger does not keep. */
+  eventDescription?: string;
   count?: Int64;
   decision?: 'ACCEPTED' | 'REFUSED' | 'DECISION_UNSPECIFIED';
   refusal?: Refusal;

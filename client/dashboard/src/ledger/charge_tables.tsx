@@ -14,6 +14,11 @@ function ownerOf(charge: Charge): { budget: string; session: string; attempt: st
   return { budget: parts[1] ?? '', session: parts[3] ?? '', attempt: parts[5] ?? '' };
 }
 
+/** The event, or what the ledger keeps of one that it refused. */
+function chargedWords(charge: Charge): string {
+  return charge.eventDescription ?? eventWords(charge.event);
+}
+
 /** Charges of one session, as they were decided. */
 export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   return (
@@ -35,7 +40,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
               </Badge>
             )}
           </td>
-          <td data-label="Event">{eventWords(charge.event)}</td>
+          <td data-label="Event">{chargedWords(charge)}</td>
           <td data-label="Times" class="number">
             {count(charge.count)}
           </td>
@@ -82,10 +87,11 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
   const refusal = charge.refusal ?? {};
   const limiting = refusal.limitingResource ?? '';
   const cause = causeWords(refusal);
+  const isPlan = charge.event === undefined && charge.eventDescription === undefined;
   return (
     <tr>
       <th scope="row" class="breakable">
-        {charge.event === undefined ? (
+        {isPlan ? (
           `${budget}/${session}`
         ) : ofOneSession ? (
           idOf(charge.name)
@@ -96,16 +102,16 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
           </a>
         )}
         <span class="under">
-          {charge.event !== undefined &&
+          {!isPlan &&
             `${ofOneSession ? '' : `${idOf(charge.name)}, `}attempt ${attempt}, `}
           entry {count(charge.sequence)}
         </span>
       </th>
       <td data-label="Asked for">
         <span>
-          {charge.event === undefined
+          {isPlan
             ? 'a plan: the session was not created'
-            : `${count(charge.count)} × ${eventWords(charge.event)}`}
+            : `${count(charge.count)} × ${chargedWords(charge)}`}
         </span>
       </td>
       <td data-label="Why not">

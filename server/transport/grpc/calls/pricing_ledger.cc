@@ -252,14 +252,15 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
         reply_(std::move(reply)) {}
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
-  // A stopping pool drops the task that was to reply.
+  // A stopping pool drops the task that was to reply. What the ledger drops is not known.
   ~Passage() {
-    if (reply_ != nullptr) {
+    if (reply_ != nullptr && !is_submitted_) {
       End(absl::UnavailableError("the server is stopping: nothing was done"));
     }
   }
 
   void Submit(core::Command command) {
+    is_submitted_ = true;
     ledger_.Submit(tenant_, std::move(command),
                    [self = shared_from_this()](absl::StatusOr<core::Outcome> outcome) {
                      self->Take(std::move(outcome));
@@ -272,6 +273,7 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
   }
 
   void Take(absl::StatusOr<core::Outcome> outcome) {
+    is_submitted_ = false;
     auto* wanted = outcome.ok() ? std::get_if<core::PricesWanted>(&*outcome) : nullptr;
     if (wanted == nullptr) return End(std::move(outcome));
     if (++rounds_ > kMaxRounds) {
@@ -330,7 +332,8 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
   const std::weak_ptr<ComputationPool> computations_;
   const std::shared_ptr<Memory> memory_;
   const core::Tenant tenant_;
-  Reply reply_;  // nullptr once it was called
+  Reply reply_;                // nullptr once it was called
+  bool is_submitted_ = false;  // the ledger has it
   int rounds_ = 0;
 };
 

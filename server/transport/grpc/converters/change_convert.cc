@@ -73,12 +73,10 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::QuarantineLifted&) { return false; }
 
   absl::StatusOr<bool> operator()(const core::ChargeDecided& body) {
-    const core::SessionState* session = WatchedSession(body.session_number);
-    if (session == nullptr) return false;
-    const absl::StatusOr<core::ChargeRecord> record = ledger_.ToRecord(entry_);
-    if (!record.ok()) return record.status();
-    ToProto(NameOf(*session), *record, change_.mutable_charge());
-    return true;
+    return TellCharge(body.session_number);
+  }
+  absl::StatusOr<bool> operator()(const core::ChargeRefused& body) {
+    return TellCharge(body.session_number);
   }
 
   absl::StatusOr<bool> operator()(const core::LeaseGranted& body) {
@@ -93,6 +91,15 @@ class ChangeOf {
   }
 
  private:
+  absl::StatusOr<bool> TellCharge(int64_t session_number) {
+    const core::SessionState* session = WatchedSession(session_number);
+    if (session == nullptr) return false;
+    const absl::StatusOr<core::ChargeRecord> record = ledger_.ToRecord(entry_);
+    if (!record.ok()) return record.status();
+    ToProto(NameOf(*session), *record, change_.mutable_charge());
+    return true;
+  }
+
   static core::SessionName NameOf(const core::SessionState& session) {
     return {session.spec.budget_id, session.spec.id};
   }

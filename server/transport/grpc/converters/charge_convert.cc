@@ -153,7 +153,11 @@ void ToProto(const core::Refusal& refusal, v1::Refusal* message) {
 void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
              v1::Charge* message) {
   message->set_name(FormatChargeName({session, record.row.attempt}, record.row.charge_id));
-  convert::ToProto(record.event, message->mutable_event());
+  if (record.event.has_value()) convert::ToProto(*record.event, message->mutable_event());
+  if (record.outline.has_value()) {
+    message->set_event_digest(record.outline->digest);
+    message->set_event_description(record.outline->words);
+  }
   message->set_count(record.row.count);
   message->set_decision(record.row.decision == core::ChargeDecision::kAccepted
                             ? v1::Charge::ACCEPTED
@@ -177,7 +181,7 @@ void ToProto(const core::SessionName& session, const core::OpenLease& lease,
 void ToProto(const core::SessionName& session, const core::ChargeRecord& charge,
              std::optional<int64_t> used_count, v1::Lease* message) {
   message->set_name(FormatLeaseName({session, charge.row.attempt}, charge.row.charge_id));
-  convert::ToProto(charge.event, message->mutable_event());
+  if (charge.event.has_value()) convert::ToProto(*charge.event, message->mutable_event());
   message->set_granted_count(charge.row.count);
   message->set_sequence(charge.sequence);
   if (charge.sequence > 0) message->set_hash(charge.hash.data(), charge.hash.size());

@@ -124,7 +124,7 @@ void AnswerLease(const HandlerContext& context, const core::SessionName& session
         const core::SessionState& state = *reader.LedgerOf(session.budget_id)->FindSession(session);
         for (const core::OpenLease& lease : state.open_leases) {
           if (lease.attempt != attempt || lease.id != id) continue;
-          ToProto(session, lease, charge.event, &message);
+          ToProto(session, lease, *charge.event, &message);
           AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
           call->Succeed(message);
           return absl::OkStatus();

@@ -135,12 +135,17 @@ void PrintTree(Invocation& invocation, const std::string& text) {
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   v1::GetBudgetTreeRequest request;
   request.set_name(*name);
-  const auto tree =
-      invocation.Call(&Connection::budgets, &v1::BudgetService::StubInterface::GetBudgetTree,
-                      request, CallKind::kRead);
-  if (tree == nullptr) return;
+  request.set_page_size(1000);
+  std::vector<std::unique_ptr<v1::GetBudgetTreeResponse>> pages;
   std::vector<const v1::Budget*> budgets;
-  for (const v1::Budget& budget : tree->budgets()) budgets.push_back(&budget);
+  do {
+    pages.push_back(invocation.Call(&Connection::budgets,
+                                    &v1::BudgetService::StubInterface::GetBudgetTree, request,
+                                    CallKind::kRead));
+    if (pages.back() == nullptr) return;
+    for (const v1::Budget& budget : pages.back()->budgets()) budgets.push_back(&budget);
+    request.set_page_token(pages.back()->next_page_token());
+  } while (!request.page_token().empty());
   PrintBudgets(invocation, budgets);
 }
 

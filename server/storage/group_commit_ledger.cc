@@ -265,18 +265,21 @@ void GroupCommitLedger::Enqueue(Item item) {
       asked_while_failed_ = true;
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
-    } else if (queue_.size() >= options_.max_queue &&
+    } else if ((queue_.size() >= options_.max_queue ||
+                queue_.SizeOf(TenantOf(item)) >= std::max<size_t>(1, options_.max_queue / 2)) &&
                std::this_thread::get_id() != thread_.get_id() && !replies_.IsThisThread()) {
       full = true;  // the words are found without holding up the others
     } else {
-      queue_.push_back(std::move(item));
+      const std::string tenant = TenantOf(item);
+      queue_.PushBack(tenant, std::move(item));
       return;
     }
   }
   if (full) {
     refused = core::Overload(
-        absl::StrCat(options_.max_queue,
-                     " requests wait for the ledger already; nothing was charged, try again"));
+        absl::StrCat("as many requests as may, ", options_.max_queue,
+                     " or half of them of one "
+                     "tenant, wait for the ledger already; nothing was charged, try again"));
   }
   if (Write* write = std::get_if<Write>(&item)) {
     std::move(write->reply)(refused);
@@ -301,7 +304,7 @@ void GroupCommitLedger::Loop() {
       if (queue_.empty() && aside_.empty() && stopping_) return;  // everything is done
       asked_while_failed_ = false;
       if (shared_ != nullptr) working_since_ = Clock::now();
-      while (!queue_.empty() && batch.size() < options_.max_batch) batch.Add(Take());
+      while (!queue_.empty() && batch.size() < options_.max_batch) batch.Add(queue_.Pop());
     }
     if (batch.size() > 0) RunBatch(std::move(batch));
     if (Clock::now() >= next_try_) TryAgain();
@@ -334,12 +337,6 @@ void GroupCommitLedger::RecordLostEntries() {
                    .body = core::AccessCommand{core::BeginQuarantine{std::move(lost)}}},
                   [](const absl::StatusOr<Outcome>&) {}});
   }
-}
-
-GroupCommitLedger::Item GroupCommitLedger::Take() {
-  Item item = std::move(queue_.front());
-  queue_.pop_front();
-  return item;
 }
 
 void GroupCommitLedger::Batch::Add(Item item) {
@@ -392,7 +389,12 @@ void GroupCommitLedger::RunBatch(Batch batch) {
     absl::MutexLock lock(&mutex_);
     failure = unreadable_;
   }
-  for (TenantRead& read : reads) {
+  const Clock::time_point began = Clock::now();
+  for (size_t i = 0; i < reads.size(); ++i) {
+    if (i > 0 && absl::FromChrono(Clock::now() - began) > options_.max_reading) {
+      return PutBack(i, &reads);
+    }
+    TenantRead& read = reads[i];
     Failpoint("read.before");
     if (failure.ok()) {
       Reader reader(*this, read.tenant);
@@ -420,7 +422,7 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
   for (size_t i = 0; i < batch->writes.size(); ++i) {
     if (shared_ != nullptr && i > 0 &&
         absl::FromChrono(Clock::now() - began) > options_.max_deciding) {
-      PutBack(i, batch);
+      PutBack(i, &batch->writes);
       break;
     }
     const Write& write = batch->writes[i];

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,6 +21,7 @@
 #include "server/core/ledger.h"
 #include "server/core/tenant.h"
 #include "server/storage/commit_listeners.h"
+#include "server/storage/fair_queue.h"
 #include "server/storage/ledger_store.h"
 #include "server/storage/replica.h"
 #include "server/storage/reply_thread.h"
@@ -52,9 +52,11 @@ class GroupCommitLedger : public core::DurableLedger {
     size_t max_batch = 1024;
     // Commands and reads that may wait; beyond that core::Overload, at once and on the caller's
     // thread. About a second of them: what waits longer than its client does is still charged, so a
-    // long queue would spend budgets on calls that nobody waits for. What a reply asks for itself
-    // is never refused: it tells of a command that was done.
+    // long queue would spend budgets on calls that nobody waits for. One tenant has at most half of
+    // it. What a reply asks for itself is never refused: it tells of a command that was done.
     size_t max_queue = 16'384;
+    // After so long the other reads of a batch wait until what came meanwhile is decided.
+    absl::Duration max_reading = absl::Milliseconds(5);
     // Committed batches whose replies may wait; then decisions do.
     size_t max_untold_batches = 16;
     // Of a store that is held and can only be read: how long until the next trial.
@@ -123,8 +125,9 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status Recover();
   void Enqueue(Item item) ABSL_LOCKS_EXCLUDED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // The first of the queue. REQUIRES: it is not empty.
-  Item Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static const std::string& TenantOf(const Item& item) {
+    return std::visit([](const auto& one) -> const std::string& { return one.tenant.name; }, item);
+  }
   // Decides and commits the writes; then has the replies told, and calls the listeners and the
   // reads.
   void RunBatch(Batch batch) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -179,10 +182,18 @@ class GroupCommitLedger : public core::DurableLedger {
   std::vector<std::string> LedgersOf(const Write& write) const {
     return replica_.LedgersOf(write.tenant, write.command, {});
   }
-  // Puts the writes of the batch from `first` on back to the front of the queue.
-  void PutBack(size_t first, Batch* batch) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Takes into the batch what has come while it waited for its ledgers: from the front of the
-  // queue, as long as it is of those ledgers alone.
+  // Puts the writes or reads of a batch from `first` on back to the front of the queue.
+  template <class WriteOrRead>
+  void PutBack(size_t first, std::vector<WriteOrRead>* items) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    while (items->size() > first) {
+      const std::string tenant = items->back().tenant.name;
+      queue_.PushFront(tenant, std::move(items->back()));
+      items->pop_back();
+    }
+  }
+  // Takes into the batch what has come while it waited for its ledgers: the next of the queue, as
+  // long as it is of those ledgers alone.
   void TopUp(Batch* batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // Replays what others have appended, and says how that went (Health).
   absl::Status CatchUp() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -213,7 +224,7 @@ class GroupCommitLedger : public core::DurableLedger {
   CommitListeners listeners_;
 
   mutable absl::Mutex mutex_;
-  std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);
+  FairQueue<Item> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);     // no commands
   absl::Status unreadable_ ABSL_GUARDED_BY(mutex_);  // neither commands nor reads

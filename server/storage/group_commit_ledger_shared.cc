@@ -35,14 +35,6 @@ bool GroupCommitLedger::TokensAreCurrent() const {
   return absl::FromChrono(Clock::now() - caught_up_at_) < options_.token_patience;
 }
 
-void GroupCommitLedger::PutBack(size_t first, Batch* batch) {
-  absl::MutexLock lock(&mutex_);
-  while (batch->writes.size() > first) {
-    queue_.push_front(std::move(batch->writes.back()));
-    batch->writes.pop_back();
-  }
-}
-
 absl::Status GroupCommitLedger::ApplyForeign(const std::string& root_id, const Entry& entry) {
   unsettled_.insert(root_id);
   replica_.ApplyForeign(root_id, entry);
@@ -97,12 +89,13 @@ void GroupCommitLedger::TopUp(Batch* batch) {
     {
       absl::MutexLock lock(&mutex_);
       if (queue_.empty()) return;
-      item = Take();
+      item = queue_.Pop();
     }
     if (!is_held(*item)) {
-      // Nobody else takes from the queue, and what has come meanwhile is behind.
+      // Nobody else takes from the queue, and what the tenant asked for meanwhile is behind.
+      const std::string tenant = TenantOf(*item);
       absl::MutexLock lock(&mutex_);
-      queue_.push_front(*std::move(item));
+      queue_.PushFront(tenant, *std::move(item));
       return;
     }
     batch->Add(*std::move(item));

@@ -2,7 +2,9 @@
 
 A tenant that asks for more than it takes holds a bounded amount of memory, and another tenant is served meanwhile."""
 import os
+import subprocess
 import sys
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -13,7 +15,8 @@ from strangers_test import TokenLedger, resident_bytes  # noqa: E402
 
 import epsledger  # noqa: E402
 from epsledger.budget import Cap  # noqa: E402
-from epsledger.events import Gaussian  # noqa: E402
+from epsledger.errors import EpsledgerError, Refused  # noqa: E402
+from epsledger.events import Composed, CountedEvent, Gaussian, RandomAllocation  # noqa: E402
 
 LIST_BUDGETS = b"/epsledger.v1.BudgetService/ListBudgets"
 STREAM_CHARGES = b"/epsledger.v1.ChargeService/StreamCharges"
@@ -25,11 +28,22 @@ CONNECTIONS = 4
 MAX_GROWTH_BYTES = (CONNECTIONS * 32 + 16) << 20
 
 
+class TwoTenants(TokenLedger):
+    """And the token of somebody who may only read in another tenant, and of its admin."""
+
+    def _prepare(self, data_dir):
+        super()._prepare(data_dir)
+        self.hog_tokens = {
+            role: subprocess.run([self.epsledgerd, "token", "create", "--data-dir", data_dir, "--tenant", "hog", "--role",
+                                  role, "--days", "1"], check=True, capture_output=True, text=True).stdout.strip()
+            for role in ("admin", "viewer")}
+
+
 class NeighboursTest(unittest.TestCase):
     build = None
 
     def setUp(self):
-        self.server = TokenLedger(self.build)
+        self.server = TwoTenants(self.build)
         self.server.__enter__()
         self.addCleanup(self.server.__exit__)
         self.authorization = ((b"authorization", b"Bearer " + self.server.token.encode()),)
@@ -53,6 +67,62 @@ class NeighboursTest(unittest.TestCase):
             if kind == HEADERS and answered == stream:
                 return connection
         self.fail("the neighbour is not served")
+
+    def hog(self, role):
+        client = epsledger.connect(address=self.server.grpc, transport="grpc", token=self.server.hog_tokens[role])
+        self.addCleanup(client.close)
+        return client
+
+    def test_events_that_are_dear_to_price_hold_up_nobody(self):
+        """130 kB of different random allocations each: seconds of computing, which were the ledger's."""
+        self.hog("admin").create_budget(name="b", cap=Cap.approximate_dp(epsilon=1, delta=1e-6), privacy_unit="person")
+        ended = []
+
+        def ask(client, event):
+            try:
+                client.preview(budget="b", event=event, expects=False)
+                ended.append("answered")
+            except (EpsledgerError, ValueError) as error:  # ValueError: the client is closed
+                ended.append(str(error))
+
+        viewers = []
+        for i in range(4):
+            event = Composed(events=[
+                CountedEvent(event=RandomAllocation(rounds=100 + i, selected=1, event=Gaussian(noise_multiplier=1 + k / 1e6)))
+                for k in range(2700)])
+            viewer = self.hog("viewer")
+            viewers.append((viewer, threading.Thread(target=ask, args=(viewer, event))))
+        self.charge()
+        for _, thread in viewers:
+            thread.start()
+        self.charge(200)
+        self.assertEqual(ended, [], "nothing was computed while the charges were made")
+        for viewer, thread in viewers:
+            viewer.close()
+            thread.join()
+
+    def test_refused_charges_leave_no_memory(self):
+        """130 kB each, refused or fenced."""
+        admin = self.hog("admin")
+        admin.create_budget(name="b", cap=Cap.zcdp(rho=1e-9), privacy_unit="person")
+        session = admin.open(session="s", budget="b")
+
+        def large(i):
+            return Composed(events=[CountedEvent(event=Gaussian(noise_multiplier=1 + i + k / 1e6)) for k in range(2000)])
+
+        def refuse(first):
+            for i in range(first, first + 30):
+                with self.assertRaises(Refused):
+                    session.charge(large(i))
+
+        refuse(0)
+        start = resident_bytes(self.server.pid)
+        for first in range(30, 120, 30):
+            refuse(first)
+        admin.open(session="s", budget="b")
+        refuse(120)
+        self.assertLess(resident_bytes(self.server.pid) - start, 24 << 20)
+        self.charge()
 
     def test_answers_that_nobody_takes_are_bounded_and_stop_nobody(self):
         for i in range(BUDGETS):

@@ -120,7 +120,7 @@ TEST_F(GroupCommitLedgerTest, AFailedAppendStopsEveryAcknowledgement) {
 }
 
 TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
-  Open({.max_batch = 1, .max_queue = 2});
+  Open({.max_batch = 1, .max_queue = 4});
   script_.hold_next = true;
   auto held = Submit("held");
   script_.reached.WaitForNotification();
@@ -134,7 +134,7 @@ TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
 
 // A handler reads the state to tell of a command that was done: "nothing was done" would be a lie.
 TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
-  Open({.max_batch = 1, .max_queue = 2});
+  Open({.max_batch = 1, .max_queue = 4});
   ASSERT_TRUE(Submit("whose event is known then").get().ok());
   script_.hold_next = true;
   std::promise<absl::Status> read;
@@ -151,6 +151,55 @@ TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
   script_.release.Notify();
   EXPECT_TRUE(read.get_future().get().ok());
   EXPECT_TRUE(second.get().ok() && third.get().ok());
+}
+
+// One tenant fills half of the queue, and waits behind itself alone.
+TEST_F(GroupCommitLedgerTest, TenantsTakeTurns) {
+  Open({.max_batch = 1, .max_queue = 8});
+  ASSERT_TRUE(Submit("whose event is known then").get().ok());
+  WaitingClient other(*ledger_, 0, {"other"});
+  ASSERT_TRUE(other.CreateBudget("b", 1).ok());
+  script_.hold_next = true;
+  auto held = Submit("held");
+  script_.reached.WaitForNotification();
+  std::string order;  // of the ledger's threads, one at a time
+  const auto note = [&](const core::Tenant& tenant, char who) {
+    ledger_->Read(tenant, [&order, who](absl::StatusOr<core::LedgerReader*> reader) {
+      order.push_back(reader.ok() ? who : '-');
+    });
+  };
+  for (int i = 0; i < 5; ++i) note({}, 'h');  // the fifth is refused
+  for (int i = 0; i < 2; ++i) note({"other"}, 'o');
+  script_.release.Notify();
+  ASSERT_TRUE(held.get().ok());
+  EXPECT_EQ(other.Head("b").sequence, 1);  // comes after theirs
+  client_->Head("adult");
+  EXPECT_EQ(order, "-hohohh");
+}
+
+TEST_F(GroupCommitLedgerTest, ReadsThatTakeLongLetChargesIn) {
+  Open({.max_reading = absl::ZeroDuration()});
+  ASSERT_TRUE(Submit("whose event is known then").get().ok());
+  script_.hold_next = true;
+  auto held = Submit("held");
+  script_.reached.WaitForNotification();
+  std::vector<size_t> seen;  // how many ledgers there are
+  for (int i = 0; i < 3; ++i) {
+    ledger_->Read(core::Tenant{}, [&](absl::StatusOr<core::LedgerReader*> reader) {
+      seen.push_back((*reader)->AllLedgers().size());
+      if (seen.size() > 1) return;
+      // Of another tenant's, whose turn comes before the next read.
+      ledger_->Submit({"other"},
+                      {.body = core::CreateBudget{{.id = "b",
+                                                   .cap = core::PureEpsilonCap{1},
+                                                   .privacy_unit = "person"}}},
+                      [](const absl::StatusOr<core::Outcome>&) {});
+    });
+  }
+  script_.release.Notify();
+  ASSERT_TRUE(held.get().ok());
+  client_->Head("adult");
+  EXPECT_EQ(seen, (std::vector<size_t>{1, 2, 2}));
 }
 
 TEST_F(GroupCommitLedgerTest, DestructionFinishesWhatIsQueued) {

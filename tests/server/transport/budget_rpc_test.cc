@@ -296,5 +296,51 @@ TEST_F(SupersededRpc, SoDoesOneBelowAParentWhichCountsNothingTwice) {
   EXPECT_EQ(Guarantees("third", "search").readings(0).guarantee().upper(), 7);
 }
 
+TEST(BudgetTree, IsReadPageByPageParentsFirst) {
+  TestServer server;
+  TestClient& client = server.client;
+  const std::string cap = "pure_epsilon { epsilon: 1 }";
+  ASSERT_TRUE(client.CreateBudget("root", cap).ok());
+  std::vector<std::string> expected = {"budgets/root"};
+  for (int i = 0; i < 70; ++i) {  // more than are read at once
+    const std::string id = "child-" + std::to_string(99 - i);
+    ASSERT_TRUE(client.CreateBudget(id, cap, "parent: 'budgets/root'").ok());
+    expected.push_back("budgets/" + id);
+    for (int k = 0; i % 3 == 0 && k < 2; ++k) {
+      const std::string below = id + "-" + std::to_string(k);
+      ASSERT_TRUE(client.CreateBudget(below, cap, "parent: 'budgets/" + id + "'").ok());
+      expected.push_back("budgets/" + below);
+    }
+  }
+  ASSERT_TRUE(client.CreateBudget("another", cap).ok());
+  const auto page_of = [&](const std::string& fields) {
+    return TestClient::Call(*client.budgets, &v1::BudgetService::Stub::GetBudgetTree,
+                            Parse<v1::GetBudgetTreeRequest>("name: 'budgets/root' " + fields));
+  };
+  for (const int size : {0, 1, 7, 1000}) {
+    std::vector<std::string> names;
+    std::string token;
+    do {
+      const auto page =
+          page_of("page_size: " + std::to_string(size) + " page_token: '" + token + "'");
+      ASSERT_TRUE(page.ok()) << page.status.error_message();
+      if (size > 0) EXPECT_LE(page.response.budgets_size(), size);
+      for (const v1::Budget& budget : page.response.budgets()) names.push_back(budget.name());
+      token = page.response.next_page_token();
+    } while (!token.empty());
+    EXPECT_EQ(names, expected) << size;
+  }
+  // A part of it ends where it ends.
+  const auto part = TestClient::Call(*client.budgets, &v1::BudgetService::Stub::GetBudgetTree,
+                                     Parse<v1::GetBudgetTreeRequest>("name: 'budgets/child-99'"));
+  EXPECT_EQ(part.response.budgets_size(), 3);
+  EXPECT_EQ(page_of("page_size: 1001").code(), grpc::StatusCode::INVALID_ARGUMENT);
+  const std::string foreign = client
+                                  .Call(*client.budgets, &v1::BudgetService::Stub::ListBudgets,
+                                        Parse<v1::ListBudgetsRequest>("page_size: 1"))
+                                  .response.next_page_token();
+  EXPECT_EQ(page_of("page_token: '" + foreign + "'").code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace epsledger::transport

@@ -254,6 +254,7 @@ export interface ListBudgetsResponse {
 }
 export interface GetBudgetTreeResponse {
   budgets?: Budget[];
+  nextPageToken?: string;
 }
 export interface ListSessionsResponse {
   sessions?: Session[];

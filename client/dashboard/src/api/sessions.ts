@@ -25,6 +25,8 @@ export function useSessionsBelow(budget: string): ReadonlySignal<Read<SessionLis
 async function listSessionsBelow(budget: string, abort: AbortSignal): Promise<Result<SessionList>> {
   const tree = await get<GetBudgetTreeResponse>(pathOfResource(budget, 'tree'), {}, abort);
   if (!tree.ok) return tree;
+  // Of a tree of more than a page the first ones are listed.
+  const cutTree = (tree.value.nextPageToken ?? '') !== '';
   const sessions: Session[] = [];
   for (const { name } of tree.value.budgets ?? []) {
     let pageToken: string | undefined;
@@ -42,5 +44,5 @@ async function listSessionsBelow(budget: string, abort: AbortSignal): Promise<Re
       }
     } while (pageToken !== undefined && pageToken !== '');
   }
-  return { ok: true, value: { sessions, isCut: false } };
+  return { ok: true, value: { sessions, isCut: cutTree } };
 }

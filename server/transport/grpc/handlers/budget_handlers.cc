@@ -15,9 +15,9 @@
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
-#include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
+#include "server/transport/grpc/handlers/budget_pages.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/handlers/watch.h"
 #include "server/transport/grpc/limits.h"
@@ -26,7 +26,6 @@
 namespace epsledger::transport {
 namespace {
 
-constexpr char kBudgetList[] = "budgets";
 constexpr int64_t kActivityWindowSeconds = 24 * 60 * 60;
 constexpr int64_t kMaxActivityWindowSeconds = 366 * kActivityWindowSeconds;
 
@@ -57,15 +56,6 @@ absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, con
   ToProto(*ledger, *budget, &message);
   call->Succeed(message);
   return absl::OkStatus();
-}
-
-// The budget and its descendants, parents first.
-void AddTree(const core::Ledger& ledger, const core::BudgetState& budget,
-             google::protobuf::RepeatedPtrField<v1::Budget>* budgets) {
-  ToProto(ledger, budget, budgets->Add());
-  for (const std::string& child_id : budget.child_ids) {
-    AddTree(ledger, *ledger.FindBudget(child_id), budgets);
-  }
 }
 
 // The histories of all sessions at or below the budget and those that it supersedes, of one group
@@ -121,19 +111,10 @@ class BudgetHandlers {
   }
 
   void ListBudgets(wire::UnaryRequest arrived) {
-    Handle<v1::ListBudgetsRequest>(
-        context_.open_calls, std::move(arrived),
-        [this](const v1::ListBudgetsRequest& request, const Call& call) -> absl::Status {
-          const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
-          if (!size.ok()) return size.status();
-          absl::StatusOr<std::string> after = ReadPageToken(kBudgetList, request.page_token());
-          if (!after.ok()) return after.status();
-          ReadState(context_.ledger, call,
-                    [call, size = *size, after = *std::move(after)](core::LedgerReader& reader) {
-                      return AnswerList(reader, after, size, call);
-                    });
-          return absl::OkStatus();
-        });
+    Handle<v1::ListBudgetsRequest>(context_.open_calls, std::move(arrived),
+                                   [this](const v1::ListBudgetsRequest& request, const Call& call) {
+                                     return transport::ListBudgets(context_, request, call);
+                                   });
   }
 
   void UpdateBudget(wire::UnaryRequest arrived) {
@@ -171,19 +152,8 @@ class BudgetHandlers {
   void GetBudgetTree(wire::UnaryRequest arrived) {
     Handle<v1::GetBudgetTreeRequest>(
         context_.open_calls, std::move(arrived),
-        [this](const v1::GetBudgetTreeRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-          if (!id.ok()) return id.status();
-          ReadState(context_.ledger, call,
-                    [call, id = *std::move(id)](core::LedgerReader& reader) -> absl::Status {
-                      const core::Ledger* ledger = reader.LedgerOf(id);
-                      if (ledger == nullptr) return NoSuchBudget(id);
-                      v1::GetBudgetTreeResponse message;
-                      AddTree(*ledger, *ledger->FindBudget(id), message.mutable_budgets());
-                      call->Succeed(message);
-                      return absl::OkStatus();
-                    });
-          return absl::OkStatus();
+        [this](const v1::GetBudgetTreeRequest& request, const Call& call) {
+          return transport::GetBudgetTree(context_, request, call);
         });
   }
 
@@ -314,24 +284,6 @@ class BudgetHandlers {
       }
       call->Succeed(message);
     });
-  }
-
-  static absl::Status AnswerList(core::LedgerReader& reader, const std::string& after, int64_t size,
-                                 const Call& call) {
-    const std::vector<std::string> ids = reader.BudgetIds(after, size + 1);
-    v1::ListBudgetsResponse response;
-    size_t bytes = 0;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      if (static_cast<int64_t>(i) == size || bytes > kMaxPageBytes) {
-        response.set_next_page_token(MakePageToken(kBudgetList, ids[i - 1]));
-        break;
-      }
-      const core::Ledger& ledger = *reader.LedgerOf(ids[i]);
-      ToProto(ledger, *ledger.FindBudget(ids[i]), response.add_budgets());
-      bytes += response.budgets().rbegin()->ByteSizeLong();
-    }
-    call->Succeed(response);
-    return absl::OkStatus();
   }
 
   const HandlerContext context_;

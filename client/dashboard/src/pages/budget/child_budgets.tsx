@@ -11,11 +11,14 @@ import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
 import { budgetRows } from '../overview/overview_order';
 
+/** More than this are not listed on one page. */
+const MOST_BUDGETS = 200;
+
 /** The budgets below one, as a tree. Nothing where there are none. */
 export function ChildBudgets({ budget }: { budget: Budget }) {
   const read = useGet<GetBudgetTreeResponse>(
     pathOfResource(budget.name, 'tree'),
-    {},
+    { pageSize: MOST_BUDGETS },
     { touchedBy: [budget.name] },
   );
   const all = read.value.value?.budgets ?? [];
@@ -33,34 +36,41 @@ export function ChildBudgets({ budget }: { budget: Budget }) {
     >
       <Answer read={read} what="the budgets below">
         {(tree) => (
-          <Grid label="Budgets below" heads={['Budget', 'State', 'Spent of its cap', '#Charges']}>
-            {budgetRows((tree.budgets ?? []).filter((one) => one.name !== budget.name)).map(
-              ({ budget: one, depth }) => (
-                <tr key={one.name}>
-                  <th scope="row">
-                    <span
-                      class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}
-                    >
-                      <a href={hrefOf({ page: 'budget', budget: idOf(one.name) })}>
-                        {idOf(one.name)}
-                      </a>
-                      {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
-                    </span>
-                  </th>
-                  <td data-label="State">
-                    <StateBadge state={one.state} />
-                  </td>
-                  <td data-label="Spent of its cap">
-                    <BudgetBar budget={one} />
-                  </td>
-                  <td data-label="Charges" class="number">
-                    {count(one.acceptedChargeCount)}
-                    <span class="under">{count(one.refusedChargeCount)} refused</span>
-                  </td>
-                </tr>
-              ),
+          <>
+            <Grid label="Budgets below" heads={['Budget', 'State', 'Spent of its cap', '#Charges']}>
+              {budgetRows((tree.budgets ?? []).filter((one) => one.name !== budget.name)).map(
+                ({ budget: one, depth }) => (
+                  <tr key={one.name}>
+                    <th scope="row">
+                      <span
+                        class={depth > 0 ? `indent-${Math.min(depth, 3)} under-parent` : undefined}
+                      >
+                        <a href={hrefOf({ page: 'budget', budget: idOf(one.name) })}>
+                          {idOf(one.name)}
+                        </a>
+                        {depth > 0 && <span class="under">below {idOf(one.parent ?? '')}</span>}
+                      </span>
+                    </th>
+                    <td data-label="State">
+                      <StateBadge state={one.state} />
+                    </td>
+                    <td data-label="Spent of its cap">
+                      <BudgetBar budget={one} />
+                    </td>
+                    <td data-label="Charges" class="number">
+                      {count(one.acceptedChargeCount)}
+                      <span class="under">{count(one.refusedChargeCount)} refused</span>
+                    </td>
+                  </tr>
+                ),
+              )}
+            </Grid>
+            {(tree.nextPageToken ?? '') !== '' && (
+              <p class="small muted">
+                Only the first are shown: `epsctl budget tree {idOf(budget.name)}` lists them all.
+              </p>
             )}
-          </Grid>
+          </>
         )}
       </Answer>
     </Card>

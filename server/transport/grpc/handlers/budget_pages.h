@@ -1,0 +1,22 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_BUDGET_PAGES_H_
+#define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_BUDGET_PAGES_H_
+
+#include "absl/status/status.h"
+#include "epsledger/v1/budget_service.pb.h"
+#include "server/transport/grpc/handlers/handler_context.h"
+
+namespace epsledger::transport {
+
+// Many budgets, page by page. A page is read a few budgets at a time, and charges are decided in
+// between: each budget is as it was when the page came to it.
+
+// BudgetService.ListBudgets: in the order of their ids.
+absl::Status ListBudgets(const HandlerContext& context, const v1::ListBudgetsRequest& request,
+                         const Call& call);
+// BudgetService.GetBudgetTree: parents before children, children in the order of their creation.
+absl::Status GetBudgetTree(const HandlerContext& context, const v1::GetBudgetTreeRequest& request,
+                           const Call& call);
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_BUDGET_PAGES_H_

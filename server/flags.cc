@@ -85,6 +85,17 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->delimiter(',');
   app.add_flag("--json-log", flags.json_log, "Write the log as one JSON object a line")
       ->envname("EPSLEDGERD_JSON_LOG");
+  app.add_option(
+         "--access-log", flags.access_log_file,
+         "File of one JSON line a call: who, from where, what about, and what became of it; "
+         "- is the standard output. None by default")
+      ->envname("EPSLEDGERD_ACCESS_LOG");
+  app.add_option(
+         "--access-log-sample", flags.access_log_sample,
+         "Of single charges that were accepted, one in so many gets a line; all else always")
+      ->envname("EPSLEDGERD_ACCESS_LOG_SAMPLE")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   app.add_option("--address-file", flags.address_file,
                  "Written with the addresses, one a line, once the server is ready")
       ->envname("EPSLEDGERD_ADDRESS_FILE");

@@ -23,6 +23,7 @@
 #include "absl/time/time.h"
 #include "client/dashboard/packed_dashboard.h"
 #include "prometheus/registry.h"
+#include "server/access/access_log.h"
 #include "server/await_ledger.h"
 #include "server/flags.h"
 #include "server/heads/head_publisher.h"
@@ -175,7 +176,8 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);
   if (!statement_key_file.ok()) return statement_key_file.status();
   for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
-                                   std::pair("--address-file", flags.address_file)}) {
+                                   std::pair("--address-file", flags.address_file),
+                                   std::pair("--access-log", flags.access_log_file)}) {
     absl::Status status = CheckIsNoFileOfTheLedger(flags, flag, file);
     if (!status.ok()) return status;
   }
@@ -209,6 +211,14 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   options.storage = flags.store.postgres.empty() ? "sqlite" : "postgresql";
   options.registry = registry;
   options.others_can_reach = *others_can_reach_http;
+  std::unique_ptr<epsledger::access::AccessLog> access_log;
+  if (!flags.access_log_file.empty()) {
+    auto opened =
+        epsledger::access::AccessLog::Open(flags.access_log_file, flags.access_log_sample);
+    if (!opened.ok()) return opened.status();
+    access_log = *std::move(opened);
+  }
+  options.access_log = access_log.get();
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
   HttpRoutes routes(observed, registry, (*server)->in_process(),

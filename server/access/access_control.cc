@@ -139,49 +139,43 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
                  "NO_CREDENTIAL", unknown};
 }
 
-absl::Status AccessControl::Deny(const Refusal& refusal, std::string_view method) {
-  if (absl::IsUnavailable(refusal.status)) return refusal.status;  // nobody was denied
-  const core::DenialCount key{.tenant = refusal.who.tenant.name,
-                              .principal = refusal.who.principal,
-                              .method = std::string(method),
-                              .reason = refusal.reason};
-  if (refusal.is_known) {
-    denials_->Add(key);
-  } else {
-    denials_->AddStranger(key);
-  }
-  return refusal.status;
-}
-
-absl::StatusOr<Caller> AccessControl::AdmitAnyRole(const Credentials& credentials,
-                                                   std::string_view method) {
-  Caller caller;
-  if (const std::optional<Refusal> refusal = Authenticate(credentials, &caller)) {
-    return Deny(*refusal, method);
-  }
-  return caller;
-}
-
-absl::StatusOr<Caller> AccessControl::Admit(const Credentials& credentials,
-                                            std::string_view method) {
-  absl::StatusOr<Caller> caller = AdmitAnyRole(credentials, method);
-  if (!caller.ok()) return caller;
+std::optional<AccessControl::Refusal> AccessControl::Refuse(const Credentials& credentials,
+                                                            std::string_view method,
+                                                            Caller* caller) const {
+  if (std::optional<Refusal> refusal = Authenticate(credentials, caller)) return refusal;
   const absl::string_view name(method.data(), method.size());
   const std::optional<core::Role> least = LeastRoleFor(method);
   if (!least.has_value()) {
-    return Deny(
-        {absl::PermissionDeniedError(absl::StrCat(name, " has no role and is open to none")),
-         "METHOD_WITHOUT_ROLE", *caller, /*is_known=*/true},
-        method);
+    return Refusal{
+        absl::PermissionDeniedError(absl::StrCat(name, " has no role and is open to none")),
+        "METHOD_WITHOUT_ROLE", *caller, /*is_known=*/true};
   }
   if (caller->role < *least) {
-    return Deny(
-        {absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(*least), "; ",
-                                                  caller->principal, " is ", Name(caller->role))),
-         "ROLE_TOO_SMALL", *caller, /*is_known=*/true},
-        method);
+    return Refusal{
+        absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(*least), "; ",
+                                                 caller->principal, " is ", Name(caller->role))),
+        "ROLE_TOO_SMALL", *caller, /*is_known=*/true};
   }
-  return caller;
+  return std::nullopt;
+}
+
+absl::StatusOr<Caller> AccessControl::Admit(const Credentials& credentials, std::string_view method,
+                                            Caller* denied) {
+  Caller caller;
+  const std::optional<Refusal> refusal = Refuse(credentials, method, &caller);
+  if (!refusal.has_value()) return caller;
+  if (absl::IsUnavailable(refusal->status)) return refusal->status;  // nobody was denied
+  const core::DenialCount key{.tenant = refusal->who.tenant.name,
+                              .principal = refusal->who.principal,
+                              .method = std::string(method),
+                              .reason = refusal->reason};
+  if (refusal->is_known) {
+    denials_->Add(key);
+    if (denied != nullptr) *denied = refusal->who;
+  } else {
+    denials_->AddStranger(key);
+  }
+  return refusal->status;
 }
 
 void AccessControl::Record(std::vector<core::DenialCount> due, absl::Time now) {

@@ -65,10 +65,9 @@ class AccessControl {
   // before a certificate. Looked up anew on every call: what expires or is revoked ends at once.
   //   UNAUTHENTICATED    no credential, or one that is not valid; says how to give a token
   //   PERMISSION_DENIED  names the method and the role that it wants
-  // Counts what it denies.
-  absl::StatusOr<Caller> Admit(const Credentials& credentials, std::string_view method);
-  // The same for methods that are open to every caller who is known.
-  absl::StatusOr<Caller> AdmitAnyRole(const Credentials& credentials, std::string_view method);
+  // Counts what it denies. `*denied` is who was denied, if they are known and it is not nullptr.
+  absl::StatusOr<Caller> Admit(const Credentials& credentials, std::string_view method,
+                               Caller* denied = nullptr);
 
   // What was denied and is not recorded yet. Asked for in a read of the ledger, these and those in
   // the ledger are together each exactly once.
@@ -88,7 +87,9 @@ class AccessControl {
 
   // The caller, or why there is none.
   std::optional<Refusal> Authenticate(const Credentials& credentials, Caller* caller) const;
-  absl::Status Deny(const Refusal& refusal, std::string_view method);
+  // Why the caller may not call the method, if they may not.
+  std::optional<Refusal> Refuse(const Credentials& credentials, std::string_view method,
+                                Caller* caller) const;
   void Record(std::vector<core::DenialCount> due, absl::Time now);
 
   core::DurableLedger& ledger_;

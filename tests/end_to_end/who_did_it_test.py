@@ -6,7 +6,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import unittest
+import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -88,6 +90,54 @@ class WhoDidItTest(unittest.TestCase):
             table = server.ctl_as(server.admin, "ledger", "entries", "people", "-o", "table")
             self.assertIn(admin_name + " over HTTP", table)
             self.assertNotIn("notebook/1", table)  # a claim
+
+    def test_every_call_has_a_line_in_the_access_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "access.jsonl")
+            with TokenLedger(BUILD, flags=["--access-log", log]) as server:
+                made = server.post_as(server.admin, "AccessService/CreateToken", {
+                    "token": {"role": "VIEWER", "expireTime": in_a_day()}}, "a page")
+                viewer, viewer_name = made["secret"], made["token"]["name"]
+                admin_name = token_name(server, server.admin)
+                server.ctl_as(server.admin, "budget", "create", "people", "--rho", "1", "--relation",
+                              "add-or-remove-one", "--privacy-unit", "person")
+                server.ctl_as(viewer, "budget", "get", "people")
+                server.ctl_as(server.admin, "ledger", "export", "people", os.path.join(folder, "exported"))
+                trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+                request = urllib.request.Request(
+                    "http://%s/epsledger.v1.BudgetService/FreezeBudget" % server.http,
+                    json.dumps({"name": "budgets/people", "reason": "x"}).encode(),
+                    {"content-type": "application/json", "authorization": "Bearer " + viewer, "x-request-id": "ticket-7",
+                     "traceparent": trace})
+                with self.assertRaises(urllib.error.HTTPError) as denied:
+                    urllib.request.urlopen(request, timeout=60)
+                self.assertEqual((denied.exception.code, denied.exception.headers["x-request-id"],
+                                  denied.exception.headers["traceparent"]), (403, "ticket-7", trace))
+                request.remove_header("Authorization")
+                with self.assertRaises(urllib.error.HTTPError):
+                    urllib.request.urlopen(request, timeout=60)
+                server.stop()
+            with open(log, encoding="utf-8") as stream:
+                lines = [json.loads(line) for line in stream]
+
+        def calls(method):
+            return [line for line in lines if line["method"].endswith("." + method)]
+
+        created, = calls("CreateBudget")
+        self.assertEqual((created["tenant"], created["principal"], created["role"], created["door"], created["outcome"],
+                          created["resource"]), ("acme", admin_name, "ADMIN", "GRPC", "OK", "people"))
+        looked = calls("GetBudget")[0]
+        self.assertEqual((looked["principal"], looked["resource"]), (viewer_name, "budgets/people"))
+        exported, = calls("ExportLedger")
+        self.assertEqual((exported["principal"], exported["resource"], exported["outcome"]),
+                         (admin_name, "budgets/people", "OK"))
+        denied, unknown = calls("FreezeBudget")
+        self.assertEqual((denied["principal"], denied["outcome"], denied["requestId"],
+                          denied["traceparent"], denied["door"]),
+                         (viewer_name, "PERMISSION_DENIED", "ticket-7", trace, "HTTP"))
+        self.assertEqual((unknown["outcome"], "principal" in unknown), ("UNAUTHENTICATED", False))
+        self.assertTrue(all(line["requestId"] and line["seconds"] >= 0 and line["peer"] for line in lines))
+        self.assertEqual(len({line["requestId"] for line in lines if line["requestId"] != "ticket-7"}), len(lines) - 2)
 
     def test_tokens_say_who_made_and_who_revoked_them(self):
         with TokenLedger(BUILD) as server:

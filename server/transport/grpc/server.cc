@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "google/protobuf/stubs/logging.h"
 #include "prometheus/counter.h"
 #include "server/statement/signing_key.h"
+#include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/standard/reflection_service.h"
@@ -135,6 +137,7 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
                        .insecure_off = options.insecure_no_access_control}),
       admission_(access_, !options.tls_client_ca_file.empty()),
+      access_log_(options.access_log),
       registry_(options.registry ? options.registry : std::make_shared<prometheus::Registry>()),
       metrics_(std::make_shared<metrics::RpcMetrics>(registry_)),
       reload_failures_(
@@ -143,8 +146,9 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
               .Help("Changes of TLS files that were left alone: the certificate before stays.")
               .Register(*registry_)
               .Add({})),
-      open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes),
-      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams)),
+      open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes, access_log_),
+      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams,
+                                                std::numeric_limits<size_t>::max(), access_log_)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)),
       priced_ledger_(ledger, computations_),
@@ -198,8 +202,13 @@ absl::Status Server::ListenOnWire(const ServerOptions& options) {
   wire::Services services{
       .methods = WireMethods(methods_, options.reflection.value_or(!access_.IsOn())),
       .admit = [this](const wire::Method& method, const wire::CallOrigin& origin) {
-        const absl::Status status = admission_.Admit(origin, method.full_name).status();
-        return status.ok() ? grpc::Status::OK : ToGrpcStatus(status);
+        access::Caller caller;
+        const absl::Status status = admission_.Admit(origin, method.full_name, &caller).status();
+        if (status.ok()) return grpc::Status::OK;
+        grpc::Status denied = ToGrpcStatus(status);
+        // No service will see the call.
+        Record(access_log_, method.full_name, origin, std::move(caller), "", SteadyNow(), denied);
+        return denied;
       }};
   auto wire = wire::WireServer::Start(
       {.addresses = options.addresses,

@@ -73,6 +73,9 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   caller.tls = request.tls;
   caller.confidential = request.confidential;
   caller.client_certificate_pem = request.client_certificate_pem;
+  caller.peer = request.peer;
+  caller.request_id = request.request_id;
+  caller.traceparent = request.traceparent;
   int values = 0;
   for (const auto& [name, value] : request.headers) {
     if (name == "user-agent") caller.client = wire::ShownClient(value);
@@ -110,7 +113,11 @@ void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
       {.authorization = absl::StrCat("Bearer ", secret),
        .tls = request.tls,
        .confidential = request.confidential,
-       .client_certificate_pem = ""},
+       .client_certificate_pem = "",
+       .peer = request.peer,
+       .client = wire::ShownClient(request.Header("user-agent")),
+       .request_id = request.request_id,
+       .traceparent = request.traceparent},
       kLogInPatience,
       [cookie = std::move(cookie), reply = std::move(reply)](
           const grpc::Status& status, std::unique_ptr<google::protobuf::Message> caller) mutable {

@@ -27,6 +27,10 @@ struct HttpRequest {
   std::string client_certificate_pem;
   // Nobody on the way can read it: it came over TLS or from this machine.
   bool confidential = false;
+  std::string peer;  // "192.0.2.7:50211"
+  // Of wire::CallOrigin.
+  std::string request_id;
+  std::string traceparent;
 
   // The value of the header, the first where there are several; empty if there is none.
   std::string_view Header(std::string_view name) const;

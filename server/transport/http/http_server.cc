@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -24,6 +25,7 @@
 #include "server/transport/sockets/connection_counts.h"
 #include "server/transport/tls/server_tls.h"
 #include "server/transport/tls/tls_files.h"
+#include "server/transport/wire/call_headers.h"
 #include "spdlog/spdlog.h"
 
 namespace epsledger::transport {
@@ -87,6 +89,13 @@ struct HttpServer::Loop {
 
 namespace {
 
+// "192.0.2.7:50211", "[2001:db8::1]:50211".
+std::string NameOf(const tcp::endpoint& endpoint) {
+  std::ostringstream name;
+  name << endpoint;
+  return name.str();
+}
+
 // One connection, kept alive by the operations that wait on it. All of it runs on the loop's
 // thread.
 template <class Loop>
@@ -94,12 +103,13 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
  public:
   // REQUIRES: the peer's connection is counted. It is no more when this object goes.
   template <class... StreamArguments>
-  explicit Connection(std::shared_ptr<Loop> loop, const asio::ip::address& peer,
+  explicit Connection(std::shared_ptr<Loop> loop, const tcp::endpoint& peer,
                       StreamArguments&&... arguments)
       : loop_(std::move(loop)),
-        peer_(peer),
+        peer_(peer.address()),
+        peer_name_(NameOf(peer)),
         stream_(std::forward<StreamArguments>(arguments)...),
-        confidential_(stream_.is_tls() || peer.is_loopback()),
+        confidential_(stream_.is_tls() || peer_.is_loopback()),
         request_end_(loop_->context) {
     absl::MutexLock lock(&loop_->mutex);
     loop_->open.insert(&tcp_stream());
@@ -183,12 +193,20 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
                         .headers = {},
                         .tls = stream_.is_tls(),
                         .client_certificate_pem = client_certificate_,
-                        .confidential = confidential_};
+                        .confidential = confidential_,
+                        .peer = peer_name_,
+                        .request_id = {},
+                        .traceparent = {}};
     for (const auto& field : message) {
       request.headers.emplace_back(absl::AsciiStrToLower(absl::string_view(
                                        field.name_string().data(), field.name_string().size())),
                                    std::string(field.value()));
     }
+    request.request_id = wire::ShownRequestId(request.Header("x-request-id"));
+    if (request.request_id.empty()) request.request_id = wire::NewRequestId();
+    request.traceparent = wire::ShownTraceparent(request.Header("traceparent"));
+    request_id_ = request.request_id;
+    traceparent_ = request.traceparent;
     loop_->handler(request, ReplyOnce(last));
   }
 
@@ -236,6 +254,8 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     message.set("X-Content-Type-Options", "nosniff");
     if (stream_.is_tls()) message.set("Strict-Transport-Security", "max-age=31536000");
     message.set(http::field::cache_control, "no-store");
+    if (!request_id_.empty()) message.set("X-Request-Id", request_id_);
+    if (!traceparent_.empty()) message.set("traceparent", traceparent_);
     for (const auto& [name, value] : response.headers) message.set(name, value);
   }
 
@@ -325,9 +345,13 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
 
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
   const asio::ip::address peer_;
+  const std::string peer_name_;
   HttpStream stream_;
   const bool confidential_;
   std::string client_certificate_;
+  // Of the request that is answered.
+  std::string request_id_;
+  std::string traceparent_;
   asio::steady_timer request_end_;
   bool too_slow_ = false;
   beast::flat_buffer buffer_;
@@ -348,7 +372,7 @@ std::shared_ptr<asio::ssl::context> TlsContext(const TlsMaterial& material) {
 template <class Loop>
 void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
   beast::error_code error;
-  const asio::ip::address peer = socket.remote_endpoint(error).address();
+  const tcp::endpoint peer = socket.remote_endpoint(error);
   if (error) return;
   if (loop->tls_files.has_value() && (loop->tls == nullptr || loop->tls_files->Reload())) {
     if (auto renewed = TlsContext(loop->tls_files->material())) loop->tls = std::move(renewed);
@@ -357,7 +381,7 @@ void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
   {
     absl::MutexLock lock(&loop->mutex);
     // One connection too many is closed at once, rather than left to wait without a word.
-    if (!loop->counts.Add(peer)) return;
+    if (!loop->counts.Add(peer.address())) return;
   }
   if (loop->tls == nullptr) {
     std::make_shared<Connection<Loop>>(loop, peer, std::move(socket))->Start();

@@ -32,13 +32,16 @@ wire::Peer PeerOf(const HttpCaller& caller) {
   return {.is_over_http = true,
           .is_on_this_machine = caller.confidential && !caller.tls,
           .is_encrypted = caller.tls,
+          .address = caller.peer,
           .certificate_pem = caller.client_certificate_pem};
 }
 
 wire::CallOrigin OriginOf(const HttpCaller& caller) {
   wire::CallOrigin origin{.peer = std::make_shared<const wire::Peer>(PeerOf(caller)),
                           .authorization = {},
-                          .client = caller.client};
+                          .client = caller.client,
+                          .request_id = caller.request_id,
+                          .traceparent = caller.traceparent};
   if (!caller.authorization.empty()) origin.authorization = caller.authorization;
   return origin;
 }

@@ -22,8 +22,11 @@ struct HttpCaller {
   bool tls = false;
   bool confidential = false;
   std::string client_certificate_pem;
-  // wire::CallOrigin::client.
+  std::string peer;
+  // Of wire::CallOrigin.
   std::string client;
+  std::string request_id;
+  std::string traceparent;
 };
 
 // Calls the gRPC services of this very process, so that a request over HTTP passes the same door,

@@ -1,7 +1,9 @@
 #include "server/transport/wire/call_headers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <random>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
@@ -40,6 +42,34 @@ std::string ShownClient(std::string_view user_agent) {
   return IsVisibleText(shown) ? std::string(shown) : std::string();
 }
 
+std::string ShownRequestId(std::string_view x_request_id) {
+  const bool is_one = x_request_id.size() <= kMaxRequestIdBytes && IsVisibleText(x_request_id) &&
+                      x_request_id.find(' ') == x_request_id.npos;
+  return is_one ? std::string(x_request_id) : std::string();
+}
+
+std::string NewRequestId() {
+  static const std::string& process =
+      *new std::string(absl::StrFormat("%08x", std::random_device()()));
+  static std::atomic<uint64_t> count = 0;
+  return absl::StrCat(process, "-", absl::Hex(++count));
+}
+
+std::string ShownTraceparent(std::string_view traceparent) {
+  constexpr std::string_view kForm = "00-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+  if (traceparent.size() != kForm.size()) return "";
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    const char c = traceparent[i];
+    const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    if (kForm[i] == 'x' ? !is_digit : c != kForm[i]) return "";
+  }
+  // All zeros are no id.
+  const auto is_zero = [&](size_t at, size_t digits) {
+    return traceparent.substr(at, digits).find_first_not_of('0') == traceparent.npos;
+  };
+  return is_zero(3, 32) || is_zero(36, 16) ? "" : std::string(traceparent);
+}
+
 bool CallHeaders::Add(std::string_view name, std::string_view value) {
   bytes_ += name.size() + value.size() + kHeaderOverheadBytes;
   if (bytes_ > kMaxHeaderBytes) return false;
@@ -55,6 +85,10 @@ bool CallHeaders::Add(std::string_view name, std::string_view value) {
     timeout_ = value;
   } else if (name == "user-agent") {
     client_ = ShownClient(value);
+  } else if (name == "x-request-id") {
+    request_id_ = ShownRequestId(value);
+  } else if (name == "traceparent") {
+    traceparent_ = ShownTraceparent(value);
   } else if (name == "authorization") {
     // Two of them are none that is valid.
     authorization_ = authorization_ ? absl::StrCat(*authorization_, ",",

@@ -35,6 +35,10 @@ class CallHeaders {
   const std::optional<std::string>& authorization() const { return authorization_; }
   // The User-Agent, cut at kMaxClientBytes; empty if it is not visible text.
   const std::string& client() const { return client_; }
+  // The x-request-id and the traceparent, if they are what ShownRequestId and ShownTraceparent
+  // take.
+  const std::string& request_id() const { return request_id_; }
+  const std::string& traceparent() const { return traceparent_; }
   // From the arrival of the headers; nothing: the client waits for ever.
   std::optional<std::chrono::nanoseconds> timeout() const;
 
@@ -47,11 +51,21 @@ class CallHeaders {
   std::string timeout_;
   std::optional<std::string> authorization_;
   std::string client_;
+  std::string request_id_;
+  std::string traceparent_;
 };
 
 // What a client says of itself, as far as it is shown to others: visible ASCII, at most
 // kMaxClientBytes of it.
 std::string ShownClient(std::string_view user_agent);
+// The name that a client gives its call: visible ASCII without spaces, at most kMaxRequestIdBytes;
+// empty if it is none.
+std::string ShownRequestId(std::string_view x_request_id);
+// One that no other call of this process has, for a call without one.
+std::string NewRequestId();
+// "00-" trace id "-" parent id "-" flags, in lower-case hexadecimal digits (W3C Trace
+// Context, 3.2); empty if it is none.
+std::string ShownTraceparent(std::string_view traceparent);
 
 // "250m" is 250 milliseconds: up to eight digits and a unit of H, M, S, m, u, n. Nothing if it is
 // not of that form.

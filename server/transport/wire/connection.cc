@@ -25,7 +25,7 @@ Clock::duration SomeAge() {
 }  // namespace
 
 Connection::Connection(std::shared_ptr<Shared> shared, Context& home,
-                       std::function<Context&()> next_home, Socket socket, bool is_on_this_machine,
+                       std::function<Context&()> next_home, Socket socket, Peer other_end,
                        std::unique_ptr<TlsSession> tls, std::function<void()> on_close)
     : shared_(std::move(shared)),
       next_home_(std::move(next_home)),
@@ -34,7 +34,7 @@ Connection::Connection(std::shared_ptr<Shared> shared, Context& home,
       socket_(std::move(socket)),
       tls_(std::move(tls)),
       on_close_(std::move(on_close)),
-      is_on_this_machine_(is_on_this_machine),
+      other_end_(std::move(other_end)),
       session_(NewSession(this)) {}
 
 Connection::~Connection() {
@@ -54,7 +54,7 @@ void Connection::Start() {
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings, std::size(settings));
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
   if (tls_ == nullptr) {
-    peer_ = std::make_shared<Peer>(Peer{.is_on_this_machine = is_on_this_machine_});
+    peer_ = std::make_shared<Peer>(other_end_);
   }
   WaitForBytes();
   Leave();
@@ -116,9 +116,10 @@ bool Connection::ReadSome() {
   text.clear();
   const bool goes_on = tls_->Receive(bytes, &text);
   if (tls_->IsEstablished() && peer_ == nullptr) {
-    peer_ = std::make_shared<Peer>(Peer{.is_on_this_machine = is_on_this_machine_,
-                                        .is_encrypted = true,
-                                        .certificate_pem = tls_->PeerCertificatePem()});
+    Peer peer = other_end_;
+    peer.is_encrypted = true;
+    peer.certificate_pem = tls_->PeerCertificatePem();
+    peer_ = std::make_shared<Peer>(std::move(peer));
   }
   return Feed(text) && goes_on;
 }

@@ -59,12 +59,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   using Context = boost::asio::io_context;
 
-  // `tls`: nullptr for plaintext. `on_close` is called once, when the socket is closed. The
-  // connection begins on the thread of `home`, and moves once to that of what `next_home` returns,
-  // when its first call was admitted. REQUIRES: these outlive it and its calls; the socket is of
-  // `home`.
+  // `other_end`: without what TLS says. `tls`: nullptr for plaintext. `on_close` is called once,
+  // when the socket is closed. The connection begins on the thread of `home`, and moves once to
+  // that of what `next_home` returns, when its first call was admitted. REQUIRES: these outlive it
+  // and its calls; the socket is of `home`.
   Connection(std::shared_ptr<Shared> shared, Context& home, std::function<Context&()> next_home,
-             Socket socket, bool is_on_this_machine, std::unique_ptr<TlsSession> tls,
+             Socket socket, Peer other_end, std::unique_ptr<TlsSession> tls,
              std::function<void()> on_close);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -86,6 +86,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   struct Stream {
     CallHeaders headers;
+    std::string request_id;  // once its origin was asked for
     Clock::time_point arrival;
     const Method* method = nullptr;
     bool counts_as_open = false;  // in open_method_streams_
@@ -165,7 +166,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Advance(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // By the headers alone: answers what can never be a call.
   void Decide(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  CallOrigin OriginOf(const Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  CallOrigin OriginOf(Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskWhetherAdmitted(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartCall(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartStream(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -223,7 +224,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Socket socket_ ABSL_GUARDED_BY(mutex_);
   const std::unique_ptr<TlsSession> tls_ ABSL_PT_GUARDED_BY(mutex_);
   std::function<void()> on_close_ ABSL_GUARDED_BY(mutex_);
-  const bool is_on_this_machine_;
+  const Peer other_end_;
   // Nullptr until the handshake is over.
   std::shared_ptr<const Peer> peer_ ABSL_GUARDED_BY(mutex_);
   IdleResetFilter filter_ ABSL_GUARDED_BY(mutex_);

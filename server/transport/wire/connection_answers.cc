@@ -21,8 +21,14 @@ nghttp2_nv Nv(std::string_view name, std::string_view value) {
           NGHTTP2_NV_FLAG_NONE};
 }
 
-std::vector<nghttp2_nv> AnswerHeaders() {
-  return {Nv(":status", "200"), Nv("content-type", kContentType)};
+// What the client named its call by, and its trace, it is told again; of a call that failed also
+// the name that it was given here.
+std::vector<nghttp2_nv> AnswerHeaders(const std::string& request_id,
+                                      const std::string& traceparent) {
+  std::vector<nghttp2_nv> headers = {Nv(":status", "200"), Nv("content-type", kContentType)};
+  if (!request_id.empty()) headers.push_back(Nv("x-request-id", request_id));
+  if (!traceparent.empty()) headers.push_back(Nv("traceparent", traceparent));
+  return headers;
 }
 
 // True if the status is one that the services give to a caller whom they know.
@@ -72,7 +78,8 @@ void Connection::OnEnd(int32_t id, const grpc::Status& status, const std::string
 
 void Connection::SubmitAnswer(int32_t id, Stream& stream) {
   stream.headers_sent = true;
-  const std::vector<nghttp2_nv> headers = AnswerHeaders();
+  const std::vector<nghttp2_nv> headers =
+      AnswerHeaders(stream.headers.request_id(), stream.headers.traceparent());
   nghttp2_data_provider provider{.source = {}, .read_callback = OnAnswerWanted};
   nghttp2_submit_response(session_, id, headers.data(), headers.size(), &provider);
 }
@@ -108,7 +115,9 @@ void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
     nghttp2_session_resume_data(session_, id);
     return;
   }
-  std::vector<nghttp2_nv> headers = AnswerHeaders();
+  std::vector<nghttp2_nv> headers =
+      AnswerHeaders(stream.request_id.empty() ? stream.headers.request_id() : stream.request_id,
+                    stream.headers.traceparent());
   for (const auto& [name, value] : stream.trailers) headers.push_back(Nv(name, value));
   stream.headers_sent = true;
   nghttp2_submit_headers(session_, NGHTTP2_FLAG_END_STREAM, id, nullptr, headers.data(),

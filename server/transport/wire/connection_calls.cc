@@ -300,10 +300,16 @@ void Connection::Advance(int32_t id) {
   if (!stream->admitted && !stream->asking) AskWhetherAdmitted(id, *stream);
 }
 
-CallOrigin Connection::OriginOf(const Stream& stream) const {
+CallOrigin Connection::OriginOf(Stream& stream) const {
+  if (stream.request_id.empty()) {
+    stream.request_id =
+        stream.headers.request_id().empty() ? NewRequestId() : stream.headers.request_id();
+  }
   return {.peer = peer_,
           .authorization = stream.headers.authorization(),
-          .client = stream.headers.client()};
+          .client = stream.headers.client(),
+          .request_id = stream.request_id,
+          .traceparent = stream.headers.traceparent()};
 }
 
 void Connection::AskWhetherAdmitted(int32_t id, Stream& stream) {

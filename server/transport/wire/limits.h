@@ -14,6 +14,7 @@ namespace epsledger::transport::wire {
 inline constexpr size_t kMaxHeaderBytes = 16 << 10;
 // Of what a client says of itself: a library, its version and the one below it.
 inline constexpr size_t kMaxClientBytes = 128;
+inline constexpr size_t kMaxRequestIdBytes = 128;
 // Of a method that is open to strangers: the name of a service.
 inline constexpr size_t kMaxOpenRequestBytes = 4 << 10;
 // Bytes that a stream may send before they are taken, and a connection.

@@ -18,6 +18,7 @@ struct Peer {
   bool is_over_http = false;  // for a client of the other door, to which the wire is none
   bool is_on_this_machine = false;
   bool is_encrypted = false;
+  std::string address;  // "192.0.2.7:50211"; empty of a unix socket
   // Verified; empty if there is none.
   std::string certificate_pem;
 };
@@ -28,6 +29,11 @@ struct CallOrigin {
   std::optional<std::string> authorization;
   // What the client says of itself, its User-Agent: visible ASCII of at most kMaxClientBytes.
   std::string client;
+  // What the call is known by: x-request-id of the client, visible ASCII of at most
+  // kMaxRequestIdBytes, or one that was made up.
+  std::string request_id;
+  // Of W3C Trace Context, as the client sent it; empty if it sent none that is valid.
+  std::string traceparent;
 };
 
 // Who waits for the answer of a call with one. Thread-safe.

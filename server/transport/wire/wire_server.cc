@@ -292,21 +292,25 @@ class WireServer::State {
 
   void Take(tcp::socket socket) {
     error_code error;
-    const asio::ip::address peer = socket.remote_endpoint(error).address();
+    const tcp::endpoint endpoint = socket.remote_endpoint(error);
     if (error) return;
+    const asio::ip::address peer = endpoint.address();
     socket.set_option(tcp::no_delay(true), error);
     const bool is_local =
         peer.is_loopback() ||
         (peer.is_v6() && peer.to_v6().is_v4_mapped() &&
          asio::ip::make_address_v4(asio::ip::v4_mapped, peer.to_v6()).is_loopback());
-    Add(std::move(socket), peer, is_local);
+    Add(std::move(socket), peer,
+        {.is_on_this_machine = is_local,
+         .address = absl::StrCat(peer.is_v6() ? "[" : "", peer.to_string(), peer.is_v6() ? "]" : "",
+                                 ":", endpoint.port())});
   }
 
   void Take(local::socket socket) {
-    Add(std::move(socket), asio::ip::address_v4::loopback(), true);
+    Add(std::move(socket), asio::ip::address_v4::loopback(), {.is_on_this_machine = true});
   }
 
-  void Add(Connection::Socket socket, const asio::ip::address& peer, bool is_local)
+  void Add(Connection::Socket socket, const asio::ip::address& peer, Peer other_end)
       ABSL_LOCKS_EXCLUDED(mutex_) {
     if (shared_->draining) return;
     std::unique_ptr<TlsSession> tls;
@@ -332,7 +336,7 @@ class WireServer::State {
       const auto entry = std::prev(connections_.end());
       connection = std::make_shared<Connection>(
           shared_, loops_[0]->context, [this]() -> asio::io_context& { return NextHome(); },
-          std::move(socket), is_local, std::move(tls),
+          std::move(socket), std::move(other_end), std::move(tls),
           [this, entry, peer] {
             std::shared_ptr<Connection> last;  // let go of after the lock
             absl::MutexLock closing(&mutex_);

@@ -69,8 +69,9 @@ access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) con
 }
 
 absl::StatusOr<access::Caller> Admission::Admit(const wire::CallOrigin& origin,
-                                                std::string_view method) const {
-  absl::StatusOr<access::Caller> caller = control_.Admit(CredentialsOf(origin), method);
+                                                std::string_view method,
+                                                access::Caller* denied) const {
+  absl::StatusOr<access::Caller> caller = control_.Admit(CredentialsOf(origin), method, denied);
   if (!caller.ok()) return caller;
   const bool is_over_http = origin.peer != nullptr && origin.peer->is_over_http;
   caller->door = is_over_http ? core::Door::kHttp : core::Door::kGrpc;

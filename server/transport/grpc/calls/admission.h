@@ -25,8 +25,8 @@ class Admission {
       : control_(control), verifies_certificates_(verifies_certificates) {}
 
   // Who calls, if they may; as AccessControl::Admit.
-  absl::StatusOr<access::Caller> Admit(const wire::CallOrigin& origin,
-                                       std::string_view method) const;
+  absl::StatusOr<access::Caller> Admit(const wire::CallOrigin& origin, std::string_view method,
+                                       access::Caller* denied = nullptr) const;
 
  private:
   access::Credentials CredentialsOf(const wire::CallOrigin& origin) const;

@@ -18,6 +18,7 @@ std::shared_ptr<wire::StreamedCall> ExportStream::Start(core::DurableLedger& led
                                                         int64_t after_sequence) {
   std::shared_ptr<ExportStream> stream(new ExportStream(ledger, std::move(open_streams), request,
                                                         budget_id.value_or(""), after_sequence));
+  if (budget_id.ok()) stream->set_resource("budgets/" + *budget_id);
   if (!stream->Open().ok()) return stream;
   if (budget_id.ok()) {
     stream->Continue();

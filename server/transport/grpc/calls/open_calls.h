@@ -15,6 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/support/status.h"
+#include "server/access/access_log.h"
 #include "server/core/tenant.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
@@ -50,10 +51,12 @@ class OpenCall {
 // nothing else ends. Thread-safe.
 class OpenCalls {
  public:
-  // REQUIRES: `admission`, through which calls come in, outlives all that do.
+  // REQUIRES: `admission`, through which calls come in, and `access_log` outlive all that do.
   OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
-            size_t max_calls, size_t max_request_bytes = std::numeric_limits<size_t>::max())
+            size_t max_calls, size_t max_request_bytes = std::numeric_limits<size_t>::max(),
+            access::AccessLog* access_log = nullptr)
       : admission_(admission),
+        access_log_(access_log),
         metrics_(std::move(metrics)),
         max_calls_(max_calls),
         max_request_bytes_(max_request_bytes) {}
@@ -77,12 +80,15 @@ class OpenCalls {
   void KeepHouse(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission() const { return admission_; }
+  // Where calls are told that have ended; nullptr: nowhere.
+  access::AccessLog* access_log() const { return access_log_; }
   const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
 
  private:
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission_;
+  access::AccessLog* const access_log_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   const size_t max_calls_;
   const size_t max_request_bytes_;

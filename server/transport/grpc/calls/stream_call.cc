@@ -2,15 +2,16 @@
 
 #include <utility>
 
+#include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
 namespace epsledger::transport {
 
 StreamCall::StreamCall(std::shared_ptr<OpenCalls> open_streams, wire::StreamRequest& request,
-                       std::string method)
+                       std::string_view method)
     : open_streams_(std::move(open_streams)),
-      method_(std::move(method)),
+      method_(method),
       origin_(std::move(request.origin)),
       deadline_(SteadyDeadline(request.deadline)),
       measured_(open_streams_->metrics(), method_),
@@ -19,7 +20,8 @@ StreamCall::StreamCall(std::shared_ptr<OpenCalls> open_streams, wire::StreamRequ
 absl::Status StreamCall::Open() {
   const bool added = open_streams_->Add(shared_from_this());
   Turn turn(*this);
-  absl::StatusOr<access::Caller> caller = Admit();
+  absl::StatusOr<access::Caller> caller =
+      open_streams_->admission().Admit(origin_, method_, &caller_);
   absl::Status status = caller.status();
   if (status.ok() && !added) status = TooManyStreams();
   if (status.ok()) {
@@ -81,6 +83,8 @@ void StreamCall::End(const grpc::Status& status) {
   if (ended_) return;
   ended_ = true;
   measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
+  Record(open_streams_->access_log(), method_, origin_, caller_, std::move(resource_),
+         arrival_time(), status);
   // Before the client is told: the server may end right after the last call.
   open_streams_->Remove(*this);
   outbox_.End(status);

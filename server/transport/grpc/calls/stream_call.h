@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -46,9 +48,14 @@ class StreamCall : public OpenCall,
   void OnGone() final ABSL_LOCKS_EXCLUDED(mutex_);
 
  protected:
-  // `method` is the full name. Takes what it needs of `request`.
+  // `method` is the full name, of static storage. Takes what it needs of `request`.
   StreamCall(std::shared_ptr<OpenCalls> open_streams, wire::StreamRequest& request,
-             std::string method);
+             std::string_view method);
+  // What it is about, for the access log.
+  void set_resource(std::string resource) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    resource_ = std::move(resource);
+  }
 
   // An error, with which the stream ends, if the caller is not admitted (Admission), or UNAVAILABLE
   // if too many streams are open.
@@ -91,11 +98,12 @@ class StreamCall : public OpenCall,
 
  private:
   const std::shared_ptr<OpenCalls> open_streams_;
-  const std::string method_;
+  const std::string_view method_;
   const wire::CallOrigin origin_;
   const SteadyTime deadline_;
   metrics::RpcMetrics::Call measured_ ABSL_GUARDED_BY(mutex_);
   access::Caller caller_;  // of Open, before anything else
+  std::string resource_ ABSL_GUARDED_BY(mutex_);
   SteadyTime write_time_ ABSL_GUARDED_BY(mutex_);
   SteadyTime admission_time_ ABSL_GUARDED_BY(mutex_);
   StreamOutbox outbox_ ABSL_GUARDED_BY(mutex_);

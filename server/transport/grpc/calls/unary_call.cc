@@ -75,6 +75,8 @@ std::shared_ptr<UnaryCall> UnaryCall::Start(OpenCalls& open_calls, std::string_v
 
 UnaryCall::UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request)
     : open_calls_(open_calls),
+      method_(method),
+      origin_(std::move(request.origin)),
       deadline_(SteadyDeadline(request.deadline)),
       measured_(open_calls.metrics(), method),
       responder_(std::move(request.responder)) {}
@@ -95,6 +97,18 @@ std::unique_ptr<wire::Responder> UnaryCall::TakeResponder() {
   return responder;
 }
 
+void UnaryCall::set_caller(access::Caller caller) {
+  absl::MutexLock lock(&mutex_);
+  caller_ = std::move(caller);
+}
+
+void UnaryCall::set_request(const Message& request) {
+  if (open_calls_.access_log() == nullptr) return;
+  std::string resource = ResourceOf(request);
+  absl::MutexLock lock(&mutex_);
+  resource_ = std::move(resource);
+}
+
 void UnaryCall::Succeed(const Message& response) {
   const std::unique_ptr<wire::Responder> responder = TakeResponder();
   if (responder == nullptr) return;
@@ -109,6 +123,16 @@ void UnaryCall::Succeed(const Message& response) {
 void UnaryCall::Finish(wire::Responder& responder, const grpc::Status& status,
                        std::string message) {
   measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
+  if (access::AccessLog* log = open_calls_.access_log()) {
+    access::Caller caller;
+    std::string resource;
+    {
+      absl::MutexLock lock(&mutex_);
+      caller = caller_;
+      resource = std::move(resource_);
+    }
+    Record(log, method_, origin_, std::move(caller), std::move(resource), arrival_time(), status);
+  }
   responder.Respond(status, std::move(message));
 }
 

@@ -14,6 +14,7 @@
 #include "grpcpp/support/status.h"
 #include "server/access/caller.h"
 #include "server/transport/grpc/calls/admission.h"
+#include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -28,8 +29,9 @@ namespace epsledger::transport {
 // answer may come long after the client cancelled or the server gave the call up. Thread-safe.
 class UnaryCall final : public OpenCall {
  public:
-  // Nullptr, and the call is answered UNAVAILABLE, if too many are open. REQUIRES: `open_calls`
-  // outlives the call's answer.
+  // Nullptr, and the call is answered UNAVAILABLE, if too many are open. Takes what it needs of
+  // `request`, but for the message. REQUIRES: `open_calls` outlives the call's answer; `method` is
+  // of static storage.
   static std::shared_ptr<UnaryCall> Start(OpenCalls& open_calls, std::string_view method,
                                           wire::UnaryRequest& request);
   // Answers INTERNAL if nobody did: a lost call must not look like a slow one.
@@ -48,22 +50,28 @@ class UnaryCall final : public OpenCall {
   // Answers DEADLINE_EXCEEDED where the deadline has passed.
   void KeepHouse(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Who calls. REQUIRES of the first: nobody else has the call yet.
-  void set_caller(access::Caller caller) { caller_ = std::move(caller); }
+  const wire::CallOrigin& origin() const { return origin_; }
+  // Who calls, and about what. The call may end meanwhile. REQUIRES of caller(): it was set.
+  void set_caller(access::Caller caller) ABSL_LOCKS_EXCLUDED(mutex_);
   const access::Caller& caller() const { return caller_; }
+  void set_request(const google::protobuf::Message& request) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request);
-  void Finish(wire::Responder& responder, const grpc::Status& status, std::string message);
+  void Finish(wire::Responder& responder, const grpc::Status& status, std::string message)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // The responder for the first caller, then nullptr.
   std::unique_ptr<wire::Responder> TakeResponder() ABSL_LOCKS_EXCLUDED(mutex_);
 
   OpenCalls& open_calls_;
+  const std::string_view method_;
+  const wire::CallOrigin origin_;
   const SteadyTime deadline_;
-  access::Caller caller_;
+  access::Caller caller_;               // set under the mutex, and not changed again
   metrics::RpcMetrics::Call measured_;  // of who took the responder
   absl::Mutex mutex_;
   std::unique_ptr<wire::Responder> responder_ ABSL_GUARDED_BY(mutex_);
+  std::string resource_ ABSL_GUARDED_BY(mutex_);
 };
 
 using Call = std::shared_ptr<UnaryCall>;
@@ -105,8 +113,11 @@ void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& ha
   static const std::string_view method = MethodTaking(*Request::descriptor());
   const Call call = UnaryCall::Start(open_calls, method, arrived);
   if (call == nullptr) return;
-  absl::StatusOr<access::Caller> caller = open_calls.admission().Admit(arrived.origin, method);
+  access::Caller denied;
+  absl::StatusOr<access::Caller> caller =
+      open_calls.admission().Admit(call->origin(), method, &denied);
   absl::Status status = caller.status();
+  if (!status.ok()) call->set_caller(std::move(denied));
   ArenaMessage<Request> message;
   Request& request = *message;
   if (status.ok()) {
@@ -114,7 +125,10 @@ void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& ha
     status = open_calls.Claim(*call, call->caller().tenant) ? ReadRequest(arrived.message, &request)
                                                             : TooManyCallsOfTenant();
   }
-  if (status.ok()) status = handler(request, call);
+  if (status.ok()) {
+    call->set_request(request);
+    status = handler(request, call);
+  }
   if (!status.ok()) call->Fail(status);
 }
 

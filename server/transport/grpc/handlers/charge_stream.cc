@@ -90,6 +90,7 @@ void ChargeStream::Submit(std::string_view message, int64_t number) {
   absl::StatusOr<core::Command> command = ReadCommand(message, *head_key_, this->caller());
   if (!command.ok()) return Keep({number, {}, command.status()});
   core::SessionName session = std::get<core::Charge>(command->body).session;
+  if (number == 0) set_resource(FormatSessionName(session));
   const auto self = std::static_pointer_cast<ChargeStream>(shared_from_this());
   command->abandoned = [self] { return self->Abandoned(); };
   ledger_.Submit(

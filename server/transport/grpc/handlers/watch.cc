@@ -15,11 +15,17 @@
 namespace epsledger::transport {
 
 std::shared_ptr<wire::StreamedCall> Watch::Start(const HandlerContext& context,
-                                                 wire::StreamRequest request, std::string method,
+                                                 wire::StreamRequest request,
+                                                 std::string_view method,
                                                  const absl::StatusOr<Watched>& watched,
                                                  int64_t after_sequence) {
-  std::shared_ptr<Watch> watch(new Watch(context, request, std::move(method),
-                                         watched.ok() ? *watched : Watched(), after_sequence));
+  std::shared_ptr<Watch> watch(
+      new Watch(context, request, method, watched.ok() ? *watched : Watched(), after_sequence));
+  if (watched.ok()) {
+    watch->set_resource(watched->session_id.empty()
+                            ? FormatBudgetName(watched->budget_id)
+                            : FormatSessionName({watched->budget_id, watched->session_id}));
+  }
   absl::Status status = watch->Open();
   if (status.ok()) status = watched.status();
   if (status.ok()) {
@@ -34,7 +40,7 @@ std::shared_ptr<wire::StreamedCall> Watch::Start(const HandlerContext& context,
   return watch;
 }
 
-Watch::Watch(const HandlerContext& context, wire::StreamRequest& request, std::string method,
+Watch::Watch(const HandlerContext& context, wire::StreamRequest& request, std::string_view method,
              Watched watched, int64_t after_sequence)
     : StreamCall(context.open_streams, request, std::move(method)),
       ledger_(context.ledger),

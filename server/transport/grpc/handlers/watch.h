@@ -30,7 +30,8 @@ class Watch final : public StreamCall, public core::CommitListener {
   //   NOT_FOUND         there is no such budget or session
   //   DATA_LOSS         the ledger is behind after_sequence: it has lost what the client saw
   static std::shared_ptr<wire::StreamedCall> Start(const HandlerContext& context,
-                                                   wire::StreamRequest request, std::string method,
+                                                   wire::StreamRequest request,
+                                                   std::string_view method,
                                                    const absl::StatusOr<Watched>& watched,
                                                    int64_t after_sequence);
 
@@ -38,7 +39,7 @@ class Watch final : public StreamCall, public core::CommitListener {
   void OnCommit() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  Watch(const HandlerContext& context, wire::StreamRequest& request, std::string method,
+  Watch(const HandlerContext& context, wire::StreamRequest& request, std::string_view method,
         Watched watched, int64_t after_sequence);
 
   void Continue() override ABSL_LOCKS_EXCLUDED(mutex_);

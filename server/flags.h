@@ -57,9 +57,9 @@ struct Flags {
   std::vector<std::string> http_host_names;
   // Lines of JSON rather than of text.
   bool json_log = false;
-  // Of access::AccessLog; empty: there is none.
+  // Of access_log::AccessLog; empty: there is none.
   std::string access_log_file;
-  int64_t access_log_sample = 1;
+  int64_t access_log_sample = 100;
 };
 
 // Fills `flags`. Nothing if the program should go on; otherwise what it should exit with, after

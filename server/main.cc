@@ -23,7 +23,7 @@
 #include "absl/time/time.h"
 #include "client/dashboard/packed_dashboard.h"
 #include "prometheus/registry.h"
-#include "server/access/access_log.h"
+#include "server/access_log/access_log.h"
 #include "server/await_ledger.h"
 #include "server/flags.h"
 #include "server/heads/head_publisher.h"
@@ -211,10 +211,10 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   options.storage = flags.store.postgres.empty() ? "sqlite" : "postgresql";
   options.registry = registry;
   options.others_can_reach = *others_can_reach_http;
-  std::unique_ptr<epsledger::access::AccessLog> access_log;
+  std::unique_ptr<epsledger::access_log::AccessLog> access_log;
   if (!flags.access_log_file.empty()) {
     auto opened =
-        epsledger::access::AccessLog::Open(flags.access_log_file, flags.access_log_sample);
+        epsledger::access_log::AccessLog::Open(flags.access_log_file, flags.access_log_sample);
     if (!opened.ok()) return opened.status();
     access_log = *std::move(opened);
   }

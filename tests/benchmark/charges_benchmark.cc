@@ -2,13 +2,14 @@
 // the same shape to another process, interleaved in one run. Prints a table in Markdown, with the
 // processor time that each server took for a call: it hardly depends on what else the machine does.
 // Then charges in batches, beside a bare SQLite loop that writes the same rows; charges over a
-// stream, beside a no-op stream; and a step of a lease in the client.
+// stream, beside a no-op stream; charges at a server that knows its callers by tokens and keeps an
+// access log, beside one that does not; and a step of a lease in the client.
 //
 //   charges_benchmark [--rounds=5] [--milliseconds=1000] [--part=all] [--in-flight=0]
 //                     [--data-dir=DIR]
 //
-// --part is one of calls, batches, stream and lease. --in-flight measures that number of calls
-// alone, 0: 1, 8, 64 and 256.
+// --part is one of calls, batches, stream, access and lease. --in-flight measures that number of
+// calls alone, 0: 1, 8, 64 and 256.
 // --data-dir decides which file system is measured: by default a fresh folder in the temporary one.
 
 #include <grpcpp/grpcpp.h>
@@ -121,9 +122,14 @@ struct Sample {
 // Keeps `in_flight` calls outstanding for `duration`; each answer starts the next call.
 class Load {
  public:
+  // `authorization`: "Bearer epsl_...", or nothing.
   Load(v1::ChargeService::Stub& stub, pid_t server, std::string attempt,
-       std::atomic<int64_t>& next_id)
-      : stub_(stub), server_(server), attempt_(std::move(attempt)), next_id_(next_id) {}
+       std::atomic<int64_t>& next_id, std::string authorization = "")
+      : stub_(stub),
+        server_(server),
+        attempt_(std::move(attempt)),
+        next_id_(next_id),
+        authorization_(std::move(authorization)) {}
 
   Sample Run(int in_flight, std::chrono::milliseconds duration) {
     end_ = Clock::now() + duration;
@@ -157,6 +163,7 @@ class Load {
     call->request.set_charge_id(std::to_string(next_id_++));
     call->request.set_count(1);
     call->request.mutable_event()->mutable_gaussian()->set_noise_multiplier(1000);
+    if (!authorization_.empty()) call->context.AddMetadata("authorization", authorization_);
     call->start = Clock::now();
     stub_.async()->Charge(&call->context, &call->request, &call->reply,
                           [this, call](const grpc::Status& status) { Done(*call, status); });
@@ -181,6 +188,7 @@ class Load {
   const pid_t server_;
   const std::string attempt_;
   std::atomic<int64_t>& next_id_;
+  const std::string authorization_;
   Clock::time_point end_;
   std::mutex mutex_;
   std::condition_variable done_;
@@ -315,8 +323,9 @@ Sample Median(const std::vector<Sample>& samples) {
 }
 
 template <class Reply, class Call>
-Reply Must(Call call) {
+Reply Must(Call call, const std::string& authorization = "") {
   grpc::ClientContext context;
+  if (!authorization.empty()) context.AddMetadata("authorization", authorization);
   Reply reply;
   const grpc::Status status = call(&context, &reply);
   if (!status.ok()) {
@@ -327,14 +336,16 @@ Reply Must(Call call) {
 }
 
 // A budget with room for every charge of the run, and an open attempt under it.
-std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel) {
+std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel,
+                        const std::string& authorization = "") {
   v1::CreateBudgetRequest budget;
   budget.set_budget_id("hot");
   budget.mutable_budget()->mutable_cap()->mutable_gaussian_dp()->set_mu(1000);
   budget.mutable_budget()->set_neighboring_relation(v1::NeighboringRelation::ADD_OR_REMOVE_ONE);
   budget.mutable_budget()->set_privacy_unit("person");
   const auto budgets = v1::BudgetService::NewStub(channel);
-  Must<v1::Budget>([&](auto* c, auto* r) { return budgets->CreateBudget(c, budget, r); });
+  Must<v1::Budget>([&](auto* c, auto* r) { return budgets->CreateBudget(c, budget, r); },
+                   authorization);
   const auto sessions = v1::SessionService::NewStub(channel);
   v1::CreateSessionRequest session;
   session.set_parent("budgets/hot");
@@ -342,10 +353,12 @@ std::string MakeAttempt(const std::shared_ptr<grpc::Channel>& channel) {
   session.mutable_session()->set_mode(v1::Session::ADAPTIVE);
   session.mutable_session()->set_neighboring_relation(v1::NeighboringRelation::ADD_OR_REMOVE_ONE);
   session.mutable_session()->set_no_own_cap(true);
-  Must<v1::Session>([&](auto* c, auto* r) { return sessions->CreateSession(c, session, r); });
+  Must<v1::Session>([&](auto* c, auto* r) { return sessions->CreateSession(c, session, r); },
+                    authorization);
   v1::OpenAttemptRequest open;
   open.set_session("budgets/hot/sessions/run");
-  return Must<v1::Attempt>([&](auto* c, auto* r) { return sessions->OpenAttempt(c, open, r); })
+  return Must<v1::Attempt>([&](auto* c, auto* r) { return sessions->OpenAttempt(c, open, r); },
+                           authorization)
       .name();
 }
 
@@ -427,6 +440,49 @@ void MeasureStream(Bench& bench) {
   std::fflush(stdout);
 }
 
+// The secret of an ADMIN's token of a ledger that no server holds.
+std::string MakeToken(const std::string& data_dir) {
+  const std::string command = std::string(EPSLEDGER_BINARY_DIR) +
+                              "/server/epsledgerd token create --role admin --data-dir " + data_dir;
+  std::string secret;
+  FILE* const out = popen(command.c_str(), "r");
+  char buffer[256];
+  while (out != nullptr && std::fgets(buffer, sizeof buffer, out) != nullptr) secret += buffer;
+  if (out == nullptr || pclose(out) != 0) std::exit(1);
+  return secret.substr(0, secret.find('\n'));
+}
+
+// Two servers on the same kind of ledger, alternately.
+void MeasureAccess(Bench& bench, const std::string& data_dir, int only_in_flight) {
+  const std::string known_dir = data_dir + "/known";
+  const std::string authorization = "Bearer " + MakeToken(known_dir);
+  ServerProcess known(
+      ServerProcess::Flags{{"--data-dir", known_dir, "--access-log", data_dir + "/access.jsonl"}});
+  const auto channel = grpc::CreateChannel(known.address(), grpc::InsecureChannelCredentials());
+  const auto stub = v1::ChargeService::NewStub(channel);
+  const std::string attempt = MakeAttempt(channel, authorization);
+  std::printf(
+      "\n| in flight | durable charges/s | server us | with tokens and an access log | server us | "
+      "ratio |\n|---|---|---|---|---|---|\n");
+  for (int in_flight : {64, 256}) {
+    if (only_in_flight != 0 && in_flight != only_in_flight) continue;
+    std::vector<Sample> of_plain, of_known;
+    std::vector<double> ratios;
+    for (int round = 0; round < bench.rounds; ++round) {
+      of_plain.push_back(Load(bench.ledger, bench.ledger_pid, bench.attempt, bench.next_id)
+                             .Run(in_flight, bench.duration));
+      of_known.push_back(Load(*stub, known.pid(), attempt, bench.next_id, authorization)
+                             .Run(in_flight, bench.duration));
+      ratios.push_back(of_known.back().per_second / of_plain.back().per_second);
+    }
+    const Sample p = Median(of_plain);
+    const Sample k = Median(of_known);
+    std::printf("| %d | %.0f | %.1f | %.0f | %.1f | %.2f |\n", in_flight, p.per_second, p.server_us,
+                k.per_second, k.server_us, Median(ratios));
+    std::fflush(stdout);
+  }
+}
+
 int Main(int rounds, std::chrono::milliseconds duration, const std::string& part,
          int only_in_flight, std::string data_dir) {
   const NoOpProcess no_op;
@@ -456,6 +512,7 @@ int Main(int rounds, std::chrono::milliseconds duration, const std::string& part
     MeasureBatches(bench, raw);
   }
   if (wanted("stream")) MeasureStream(bench);
+  if (wanted("access")) MeasureAccess(bench, data_dir, only_in_flight);
   if (wanted("lease")) {
     std::printf("\nA step from a lease: %.0f ns of processor time in the client, no call.\n",
                 NanosecondsPerLeasedStep(server.address()));
@@ -492,7 +549,7 @@ int main(int argc, char** argv) {
     }
     std::fprintf(
         stderr,
-        "usage: %s [--rounds=N] [--milliseconds=N] [--part=all|calls|batches|stream|lease] "
+        "usage: %s [--rounds=N] [--milliseconds=N] [--part=all|calls|batches|stream|access|lease] "
         "[--in-flight=N] [--data-dir=DIR]\n",
         argv[0]);
     return 2;

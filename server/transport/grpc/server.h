@@ -18,7 +18,7 @@
 #include "prometheus/counter.h"
 #include "prometheus/registry.h"
 #include "server/access/access_control.h"
-#include "server/access/access_log.h"
+#include "server/access_log/access_log.h"
 #include "server/core/durable_ledger.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
@@ -58,7 +58,7 @@ struct ServerOptions {
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
   // Where every call is told that has ended; nullptr: nowhere. REQUIRES: it outlives the server.
-  access::AccessLog* access_log = nullptr;
+  access_log::AccessLog* access_log = nullptr;
   // Where calls are counted (metrics::RpcMetrics); nullptr: nowhere that anybody sees.
   std::shared_ptr<prometheus::Registry> registry;
 };
@@ -110,7 +110,7 @@ class Server {
   core::DurableLedger& ledger_;
   access::AccessControl access_;
   const Admission admission_;
-  access::AccessLog* const access_log_;
+  access_log::AccessLog* const access_log_;
   const std::shared_ptr<prometheus::Registry> registry_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   prometheus::Counter& reload_failures_;  // of registry_

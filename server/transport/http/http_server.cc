@@ -76,7 +76,8 @@ struct HttpServer::Loop {
   const HttpHandler handler;
   const std::chrono::milliseconds patience;
   std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
-  // With TLS: the files, and the context made of them. Of the loop's thread alone.
+  int32_t last_request = 0;  // of the loop's thread alone, as what follows
+  // With TLS: the files, and the context made of them.
   std::optional<RenewedTlsFiles> tls_files;
   std::shared_ptr<asio::ssl::context> tls;
 
@@ -203,7 +204,9 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
                                    std::string(field.value()));
     }
     request.request_id = wire::ShownRequestId(request.Header("x-request-id"));
-    if (request.request_id.empty()) request.request_id = wire::NewRequestId();
+    if (request.request_id.empty()) {
+      request.request_id = wire::RequestIdOf({.number = ++loop_->last_request});
+    }
     request.traceparent = wire::ShownTraceparent(request.Header("traceparent"));
     request_id_ = request.request_id;
     traceparent_ = request.traceparent;

@@ -1,7 +1,6 @@
 #include "server/transport/wire/call_headers.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <random>
 
@@ -48,11 +47,12 @@ std::string ShownRequestId(std::string_view x_request_id) {
   return is_one ? std::string(x_request_id) : std::string();
 }
 
-std::string NewRequestId() {
+std::string RequestIdOf(const CallOrigin& origin) {
+  if (!origin.request_id.empty()) return origin.request_id;
   static const std::string& process =
       *new std::string(absl::StrFormat("%08x", std::random_device()()));
-  static std::atomic<uint64_t> count = 0;
-  return absl::StrCat(process, "-", absl::Hex(++count));
+  return absl::StrCat(process, "-", origin.peer == nullptr ? 0 : origin.peer->number, "-",
+                      origin.number);
 }
 
 std::string ShownTraceparent(std::string_view traceparent) {

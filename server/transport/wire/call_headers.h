@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grpcpp/support/status.h"
+#include "server/transport/wire/services.h"
 
 namespace epsledger::transport::wire {
 
@@ -61,8 +62,8 @@ std::string ShownClient(std::string_view user_agent);
 // The name that a client gives its call: visible ASCII without spaces, at most kMaxRequestIdBytes;
 // empty if it is none.
 std::string ShownRequestId(std::string_view x_request_id);
-// One that no other call of this process has, for a call without one.
-std::string NewRequestId();
+// What a call is known by: the client's name for it, or one that no other call of this process has.
+std::string RequestIdOf(const CallOrigin& origin);
 // "00-" trace id "-" parent id "-" flags, in lower-case hexadecimal digits (W3C Trace
 // Context, 3.2); empty if it is none.
 std::string ShownTraceparent(std::string_view traceparent);

@@ -86,7 +86,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   struct Stream {
     CallHeaders headers;
-    std::string request_id;  // once its origin was asked for
     Clock::time_point arrival;
     const Method* method = nullptr;
     bool counts_as_open = false;  // in open_method_streams_
@@ -166,7 +165,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Advance(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // By the headers alone: answers what can never be a call.
   void Decide(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  CallOrigin OriginOf(Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  CallOrigin OriginOf(int32_t id, const Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskWhetherAdmitted(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartCall(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartStream(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

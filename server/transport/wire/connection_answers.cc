@@ -115,9 +115,9 @@ void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
     nghttp2_session_resume_data(session_, id);
     return;
   }
-  std::vector<nghttp2_nv> headers =
-      AnswerHeaders(stream.request_id.empty() ? stream.headers.request_id() : stream.request_id,
-                    stream.headers.traceparent());
+  const std::string request_id =
+      status.ok() ? stream.headers.request_id() : RequestIdOf(OriginOf(id, stream));
+  std::vector<nghttp2_nv> headers = AnswerHeaders(request_id, stream.headers.traceparent());
   for (const auto& [name, value] : stream.trailers) headers.push_back(Nv(name, value));
   stream.headers_sent = true;
   nghttp2_submit_headers(session_, NGHTTP2_FLAG_END_STREAM, id, nullptr, headers.data(),

@@ -300,22 +300,19 @@ void Connection::Advance(int32_t id) {
   if (!stream->admitted && !stream->asking) AskWhetherAdmitted(id, *stream);
 }
 
-CallOrigin Connection::OriginOf(Stream& stream) const {
-  if (stream.request_id.empty()) {
-    stream.request_id =
-        stream.headers.request_id().empty() ? NewRequestId() : stream.headers.request_id();
-  }
+CallOrigin Connection::OriginOf(int32_t id, const Stream& stream) const {
   return {.peer = peer_,
           .authorization = stream.headers.authorization(),
           .client = stream.headers.client(),
-          .request_id = stream.request_id,
+          .request_id = stream.headers.request_id(),
+          .number = id,
           .traceparent = stream.headers.traceparent()};
 }
 
 void Connection::AskWhetherAdmitted(int32_t id, Stream& stream) {
   stream.asking = true;
   actions_.emplace_back(
-      [self = shared_from_this(), id, method = stream.method, origin = OriginOf(stream)] {
+      [self = shared_from_this(), id, method = stream.method, origin = OriginOf(id, stream)] {
         self->OnAdmitted(id, self->shared_->services.admit(*method, origin));
       });
 }
@@ -369,7 +366,7 @@ void Connection::StartCall(int32_t id, Stream& stream) {
   stream.started = true;
   ++calls_;
   ++shared_->calls;
-  UnaryRequest request{.origin = OriginOf(stream),
+  UnaryRequest request{.origin = OriginOf(id, stream),
                        .message = TakeRequest(stream),
                        .deadline = DeadlineOf(stream),
                        .responder = std::make_unique<Answer>(shared_from_this(), id)};
@@ -383,8 +380,10 @@ void Connection::StartStream(int32_t id, Stream& stream) {
   stream.started = true;
   ++calls_;
   ++shared_->calls;
-  StreamRequest request{
-      .origin = OriginOf(stream), .message = "", .deadline = DeadlineOf(stream), .client = nullptr};
+  StreamRequest request{.origin = OriginOf(id, stream),
+                        .message = "",
+                        .deadline = DeadlineOf(stream),
+                        .client = nullptr};
   if (!stream.method->takes_stream) request.message = TakeRequest(stream);
   actions_.emplace_back([self = shared_from_this(), id, method = stream.method,
                          request = std::move(request)]() mutable {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@ struct Peer {
   bool is_on_this_machine = false;
   bool is_encrypted = false;
   std::string address;  // "192.0.2.7:50211"; empty of a unix socket
+  uint64_t number = 0;  // of the connection, in this process
   // Verified; empty if there is none.
   std::string certificate_pem;
 };
@@ -29,9 +31,10 @@ struct CallOrigin {
   std::optional<std::string> authorization;
   // What the client says of itself, its User-Agent: visible ASCII of at most kMaxClientBytes.
   std::string client;
-  // What the call is known by: x-request-id of the client, visible ASCII of at most
-  // kMaxRequestIdBytes, or one that was made up.
+  // x-request-id of the client: visible ASCII of at most kMaxRequestIdBytes. Empty: it said none
+  // that is valid, and the call is known by RequestIdOf.
   std::string request_id;
+  int32_t number = 0;  // of the call, on its connection
   // Of W3C Trace Context, as the client sent it; empty if it sent none that is valid.
   std::string traceparent;
 };

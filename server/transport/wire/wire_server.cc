@@ -332,6 +332,7 @@ class WireServer::State {
     std::shared_ptr<Connection> connection;
     {
       absl::MutexLock lock(&mutex_);
+      other_end.number = ++last_number_;
       connections_.push_back({nullptr, peer});
       const auto entry = std::prev(connections_.end());
       connection = std::make_shared<Connection>(
@@ -457,6 +458,7 @@ class WireServer::State {
   absl::Mutex mutex_;
   ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
   std::list<Known> connections_ ABSL_GUARDED_BY(mutex_);  // oldest first
+  uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;      // of a connection
   std::vector<absl::AnyInvocable<void(const absl::Status&) &&>> waiting_probes_
       ABSL_GUARDED_BY(mutex_);
 };

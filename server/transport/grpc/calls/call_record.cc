@@ -2,63 +2,68 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "google/protobuf/descriptor.h"
 #include "server/transport/grpc/status/status_mapping.h"
+#include "server/transport/wire/call_headers.h"
 
 namespace epsledger::transport {
 namespace {
 
+using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// The first of these that is set.
 constexpr const char* kNames[] = {"name",   "attempt", "session", "lease",
                                   "parent", "budget",  "token",   "filter"};
-// What is made below it, or asked of it.
 constexpr const char* kIds[] = {"charge_id",  "lease_id", "budget_id",
                                 "session_id", "token_id", "successor_id"};
 
-// The text of a field, or the name of the resource in it.
-std::string TextOf(const Message& message, const char* name) {
-  const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
-  if (field == nullptr || field->is_repeated()) return "";
+bool IsText(const FieldDescriptor& field) {
+  return !field.is_repeated() && field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+}
+
+// The name in a field that is a resource; nullptr if it is none.
+const FieldDescriptor* NameIn(const FieldDescriptor& field) {
+  if (field.is_repeated() || field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return nullptr;
+  const FieldDescriptor* name = field.message_type()->FindFieldByName("name");
+  return name != nullptr && IsText(*name) ? name : nullptr;
+}
+
+void AppendText(const Message& message, const FieldDescriptor& field, std::string* out) {
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    if (!message.GetReflection()->HasField(message, &field)) return;
+    return AppendText(message.GetReflection()->GetMessage(message, &field), *NameIn(field), out);
+  }
   std::string scratch;
-  if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
-    return message.GetReflection()
-        ->GetStringReference(message, field, &scratch)
-        .substr(0, kMaxResourceBytes);
-  }
-  if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE ||
-      !message.GetReflection()->HasField(message, field)) {
-    return "";
-  }
-  const Message& inner = message.GetReflection()->GetMessage(message, field);
-  const FieldDescriptor* of_inner = inner.GetDescriptor()->FindFieldByName("name");
-  if (of_inner == nullptr || of_inner->cpp_type() != FieldDescriptor::CPPTYPE_STRING) return "";
-  return inner.GetReflection()
-      ->GetStringReference(inner, of_inner, &scratch)
-      .substr(0, kMaxResourceBytes);
+  const std::string& text = message.GetReflection()->GetStringReference(message, &field, &scratch);
+  if (text.empty()) return;
+  if (!out->empty()) out->push_back(' ');
+  out->append(text, 0, ResourceFields::kMaxBytes);
 }
 
 }  // namespace
 
-std::string ResourceOf(const Message& request) {
-  std::string resource;
-  for (const char* name : kNames) {
-    resource = TextOf(request, name);
-    if (!resource.empty()) break;
-  }
-  for (const char* name : kIds) {
-    const std::string id = TextOf(request, name);
-    if (id.empty()) continue;
-    absl::StrAppend(&resource, resource.empty() ? "" : " ", id);
-  }
-  return resource.substr(0, kMaxResourceBytes);
+ResourceFields::ResourceFields(const Descriptor& request) {
+  const auto find = [&](const char* name, std::vector<const FieldDescriptor*>* fields) {
+    const FieldDescriptor* field = request.FindFieldByName(name);
+    if (field != nullptr && (IsText(*field) || NameIn(*field) != nullptr)) fields->push_back(field);
+  };
+  for (const char* name : kNames) find(name, &names_);
+  for (const char* id : kIds) find(id, &ids_);
 }
 
-void Record(access::AccessLog* log, std::string_view method, const wire::CallOrigin& origin,
+std::string ResourceFields::Of(const Message& request) const {
+  std::string resource;
+  for (const FieldDescriptor* field : names_) {
+    AppendText(request, *field, &resource);
+    if (!resource.empty()) break;
+  }
+  for (const FieldDescriptor* field : ids_) AppendText(request, *field, &resource);
+  if (resource.size() > kMaxBytes) resource.resize(kMaxBytes);
+  return resource;
+}
+
+void Record(access_log::AccessLog* log, std::string_view method, const wire::CallOrigin& origin,
             access::Caller caller, std::string resource, SteadyTime arrival,
             const grpc::Status& status) {
   const auto outcome = static_cast<absl::StatusCode>(status.error_code());
@@ -75,7 +80,7 @@ void Record(access::AccessLog* log, std::string_view method, const wire::CallOri
             .outcome = outcome,
             .reason = ReasonOf(status),
             .duration = duration,
-            .request_id = origin.request_id,
+            .request_id = wire::RequestIdOf(origin),
             .traceparent = origin.traceparent});
 }
 

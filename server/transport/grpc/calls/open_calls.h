@@ -15,7 +15,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/support/status.h"
-#include "server/access/access_log.h"
+#include "server/access_log/access_log.h"
 #include "server/core/tenant.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
@@ -54,7 +54,7 @@ class OpenCalls {
   // REQUIRES: `admission`, through which calls come in, and `access_log` outlive all that do.
   OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
             size_t max_calls, size_t max_request_bytes = std::numeric_limits<size_t>::max(),
-            access::AccessLog* access_log = nullptr)
+            access_log::AccessLog* access_log = nullptr)
       : admission_(admission),
         access_log_(access_log),
         metrics_(std::move(metrics)),
@@ -81,14 +81,14 @@ class OpenCalls {
 
   const Admission& admission() const { return admission_; }
   // Where calls are told that have ended; nullptr: nowhere.
-  access::AccessLog* access_log() const { return access_log_; }
+  access_log::AccessLog* access_log() const { return access_log_; }
   const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
 
  private:
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission_;
-  access::AccessLog* const access_log_;
+  access_log::AccessLog* const access_log_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   const size_t max_calls_;
   const size_t max_request_bytes_;

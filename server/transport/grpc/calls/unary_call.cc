@@ -102,9 +102,9 @@ void UnaryCall::set_caller(access::Caller caller) {
   caller_ = std::move(caller);
 }
 
-void UnaryCall::set_request(const Message& request) {
+void UnaryCall::set_request(const Message& request, const ResourceFields& fields) {
   if (open_calls_.access_log() == nullptr) return;
-  std::string resource = ResourceOf(request);
+  std::string resource = fields.Of(request);
   absl::MutexLock lock(&mutex_);
   resource_ = std::move(resource);
 }
@@ -123,7 +123,7 @@ void UnaryCall::Succeed(const Message& response) {
 void UnaryCall::Finish(wire::Responder& responder, const grpc::Status& status,
                        std::string message) {
   measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
-  if (access::AccessLog* log = open_calls_.access_log()) {
+  if (access_log::AccessLog* log = open_calls_.access_log()) {
     access::Caller caller;
     std::string resource;
     {

@@ -54,7 +54,8 @@ class UnaryCall final : public OpenCall {
   // Who calls, and about what. The call may end meanwhile. REQUIRES of caller(): it was set.
   void set_caller(access::Caller caller) ABSL_LOCKS_EXCLUDED(mutex_);
   const access::Caller& caller() const { return caller_; }
-  void set_request(const google::protobuf::Message& request) ABSL_LOCKS_EXCLUDED(mutex_);
+  void set_request(const google::protobuf::Message& request, const ResourceFields& fields)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request);
@@ -126,7 +127,8 @@ void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& ha
                                                             : TooManyCallsOfTenant();
   }
   if (status.ok()) {
-    call->set_request(request);
+    static const auto& fields = *new ResourceFields(*Request::descriptor());
+    call->set_request(request, fields);
     status = handler(request, call);
   }
   if (!status.ok()) call->Fail(status);

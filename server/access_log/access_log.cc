@@ -1,4 +1,4 @@
-#include "server/access/access_log.h"
+#include "server/access_log/access_log.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 #include "server/access/method_roles.h"
 #include "spdlog/spdlog.h"
 
-namespace epsledger::access {
+namespace epsledger::access_log {
 namespace {
 
 // How long a line waits at most, and how many are written before that.
@@ -65,7 +65,7 @@ std::string JsonLineOf(const CallRecord& record) {
   if (!record.caller.principal.empty()) {
     AppendField("tenant", record.caller.tenant.name, &line);
     AppendField("principal", record.caller.principal, &line);
-    AppendField("role", Name(record.caller.role), &line);
+    AppendField("role", access::Name(record.caller.role), &line);
   }
   AppendField("client", record.client, &line);
   AppendField("peer", record.peer, &line);
@@ -192,4 +192,4 @@ void AccessLog::Write(const std::vector<CallRecord>& records, int64_t lost) {
   if (std::exchange(failed_, false)) spdlog::info("--access-log: {} is written again", path_);
 }
 
-}  // namespace epsledger::access
+}  // namespace epsledger::access_log

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_SERVER_ACCESS_ACCESS_LOG_H_
-#define EPSLEDGER_SERVER_ACCESS_ACCESS_LOG_H_
+#ifndef EPSLEDGER_SERVER_ACCESS_LOG_ACCESS_LOG_H_
+#define EPSLEDGER_SERVER_ACCESS_LOG_ACCESS_LOG_H_
 
 #include <atomic>
 #include <cstddef>
@@ -17,7 +17,7 @@
 #include "absl/time/time.h"
 #include "server/access/caller.h"
 
-namespace epsledger::access {
+namespace epsledger::access_log {
 
 // One call that has ended.
 struct CallRecord {
@@ -25,7 +25,7 @@ struct CallRecord {
   std::string method;  // "epsledger.v1.ChargeService.Charge"
   core::Door door = core::Door::kGrpc;
   // Who called, if they were known: principal is empty otherwise.
-  Caller caller;
+  access::Caller caller;
   std::string client;    // what they say of themselves
   std::string peer;      // the address at the other end of the connection
   std::string resource;  // the name that the request is about; of strangers whatever they sent
@@ -93,6 +93,6 @@ class AccessLog {
   std::thread thread_;
 };
 
-}  // namespace epsledger::access
+}  // namespace epsledger::access_log
 
-#endif  // EPSLEDGER_SERVER_ACCESS_ACCESS_LOG_H_
+#endif  // EPSLEDGER_SERVER_ACCESS_LOG_ACCESS_LOG_H_

@@ -1,4 +1,4 @@
-#include "server/access/access_log.h"
+#include "server/access_log/access_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "tests/server/storage/scratch_folder.h"
 
-namespace epsledger::access {
+namespace epsledger::access_log {
 namespace {
 
 using nlohmann::json;
@@ -159,4 +159,4 @@ TEST_F(AccessLogTest, AFileThatCannotBeOpenedIsAnError) {
 }
 
 }  // namespace
-}  // namespace epsledger::access
+}  // namespace epsledger::access_log

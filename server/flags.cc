@@ -101,7 +101,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_ADDRESS_FILE");
   app.add_option(
          "--max-queue", flags.max_queue,
-         "Requests that may wait for the ledger; what comes beyond them is refused at once, "
+         "Requests of one tenant that may wait for the ledger, of all together twice as many; what "
+         "comes beyond them is refused at once, "
          "with UNAVAILABLE")
       ->envname("EPSLEDGERD_MAX_QUEUE")
       ->check(CLI::Range(1, 10'000'000))

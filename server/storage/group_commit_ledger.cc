@@ -265,8 +265,8 @@ void GroupCommitLedger::Enqueue(Item item) {
       asked_while_failed_ = true;
     } else if (stopping_) {
       refused = absl::UnavailableError("the server is shutting down; try another or later");
-    } else if ((queue_.size() >= options_.max_queue ||
-                queue_.SizeOf(TenantOf(item)) >= std::max<size_t>(1, options_.max_queue / 2)) &&
+    } else if ((queue_.SizeOf(TenantOf(item)) >= options_.max_queue ||
+                queue_.size() / 2 >= options_.max_queue) &&
                std::this_thread::get_id() != thread_.get_id() && !replies_.IsThisThread()) {
       full = true;  // the words are found without holding up the others
     } else {
@@ -276,10 +276,9 @@ void GroupCommitLedger::Enqueue(Item item) {
     }
   }
   if (full) {
-    refused = core::Overload(
-        absl::StrCat("as many requests as may, ", options_.max_queue,
-                     " or half of them of one "
-                     "tenant, wait for the ledger already; nothing was charged, try again"));
+    refused = core::Overload(absl::StrCat(
+        "as many requests as may, ", options_.max_queue,
+        " of one tenant, wait for the ledger already; nothing was charged, try again"));
   }
   if (Write* write = std::get_if<Write>(&item)) {
     std::move(write->reply)(refused);

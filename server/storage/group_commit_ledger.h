@@ -50,10 +50,11 @@ class GroupCommitLedger : public core::DurableLedger {
   struct Options {
     // Commands in one transaction. Bounds how long a commit holds the others up.
     size_t max_batch = 1024;
-    // Commands and reads that may wait; beyond that core::Overload, at once and on the caller's
-    // thread. About a second of them: what waits longer than its client does is still charged, so a
-    // long queue would spend budgets on calls that nobody waits for. One tenant has at most half of
-    // it. What a reply asks for itself is never refused: it tells of a command that was done.
+    // Commands and reads of one tenant that may wait, of all together twice as many; beyond that
+    // core::Overload, at once and on the caller's thread. About a second of them: what waits longer
+    // than its client does is still charged, so a long queue would spend budgets on calls that
+    // nobody waits for. What a reply asks for itself is never refused: it tells of a command that
+    // was done.
     size_t max_queue = 16'384;
     // After so long the other reads of a batch wait until what came meanwhile is decided.
     absl::Duration max_reading = absl::Milliseconds(5);

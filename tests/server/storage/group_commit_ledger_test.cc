@@ -120,7 +120,7 @@ TEST_F(GroupCommitLedgerTest, AFailedAppendStopsEveryAcknowledgement) {
 }
 
 TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
-  Open({.max_batch = 1, .max_queue = 4});
+  Open({.max_batch = 1, .max_queue = 2});
   script_.hold_next = true;
   auto held = Submit("held");
   script_.reached.WaitForNotification();
@@ -134,7 +134,7 @@ TEST_F(GroupCommitLedgerTest, AFullQueueRefusesAtOnceAndChargesNothing) {
 
 // A handler reads the state to tell of a command that was done: "nothing was done" would be a lie.
 TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
-  Open({.max_batch = 1, .max_queue = 4});
+  Open({.max_batch = 1, .max_queue = 2});
   ASSERT_TRUE(Submit("whose event is known then").get().ok());
   script_.hold_next = true;
   std::promise<absl::Status> read;
@@ -153,9 +153,9 @@ TEST_F(GroupCommitLedgerTest, AFullQueueTakesWhatAReplyAsksFor) {
   EXPECT_TRUE(second.get().ok() && third.get().ok());
 }
 
-// One tenant fills half of the queue, and waits behind itself alone.
+// One tenant fills its part of the queue, and waits behind itself alone.
 TEST_F(GroupCommitLedgerTest, TenantsTakeTurns) {
-  Open({.max_batch = 1, .max_queue = 8});
+  Open({.max_batch = 1, .max_queue = 4});
   ASSERT_TRUE(Submit("whose event is known then").get().ok());
   WaitingClient other(*ledger_, 0, {"other"});
   ASSERT_TRUE(other.CreateBudget("b", 1).ok());

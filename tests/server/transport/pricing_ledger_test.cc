@@ -108,6 +108,25 @@ TEST_F(PricingLedgerTest, ChargesOfOneNewEventAreOneComputation) {
   }
 }
 
+// Nor for an event that another tenant asked for before, and that waits in its queue.
+TEST_F(PricingLedgerTest, NobodyWaitsInTheQueueOfAnotherTenant) {
+  std::atomic<bool> gone = false;
+  const MechanismEvent guessed(accounting::Gaussian{.noise_multiplier = 7});
+  std::vector<std::future<absl::StatusOr<core::Outcome>>> previews;
+  for (int i = 0; i < 4; ++i) {
+    core::Command preview{.body = core::ChargePreview{.session = kSession,
+                                                      .event = i < 3 ? Dear(5'000 + i) : guessed,
+                                                      .count = 1}};
+    preview.abandoned = [&gone] { return gone.load(); };
+    previews.push_back(Submit(kHog, std::move(preview)));
+  }
+  EXPECT_TRUE(Charge(kVictim, "a", guessed).get().ok());
+  gone = true;
+  for (auto& preview : previews) {
+    EXPECT_EQ(preview.get().status().code(), absl::StatusCode::kCancelled);
+  }
+}
+
 TEST_F(PricingLedgerTest, TheWorkOfOneChargeIsBounded) {
   Serve(absl::ZeroDuration());
   const absl::Status status = Charge(kHog, "a", Dear(3)).get().status();

@@ -152,6 +152,9 @@ TEST(ChargeStream, AnswersEveryRequestOnceAndInOrder) {
   server.client.MakeSession("pure_epsilon { epsilon: 1500 }");
   constexpr int kRequests = 2000;
   OpenStream stream(server.client);
+  // A first request, so that the session holds the event: what it does not hold is priced first.
+  ASSERT_TRUE(stream.Write(Request("known")));
+  ASSERT_TRUE(stream.Read().has_accepted());
   std::thread writer([&stream] {
     for (int i = 0; i < kRequests; ++i) {
       ASSERT_TRUE(stream.Write(Request("c" + std::to_string(i))));
@@ -162,7 +165,7 @@ TEST(ChargeStream, AnswersEveryRequestOnceAndInOrder) {
   for (int i = 0; i < kRequests; ++i) {
     const v1::ChargeResult result = stream.Read();
     ASSERT_FALSE(result.has_error()) << result.ShortDebugString();
-    ASSERT_EQ(result.has_accepted(), i < 1500);
+    ASSERT_EQ(result.has_accepted(), i < 1499);
     const v1::Charge& charge = result.has_accepted() ? result.accepted() : result.refused();
     ASSERT_EQ(charge.name(), ChargeNamed("c" + std::to_string(i)));
     ASSERT_GT(charge.sequence(), last_sequence);

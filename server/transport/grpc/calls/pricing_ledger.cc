@@ -57,13 +57,14 @@ absl::Status TakesTooLong(absl::Duration limit) {
 
 }  // namespace
 
-// What was computed lately. One computation at a time of one cost, and of one filter's reference:
-// whoever wants the same waits for it and finds it.
+// What was computed lately. One computation at a time of one cost, and of one filter's reference,
+// for one tenant: whoever wants the same waits for it and finds it.
 class PricingLedger::Memory {
  public:
-  // Whose reference is computed: tenant, budget, session.
-  using FilterKey = std::tuple<std::string, std::string, std::string>;
-  using Key = std::variant<core::CostKey, FilterKey>;
+  // Whose reference is computed: budget and session.
+  using FilterKey = std::pair<std::string, std::string>;
+  // Of a tenant: nobody waits for what waits in the queue of another.
+  using Key = std::pair<std::string, std::variant<core::CostKey, FilterKey>>;
   using Continuation = absl::AnyInvocable<void() &&>;
 
   explicit Memory(absl::Duration max_pricing) : max_pricing_(max_pricing) {}
@@ -298,9 +299,9 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
   std::optional<Memory::Key> KeyOf(const core::PricesWanted& wanted) const {
     if (!wanted.references.empty()) {
       const ReferenceWanted& first = wanted.references.front();
-      return Memory::FilterKey(tenant_.name, first.budget_id, first.session_id);
+      return Memory::Key(tenant_.name, Memory::FilterKey(first.budget_id, first.session_id));
     }
-    if (!wanted.costs.empty()) return wanted.costs.begin()->first;
+    if (!wanted.costs.empty()) return Memory::Key(tenant_.name, wanted.costs.begin()->first);
     return std::nullopt;
   }
 

@@ -11,7 +11,7 @@ namespace epsledger::core {
 inline constexpr int kMaxBudgetDepth = 8;
 // A session keeps each distinct event and its costs in memory: about 1 kB each.
 inline constexpr int64_t kMaxDistinctEvents = 100'000;
-// The canonical encodings of those events together: six times as much in memory.
+// The canonical encodings of those events together: about ten times as much in memory.
 inline constexpr int64_t kMaxEventBytes = 16 << 20;
 // What is kept of an event whose charge was refused: a line for people.
 inline constexpr size_t kMaxEventWordsBytes = 200;

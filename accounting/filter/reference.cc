@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
 #include "accounting/filter/event_profiles.h"
@@ -282,13 +285,14 @@ struct Room {
   size_t transform = 0;
 };
 
-// The most units with R_units + slack_per_unit units <= delta in both orders.
+// The most units with R_units + slack_per_unit units <= delta in both orders. Any number soon after
+// `abandoned` says that nobody wants it any more.
 Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slack_per_unit,
-                 int64_t near, int64_t* points_left) {
+                 int64_t near, int64_t* points_left, absl::FunctionRef<bool()> abandoned) {
   // Where the search starts decides nothing: what it finds is proved by itself.
   Room room;
   int64_t next = near;
-  for (int round = 0; round < 30 && *points_left > 0; ++round) {
+  for (int round = 0; round < 30 && *points_left > 0 && !abandoned(); ++round) {
     const int64_t aimed = std::max<int64_t>(1, next);
     const SpendOfUnits spend(pair, epsilon, delta, aimed);
     room.transform = spend.transform();
@@ -298,13 +302,17 @@ Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slac
         [&](int64_t units) {
           *points_left -= 2 * static_cast<int64_t>(room.transform);
           const double slack = RoundUp(static_cast<double>(units) * slack_per_unit, 1);
-          return slack <= delta && spend.IsWithin(units, RoundDown(delta - slack));
+          return !abandoned() && slack <= delta && spend.IsWithin(units, RoundDown(delta - slack));
         },
         /*bits=*/16);
     room.units = std::max(room.units, next);
     if (next == 0 || (std::abs(next - aimed) <= aimed / 20 && round > 0)) break;
   }
   return room;
+}
+
+absl::Status NobodyWaits() {
+  return absl::CancelledError("nobody waits for the reference any more");
 }
 
 absl::Status CheckEpsilon(double epsilon) {
@@ -345,8 +353,9 @@ bool Fits(const Reference& reference, double epsilon, double delta, size_t most_
 // Lowers the units, each with `slack_per_unit` if it is given, until what is stored can be proved
 // again by itself. RESOURCE_EXHAUSTED if that is not soon.
 absl::Status LowerUntilProved(double epsilon, double delta, std::optional<double> slack_per_unit,
-                              Reference* reference) {
+                              absl::FunctionRef<bool()> abandoned, Reference* reference) {
   for (int tries = 0; tries < 8 && reference->units > 0; ++tries) {
+    if (abandoned()) return NobodyWaits();
     if (slack_per_unit.has_value()) {
       reference->slack = RoundUp(*slack_per_unit * static_cast<double>(reference->units), 1);
     }
@@ -360,7 +369,8 @@ absl::Status LowerUntilProved(double epsilon, double delta, std::optional<double
 }  // namespace
 
 absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
-                                        double epsilon, double delta) {
+                                        double epsilon, double delta,
+                                        absl::FunctionRef<bool()> abandoned) {
   if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
   if (ContainsNonPrivate(event)) {
     return absl::InvalidArgumentError("got a nonPrivate event, want one with a finite cost");
@@ -389,7 +399,8 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
       return pair.status();
     }
     if (near == 0) near = UsesNear(*pair, epsilon, room_for_units);
-    const Room room = UnitsWithin(*pair, epsilon, room_for_units, 0, near, &points_left);
+    const Room room = UnitsWithin(*pair, epsilon, room_for_units, 0, near, &points_left, abandoned);
+    if (abandoned()) return NobodyWaits();
     if (room.transform > kLargestReferenceTransform && best.units > 0) break;
     const bool worth =
         static_cast<double>(room.units) > kWorthRefining * static_cast<double>(best.units);
@@ -409,25 +420,29 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
     return absl::InvalidArgumentError("it costs next to nothing: more than 2^40 of them would fit");
   }
   // What is stored can be proved again by itself.
-  if (absl::Status status = LowerUntilProved(epsilon, delta, std::nullopt, &best); !status.ok()) {
+  if (absl::Status status = LowerUntilProved(epsilon, delta, std::nullopt, abandoned, &best);
+      !status.ok()) {
     return status;
   }
   return best;
 }
 
-absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta) {
+absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta,
+                                  absl::FunctionRef<bool()> abandoned) {
   if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
   const double reserve = delta * kReserveShare;
   const double per_unit = RoundUp(reference.slack / static_cast<double>(reference.units), 1);
   int64_t points_left = kMostPoints;
   const Room room = UnitsWithin(reference.pair, epsilon, RoundDown(delta - reserve, 2), per_unit,
-                                reference.units, &points_left);
+                                reference.units, &points_left, abandoned);
+  if (abandoned()) return NobodyWaits();
   if (room.units == 0) {
     return absl::FailedPreconditionError(
         absl::StrFormat("one unit costs more than (%g, %g)", epsilon, delta));
   }
   Reference next{.pair = reference.pair, .units = room.units, .slack = 0, .reserve = reserve};
-  if (absl::Status status = LowerUntilProved(epsilon, delta, per_unit, &next); !status.ok()) {
+  if (absl::Status status = LowerUntilProved(epsilon, delta, per_unit, abandoned, &next);
+      !status.ok()) {
     return status;
   }
   return next;
@@ -435,10 +450,11 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
 
 absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
                                                NeighboringRelation relation, int64_t units,
-                                               double delta) {
+                                               double delta, absl::FunctionRef<bool()> abandoned) {
   // A lattice that is fine where so many units stand at this delta.
   double epsilon = kLargestEpsilonOfUnits;
   for (const double order : {1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0, 129.0, 257.0}) {
+    if (abandoned()) return NobodyWaits();
     const double divergence =
         CostUpperBound(event, relation, {.quantity = CellQuantity::kRenyi, .order = order});
     const double at = static_cast<double>(units) * divergence - std::log(delta) / (order - 1);
@@ -450,7 +466,7 @@ absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
     return absl::InvalidArgumentError("it costs nothing, want an event that is worth counting");
   }
   if (pure > 0) epsilon = std::min(epsilon, pure);
-  absl::StatusOr<Reference> reference = MakeReference(event, relation, epsilon, delta);
+  absl::StatusOr<Reference> reference = MakeReference(event, relation, epsilon, delta, abandoned);
   const bool too_many =
       reference.ok() && epsilon == kLargestEpsilonOfUnits && reference->units < units;
   if (too_many || absl::IsFailedPrecondition(reference.status())) {

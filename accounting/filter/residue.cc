@@ -7,9 +7,15 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
 #include "accounting/event/history.h"
 #include "accounting/filter/event_profiles.h"
 #include "accounting/filter/pair_spectrum.h"
@@ -39,6 +45,10 @@ double LargestExcess(const std::vector<std::complex<double>>& measure, size_t la
   return static_cast<double>(largest);
 }
 
+absl::Status NobodyWaitsForThePrice() {
+  return absl::CancelledError("nobody waits for the price any more");
+}
+
 }  // namespace
 
 // An event under the reference's lattice: each of its uses as a pair.
@@ -47,12 +57,17 @@ struct ResiduePricer::PricedPair {
     LossPair pair;
     int64_t count = 0;  // in one use of the event
     TailMoments moments;
-    Spectrum spectrum;
-    double infinity_mass = 0;
   };
   std::vector<Part> parts;
   double infinity_mass = 0;  // of one use, either order
   double spread = 0;         // of one use: the second moment of its loss, a first guess at its cost
+  size_t masses = 0;         // of all pairs
+};
+
+// The characteristic functions of a number of uses of an event.
+struct ResiduePricer::PowersOfEvent {
+  std::vector<std::array<ExtendedComplex, 2>> at;  // [frequency][law]
+  std::vector<std::array<double, 2>> error;        // by how much each is off
 };
 
 class ResiduePricer::Chain {
@@ -68,14 +83,87 @@ class ResiduePricer::Chain {
         spectrum_(SpectrumOf(directions_, extended_)),
         spread_(SpreadOf(directions_)) {}
 
-  absl::StatusOr<PricedPair*> PairOf(const MechanismEvent& event, NeighboringRelation relation) {
+  absl::StatusOr<std::shared_ptr<const PricedPair>> PairOf(const MechanismEvent& event,
+                                                           NeighboringRelation relation,
+                                                           absl::FunctionRef<bool()> abandoned)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
     const std::string key = absl::StrCat(static_cast<int>(relation), Describe(event));
-    if (const auto found = pairs_.find(key);
-        found != pairs_.end() && found->second.first == event) {
-      return found->second.second.get();
+    {
+      absl::MutexLock lock(&mutex_);
+      if (const auto found = pairs_.find(key);
+          found != pairs_.end() && found->second.event == event) {
+        return found->second.pair;
+      }
     }
-    auto priced = std::make_unique<PricedPair>();
-    for (const Use& use : UsesOf(event, relation)) {
+    auto computed = ComputePair(event, relation, abandoned);
+    if (!computed.ok()) return computed.status();
+    absl::MutexLock lock(&mutex_);
+    Remember(key, event, *computed);
+    return *std::move(computed);
+  }
+
+  absl::StatusOr<UnitPrice> PriceOf(const PricedPair& event, int64_t count, int64_t level,
+                                    absl::FunctionRef<bool()> abandoned) const {
+    UnitPrice price;
+    // What is infinite with a larger probability than the slack of a few units is paid apart.
+    const double infinite = RoundUp(event.infinity_mass * static_cast<double>(count), 1);
+    if (infinite > per_unit_) price.reserve = infinite;
+    if (price.reserve > reference_.reserve) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("its delta %g is more than the %g that the cap keeps for such events",
+                          price.reserve, reference_.reserve));
+    }
+    const absl::StatusOr<PowersOfEvent> uses = PowersOf(event, count, abandoned);
+    if (!uses.ok()) return uses.status();
+    // Once nobody waits the search ends soon, at a place that says nothing.
+    bool is_abandoned = false;
+    const auto fails = [&](int64_t units) {
+      is_abandoned = is_abandoned || abandoned();
+      return !is_abandoned && !Holds(event, *uses, count, level, UnitPrice{units, price.reserve});
+    };
+    const double guess = static_cast<double>(count) * event.spread / spread_;
+    const int64_t near =
+        guess < static_cast<double>(level) ? std::max<int64_t>(1, std::llround(guess)) : level;
+    const int64_t too_few = LargestThat(level, near, fails);
+    if (is_abandoned) return NobodyWaitsForThePrice();
+    if (too_few >= level) {
+      return absl::FailedPreconditionError(
+          absl::StrFormat("it costs more than the %d units that are left", level));
+    }
+    price.units = too_few + 1;
+    return price;
+  }
+
+  bool Holds(const PricedPair& event, int64_t count, int64_t level, const UnitPrice& price) const {
+    const absl::StatusOr<PowersOfEvent> uses = PowersOf(event, count, NeverAbandoned);
+    return uses.ok() && Holds(event, *uses, count, level, price);
+  }
+
+ private:
+  static constexpr size_t kMaxParts = 64;
+  // What is remembered: so many pairs, of so many masses in all (8 MB).
+  static constexpr size_t kMaxPairs = 16;
+  static constexpr size_t kMaxMasses = size_t{1} << 20;
+
+  struct Remembered {
+    MechanismEvent event;
+    std::shared_ptr<const PricedPair> pair;
+  };
+
+  absl::StatusOr<std::shared_ptr<const PricedPair>> ComputePair(
+      const MechanismEvent& event, NeighboringRelation relation,
+      absl::FunctionRef<bool()> abandoned) const {
+    if (ContainsNonPrivate(event)) {
+      return absl::UnimplementedError("a release without privacy has no finite price");
+    }
+    const std::vector<Use> uses = UsesOf(event, relation);
+    if (uses.empty()) return absl::UnimplementedError("an event without uses");
+    if (uses.size() > kMaxParts) {
+      return absl::ResourceExhaustedError("an event of more than 64 different parts");
+    }
+    auto priced = std::make_shared<PricedPair>();
+    for (const Use& use : uses) {
+      if (abandoned()) return NobodyWaitsForThePrice();
       if (!(use.count >= 1 && use.count < 0x1p40)) {
         return absl::ResourceExhaustedError("an event of more than 2^40 uses");
       }
@@ -90,54 +178,25 @@ class ResiduePricer::Chain {
       const double infinity = std::max(InfinityMassOfP(*pair), InfinityMassOfQ(*pair));
       priced->infinity_mass = RoundUp(priced->infinity_mass + use.count * infinity, 2);
       priced->spread += use.count * SpreadOf(directions);
+      priced->masses += pair->masses.size();
       priced->parts.push_back({.pair = *std::move(pair),
                                .count = static_cast<int64_t>(use.count),
-                               .moments = TailMomentsOf(directions, reference_.pair.interval),
-                               .spectrum = SpectrumOf(directions, extended_),
-                               .infinity_mass = infinity});
-      if (priced->parts.size() > kMaxParts) {
-        return absl::ResourceExhaustedError("an event of more than 64 different parts");
-      }
+                               .moments = TailMomentsOf(directions, reference_.pair.interval)});
     }
-    if (priced->parts.empty()) return absl::UnimplementedError("an event without uses");
-    if (pairs_.size() >= kMaxPairs) pairs_.clear();
-    pairs_.erase(key);
-    return pairs_.try_emplace(key, event, std::move(priced)).first->second.second.get();
+    return priced;
   }
 
-  absl::StatusOr<UnitPrice> PriceOf(const PricedPair& event, int64_t count, int64_t level) const {
-    UnitPrice price;
-    // What is infinite with a larger probability than the slack of a few units is paid apart.
-    const double infinite = RoundUp(event.infinity_mass * static_cast<double>(count), 1);
-    if (infinite > per_unit_) price.reserve = infinite;
-    if (price.reserve > reference_.reserve) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("its delta %g is more than the %g that the cap keeps for such events",
-                          price.reserve, reference_.reserve));
+  void Remember(const std::string& key, const MechanismEvent& event,
+                const std::shared_ptr<const PricedPair>& pair)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (pairs_.size() >= kMaxPairs || masses_ + pair->masses > kMaxMasses) {
+      pairs_.clear();
+      masses_ = 0;
     }
-    const std::vector<std::array<ExtendedComplex, 2>> uses = PowersOf(event, count);
-    const auto fails = [&](int64_t units) {
-      return !Holds(event, uses, count, level, UnitPrice{units, price.reserve});
-    };
-    const double guess = static_cast<double>(count) * event.spread / spread_;
-    const int64_t near =
-        guess < static_cast<double>(level) ? std::max<int64_t>(1, std::llround(guess)) : level;
-    const int64_t too_few = LargestThat(level, near, fails);
-    if (too_few >= level) {
-      return absl::FailedPreconditionError(
-          absl::StrFormat("it costs more than the %d units that are left", level));
-    }
-    price.units = too_few + 1;
-    return price;
+    if (pair->masses > kMaxMasses) return;
+    const auto [it, is_new] = pairs_.try_emplace(key, Remembered{event, pair});
+    if (is_new) masses_ += pair->masses;
   }
-
-  bool Holds(const PricedPair& event, int64_t count, int64_t level, const UnitPrice& price) const {
-    return Holds(event, PowersOf(event, count), count, level, price);
-  }
-
- private:
-  static constexpr size_t kMaxParts = 64;
-  static constexpr size_t kMaxPairs = 16;
 
   size_t SizeFor() const {
     const CountedMoments uses = {{&moments_, static_cast<double>(reference_.units)}};
@@ -161,37 +220,36 @@ class ResiduePricer::Chain {
     return static_cast<double>(sum);
   }
 
-  // The event's characteristic functions, to the power of `count`.
-  std::vector<std::array<ExtendedComplex, 2>> PowersOf(const PricedPair& event,
-                                                       int64_t count) const {
+  // The event's characteristic functions, to the power of `count`. One part at a time: what one
+  // part needs meanwhile is given back before the next.
+  absl::StatusOr<PowersOfEvent> PowersOf(const PricedPair& event, int64_t count,
+                                         absl::FunctionRef<bool()> abandoned) const {
     const size_t half = size_ / 2;
-    std::vector<std::array<ExtendedComplex, 2>> powers(half + 1);
-    for (size_t k = 0; k <= half; ++k) {
-      for (size_t law = 0; law < 2; ++law) {
-        ExtendedComplex product(1, 0);
-        for (const auto& part : event.parts) {
-          product = Product(product, Power(part.spectrum.at[law][k], part.count * count));
+    PowersOfEvent powers{.at = std::vector<std::array<ExtendedComplex, 2>>(
+                             half + 1, {ExtendedComplex(1, 0), ExtendedComplex(1, 0)}),
+                         .error = std::vector<std::array<double, 2>>(half + 1)};
+    for (const auto& part : event.parts) {
+      if (abandoned()) return NobodyWaitsForThePrice();
+      const Spectrum spectrum = SpectrumOf(DirectionsOf(part.pair), extended_);
+      for (size_t k = 0; k <= half; ++k) {
+        for (size_t law = 0; law < 2; ++law) {
+          const ExtendedComplex base = spectrum.at[law][k];
+          powers.at[k][law] = Product(powers.at[k][law], Power(base, part.count * count));
+          // The other factors are at most 1 in magnitude.
+          powers.error[k][law] += PowerError(Magnitude(base), spectrum.error, part.count * count);
         }
-        powers[k][law] = product;
       }
+    }
+    const double products =
+        static_cast<double>(event.parts.size()) * static_cast<double>(kExtendedProductError);
+    for (std::array<double, 2>& error : powers.error) {
+      for (double& of_law : error) of_law = 1.01 * of_law + products;
     }
     return powers;
   }
 
-  // By how much powers[k][law] is off.
-  double ErrorOfPower(const PricedPair& event, int64_t count, size_t k, size_t law) const {
-    double error = 0;
-    for (const auto& part : event.parts) {
-      // The other factors are at most 1 in magnitude.
-      error +=
-          PowerError(Magnitude(part.spectrum.at[law][k]), part.spectrum.error, part.count * count);
-    }
-    return 1.01 * error +
-           static_cast<double>(event.parts.size()) * static_cast<double>(kExtendedProductError);
-  }
-
-  bool Holds(const PricedPair& event, const std::vector<std::array<ExtendedComplex, 2>>& uses,
-             int64_t count, int64_t level, const UnitPrice& price) const {
+  bool Holds(const PricedPair& event, const PowersOfEvent& uses, int64_t count, int64_t level,
+             const UnitPrice& price) const {
     const int64_t rest = level - price.units;
     if (rest < 0) return false;
     const auto size = static_cast<int64_t>(size_);
@@ -212,13 +270,12 @@ class ResiduePricer::Chain {
         }
         const ExtendedComplex chain = Power(base, rest);
         const ExtendedComplex block = Power(base, price.units);
-        const ExtendedComplex difference = uses[k][law] - block;
+        const ExtendedComplex difference = uses.at[k][law] - block;
         const ExtendedComplex x = Product(chain, difference);
         const double chain_error = PowerError(magnitude, spectrum_.error, rest);
         const double difference_error =
-            ErrorOfPower(event, count, k, law) +
-            PowerError(magnitude, spectrum_.error, price.units) +
-            static_cast<double>(kExtendedUnit) * (Magnitude(uses[k][law]) + Magnitude(block));
+            uses.error[k][law] + PowerError(magnitude, spectrum_.error, price.units) +
+            static_cast<double>(kExtendedUnit) * (Magnitude(uses.at[k][law]) + Magnitude(block));
         const double error = chain_error * Magnitude(difference) +
                              (Magnitude(chain) + chain_error) * difference_error;
         error_squares[law] += weight * error * error;
@@ -262,7 +319,9 @@ class ResiduePricer::Chain {
   const ExtendedFourierTransform extended_;
   const Spectrum spectrum_;
   const double spread_;
-  std::map<std::string, std::pair<MechanismEvent, std::unique_ptr<PricedPair>>> pairs_;
+  absl::Mutex mutex_;
+  std::map<std::string, Remembered> pairs_ ABSL_GUARDED_BY(mutex_);
+  size_t masses_ ABSL_GUARDED_BY(mutex_) = 0;  // of pairs_
 };
 
 ResiduePricer::ResiduePricer(Reference reference)
@@ -271,26 +330,19 @@ ResiduePricer::~ResiduePricer() = default;
 ResiduePricer::ResiduePricer(ResiduePricer&&) noexcept = default;
 ResiduePricer& ResiduePricer::operator=(ResiduePricer&&) noexcept = default;
 
-absl::StatusOr<ResiduePricer::PricedPair*> ResiduePricer::PairOf(const MechanismEvent& event,
-                                                                 NeighboringRelation relation) {
-  if (ContainsNonPrivate(event)) {
-    return absl::UnimplementedError("a release without privacy has no finite price");
-  }
-  return chain_->PairOf(event, relation);
-}
-
 absl::StatusOr<UnitPrice> ResiduePricer::PriceOf(const MechanismEvent& event,
                                                  NeighboringRelation relation, int64_t count,
-                                                 int64_t level) {
-  absl::StatusOr<PricedPair*> pair = PairOf(event, relation);
+                                                 int64_t level,
+                                                 absl::FunctionRef<bool()> abandoned) const {
+  const auto pair = chain_->PairOf(event, relation, abandoned);
   if (!pair.ok()) return pair.status();
-  return chain_->PriceOf(**pair, count, level);
+  return chain_->PriceOf(**pair, count, level, abandoned);
 }
 
 absl::StatusOr<bool> ResiduePricer::IsProved(const MechanismEvent& event,
                                              NeighboringRelation relation, int64_t count,
-                                             int64_t level, const UnitPrice& price) {
-  absl::StatusOr<PricedPair*> pair = PairOf(event, relation);
+                                             int64_t level, const UnitPrice& price) const {
+  const auto pair = chain_->PairOf(event, relation, NeverAbandoned);
   if (!pair.ok()) return pair.status();
   return price.units >= 1 && chain_->Holds(**pair, count, level, price);
 }

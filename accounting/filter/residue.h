@@ -10,10 +10,12 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
 #include "accounting/filter/loss_pair.h"
+#include "accounting/numeric/abandoned.h"
 
 namespace epsledger::accounting {
 
@@ -39,14 +41,17 @@ inline constexpr double kLargestEpsilonOfUnits = 100;
 // FAILED_PRECONDITION also for an epsilon above kLargestEpsilonOfUnits, where nothing is promised
 // that would be worth the work. INVALID_ARGUMENT for an event that releases records or costs
 // nothing; UNIMPLEMENTED with the reason where no dominating pair is proved; FAILED_PRECONDITION if
-// not one unit fits; RESOURCE_EXHAUSTED beyond the bound of work. Messages do not name a field.
+// not one unit fits; RESOURCE_EXHAUSTED beyond the bound of work; CANCELLED soon after `abandoned`
+// says that nobody wants it any more. Messages do not name a field.
 // REQUIRES: event valid; epsilon in (0, inf), delta in (0, 1). Cost: .1 to 3 s.
 absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
-                                        double epsilon, double delta);
+                                        double epsilon, double delta,
+                                        absl::FunctionRef<bool()> abandoned = NeverAbandoned);
 
 // The same pair and the same share of slack a unit, for another cap: what a successor needs, so
 // that units carry over one to one. Errors as above.
-absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta);
+absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta,
+                                  absl::FunctionRef<bool()> abandoned = NeverAbandoned);
 
 // A reference whose guarantee is a curve and not one point: at every epsilon the delta of `units`
 // uses of the pair, and slack + reserve <= delta / 40 more. The lattice is the one that is fine at
@@ -54,7 +59,7 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
 // kLargestEpsilonOfUnits. REQUIRES: event valid; 1 <= units <= 2^40, delta in (0, 1).
 absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
                                                NeighboringRelation relation, int64_t units,
-                                               double delta);
+                                               double delta, absl::FunctionRef<bool()> abandoned);
 
 // The same pair and the same share of slack a unit, for so many units. FAILED_PRECONDITION unless
 // slack + reserve <= delta / 2.
@@ -83,7 +88,8 @@ struct UnitPrice {
   double reserve = 0;  // >= 0, of Reference::reserve
 };
 
-// Prices under one reference. Immutable but for caches; one caller at a time.
+// Prices under one reference. Immutable but for a cache: every thread may ask, and nobody waits for
+// what another one computes.
 class ResiduePricer {
  public:
   explicit ResiduePricer(Reference reference);
@@ -98,20 +104,23 @@ class ResiduePricer {
   // above, never below.
   //
   // FAILED_PRECONDITION if not even all `level` units pay for it; UNIMPLEMENTED where no dominating
-  // pair is proved; RESOURCE_EXHAUSTED beyond the bound of work. REQUIRES: event valid, count >= 1,
-  // level in [1, units]. Cost: about 50 ms; less where the event was priced before.
+  // pair is proved; RESOURCE_EXHAUSTED beyond the bound of work; CANCELLED once `abandoned` says
+  // that nobody wants it any more, within the time of one elementary event's pair. REQUIRES: event
+  // valid, count >= 1, level in [1, units]. Cost: about 50 ms; less where the event was priced
+  // before; as much for each different event that it is composed of, 64 at most.
   absl::StatusOr<UnitPrice> PriceOf(const MechanismEvent& event, NeighboringRelation relation,
-                                    int64_t count, int64_t level);
+                                    int64_t count, int64_t level,
+                                    absl::FunctionRef<bool()> abandoned = NeverAbandoned) const;
 
   // True if the condition above is proved for this price: what PriceOf returns, and what a stored
   // price is checked with.
   absl::StatusOr<bool> IsProved(const MechanismEvent& event, NeighboringRelation relation,
-                                int64_t count, int64_t level, const UnitPrice& price);
+                                int64_t count, int64_t level, const UnitPrice& price) const;
 
  private:
   class Chain;
   struct PricedPair;
-  absl::StatusOr<PricedPair*> PairOf(const MechanismEvent& event, NeighboringRelation relation);
+  struct PowersOfEvent;
 
   std::unique_ptr<Chain> chain_;
 };

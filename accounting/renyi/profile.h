@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "accounting/event/history.h"
+#include "accounting/numeric/abandoned.h"
 
 namespace epsledger::accounting {
 
@@ -31,17 +32,16 @@ class RenyiProfile {
   static absl::StatusOr<RenyiProfile> Create(const std::vector<Use>& uses, const Setting& setting,
                                              Accountant asked_by = Accountant::kRenyi,
                                              int64_t group_size = 1,
-                                             absl::FunctionRef<bool()> abandoned = Never);
+                                             absl::FunctionRef<bool()> abandoned = NeverAbandoned);
 
   // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf]. +inf
   // soon after `abandoned` says that nobody wants it any more.
-  double Divergence(double order, absl::FunctionRef<bool()> abandoned = Never) const;
+  double Divergence(double order, absl::FunctionRef<bool()> abandoned = NeverAbandoned) const;
   // Sum of the deltas split off, rounded up.
   double delta_sum() const { return delta_sum_; }
 
  private:
   friend class RenyiProfileBuilder;
-  static bool Never() { return false; }
   struct Term {
     std::function<double(double order)> divergence;
     double count;

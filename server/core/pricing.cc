@@ -37,17 +37,18 @@ absl::StatusOr<std::vector<Cost>> CostsIn(const std::vector<accounting::FilterCe
 MechanismEvent CatalogueEvent() { return PoissonSampled{0.01, MechanismEvent(Gaussian{1.0})}; }
 
 absl::StatusOr<accounting::Reference> Compute(const ReferenceWanted& wanted,
-                                              const MechanismEvent& event) {
+                                              const MechanismEvent& event,
+                                              absl::FunctionRef<bool()> abandoned) {
   if (wanted.units > 0) {
     return wanted.carried != nullptr
                ? accounting::WithUnits(wanted.carried->reference, wanted.units, wanted.delta)
                : accounting::MakeReferenceOfUnits(event, wanted.relation, wanted.units,
-                                                  wanted.delta);
+                                                  wanted.delta, abandoned);
   }
   if (wanted.carried != nullptr) {
-    return accounting::WithCap(wanted.carried->reference, wanted.epsilon, wanted.delta);
+    return accounting::WithCap(wanted.carried->reference, wanted.epsilon, wanted.delta, abandoned);
   }
-  return accounting::MakeReference(event, wanted.relation, wanted.epsilon, wanted.delta);
+  return accounting::MakeReference(event, wanted.relation, wanted.epsilon, wanted.delta, abandoned);
 }
 
 // The points of the curve: fewer where each takes seconds.
@@ -59,7 +60,8 @@ int64_t GuaranteePointsOf(const accounting::Reference& reference, double delta) 
 
 // The curve at delta and at powers of ten above it, kMaxGuaranteePoints at most.
 absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::Reference& reference,
-                                                             double delta) {
+                                                             double delta,
+                                                             absl::FunctionRef<bool()> abandoned) {
   const double step = std::pow(
       10, std::ceil(-std::log10(delta) / static_cast<double>(GuaranteePointsOf(reference, delta))));
   // Fifteen digits: ten times 1e-6 is 1e-5.
@@ -68,6 +70,7 @@ absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::R
   };
   std::vector<TradeOffCurveCap::Point> points;  // from below
   for (double at = delta; at < 1; at = next(at)) {
+    if (abandoned()) return absl::CancelledError("nobody waits for the guarantee any more");
     constexpr double kSmallestShown = 1e-9;
     const TradeOffCurveCap::Point point{
         std::max(kSmallestShown, accounting::EpsilonOfUnits(reference, at)), at};
@@ -187,15 +190,17 @@ absl::StatusOr<std::vector<Cost>> ComputeCosts(const CostKey& key, const Mechani
 }
 
 absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
-    const ReferenceWanted& wanted) {
+    const ReferenceWanted& wanted, absl::FunctionRef<bool()> abandoned) {
   std::vector<MechanismEvent> candidates = {wanted.event};
   if (wanted.suggested) candidates = {ReferenceSuggestedBy(wanted.event), CatalogueEvent()};
   absl::Status first_error;
   for (const MechanismEvent& event : candidates) {
-    absl::StatusOr<accounting::Reference> reference = Compute(wanted, event);
+    absl::StatusOr<accounting::Reference> reference = Compute(wanted, event, abandoned);
     absl::StatusOr<std::vector<TradeOffCurveCap::Point>> guarantee =
         std::vector<TradeOffCurveCap::Point>();
-    if (reference.ok() && wanted.units > 0) guarantee = CurveOf(*reference, wanted.delta);
+    if (reference.ok() && wanted.units > 0) {
+      guarantee = CurveOf(*reference, wanted.delta, abandoned);
+    }
     if (reference.ok() && guarantee.ok()) {
       return std::make_shared<const UnitReference>(
           UnitReference{.event = wanted.carried != nullptr ? wanted.carried->event : event,
@@ -203,7 +208,9 @@ absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
                         .reference = *std::move(reference),
                         .guarantee = *std::move(guarantee)});
     }
-    if (first_error.ok()) first_error = reference.ok() ? guarantee.status() : reference.status();
+    const absl::Status& error = reference.ok() ? guarantee.status() : reference.status();
+    if (absl::IsCancelled(error)) return error;
+    if (first_error.ok()) first_error = error;
   }
   return first_error;
 }

@@ -130,9 +130,10 @@ absl::StatusOr<std::vector<Cost>> ComputeCosts(const CostKey& key,
                                                const accounting::MechanismEvent& event,
                                                absl::FunctionRef<bool()> abandoned);
 
-// The reference for a filter, in a few words of its error if there is none.
+// The reference for a filter, in a few words of its error if there is none. CANCELLED soon after
+// `abandoned` says that nobody wants it any more.
 absl::StatusOr<std::shared_ptr<const UnitReference>> ComputeReference(
-    const ReferenceWanted& wanted);
+    const ReferenceWanted& wanted, absl::FunctionRef<bool()> abandoned);
 
 // A computed price as the ledger keeps it.
 absl::StatusOr<UnitPrice> AnswerTo(const UnitPriceWanted& wanted,

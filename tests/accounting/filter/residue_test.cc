@@ -64,6 +64,33 @@ TEST(MakeReference, SaysWhyAnEventIsNone) {
             absl::StatusCode::kUnimplemented);
 }
 
+// A computation that nobody waits for ends at the next place where it asks, wherever it is, and
+// never with an answer.
+template <class Compute>
+void ExpectEndsWhenAbandoned(const Compute& compute) {
+  int asked = 0;
+  ASSERT_TRUE(compute([&] { return ++asked < 0; }).ok());
+  ASSERT_GE(asked, 3);
+  for (const int last : {1, 2, asked / 2, asked - 1, asked}) {
+    int times = 0;
+    EXPECT_EQ(compute([&] { return ++times >= last; }).status().code(),
+              absl::StatusCode::kCancelled)
+        << last;
+  }
+}
+
+TEST(MakeReference, EndsWhenNobodyWaits) {
+  ExpectEndsWhenAbandoned([](absl::FunctionRef<bool()> abandoned) {
+    return MakeReference(Sampled(.05, 2), kNeighbors, 2, 1e-5, abandoned);
+  });
+  ExpectEndsWhenAbandoned([](absl::FunctionRef<bool()> abandoned) {
+    return MakeReferenceOfUnits(Sampled(.05, 2), kNeighbors, 100, 1e-5, abandoned);
+  });
+  const Reference small = *MakeReference(Sampled(.05, 2), kNeighbors, 1, 1e-5);
+  ExpectEndsWhenAbandoned(
+      [&](absl::FunctionRef<bool()> abandoned) { return WithCap(small, 2, 1e-5, abandoned); });
+}
+
 TEST(WithCap, KeepsThePairAndTheSlackOfAUnit) {
   const Reference small = *MakeReference(Sampled(.05, 2), kNeighbors, 1, 1e-5);
   const Reference large = *WithCap(small, 2, 1e-5);
@@ -226,6 +253,18 @@ TEST_F(ResiduePricerTest, TakesLargeDeltasFromTheReserve) {
   EXPECT_EQ(
       pricer_.PriceOf(ApproximateDp{.05, 1e-6}, kNeighbors, 1, reference_.units).status().code(),
       absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(ResiduePricerTest, EndsWhenNobodyWaits) {
+  Composed kinds;
+  for (int i = 0; i < 20; ++i) kinds.events.push_back({Sampled(.05, 8 + i), 1});
+  const MechanismEvent event(std::move(kinds));
+  ExpectEndsWhenAbandoned([&](absl::FunctionRef<bool()> abandoned) {
+    return ResiduePricer(reference_).PriceOf(event, kNeighbors, 1, reference_.units, abandoned);
+  });
+  // What was left undone is not remembered.
+  EXPECT_FALSE(pricer_.PriceOf(event, kNeighbors, 1, reference_.units, [] { return true; }).ok());
+  EXPECT_TRUE(pricer_.PriceOf(event, kNeighbors, 1, reference_.units).ok());
 }
 
 TEST_F(ResiduePricerTest, RefusesWhatItHasNoProofFor) {

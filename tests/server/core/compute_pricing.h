@@ -21,7 +21,7 @@ inline std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted,
   for (const ReferenceWanted& reference : wanted.references) {
     pricing->references.insert_or_assign(
         {reference.budget_id, reference.session_id, reference.carried.get()},
-        ComputeReference(reference));
+        ComputeReference(reference, accounting::NeverAbandoned));
     if (reference.carried != nullptr) pricing->kept.push_back(reference.carried);
   }
   std::map<const UnitReference*, accounting::ResiduePricer> pricers;

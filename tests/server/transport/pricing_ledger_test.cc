@@ -36,6 +36,18 @@ MechanismEvent Dear(int kinds) {
   return MechanismEvent(std::move(composed));
 }
 
+// One that takes as long in units of a reference, for each of its kinds.
+MechanismEvent DearInUnits(int kinds) {
+  accounting::Composed composed;
+  for (int i = 0; i < kinds; ++i) {
+    accounting::MixtureOfGaussians mixture{.noise_multiplier = 5 + i * 1e-2};
+    for (int k = 0; k < 50; ++k) mixture.sensitivities.push_back(1 + k * 1e-3);
+    mixture.probabilities.assign(50, 1.0 / 50);
+    composed.events.push_back({MechanismEvent(std::move(mixture)), 1});
+  }
+  return MechanismEvent(std::move(composed));
+}
+
 class PricingLedgerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -133,6 +145,31 @@ TEST_F(PricingLedgerTest, TheWorkOfOneChargeIsBounded) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message().substr(0, 6), "event:") << status;
   EXPECT_EQ(WaitingClient(*ledger_, 0, kHog).Head("b").sequence, 3);
+}
+
+// In units a price takes as long for each kind that the event is composed of: here minutes.
+TEST_F(PricingLedgerTest, PricesInUnitsAreBoundedAndEndWhenNobodyWaits) {
+  WaitingClient client(*ledger_, 0, kHog);
+  core::BudgetSpec spec{
+      .id = "units",
+      .cap = core::ApproximateDpCap{
+          .epsilon = 2, .delta = 1e-6, .filter = accounting::ApproximateDpFilter::kResidue}};
+  spec.privacy_unit = "person";
+  ASSERT_TRUE(client.Run(core::CreateBudget{std::move(spec)}).ok());
+  client.CreateSession("units", "s");
+  const core::SessionName session{"units", "s"};
+  ASSERT_EQ(client.OpenAttempt(session), 1);
+  const core::ChargePreview preview{.session = session, .event = DearInUnits(60), .count = 1};
+
+  Serve(absl::ZeroDuration());
+  EXPECT_EQ(Submit(kHog, {.body = preview}).get().status().code(),
+            absl::StatusCode::kInvalidArgument);
+
+  Serve(absl::InfiniteDuration());
+  core::Command command{.body = preview};
+  std::atomic<int> asked = 0;  // some thirty times for the reference, then for each kind
+  command.abandoned = [&asked] { return ++asked > 60; };
+  EXPECT_EQ(Submit(kHog, std::move(command)).get().status().code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(PricingLedgerTest, AStopAnswersEverybody) {

@@ -115,24 +115,30 @@ class PricingLedger::Memory {
                             std::holds_alternative<core::ChargePreview>(command.body);
     const SteadyTime deadline = is_bounded ? SteadyNow() + max_pricing_ : absl::InfiniteDuration();
     const auto abandoned = [&] { return IsAbandoned(command) || SteadyNow() > deadline; };
+    const auto cut_off = [&] {
+      return IsAbandoned(command) ? NobodyWaits() : TakesTooLong(max_pricing_);
+    };
     for (const auto& [key, event] : wanted.costs) {
       absl::StatusOr<std::vector<core::Cost>> costs = CostsOf(key, event, abandoned);
-      if (!costs.ok()) return IsAbandoned(command) ? NobodyWaits() : TakesTooLong(max_pricing_);
+      if (!costs.ok()) return cut_off();
       pricing->costs.insert_or_assign(key, *std::move(costs));
     }
     for (const ReferenceWanted& reference : wanted.references) {
+      AnyReference computed = ReferenceOf(reference, abandoned);
+      if (absl::IsCancelled(computed.status())) return cut_off();
       pricing->references.insert_or_assign(
           {reference.budget_id, reference.session_id, reference.carried.get()},
-          ReferenceOf(reference));
+          std::move(computed));
       if (reference.carried != nullptr) pricing->kept.push_back(reference.carried);
-      if (IsAbandoned(command)) return NobodyWaits();
     }
     for (const UnitPriceWanted& price : wanted.prices) {
       const std::string encoding = core::EncodeEvent(price.event);
+      absl::StatusOr<UnitPrice> computed =
+          ChainOf(price.reference)->PriceOf(price, encoding, abandoned);
+      if (absl::IsCancelled(computed.status())) return cut_off();
       pricing->prices.insert_or_assign({price.reference.get(), encoding, price.count, price.level},
-                                       ChainOf(price.reference)->PriceOf(price, encoding));
+                                       std::move(computed));
       pricing->kept.push_back(price.reference);
-      if (IsAbandoned(command)) return NobodyWaits();
     }
     return std::shared_ptr<const Pricing>(std::move(pricing));
   }
@@ -165,21 +171,27 @@ class PricingLedger::Memory {
 
     const UnitReference* reference() const { return reference_.get(); }
 
-    absl::StatusOr<UnitPrice> PriceOf(const UnitPriceWanted& wanted, const std::string& encoding)
+    absl::StatusOr<UnitPrice> PriceOf(const UnitPriceWanted& wanted, const std::string& encoding,
+                                      absl::FunctionRef<bool()> abandoned)
         ABSL_LOCKS_EXCLUDED(mutex_) {
-      absl::MutexLock lock(&mutex_);
       const auto key = std::make_tuple(encoding, wanted.count, wanted.level);
-      if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
-      const absl::StatusOr<UnitPrice> price = core::AnswerTo(
-          wanted, pricer_.PriceOf(wanted.event, reference_->relation, wanted.count, wanted.level));
+      {
+        absl::MutexLock lock(&mutex_);
+        if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
+      }
+      const absl::StatusOr<UnitPrice> price =
+          core::AnswerTo(wanted, pricer_.PriceOf(wanted.event, reference_->relation, wanted.count,
+                                                 wanted.level, abandoned));
+      if (absl::IsCancelled(price.status())) return price;
+      absl::MutexLock lock(&mutex_);
       if (prices_.size() >= kMaxPricesOfChain) prices_.clear();
       return prices_.emplace(key, price).first->second;
     }
 
    private:
     const std::shared_ptr<const UnitReference> reference_;
+    const accounting::ResiduePricer pricer_;
     absl::Mutex mutex_;
-    accounting::ResiduePricer pricer_ ABSL_GUARDED_BY(mutex_);
     std::map<std::tuple<std::string, int64_t, int64_t>, absl::StatusOr<UnitPrice>> prices_
         ABSL_GUARDED_BY(mutex_);
   };
@@ -199,9 +211,10 @@ class PricingLedger::Memory {
     return costs_.insert_or_assign(key, *std::move(computed)).first->second;
   }
 
-  AnyReference ReferenceOf(const ReferenceWanted& wanted) ABSL_LOCKS_EXCLUDED(mutex_) {
+  AnyReference ReferenceOf(const ReferenceWanted& wanted, absl::FunctionRef<bool()> abandoned)
+      ABSL_LOCKS_EXCLUDED(mutex_) {
     // A successor's is its own.
-    if (wanted.carried != nullptr) return core::ComputeReference(wanted);
+    if (wanted.carried != nullptr) return core::ComputeReference(wanted, abandoned);
     const ReferenceKey key{wanted.relation,
                            wanted.epsilon,
                            wanted.delta,
@@ -214,7 +227,8 @@ class PricingLedger::Memory {
         return known->second;
       }
     }
-    AnyReference computed = core::ComputeReference(wanted);
+    AnyReference computed = core::ComputeReference(wanted, abandoned);
+    if (absl::IsCancelled(computed.status())) return computed;
     absl::MutexLock lock(&mutex_);
     if (references_.size() >= kMaxReferences) references_.clear();
     return references_.emplace(key, std::move(computed)).first->second;

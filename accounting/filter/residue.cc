@@ -4,18 +4,13 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
 #include "accounting/event/history.h"
 #include "accounting/filter/event_profiles.h"
 #include "accounting/filter/pair_spectrum.h"
@@ -52,7 +47,7 @@ absl::Status NobodyWaitsForThePrice() {
 }  // namespace
 
 // An event under the reference's lattice: each of its uses as a pair.
-struct ResiduePricer::PricedPair {
+struct PreparedEvent {
   struct Part {
     LossPair pair;
     int64_t count = 0;  // in one use of the event
@@ -83,26 +78,43 @@ class ResiduePricer::Chain {
         spectrum_(SpectrumOf(directions_, extended_)),
         spread_(SpreadOf(directions_)) {}
 
-  absl::StatusOr<std::shared_ptr<const PricedPair>> PairOf(const MechanismEvent& event,
-                                                           NeighboringRelation relation,
-                                                           absl::FunctionRef<bool()> abandoned)
-      ABSL_LOCKS_EXCLUDED(mutex_) {
-    const std::string key = absl::StrCat(static_cast<int>(relation), Describe(event));
-    {
-      absl::MutexLock lock(&mutex_);
-      if (const auto found = pairs_.find(key);
-          found != pairs_.end() && found->second.event == event) {
-        return found->second.pair;
-      }
+  absl::StatusOr<std::shared_ptr<const PreparedEvent>> Prepare(
+      const MechanismEvent& event, NeighboringRelation relation,
+      absl::FunctionRef<bool()> abandoned) const {
+    if (ContainsNonPrivate(event)) {
+      return absl::UnimplementedError("a release without privacy has no finite price");
     }
-    auto computed = ComputePair(event, relation, abandoned);
-    if (!computed.ok()) return computed.status();
-    absl::MutexLock lock(&mutex_);
-    Remember(key, event, *computed);
-    return *std::move(computed);
+    const std::vector<Use> uses = UsesOf(event, relation);
+    if (uses.empty()) return absl::UnimplementedError("an event without uses");
+    if (uses.size() > kMaxParts) {
+      return absl::ResourceExhaustedError("an event of more than 64 different parts");
+    }
+    auto priced = std::make_shared<PreparedEvent>();
+    for (const Use& use : uses) {
+      if (abandoned()) return NobodyWaitsForThePrice();
+      if (!(use.count >= 1 && use.count < 0x1p40)) {
+        return absl::ResourceExhaustedError("an event of more than 2^40 uses");
+      }
+      absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(use, relation);
+      if (!profiles.ok()) return profiles.status();
+      const double log_tail =
+          std::log(reference_.slack) + std::log(kTailShare) - std::log(use.count);
+      absl::StatusOr<LossPair> pair = DominatingPair(*profiles, reference_.pair.interval, log_tail,
+                                                     static_cast<int64_t>(kLargestTransform));
+      if (!pair.ok()) return pair.status();
+      const std::array<Direction, 2> directions = DirectionsOf(*pair);
+      const double infinity = std::max(InfinityMassOfP(*pair), InfinityMassOfQ(*pair));
+      priced->infinity_mass = RoundUp(priced->infinity_mass + use.count * infinity, 2);
+      priced->spread += use.count * SpreadOf(directions);
+      priced->masses += pair->masses.size();
+      priced->parts.push_back({.pair = *std::move(pair),
+                               .count = static_cast<int64_t>(use.count),
+                               .moments = TailMomentsOf(directions, reference_.pair.interval)});
+    }
+    return priced;
   }
 
-  absl::StatusOr<UnitPrice> PriceOf(const PricedPair& event, int64_t count, int64_t level,
+  absl::StatusOr<UnitPrice> PriceOf(const PreparedEvent& event, int64_t count, int64_t level,
                                     absl::FunctionRef<bool()> abandoned) const {
     UnitPrice price;
     // What is infinite with a larger probability than the slack of a few units is paid apart.
@@ -134,70 +146,14 @@ class ResiduePricer::Chain {
     return price;
   }
 
-  bool Holds(const PricedPair& event, int64_t count, int64_t level, const UnitPrice& price) const {
+  bool Holds(const PreparedEvent& event, int64_t count, int64_t level,
+             const UnitPrice& price) const {
     const absl::StatusOr<PowersOfEvent> uses = PowersOf(event, count, NeverAbandoned);
     return uses.ok() && Holds(event, *uses, count, level, price);
   }
 
  private:
   static constexpr size_t kMaxParts = 64;
-  // What is remembered: so many pairs, of so many masses in all (8 MB).
-  static constexpr size_t kMaxPairs = 16;
-  static constexpr size_t kMaxMasses = size_t{1} << 20;
-
-  struct Remembered {
-    MechanismEvent event;
-    std::shared_ptr<const PricedPair> pair;
-  };
-
-  absl::StatusOr<std::shared_ptr<const PricedPair>> ComputePair(
-      const MechanismEvent& event, NeighboringRelation relation,
-      absl::FunctionRef<bool()> abandoned) const {
-    if (ContainsNonPrivate(event)) {
-      return absl::UnimplementedError("a release without privacy has no finite price");
-    }
-    const std::vector<Use> uses = UsesOf(event, relation);
-    if (uses.empty()) return absl::UnimplementedError("an event without uses");
-    if (uses.size() > kMaxParts) {
-      return absl::ResourceExhaustedError("an event of more than 64 different parts");
-    }
-    auto priced = std::make_shared<PricedPair>();
-    for (const Use& use : uses) {
-      if (abandoned()) return NobodyWaitsForThePrice();
-      if (!(use.count >= 1 && use.count < 0x1p40)) {
-        return absl::ResourceExhaustedError("an event of more than 2^40 uses");
-      }
-      absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(use, relation);
-      if (!profiles.ok()) return profiles.status();
-      const double log_tail =
-          std::log(reference_.slack) + std::log(kTailShare) - std::log(use.count);
-      absl::StatusOr<LossPair> pair = DominatingPair(*profiles, reference_.pair.interval, log_tail,
-                                                     static_cast<int64_t>(kLargestTransform));
-      if (!pair.ok()) return pair.status();
-      const std::array<Direction, 2> directions = DirectionsOf(*pair);
-      const double infinity = std::max(InfinityMassOfP(*pair), InfinityMassOfQ(*pair));
-      priced->infinity_mass = RoundUp(priced->infinity_mass + use.count * infinity, 2);
-      priced->spread += use.count * SpreadOf(directions);
-      priced->masses += pair->masses.size();
-      priced->parts.push_back({.pair = *std::move(pair),
-                               .count = static_cast<int64_t>(use.count),
-                               .moments = TailMomentsOf(directions, reference_.pair.interval)});
-    }
-    return priced;
-  }
-
-  void Remember(const std::string& key, const MechanismEvent& event,
-                const std::shared_ptr<const PricedPair>& pair)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (pairs_.size() >= kMaxPairs || masses_ + pair->masses > kMaxMasses) {
-      pairs_.clear();
-      masses_ = 0;
-    }
-    if (pair->masses > kMaxMasses) return;
-    const auto [it, is_new] = pairs_.try_emplace(key, Remembered{event, pair});
-    if (is_new) masses_ += pair->masses;
-  }
-
   size_t SizeFor() const {
     const CountedMoments uses = {{&moments_, static_cast<double>(reference_.units)}};
     size_t size = kSmallestTransform;
@@ -222,7 +178,7 @@ class ResiduePricer::Chain {
 
   // The event's characteristic functions, to the power of `count`. One part at a time: what one
   // part needs meanwhile is given back before the next.
-  absl::StatusOr<PowersOfEvent> PowersOf(const PricedPair& event, int64_t count,
+  absl::StatusOr<PowersOfEvent> PowersOf(const PreparedEvent& event, int64_t count,
                                          absl::FunctionRef<bool()> abandoned) const {
     const size_t half = size_ / 2;
     PowersOfEvent powers{.at = std::vector<std::array<ExtendedComplex, 2>>(
@@ -248,7 +204,7 @@ class ResiduePricer::Chain {
     return powers;
   }
 
-  bool Holds(const PricedPair& event, const PowersOfEvent& uses, int64_t count, int64_t level,
+  bool Holds(const PreparedEvent& event, const PowersOfEvent& uses, int64_t count, int64_t level,
              const UnitPrice& price) const {
     const int64_t rest = level - price.units;
     if (rest < 0) return false;
@@ -319,9 +275,6 @@ class ResiduePricer::Chain {
   const ExtendedFourierTransform extended_;
   const Spectrum spectrum_;
   const double spread_;
-  absl::Mutex mutex_;
-  std::map<std::string, Remembered> pairs_ ABSL_GUARDED_BY(mutex_);
-  size_t masses_ ABSL_GUARDED_BY(mutex_) = 0;  // of pairs_
 };
 
 ResiduePricer::ResiduePricer(Reference reference)
@@ -330,22 +283,24 @@ ResiduePricer::~ResiduePricer() = default;
 ResiduePricer::ResiduePricer(ResiduePricer&&) noexcept = default;
 ResiduePricer& ResiduePricer::operator=(ResiduePricer&&) noexcept = default;
 
-absl::StatusOr<UnitPrice> ResiduePricer::PriceOf(const MechanismEvent& event,
-                                                 NeighboringRelation relation, int64_t count,
-                                                 int64_t level,
-                                                 absl::FunctionRef<bool()> abandoned) const {
-  const auto pair = chain_->PairOf(event, relation, abandoned);
-  if (!pair.ok()) return pair.status();
-  return chain_->PriceOf(**pair, count, level, abandoned);
+absl::StatusOr<std::shared_ptr<const PreparedEvent>> ResiduePricer::Prepare(
+    const MechanismEvent& event, NeighboringRelation relation,
+    absl::FunctionRef<bool()> abandoned) const {
+  return chain_->Prepare(event, relation, abandoned);
 }
 
-absl::StatusOr<bool> ResiduePricer::IsProved(const MechanismEvent& event,
-                                             NeighboringRelation relation, int64_t count,
-                                             int64_t level, const UnitPrice& price) const {
-  const auto pair = chain_->PairOf(event, relation, NeverAbandoned);
-  if (!pair.ok()) return pair.status();
-  return price.units >= 1 && chain_->Holds(**pair, count, level, price);
+absl::StatusOr<UnitPrice> ResiduePricer::PriceOf(const PreparedEvent& event, int64_t count,
+                                                 int64_t level,
+                                                 absl::FunctionRef<bool()> abandoned) const {
+  return chain_->PriceOf(event, count, level, abandoned);
 }
+
+bool ResiduePricer::IsProved(const PreparedEvent& event, int64_t count, int64_t level,
+                             const UnitPrice& price) const {
+  return price.units >= 1 && chain_->Holds(event, count, level, price);
+}
+
+size_t MassesOf(const PreparedEvent& event) { return event.masses; }
 
 bool CostsOneUnit(const MechanismEvent& event, const MechanismEvent& reference,
                   NeighboringRelation relation) {

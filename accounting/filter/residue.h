@@ -88,8 +88,12 @@ struct UnitPrice {
   double reserve = 0;  // >= 0, of Reference::reserve
 };
 
-// Prices under one reference. Immutable but for a cache: every thread may ask, and nobody waits for
-// what another one computes.
+// An event on the lattice of one reference: pairs that dominate its parts.
+struct PreparedEvent;
+// The masses that it holds, of eight bytes each: up to 2^24.
+size_t MassesOf(const PreparedEvent& event);
+
+// Prices under one reference. Immutable: every thread may ask.
 class ResiduePricer {
  public:
   explicit ResiduePricer(Reference reference);
@@ -97,32 +101,38 @@ class ResiduePricer {
   ResiduePricer(ResiduePricer&&) noexcept;
   ResiduePricer& operator=(ResiduePricer&&) noexcept;
 
+  // Everything about an event that does not depend on how many are left.
+  //
+  // UNIMPLEMENTED where no dominating pair is proved; RESOURCE_EXHAUSTED beyond the bound of work;
+  // CANCELLED once `abandoned` says that nobody wants it any more, within the time of one part.
+  // REQUIRES: event valid. Cost: milliseconds, up to a second, for each different event that it is
+  // composed of, 64 at most.
+  absl::StatusOr<std::shared_ptr<const PreparedEvent>> Prepare(
+      const MechanismEvent& event, NeighboringRelation relation,
+      absl::FunctionRef<bool()> abandoned = NeverAbandoned) const;
+
   // The smallest price found with
   //   (A x B^(level - c))(g) <= R_level(g) + c d0 + reserve   for every g >= 1 and in both orders,
   // A being `count` independent uses of a pair that dominates the event: the condition of the
   // theorem for a charge while `level` units are left or more. A price holds at its level and
   // above, never below.
   //
-  // FAILED_PRECONDITION if not even all `level` units pay for it; UNIMPLEMENTED where no dominating
-  // pair is proved; RESOURCE_EXHAUSTED beyond the bound of work; CANCELLED once `abandoned` says
-  // that nobody wants it any more, within the time of one elementary event's pair. REQUIRES: event
-  // valid, count >= 1, level in [1, units]. Cost: about 50 ms; less where the event was priced
-  // before; as much for each different event that it is composed of, 64 at most.
-  absl::StatusOr<UnitPrice> PriceOf(const MechanismEvent& event, NeighboringRelation relation,
-                                    int64_t count, int64_t level,
+  // FAILED_PRECONDITION if not even all `level` units pay for it; CANCELLED soon after `abandoned`
+  // says that nobody wants it any more. REQUIRES: prepared by this pricer, count >= 1, level in
+  // [1, units]. Cost: about 50 ms.
+  absl::StatusOr<UnitPrice> PriceOf(const PreparedEvent& event, int64_t count, int64_t level,
                                     absl::FunctionRef<bool()> abandoned = NeverAbandoned) const;
 
   // True if the condition above is proved for this price: what PriceOf returns, and what a stored
   // price is checked with.
-  absl::StatusOr<bool> IsProved(const MechanismEvent& event, NeighboringRelation relation,
-                                int64_t count, int64_t level, const UnitPrice& price) const;
+  bool IsProved(const PreparedEvent& event, int64_t count, int64_t level,
+                const UnitPrice& price) const;
 
  private:
   class Chain;
-  struct PricedPair;
   struct PowersOfEvent;
 
-  std::unique_ptr<Chain> chain_;
+  std::unique_ptr<const Chain> chain_;
 };
 
 // True if one use of `event` costs one unit of `reference` without any computation: it is the

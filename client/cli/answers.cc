@@ -107,6 +107,9 @@ std::string UnitsSummary(const v1::Budget& budget) {
 }
 
 std::string DescribeHistory(const v1::Session& session) {
+  if (session.events_omitted()) {
+    return absl::StrCat(session.step_count(), " uses of many events (session history)");
+  }
   std::string text;
   for (const v1::CountedEvent& event : session.history()) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", event.count(), " x ",

@@ -53,7 +53,7 @@ std::string DrawSeries(const v1::GetSessionSeriesResponse& series, double delta,
 
 std::string SessionChart(Invocation& invocation, const v1::Session& session,
                          std::optional<double> delta) {
-  if (session.history().empty()) return "";
+  if (session.step_count() == 0) return "";
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return absl::StrCat("no chart: ", connection.status().message());
   if (!delta.has_value()) {

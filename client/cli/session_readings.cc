@@ -37,26 +37,35 @@ void Close(Invocation& invocation, const CloseFlags& flags) {
   if (session != nullptr) PrintSession(invocation, *session);
 }
 
+constexpr int kHistoryPageSize = 1'000;
+
 void PrintHistory(Invocation& invocation, const std::string& text, std::int64_t at_sequence) {
   const absl::StatusOr<std::string> name = SessionName(text);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   v1::GetSessionHistoryRequest request;
   request.set_name(*name);
   request.set_at_sequence(at_sequence);
-  const auto response =
-      invocation.Call(&Connection::sessions, &v1::SessionService::StubInterface::GetSessionHistory,
-                      request, CallKind::kRead);
-  if (response == nullptr) return;
+  request.set_page_size(kHistoryPageSize);
+  v1::GetSessionHistoryResponse whole;
+  do {
+    const auto page = invocation.Call(&Connection::sessions,
+                                      &v1::SessionService::StubInterface::GetSessionHistory,
+                                      request, CallKind::kRead);
+    if (page == nullptr) return;
+    request.set_page_token(page->next_page_token());
+    whole.MergeFrom(*page);
+  } while (!request.page_token().empty());
+  whole.clear_next_page_token();
   Table table({"count", "event"});
   std::vector<const google::protobuf::Message*> messages;
-  for (const v1::CountedEvent& event : response->history()) {
+  for (const v1::CountedEvent& event : whole.history()) {
     messages.push_back(&event);
     table.AddRow({event.count(), DescribeEvent(event.event())});
   }
   invocation.Print({.messages = std::move(messages),
                     .is_list = true,
                     .table = std::move(table),
-                    .whole = response.get()});
+                    .whole = &whole});
 }
 
 struct CurveFlags {

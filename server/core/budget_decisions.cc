@@ -382,7 +382,7 @@ std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
     for (const SessionEvent& event : session->events) {
       if (event.accepted_count == 0) continue;
       const std::vector<Cost>* one =
-          FindCosts(event.event, EncodeEvent(event.event), session->spec.relation, filter,
+          FindCosts(*event.event, EncodeEvent(*event.event), session->spec.relation, filter,
                     is_crossed, pricing, wanted);
       if (one != nullptr) AddInPlace(Times(*one, event.accepted_count), &spent);
     }

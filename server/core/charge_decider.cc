@@ -8,32 +8,16 @@
 #include "accounting/event/validation.h"
 #include "accounting/filter/filter.h"
 #include "server/core/codec.h"
+#include "server/core/describe.h"
 #include "server/core/limits.h"
 #include "server/core/sha256.h"
 
 namespace epsledger::core {
 namespace {
 
-// For people: the event, or, of a large one, its kind and size.
-std::string WordsOf(const accounting::MechanismEvent& event, size_t bytes) {
-  constexpr size_t kMaxDescribed = 2'000;
-  std::string words =
-      bytes <= kMaxDescribed
-          ? accounting::Describe(event)
-          : std::visit(
-                [bytes](const auto& kind) {
-                  return absl::StrFormat("%s of %d bytes", accounting::JsonName(kind.kName), bytes);
-                },
-                event.kind());
-  if (words.size() <= kMaxEventWordsBytes) return words;
-  size_t end = kMaxEventWordsBytes - 3;
-  while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0) == 0x80) --end;  // UTF-8
-  return words.substr(0, end) + "...";
-}
-
 EventOutline OutlineOf(const accounting::MechanismEvent& event, const std::string& encoding) {
   return {.digest = std::string(BytesOf(Sha256({encoding}))),
-          .words = WordsOf(event, encoding.size())};
+          .words = Describe(event, encoding.size(), kMaxEventWordsBytes)};
 }
 
 // True if no amount of room would let the event through.

@@ -169,7 +169,7 @@ class Describer {
     if (session == nullptr || index < 0 || index >= static_cast<int64_t>(session->events.size())) {
       return absl::StrCat("event ", index);
     }
-    return accounting::Describe(session->events[index].event);
+    return accounting::Describe(*session->events[index].event);
   }
 
   const Ledger& ledger_;
@@ -179,6 +179,24 @@ class Describer {
 
 std::string Describe(const EntryBody& body, const Ledger& ledger) {
   return std::visit(Describer(ledger), body);
+}
+
+std::string Describe(const accounting::MechanismEvent& event, size_t encoded_bytes,
+                     size_t max_bytes) {
+  constexpr size_t kMaxDescribed = 2'000;
+  std::string words =
+      encoded_bytes <= kMaxDescribed
+          ? accounting::Describe(event)
+          : std::visit(
+                [encoded_bytes](const auto& kind) {
+                  return absl::StrFormat("%s of %d bytes", accounting::JsonName(kind.kName),
+                                         encoded_bytes);
+                },
+                event.kind());
+  if (words.size() <= max_bytes) return words;
+  size_t end = max_bytes - 3;
+  while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0) == 0x80) --end;  // UTF-8
+  return words.substr(0, end) + "...";
 }
 
 const char* Name(BudgetPhase phase) {

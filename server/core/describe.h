@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_CORE_DESCRIBE_H_
 #define EPSLEDGER_SERVER_CORE_DESCRIBE_H_
 
+#include <cstddef>
 #include <string>
 
 #include "server/core/entry.h"
@@ -13,6 +14,11 @@ namespace epsledger::core {
 // What it does not know is shown by its number. Text of clients is in quotes, control characters
 // escaped.
 std::string Describe(const EntryBody& body, const Ledger& ledger);
+
+// An event for people in at most `max_bytes`; of one whose canonical encoding has more than 2,000
+// bytes, its kind and size.
+std::string Describe(const accounting::MechanismEvent& event, size_t encoded_bytes,
+                     size_t max_bytes);
 
 // "ACTIVE", "FROZEN", "CLOSED", "SUPERSEDED".
 const char* Name(BudgetPhase phase);

@@ -55,7 +55,8 @@ class LedgerReader {
   virtual absl::StatusOr<std::optional<LeaseSettled>> FindSettlement(const SessionName& session,
                                                                      int64_t attempt,
                                                                      std::string_view lease_id) = 0;
-  // The entries of a ledger with sequence > after_sequence in order, at most `limit`.
+  // The entries of a ledger with sequence > after_sequence in order, at most `limit`, and none
+  // after those whose contents come to kMaxListedBytes.
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(const Ledger& ledger,
                                                          int64_t after_sequence, int64_t limit) = 0;
   // The session's charges with sequence > after_sequence in order, at most `limit`.

@@ -356,7 +356,7 @@ absl::StatusOr<ChargeRecord> Ledger::ToRecord(const Entry& entry) const {
                                 .count = refused->count,
                                 .decision = ChargeDecision::kRefused,
                                 .refusal = refused->refusal},
-                        .event = std::nullopt,
+                        .event = {},
                         .outline = refused->event,
                         .sequence = entry.sequence,
                         .time_micros = entry.time_micros,

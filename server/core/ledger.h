@@ -71,7 +71,7 @@ struct BudgetState {
 
 // A distinct event of a session.
 struct SessionEvent {
-  accounting::MechanismEvent event;
+  accounting::NestedEvent event;
   // As in EventPriced.
   std::vector<std::vector<Cost>> unit_costs;
   // One a filter of unit_costs; empty at those that count no units.
@@ -147,8 +147,8 @@ inline constexpr int64_t kNotHeld = -1;
 // A decided charge with everything an answer needs.
 struct ChargeRecord {
   ChargeDecided row;  // event_index may be kNotHeld, with a refusal
-  // Nothing: it was refused, and the ledger keeps the outline alone.
-  std::optional<accounting::MechanismEvent> event;
+  // Null: it was refused, and the ledger keeps the outline alone.
+  accounting::NestedEvent event;
   std::optional<EventOutline> outline = std::nullopt;  // with kNotHeld
   int64_t sequence = 0;                                // 0: of a charge that was only validated
   int64_t time_micros = 0;

@@ -205,7 +205,7 @@ absl::Status Ledger::ApplyBody(const SessionCreated& body, const Entry& entry) {
     std::string encoding = EncodeEvent(*planned.event);
     session->event_bytes += static_cast<int64_t>(encoding.size());
     session->event_index.emplace(std::move(encoding), session->events.size());
-    session->events.push_back({.event = *planned.event,
+    session->events.push_back({.event = planned.event,
                                .unit_costs = {},
                                .accepted_count = 0,
                                .samplers = SamplersOf(*planned.event)});
@@ -353,7 +353,7 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
     event.accepted_count += body.count;
     // Only of sessions that are not proven is it asked.
     if (IsUnproven(session->spec.claim) && !session->non_private_charged) {
-      session->non_private_charged = accounting::ContainsNonPrivate(event.event);
+      session->non_private_charged = accounting::ContainsNonPrivate(*event.event);
     }
     session->last_charge = OpenLease{.attempt = body.attempt,
                                      .id = body.charge_id,

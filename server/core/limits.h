@@ -32,6 +32,9 @@ inline constexpr int64_t kMaxLostEntries = 1'000;
 inline constexpr int64_t kMaxBatchItems = 1'000;
 // An answer's worth of entries.
 inline constexpr int64_t kMaxPageSize = 1'000;
+// The contents of entries that are read between two commits: milliseconds. An entry may be longer
+// by itself.
+inline constexpr int64_t kMaxListedBytes = 128 << 10;
 // Ids are parts of resource names and of keys on disk.
 inline constexpr int64_t kMaxIdBytes = 63;
 inline constexpr int64_t kMaxChargeIdBytes = 64;

@@ -193,7 +193,7 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const UnitsP
       gates[body.gate].balance.reference() == nullptr) {
     return "a price in units is of a cap that counts none";
   }
-  return CheckPrice(gates[body.gate].balance.reference(), session->events[body.event_index].event,
+  return CheckPrice(gates[body.gate].balance.reference(), *session->events[body.event_index].event,
                     body.count, body.level, {.units = body.units, .reserve = body.reserve});
 }
 
@@ -255,16 +255,22 @@ std::optional<std::string> PriceProver::Prove(const std::shared_ptr<const UnitRe
                          Proof{reference, accounting::ResiduePricer(reference->reference)})
                 .first;
   }
-  const absl::StatusOr<bool> is_proved =
-      proof->second.pricer.IsProved(event, reference->relation, count, level, price);
-  if (is_proved.ok() && *is_proved) {
+  Proof& by = proof->second;
+  absl::Status status;
+  if (std::string encoding = EncodeEvent(event);
+      by.prepared == nullptr || by.encoding != encoding) {
+    auto prepared = by.pricer.Prepare(event, reference->relation);
+    status = prepared.status();
+    by.prepared = prepared.ok() ? *std::move(prepared) : nullptr;
+    by.encoding = std::move(encoding);
+  }
+  if (status.ok() && by.pricer.IsProved(*by.prepared, count, level, price)) {
     ++proved_;
     return std::nullopt;
   }
   return absl::StrCat("the price of ", count, " x ", accounting::Describe(event), ", ", price.units,
-                      " units while ", level, " are left, is not proved",
-                      is_proved.ok() ? "" : ": ",
-                      is_proved.ok() ? "" : is_proved.status().message());
+                      " units while ", level, " are left, is not proved", status.ok() ? "" : ": ",
+                      status.message());
 }
 
 }  // namespace epsledger::core

@@ -49,6 +49,10 @@ class PriceProver {
   struct Proof {
     std::shared_ptr<const UnitReference> reference;  // keeps the key alive
     accounting::ResiduePricer pricer;
+    // The event that was prepared last, and its canonical encoding: prices of one event follow each
+    // other.
+    std::string encoding = {};
+    std::shared_ptr<const accounting::PreparedEvent> prepared = nullptr;
   };
   std::map<const UnitReference*, Proof> proofs_;
   std::set<std::string> pairs_;  // with their events, that are proved

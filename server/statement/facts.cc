@@ -163,10 +163,7 @@ void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
     facts->events.push_back(
         {MechanismEvent(accounting::NonPrivate{.reason = "the claim is not proven"}), 1});
   }
-  for (const CountedEvent& charged : history) {
-    facts->history.push_back(
-        absl::StrCat(charged.count, " x ", accounting::Describe(*charged.event)));
-  }
+  facts->history = history;
   if (spec.own_cap.has_value() && session.own_balance.has_value()) {
     facts->caps.push_back(AccountOf(facts->name, *spec.own_cap, *session.own_balance));
   }

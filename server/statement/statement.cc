@@ -1,4 +1,6 @@
 #include "server/statement/statement.h"
+#include "server/core/codec.h"
+#include "server/core/describe.h"
 
 #include <algorithm>
 #include <cmath>
@@ -70,6 +72,25 @@ std::string Shown(double value, bool up) {
   return Shown(value, is_near && value != nearest ? 11 : 6, up);
 }
 
+std::vector<std::string> HistoryLines(const std::vector<accounting::CountedEvent>& history) {
+  std::vector<std::string> lines;
+  size_t bytes = 0;
+  for (const accounting::CountedEvent& charged : history) {
+    if (lines.size() == kMaxHistoryLines || bytes >= kMaxHistoryBytes) {
+      lines.push_back(
+          absl::StrFormat("and %d more kinds of event, which epsctl session history lists",
+                          history.size() - lines.size()));
+      break;
+    }
+    lines.push_back(
+        absl::StrCat(charged.count, " x ",
+                     core::Describe(*charged.event, core::EncodeEvent(*charged.event).size(),
+                                    kMaxHistoryLineBytes)));
+    bytes += lines.back().size();
+  }
+  return lines;
+}
+
 // Every audit beside the proven epsilon at its own delta, which is asked for once.
 std::vector<AuditedLine> Audited(const Facts& facts, accounting::Question& question) {
   std::map<double, double> proven;
@@ -116,6 +137,7 @@ absl::StatusOr<Statement> Compose(Facts facts, double delta, std::string time,
   if (filter.has_value() && UpperOf(*filter) <= UpperOf(statement.best)) statement.best = *filter;
   if (abandoned()) return absl::CancelledError("nobody waits for the statement any more");
   statement.audited = Audited(statement.facts, question);
+  statement.history = HistoryLines(statement.facts.history);
   return statement;
 }
 

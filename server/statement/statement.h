@@ -36,6 +36,11 @@ struct CapAccount {
   bool is_void() const { return !superseded_by.empty(); }
 };
 
+// The history in a statement: so many lines, of so many bytes each and in all.
+inline constexpr size_t kMaxHistoryLines = 1'000;
+inline constexpr size_t kMaxHistoryLineBytes = 1'000;
+inline constexpr size_t kMaxHistoryBytes = 128 << 10;
+
 // What a statement says, as it is copied from a ledger between charges. No user-given text in it is
 // to be trusted.
 struct Facts {
@@ -61,8 +66,8 @@ struct Facts {
   std::optional<accounting::ApproximateDp> kept_by_filter;
   // The delta of the cap as it was written, with kept_by_filter.
   double delta_of_cap = 0;
-  // What was charged so far, one line each; of a session.
-  std::vector<std::string> history;
+  // What was charged so far; of a session.
+  std::vector<accounting::CountedEvent> history;
   // The resource's own cap first, then of every budget above.
   std::vector<CapAccount> caps;
   int64_t accepted_charge_count = 0;
@@ -108,7 +113,10 @@ struct Statement {
   Reading best;
   std::vector<Reading> readings;     // of everybody, the approximations included
   std::vector<AuditedLine> audited;  // in the order of Facts::audits
-  std::string time;                  // RFC 3339, UTC
+  // Facts::history for people, one line each. Long events are named by their kind and size, and a
+  // last line says how much else there is where that is too long.
+  std::vector<std::string> history;
+  std::string time;  // RFC 3339, UTC
   std::string server_version;
 };
 

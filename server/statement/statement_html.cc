@@ -217,7 +217,8 @@ std::string ToHtml(const Statement& statement) {
   absl::StrAppend(&html, "</table>\n");
   absl::StrAppend(&html, "<p>", facts.accepted_charge_count, " charges accepted, ",
                   facts.refused_charge_count, " refused.</p>\n");
-  if (!facts.history.empty()) absl::StrAppend(&html, "<h2>Charged</h2>", List(facts.history));
+  if (!statement.history.empty())
+    absl::StrAppend(&html, "<h2>Charged</h2>", List(statement.history));
   absl::StrAppend(
       &html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
       List(NotCovered()), "<h2>The ledger</h2><table class=facts>",

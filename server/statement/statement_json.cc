@@ -142,7 +142,8 @@ void Write(const CapAccount& cap, JsonWriter& json) {
   json.Key("void").Boolean(cap.is_void()).Key("supersededBy").Text(cap.superseded_by).End('}');
 }
 
-void WriteResource(const Facts& facts, JsonWriter& json) {
+void WriteResource(const Statement& statement, JsonWriter& json) {
+  const Facts& facts = statement.facts;
   json.Key("resource").Begin('{');
   json.Key("name").Text(facts.name).Key("kind").Text(Name(facts.kind));
   json.Key("displayName").Text(facts.display_name).Key("group").Text(facts.group);
@@ -151,7 +152,7 @@ void WriteResource(const Facts& facts, JsonWriter& json) {
   json.Key("neighboringRelation").Text(std::string(accounting::Name(facts.relation)));
   json.Key("acceptedChargeCount").Integer(facts.accepted_charge_count);
   json.Key("refusedChargeCount").Integer(facts.refused_charge_count);
-  json.Key("history").Texts(facts.history).End('}');
+  json.Key("history").Texts(statement.history).End('}');
 }
 
 void WriteSampling(const Facts& facts, JsonWriter& json) {
@@ -199,7 +200,7 @@ std::string ToJson(const Statement& statement) {
   const Facts& facts = statement.facts;
   JsonWriter json;
   json.Begin('{').Key("privacyStatement").Integer(1);
-  WriteResource(facts, json);
+  WriteResource(statement, json);
   json.Key("delta").Number(statement.delta).Key("epsilon");
   Write(statement.best, json);
   json.Key("covers").Text(Coverage(facts)).Key("warnings").Texts(Warnings(statement));

@@ -124,7 +124,8 @@ std::string ToText(const Statement& statement) {
   absl::StrAppend(&text, "\nCaps and what is spent\n");
   for (const CapAccount& cap : facts.caps) absl::StrAppend(&text, CapLines(cap));
   absl::StrAppend(&text, "\n");
-  if (!facts.history.empty()) absl::StrAppend(&text, "Charged\n", Bullets(facts.history), "\n");
+  if (!statement.history.empty())
+    absl::StrAppend(&text, "Charged\n", Bullets(statement.history), "\n");
   absl::StrAppend(
       &text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered()), "\nLedger\n",
       Line("  root budget", facts.root_budget),

@@ -71,7 +71,9 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 
   absl::StatusOr<std::vector<Entry>> ListEntries(const Ledger& ledger, int64_t after_sequence,
                                                  int64_t limit) override {
-    return Visible(ledger, owner_.store_->ReadEntries(StoredRootId(ledger), after_sequence, limit));
+    const std::string id = StoredRootId(ledger);
+    return Visible(ledger,
+                   owner_.store_->ReadEntries(id, after_sequence, limit, core::kMaxListedBytes));
   }
 
   absl::StatusOr<std::vector<core::ChargeRecord>> ListCharges(const core::SessionName& name,
@@ -117,7 +119,7 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 
   absl::StatusOr<std::vector<Entry>> ListAccessEntries(int64_t after_sequence,
                                                        int64_t limit) override {
-    return owner_.store_->ReadEntries(core::kAccessRootId, after_sequence, limit);
+    return owner_.store_->ReadEntries(core::kAccessRootId, after_sequence, limit, kAnyBytes);
   }
 
  private:
@@ -440,7 +442,7 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
 
 absl::StatusOr<std::optional<core::Hash>> GroupCommitLedger::HashOf(const std::string& root_id,
                                                                     int64_t sequence) {
-  const absl::StatusOr<std::vector<Entry>> found = store_->ReadEntries(root_id, sequence - 1, 1);
+  const auto found = store_->ReadEntries(root_id, sequence - 1, 1, kAnyBytes);
   if (!found.ok()) return found.status();
   if (found->empty() || found->front().sequence != sequence) return std::nullopt;
   return found->front().hash;
@@ -515,13 +517,12 @@ absl::Status GroupCommitLedger::TransactHeld(Batch* batch,
 absl::Status GroupCommitLedger::ReadAgain() {
   const absl::StatusOr<std::vector<std::string>> unknown = store_->Rollback();
   if (!unknown.ok()) return unknown.status();
-  constexpr int64_t kEntriesAtATime = 1000;
   for (const std::string& root_id : *unknown) {
     replica_.Forget(root_id);
     int64_t last = 0;
     absl::StatusOr<std::vector<Entry>> entries;
     do {
-      entries = store_->ReadEntries(root_id, last, kEntriesAtATime);
+      entries = store_->ReadEntries(root_id, last, /*limit=*/1000, kAnyBytes);
       if (!entries.ok()) return entries.status();
       for (const Entry& entry : *entries) {
         if (absl::Status status = replica_.Apply(root_id, entry); !status.ok()) return status;

@@ -5,6 +5,7 @@
 // (tests/server/storage/store_contract.h) holds every implementation.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@
 namespace epsledger::storage {
 
 class SharedLedgers;
+
+inline constexpr int64_t kAnyBytes = std::numeric_limits<int64_t>::max();
 
 // A key of one ledger.
 struct StoredKey {
@@ -89,10 +92,12 @@ class LedgerStore {
     return absl::FailedPreconditionError("this store is not written again after an error");
   }
 
-  // The entries of one ledger with sequence > after_sequence in order, at most `limit`.
+  // The entries of one ledger with sequence > after_sequence in order, at most `limit`, and none
+  // after those whose contents come to `max_bytes`: one at least, where there is one.
   virtual absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
                                                                int64_t after_sequence,
-                                                               int64_t limit) = 0;
+                                                               int64_t limit,
+                                                               int64_t max_bytes) = 0;
 
   // The entry that took a key (core::KeyOf), or nothing.
   virtual absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,

@@ -56,13 +56,17 @@ absl::Status MemoryStore::Commit() {
 
 absl::StatusOr<std::vector<core::Entry>> MemoryStore::ReadEntries(const std::string& root_id,
                                                                   int64_t after_sequence,
-                                                                  int64_t limit) {
+                                                                  int64_t limit,
+                                                                  int64_t max_bytes) {
   const auto ledger = ledgers_.find(root_id);
   if (ledger == ledgers_.end()) return std::vector<core::Entry>();
   const std::vector<core::Entry>& entries = ledger->second.entries;
   const int64_t size = static_cast<int64_t>(entries.size());
   const int64_t first = std::clamp<int64_t>(after_sequence, 0, size);
-  const int64_t last = first + std::min(limit, size - first);
+  int64_t last = first;
+  for (int64_t bytes = 0; last < size && last - first < limit && bytes < max_bytes; ++last) {
+    bytes += static_cast<int64_t>(entries[last].content.size());
+  }
   return std::vector<core::Entry>(entries.begin() + first, entries.begin() + last);
 }
 

@@ -21,8 +21,8 @@ class MemoryStore : public LedgerStore {
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
   absl::Status Commit() override;
   absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
-                                                       int64_t after_sequence,
-                                                       int64_t limit) override;
+                                                       int64_t after_sequence, int64_t limit,
+                                                       int64_t max_bytes) override;
   absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
                                                         const core::ChargeKey& key) override;
   absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,

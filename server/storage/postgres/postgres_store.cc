@@ -454,9 +454,11 @@ absl::StatusOr<PostgresRows> PostgresStore::Ask(const PostgresCall& call) {
 
 absl::StatusOr<std::vector<core::Entry>> PostgresStore::ReadEntries(const std::string& root_id,
                                                                     int64_t after_sequence,
-                                                                    int64_t limit) {
+                                                                    int64_t limit,
+                                                                    int64_t max_bytes) {
   const absl::StatusOr<PostgresRows> rows =
-      Read({&kReadPage, PostgresValues().Int(LedgerId(root_id)).Int(after_sequence).Int(limit)});
+      Read({&kReadPageOfBytes,
+            PostgresValues().Int(LedgerId(root_id)).Int(after_sequence).Int(limit).Int(max_bytes)});
   if (!rows.ok()) return rows.status();
   std::vector<core::Entry> result;
   for (int row = 0; row < rows->count(); ++row) {

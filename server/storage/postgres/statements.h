@@ -93,6 +93,13 @@ inline constexpr PostgresStatement kUpdateHead = {
 inline constexpr PostgresStatement kReadPage = {
     "SELECT hash, content FROM entries WHERE ledger_id = $1::bigint AND sequence > $2::bigint"
     " ORDER BY sequence LIMIT $3::bigint"};
+// Those of them before which there are less than so many bytes.
+inline constexpr PostgresStatement kReadPageOfBytes = {
+    "SELECT hash, content FROM (SELECT sequence, hash, content,"
+    " sum(octet_length(content)) OVER (ORDER BY sequence) - octet_length(content) AS bytes_before"
+    " FROM entries WHERE ledger_id = $1::bigint AND sequence > $2::bigint"
+    " ORDER BY sequence LIMIT $3::bigint) page"
+    " WHERE bytes_before < $4::bigint ORDER BY sequence"};
 // A key whose entry has gone is found, without an entry: it is damaged, and not free.
 inline constexpr PostgresStatement kFindCharge = {
     "SELECT e.hash, e.content FROM charges c"

@@ -344,7 +344,8 @@ absl::Status SqliteStore::MarkBlock(int64_t ledger_id, int64_t session_number, i
 
 absl::StatusOr<std::vector<core::Entry>> SqliteStore::ReadEntries(const std::string& root_id,
                                                                   int64_t after_sequence,
-                                                                  int64_t limit) {
+                                                                  int64_t limit,
+                                                                  int64_t max_bytes) {
   sqlite3_stmt* read = read_entries_.get();
   const Reset reset(read);
   const int64_t ledger_id = LedgerId(root_id);
@@ -353,13 +354,14 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ReadEntries(const std::str
   sqlite3_bind_int64(read, 2, EntryId(ledger_id, kMaxSequence));
   sqlite3_bind_int64(read, 3, limit);
   std::vector<core::Entry> result;
-  int step;
-  while ((step = sqlite3_step(read)) == SQLITE_ROW) {
+  int step = SQLITE_DONE;
+  for (int64_t bytes = 0; bytes < max_bytes && (step = sqlite3_step(read)) == SQLITE_ROW;) {
     absl::StatusOr<core::Entry> entry = ColumnEntry(read, 0, 1);
     if (!entry.ok()) return entry.status();
+    bytes += static_cast<int64_t>(entry->content.size());
     result.push_back(*std::move(entry));
   }
-  if (step != SQLITE_DONE) return Error("reading entries");
+  if (step != SQLITE_ROW && step != SQLITE_DONE) return Error("reading entries");
   return result;
 }
 

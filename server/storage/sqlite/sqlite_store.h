@@ -73,8 +73,8 @@ class SqliteStore : public LedgerStore {
   absl::Status Commit() override;
   absl::StatusOr<std::vector<std::string>> Rollback() override;
   absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
-                                                       int64_t after_sequence,
-                                                       int64_t limit) override;
+                                                       int64_t after_sequence, int64_t limit,
+                                                       int64_t max_bytes) override;
   absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
                                                         const core::ChargeKey& key) override;
   absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,

@@ -79,6 +79,13 @@ inline constexpr size_t kMaxQueuedComputations = 256;
 // millisecond. An export holds as many in memory, most of 100 bytes, the largest of a megabyte.
 inline constexpr int64_t kEntriesPerRead = 100;
 
+// The encodings of a session's events up to which an answer about it holds them, and the lists of
+// its charges are written between two commits: beyond, on another thread.
+inline constexpr int64_t kMaxShownEventBytes = 64 << 10;
+inline constexpr size_t kMaxShownLeases = 1'000;
+// A history that is asked for as a whole.
+inline constexpr size_t kMaxWholeHistoryBytes = 3 << 20;
+
 }  // namespace epsledger::transport
 
 #endif  // EPSLEDGER_SERVER_TRANSPORT_GRPC_LIMITS_H_

@@ -24,6 +24,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "accounting/filter/loss_pair.h"
 #include "accounting/filter/residue.h"
+#include "tests/accounting/filter/event_pricer.h"
 #include "tests/accounting/filter/residue_game.h"
 
 namespace epsledger::accounting::residue_game {
@@ -73,7 +74,7 @@ double LargestExcess(const Game& game, const std::vector<Played>& events) {
 
 // Every event with its price at every level, by `level_of` the units left.
 std::vector<Played> Price(const Game& game, const LevelRule& level_of) {
-  ResiduePricer pricer(game.reference);
+  EventPricer pricer(game.reference);
   std::vector<Played> played;
   for (const MechanismEvent& event : game.events) {
     std::optional<LossPair> pair = PlayedPair(game.reference, event);

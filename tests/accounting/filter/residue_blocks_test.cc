@@ -23,6 +23,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "accounting/filter/loss_pair.h"
 #include "accounting/filter/residue.h"
+#include "tests/accounting/filter/event_pricer.h"
 #include "tests/accounting/filter/residue_game.h"
 #include "tests/accounting/filter/residue_promises.h"
 
@@ -65,7 +66,7 @@ using BlockPrices = std::vector<std::vector<PriceList>>;
 
 BlockPrices PricesOfBlocks(const Reference& reference, const Pieces& pieces, int64_t most,
                            const LevelRule& level_of) {
-  ResiduePricer pricer(reference);
+  EventPricer pricer(reference);
   BlockPrices prices;
   for (const MechanismEvent& event : pieces.events) {
     prices.emplace_back(1);
@@ -182,7 +183,7 @@ class LazyPrices {
   }
 
  private:
-  ResiduePricer pricer_;
+  EventPricer pricer_;
   const Pieces& pieces_;
   const LevelRule level_of_;
   std::map<std::tuple<size_t, int64_t, int64_t>, std::optional<UnitPrice>> known_;  // by level
@@ -354,7 +355,7 @@ class MergeGame {
   static constexpr int64_t kMostUses = 4;
 
   MergeGame(const Reference& reference, const Pieces& pieces) : reference_(reference) {
-    ResiduePricer pricer(reference);
+    EventPricer pricer(reference);
     for (int64_t a = 0; a <= kMostUses; ++a) {
       for (int64_t b = 0; a + b <= kMostUses; ++b) {
         Composed uses;

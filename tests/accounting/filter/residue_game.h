@@ -18,6 +18,7 @@
 #include "accounting/filter/loss_pair.h"
 #include "accounting/filter/residue.h"
 #include "accounting/profile/profiles_of.h"
+#include "tests/accounting/filter/event_pricer.h"
 
 namespace epsledger::accounting::residue_game {
 
@@ -189,7 +190,7 @@ using PriceList = std::vector<std::optional<UnitPrice>>;
 using LevelRule = std::function<int64_t(int64_t)>;
 
 // `units` are those of the reference.
-inline PriceList PricesOf(ResiduePricer* pricer, int64_t units, const MechanismEvent& event,
+inline PriceList PricesOf(EventPricer* pricer, int64_t units, const MechanismEvent& event,
                           int64_t count, const LevelRule& level_of) {
   PriceList prices = {std::nullopt};
   std::optional<UnitPrice> last;

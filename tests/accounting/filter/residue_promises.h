@@ -19,6 +19,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "accounting/filter/loss_pair.h"
 #include "accounting/filter/residue.h"
+#include "tests/accounting/filter/event_pricer.h"
 #include "tests/accounting/filter/residue_game.h"
 
 namespace epsledger::accounting::residue_game {
@@ -92,7 +93,7 @@ inline Table TableFor(const std::vector<Promise>& promises) {
 // By event, from the prices of single uses.
 inline std::vector<PriceList> SinglePrices(const Reference& reference, const Pieces& pieces,
                                            const LevelRule& level_of) {
-  ResiduePricer pricer(reference);
+  EventPricer pricer(reference);
   std::vector<PriceList> prices;
   for (const MechanismEvent& event : pieces.events) {
     prices.push_back(PricesOf(&pricer, reference.units, event, 1, level_of));

@@ -11,6 +11,7 @@
 
 #include "accounting/accountant.h"
 #include "accounting/profile/profiles_of.h"
+#include "tests/accounting/filter/event_pricer.h"
 #include "tests/accounting/filter/residue_game.h"
 
 namespace epsledger::accounting {
@@ -104,7 +105,7 @@ TEST(WithCap, KeepsThePairAndTheSlackOfAUnit) {
 class ResiduePricerTest : public testing::Test {
  protected:
   const Reference reference_ = *MakeReference(Sampled(.05, 2), kNeighbors, 2, 1e-5);
-  ResiduePricer pricer_{reference_};
+  EventPricer pricer_{reference_};
 
   int64_t Price(const MechanismEvent& event, int64_t count, int64_t level) {
     const absl::StatusOr<UnitPrice> price = pricer_.PriceOf(event, kNeighbors, count, level);
@@ -207,7 +208,7 @@ TEST(ResiduePricer, PricesHoldByDirectSums) {
   for (int i = 0; i < residue_game::FamilyCount(10); ++i) {
     const residue_game::Game game = residue_game::RandomGame(random, 3, 12);
     const Reference& reference = game.reference;
-    ResiduePricer pricer(reference);
+    EventPricer pricer(reference);
     for (const MechanismEvent& event : game.events) {
       const absl::StatusOr<DirectedProfiles> profiles =
           ProfilesOf(event, Setting{kNeighbors, {}, {}}, 1, Accountant::kPld);
@@ -256,15 +257,17 @@ TEST_F(ResiduePricerTest, TakesLargeDeltasFromTheReserve) {
 }
 
 TEST_F(ResiduePricerTest, EndsWhenNobodyWaits) {
+  const ResiduePricer pricer(reference_);
   Composed kinds;
   for (int i = 0; i < 20; ++i) kinds.events.push_back({Sampled(.05, 8 + i), 1});
   const MechanismEvent event(std::move(kinds));
   ExpectEndsWhenAbandoned([&](absl::FunctionRef<bool()> abandoned) {
-    return ResiduePricer(reference_).PriceOf(event, kNeighbors, 1, reference_.units, abandoned);
+    return pricer.Prepare(event, kNeighbors, abandoned);
   });
-  // What was left undone is not remembered.
-  EXPECT_FALSE(pricer_.PriceOf(event, kNeighbors, 1, reference_.units, [] { return true; }).ok());
-  EXPECT_TRUE(pricer_.PriceOf(event, kNeighbors, 1, reference_.units).ok());
+  const std::shared_ptr<const PreparedEvent> prepared = *pricer.Prepare(event, kNeighbors);
+  ExpectEndsWhenAbandoned([&](absl::FunctionRef<bool()> abandoned) {
+    return pricer.PriceOf(*prepared, 1, reference_.units, abandoned);
+  });
 }
 
 TEST_F(ResiduePricerTest, RefusesWhatItHasNoProofFor) {

@@ -28,8 +28,10 @@ inline std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted,
   for (const UnitPriceWanted& price : wanted.prices) {
     const UnitReference& under = *price.reference;
     const auto pricer = pricers.try_emplace(&under, under.reference).first;
+    const auto prepared = pricer->second.Prepare(price.event, under.relation);
     const absl::StatusOr<accounting::UnitPrice> computed =
-        pricer->second.PriceOf(price.event, under.relation, price.count, price.level);
+        prepared.ok() ? pricer->second.PriceOf(**prepared, price.count, price.level)
+                      : prepared.status();
     pricing->prices.insert_or_assign({&under, EncodeEvent(price.event), price.count, price.level},
                                      AnswerTo(price, computed));
     pricing->kept.push_back(price.reference);

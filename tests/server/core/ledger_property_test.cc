@@ -276,7 +276,7 @@ class Run {
       for (const auto& [charge_key, charge] : model.charges) accepted += charge.accepted;
       RC_ASSERT(session->accepted_charge_count == accepted);
       for (const SessionEvent& event : session->events) {
-        const auto* pure = event.event.As<PureDp>();
+        const auto* pure = event.event->As<PureDp>();
         RC_ASSERT(pure != nullptr);
         const auto it = model.history.find(static_cast<int64_t>(pure->epsilon / kUnit));
         RC_ASSERT(event.accepted_count == (it == model.history.end() ? 0 : it->second));

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "accounting/filter/residue.h"
+#include "tests/accounting/filter/event_pricer.h"
 #include "tests/server/core/unit_harness.h"
 
 namespace epsledger::core {
@@ -63,7 +64,7 @@ TEST_F(UnitCharges, OtherEventsAreChargedAtTheLevelOfTheMoment) {
     // Every price in the ledger is proved again by the pricer that it names.
   }
   EXPECT_GT(first, 1);
-  accounting::ResiduePricer pricer(harness_.BalanceOf("b").reference()->reference);
+  accounting::EventPricer pricer(harness_.BalanceOf("b").reference()->reference);
   int64_t prices = 0;
   int64_t before = 0;
   for (const Entry& entry : harness_.entries) {

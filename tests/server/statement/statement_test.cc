@@ -69,6 +69,35 @@ TEST_F(Statements, JsonIsJsonAndSaysTheSameTwice) {
   }
 }
 
+// However much was charged, a statement is a document that can be read.
+TEST_F(Statements, SayHowMuchElseThereIsOfALongHistory) {
+  Facts facts = *ReadFacts(harness_.ledger, "b", "s", 1e-5);
+  const accounting::CountedEvent one = facts.history[0];
+  accounting::Composed large;
+  large.events.assign(1'000, one);
+  facts.history.push_back({accounting::MechanismEvent(large), 7});
+  const auto lines = [](Facts of) {
+    return Compose(std::move(of), 1e-5, "", "", [] { return false; })->history;
+  };
+  EXPECT_THAT(lines(facts),
+              testing::ElementsAre("40 x gaussian{noiseMultiplier: 30}",
+                                   testing::MatchesRegex("7 x composed of [0-9]+ bytes")));
+  facts.history.resize(kMaxHistoryLines, one);
+  EXPECT_EQ(lines(facts).size(), kMaxHistoryLines);
+  facts.history.resize(kMaxHistoryLines + 2'000, one);
+  EXPECT_EQ(lines(facts).size(), kMaxHistoryLines + 1);
+  EXPECT_EQ(lines(facts).back(),
+            "and 2000 more kinds of event, which epsctl session history lists");
+  // Fewer lines of more bytes.
+  accounting::Composed wide;
+  wide.events.assign(40, one);
+  facts.history.assign(1'000, {accounting::MechanismEvent(wide), 1});
+  const std::vector<std::string> few = lines(facts);
+  EXPECT_LT(few.size(), 300u);
+  EXPECT_THAT(few.back(), HasSubstr("more kinds of event"));
+  EXPECT_EQ(few[0].size(), std::string("1 x ").size() + kMaxHistoryLineBytes);
+}
+
 TEST_F(Statements, UserTextIsNeverMarkup) {
   for (const char* session : {"", "s"}) {
     const std::string html = ToHtml(Make(session));

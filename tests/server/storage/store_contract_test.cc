@@ -129,6 +129,28 @@ TEST_P(StoreContract, ListsChargesInOrderAndByPage) {
   EXPECT_TRUE(store_->ListCharges("a", 2, 0, 100)->empty());
 }
 
+TEST_P(StoreContract, ReadsNoMoreBytesThanAreAskedFor) {
+  const std::vector<Entry> entries = MakeEntries("a", 5);
+  ASSERT_TRUE(store_->Begin().ok());
+  ASSERT_TRUE(AppendAll("a", entries).ok());
+  ASSERT_TRUE(store_->Commit().ok());
+  const auto read = [&](int64_t after, int64_t limit, int64_t max_bytes) {
+    return store_->ReadEntries("a", after, limit, max_bytes)->size();
+  };
+  const auto bytes = [&](size_t i) { return static_cast<int64_t>(entries[i].content.size()); };
+  EXPECT_EQ(read(0, 100, kAnyBytes), entries.size());
+  EXPECT_EQ(read(0, 2, kAnyBytes), 2u);
+  // One at least, and the one that reaches the bound.
+  EXPECT_EQ(read(1, 100, 1), 1u);
+  EXPECT_EQ(read(1, 100, bytes(1)), 1u);
+  EXPECT_EQ(read(1, 100, bytes(1) + 1), 2u);
+  EXPECT_EQ(read(1, 100, bytes(1) + bytes(2) + 1), 3u);
+  const std::vector<Entry> last =
+      *store_->ReadEntries("a", static_cast<int64_t>(entries.size()) - 1, 100, 1);
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last[0].content, entries.back().content);
+}
+
 // Over more entries than one block, of two sessions that take turns.
 TEST_P(StoreContract, ListsTheChargesOfEachOfManySessions) {
   auto ledger = GroupCommitLedger::Open(std::move(store_), {});

@@ -202,6 +202,8 @@ export interface Session {
   claim?: Claim;
   stateReason?: string;
   openLeases?: Lease[];
+  eventsOmitted?: boolean;
+  stepCount?: string;
   provenance?: Provenance;
   audits?: SessionAudit[];
   auditCount?: Int64;

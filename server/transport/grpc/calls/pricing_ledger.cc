@@ -35,6 +35,8 @@ using core::UnitReference;
 constexpr int kMaxRounds = 32;
 // Chains that prices were made on lately: a few MB each.
 constexpr size_t kMaxChains = 8;
+// Of the events that were prepared for one chain: 8 MB.
+constexpr size_t kMaxPreparedMasses = size_t{1} << 20;
 constexpr size_t kMaxReferences = 32;
 constexpr size_t kMaxPricesOfChain = 4'096;
 // Costs of some sixteen cells each: 10 MB.
@@ -180,8 +182,7 @@ class PricingLedger::Memory {
         if (const auto known = prices_.find(key); known != prices_.end()) return known->second;
       }
       const absl::StatusOr<UnitPrice> price =
-          core::AnswerTo(wanted, pricer_.PriceOf(wanted.event, reference_->relation, wanted.count,
-                                                 wanted.level, abandoned));
+          core::AnswerTo(wanted, Compute(wanted, encoding, abandoned));
       if (absl::IsCancelled(price.status())) return price;
       absl::MutexLock lock(&mutex_);
       if (prices_.size() >= kMaxPricesOfChain) prices_.clear();
@@ -189,9 +190,45 @@ class PricingLedger::Memory {
     }
 
    private:
+    using Prepared = std::shared_ptr<const accounting::PreparedEvent>;
+
+    absl::StatusOr<accounting::UnitPrice> Compute(const UnitPriceWanted& wanted,
+                                                  const std::string& encoding,
+                                                  absl::FunctionRef<bool()> abandoned)
+        ABSL_LOCKS_EXCLUDED(mutex_) {
+      const absl::StatusOr<Prepared> event = Prepare(wanted, encoding, abandoned);
+      if (!event.ok()) return event.status();
+      return pricer_.PriceOf(**event, wanted.count, wanted.level, abandoned);
+    }
+
+    absl::StatusOr<Prepared> Prepare(const UnitPriceWanted& wanted, const std::string& encoding,
+                                     absl::FunctionRef<bool()> abandoned)
+        ABSL_LOCKS_EXCLUDED(mutex_) {
+      {
+        absl::MutexLock lock(&mutex_);
+        if (const auto known = prepared_.find(encoding); known != prepared_.end()) {
+          return known->second;
+        }
+      }
+      absl::StatusOr<Prepared> event =
+          pricer_.Prepare(wanted.event, reference_->relation, abandoned);
+      if (!event.ok()) return event;
+      const size_t masses = accounting::MassesOf(**event);
+      if (masses > kMaxPreparedMasses) return event;
+      absl::MutexLock lock(&mutex_);
+      if (prepared_masses_ + masses > kMaxPreparedMasses) {
+        prepared_.clear();
+        prepared_masses_ = 0;
+      }
+      if (prepared_.emplace(encoding, *event).second) prepared_masses_ += masses;
+      return event;
+    }
+
     const std::shared_ptr<const UnitReference> reference_;
     const accounting::ResiduePricer pricer_;
     absl::Mutex mutex_;
+    std::map<std::string, Prepared> prepared_ ABSL_GUARDED_BY(mutex_);
+    size_t prepared_masses_ ABSL_GUARDED_BY(mutex_) = 0;
     std::map<std::tuple<std::string, int64_t, int64_t>, absl::StatusOr<UnitPrice>> prices_
         ABSL_GUARDED_BY(mutex_);
   };

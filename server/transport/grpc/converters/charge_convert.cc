@@ -168,10 +168,8 @@ void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
   ToProto(record.time_micros, message->mutable_create_time());
 }
 
-void ToProto(const core::SessionName& session, const core::OpenLease& lease,
-             const accounting::MechanismEvent& event, v1::Lease* message) {
+void ToProto(const core::SessionName& session, const core::OpenLease& lease, v1::Lease* message) {
   message->set_name(FormatLeaseName({session, lease.attempt}, lease.id));
-  convert::ToProto(event, message->mutable_event());
   message->set_granted_count(lease.count);
   ToProto(lease.expire_time_micros, message->mutable_expire_time());
   message->set_sequence(lease.sequence);

@@ -39,9 +39,8 @@ void ToProto(const core::Refusal& refusal, v1::Refusal* message);
 void ToProto(const core::SessionName& session, const core::ChargeRecord& record,
              v1::Charge* message);
 
-// An open lease.
-void ToProto(const core::SessionName& session, const core::OpenLease& lease,
-             const accounting::MechanismEvent& event, v1::Lease* message);
+// An open lease, without its event.
+void ToProto(const core::SessionName& session, const core::OpenLease& lease, v1::Lease* message);
 // A lease as its charge, settled if `used_count` is set; without the time that it expires.
 void ToProto(const core::SessionName& session, const core::ChargeRecord& charge,
              std::optional<int64_t> used_count, v1::Lease* message);

@@ -1,6 +1,9 @@
 #include "server/transport/grpc/converters/session_convert.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +18,7 @@
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/output_only.h"
 #include "server/transport/grpc/converters/resource_names.h"
+#include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
 
 namespace epsledger::transport {
@@ -197,7 +201,9 @@ absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& requ
   return spec;
 }
 
-void ToProto(const core::SessionSpec& spec, v1::Session* message) {
+namespace {
+
+void SpecWithoutPlan(const core::SessionSpec& spec, v1::Session* message) {
   message->set_name(FormatSessionName({spec.budget_id, spec.id}));
   message->set_mode(static_cast<v1::Session::Mode>(spec.mode));
   message->set_neighboring_relation(convert::ToProto(spec.relation));
@@ -205,9 +211,6 @@ void ToProto(const core::SessionSpec& spec, v1::Session* message) {
     ToProto(*spec.own_cap, message->mutable_own_cap());
   } else {
     message->set_no_own_cap(spec.mode == core::SessionMode::kAdaptive);
-  }
-  for (const accounting::CountedEvent& event : spec.plan) {
-    convert::ToProto(event, message->mutable_plan()->add_events());
   }
   message->set_plan_delta(spec.plan_delta);
   message->set_display_name(spec.display_name);
@@ -226,27 +229,59 @@ void ToProto(const core::SessionSpec& spec, v1::Session* message) {
   }
 }
 
+void AddLeases(const core::SessionState& state, v1::Session* message) {
+  const core::SessionName name{state.spec.budget_id, state.spec.id};
+  message->set_open_lease_count(static_cast<int64_t>(state.open_leases.size()));
+  int64_t bytes = message->events_omitted() ? kMaxShownEventBytes : 0;
+  for (const core::OpenLease& lease : state.open_leases) {
+    if (message->open_leases_size() == static_cast<int>(kMaxShownLeases)) break;
+    v1::Lease& shown = *message->add_open_leases();
+    ToProto(name, lease, &shown);
+    if (bytes >= kMaxShownEventBytes) continue;
+    convert::ToProto(*state.events[lease.event_index].event, shown.mutable_event());
+    bytes += static_cast<int64_t>(shown.event().ByteSizeLong());
+  }
+}
+
+}  // namespace
+
+void AddPlan(const std::vector<accounting::CountedEvent>& plan, v1::Session* message) {
+  for (const accounting::CountedEvent& event : plan) {
+    convert::ToProto(event, message->mutable_plan()->add_events());
+  }
+}
+
+void ToProto(const core::SessionSpec& spec, v1::Session* message) {
+  SpecWithoutPlan(spec, message);
+  AddPlan(spec.plan, message);
+}
+
 void ToProto(const core::SessionState& state, v1::Session* message) {
-  ToProto(state.spec, message);
+  SpecWithoutPlan(state.spec, message);
+  message->set_events_omitted(state.event_bytes > kMaxShownEventBytes);
+  if (!message->events_omitted()) AddPlan(state.spec.plan, message);
   message->set_state(state.closed ? v1::Session::CLOSED : v1::Session::ACTIVE);
   message->set_state_reason(state.close_reason);
   if (state.current_attempt > 0) ToProto(state.provenance, message->mutable_provenance());
-  const core::SessionName name{state.spec.budget_id, state.spec.id};
   if (state.own_balance.has_value() && state.own_balance->reference() != nullptr) {
     convert::ToProto(state.own_balance->reference()->event,
                      message->mutable_own_cap()->mutable_approximate_dp()->mutable_reference());
   }
-  for (const core::OpenLease& lease : state.open_leases) {
-    ToProto(name, lease, state.events[lease.event_index].event, message->add_open_leases());
-  }
+  AddLeases(state, message);
   for (const core::RecordedAudit& recorded : state.audits) {
     ToProto(recorded, state.spec.claim, message->add_audits());
   }
   message->set_audit_count(state.audit_count);
   message->set_current_attempt(state.current_attempt);
-  for (const accounting::CountedEvent& event : HistoryOf(state)) {
-    convert::ToProto(event, message->add_history());
+  int64_t steps = 0;
+  for (const core::SessionEvent& event : state.events) {
+    if (event.accepted_count == 0) continue;
+    steps += std::min(event.accepted_count, std::numeric_limits<int64_t>::max() - steps);
+    if (message->events_omitted()) continue;
+    convert::ToProto(accounting::CountedEvent{event.event, event.accepted_count},
+                     message->add_history());
   }
+  message->set_step_count(steps);
   if (state.own_balance) {
     const core::CellFilter& filter = state.own_balance->filter();
     for (size_t i = 0; i < filter.cells.size(); ++i) {

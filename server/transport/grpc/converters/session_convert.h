@@ -23,7 +23,8 @@ void ToProto(const core::Provenance& provenance, v1::Provenance* message);
 
 // What was asked for, without what only a session that exists has. For validate_only.
 void ToProto(const core::SessionSpec& spec, v1::Session* message);
-// A session as it is now.
+void AddPlan(const std::vector<accounting::CountedEvent>& plan, v1::Session* message);
+// A session as it is now; with events_omitted, without its plan too. Cost: up to a millisecond.
 void ToProto(const core::SessionState& state, v1::Session* message);
 
 }  // namespace epsledger::transport

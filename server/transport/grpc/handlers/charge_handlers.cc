@@ -49,25 +49,38 @@ absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, co
   return absl::OkStatus();
 }
 
+v1::ListChargesResponse PageOf(const core::SessionName& name, const std::string& list, int64_t size,
+                               const std::vector<core::ChargeRecord>& records) {
+  v1::ListChargesResponse response;
+  size_t bytes = 0;
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (static_cast<int64_t>(i) == size || bytes > kMaxPageBytes) {
+      response.set_next_page_token(MakePageToken(list, absl::StrCat(records[i - 1].sequence)));
+      break;
+    }
+    ToProto(name, records[i], response.add_charges());
+    bytes += response.charges().rbegin()->ByteSizeLong();
+  }
+  return response;
+}
+
 absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& name,
-                        const std::string& list, int64_t after, int64_t size, const Call& call) {
+                        const std::string& list, int64_t after, int64_t size,
+                        ComputationPool& computations, const Call& call) {
   absl::Status status = CheckSessionExists(reader, name);
   if (!status.ok()) return status;
   absl::StatusOr<std::vector<core::ChargeRecord>> records =
       reader.ListCharges(name, after, size + 1);
   if (!records.ok()) return records.status();
-  v1::ListChargesResponse response;
-  size_t bytes = 0;
-  for (size_t i = 0; i < records->size(); ++i) {
-    if (static_cast<int64_t>(i) == size || bytes > kMaxPageBytes) {
-      response.set_next_page_token(MakePageToken(list, absl::StrCat((*records)[i - 1].sequence)));
-      break;
-    }
-    ToProto(name, (*records)[i], response.add_charges());
-    bytes += response.charges().rbegin()->ByteSizeLong();
+  const core::SessionState& session = *reader.LedgerOf(name.budget_id)->FindSession(name);
+  if (session.event_bytes <= kMaxShownEventBytes / size) {
+    call->Succeed(PageOf(name, list, size, *records));
+    return absl::OkStatus();
   }
-  call->Succeed(response);
-  return absl::OkStatus();
+  return computations.Submit(call->caller().tenant,
+                             [call, name, list, size, records = *std::move(records)] {
+                               call->Succeed(PageOf(name, list, size, records));
+                             });
 }
 
 // The session of a preview, or a budget without one.
@@ -124,7 +137,8 @@ void AnswerLease(const HandlerContext& context, const core::SessionName& session
         const core::SessionState& state = *reader.LedgerOf(session.budget_id)->FindSession(session);
         for (const core::OpenLease& lease : state.open_leases) {
           if (lease.attempt != attempt || lease.id != id) continue;
-          ToProto(session, lease, *charge.event, &message);
+          ToProto(session, lease, &message);
+          convert::ToProto(*charge.event, message.mutable_event());
           AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
           call->Succeed(message);
           return absl::OkStatus();
@@ -254,9 +268,9 @@ class ChargeHandlers {
           int64_t after = 0;  // of an empty token
           std::from_chars(token->data(), token->data() + token->size(), after);
           ReadState(context_.ledger, call,
-                    [call, name = *std::move(name), list, after,
-                     size = *size](core::LedgerReader& reader) {
-                      return AnswerList(reader, name, list, after, size, call);
+                    [call, name = *std::move(name), list, after, size = *size,
+                     computations = context_.computations](core::LedgerReader& reader) {
+                      return AnswerList(reader, name, list, after, size, *computations, call);
                     });
           return absl::OkStatus();
         });

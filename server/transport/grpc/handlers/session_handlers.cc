@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
 #include "epsledger/v1/session_service.pb.h"
@@ -39,13 +40,27 @@ const core::SessionState* FindSession(core::LedgerReader& reader, const core::Se
 }
 
 absl::Status AnswerSession(core::LedgerReader& reader, const core::SessionName& name,
-                           const Call& call) {
+                           ComputationPool& computations, const Call& call) {
   const core::SessionState* session = FindSession(reader, name);
   if (session == nullptr) return NoSuchSession(name);
   v1::Session message;
   ToProto(*session, &message);
-  call->Succeed(message);
-  return absl::OkStatus();
+  if (!message.events_omitted() || session->spec.plan.empty()) {
+    call->Succeed(message);
+    return absl::OkStatus();
+  }
+  return computations.Submit(call->caller().tenant, [call, message = std::move(message),
+                                                     plan = session->spec.plan]() mutable {
+    AddPlan(plan, &message);
+    call->Succeed(message);
+  });
+}
+
+void ReadSession(const HandlerContext& context, core::SessionName name, const Call& call) {
+  ReadState(
+      context.ledger, call,
+      [call, name = std::move(name), computations = context.computations](
+          core::LedgerReader& reader) { return AnswerSession(reader, name, *computations, call); });
 }
 
 absl::Status AnswerList(core::LedgerReader& reader, const std::string& budget_id,
@@ -73,7 +88,7 @@ absl::Status AnswerList(core::LedgerReader& reader, const std::string& budget_id
   return absl::OkStatus();
 }
 
-void Submit(core::DurableLedger& ledger, core::CreateSession command, bool validate_only,
+void Submit(const HandlerContext& context, core::CreateSession command, bool validate_only,
             const Call& call) {
   v1::Session preview;
   if (validate_only) ToProto(command.spec, &preview);
@@ -83,8 +98,8 @@ void Submit(core::DurableLedger& ledger, core::CreateSession command, bool valid
     unproven = core::LabelAndFlag(command.spec.claim->status);
   }
   SubmitNow<core::SessionOutcome>(
-      ledger, std::move(command), {validate_only}, call,
-      [&ledger, call, validate_only, preview = std::move(preview),
+      context.ledger, std::move(command), {validate_only}, call,
+      [context, call, validate_only, preview = std::move(preview),
        unproven = std::move(unproven)](const core::SessionOutcome& outcome) {
         if (outcome.created && !validate_only && !unproven.empty()) {
           spdlog::warn("{}: {}", FormatSessionName(outcome.session), unproven);
@@ -96,9 +111,7 @@ void Submit(core::DurableLedger& ledger, core::CreateSession command, bool valid
         } else if (validate_only && outcome.created) {
           call->Succeed(preview);
         } else {
-          ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
-            return AnswerSession(reader, name, call);
-          });
+          ReadSession(context, outcome.session, call);
         }
       });
 }
@@ -108,25 +121,25 @@ void Submit(core::DurableLedger& ledger, core::CreateSession command, bool valid
 void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command,
                       bool validate_only, const Call& call) {
   ReadState(context.ledger, call,
-            [&ledger = context.ledger, computations = context.computations, call, validate_only,
+            [context, call, validate_only,
              command = std::move(command)](core::LedgerReader& reader) mutable -> absl::Status {
               const core::Ledger* budgets = reader.LedgerOf(command.spec.budget_id);
               std::vector<double> deltas;
               if (budgets != nullptr) deltas = budgets->PlanDeltas(command.spec);
               if (deltas.empty()) {
-                Submit(ledger, std::move(command), validate_only, call);
+                Submit(context, std::move(command), validate_only, call);
                 return absl::OkStatus();
               }
-              return computations->Submit(
+              return context.computations->Submit(
                   call->caller().tenant,
-                  [&ledger, call, validate_only, command = std::move(command),
+                  [context, call, validate_only, command = std::move(command),
                    deltas = std::move(deltas)]() mutable {
                     command.composition = std::make_shared<core::PlanComposition>(command.spec);
                     for (const double delta : deltas) {
                       if (call->Abandoned()) return;
                       command.composition->At(delta).IgnoreError();  // deciding says what is wrong
                     }
-                    Submit(ledger, std::move(command), validate_only, call);
+                    Submit(context, std::move(command), validate_only, call);
                   });
             });
 }
@@ -144,7 +157,7 @@ class SessionHandlers {
           if (command->spec.mode == core::SessionMode::kDeclared) {
             ComposeAndSubmit(context_, *std::move(command), request.validate_only(), call);
           } else {
-            Submit(context_.ledger, *std::move(command), request.validate_only(), call);
+            Submit(context_, *std::move(command), request.validate_only(), call);
           }
           return absl::OkStatus();
         });
@@ -156,10 +169,7 @@ class SessionHandlers {
         [this](const v1::GetSessionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
           if (!name.ok()) return name.status();
-          ReadState(context_.ledger, call,
-                    [call, name = *std::move(name)](core::LedgerReader& reader) {
-                      return AnswerSession(reader, name, call);
-                    });
+          ReadSession(context_, *std::move(name), call);
           return absl::OkStatus();
         });
   }
@@ -251,8 +261,17 @@ class SessionHandlers {
           absl::Status status = accounting::CheckRange("atSequence", request.at_sequence(), 0,
                                                        std::numeric_limits<int64_t>::max());
           if (!status.ok()) return status;
-          ReadPastHistory(context_.ledger, call,
-                          {.name = *std::move(name), .at_sequence = request.at_sequence()});
+          status = accounting::CheckRange("pageSize", request.page_size(), 0, core::kMaxPageSize);
+          if (!status.ok()) return status;
+          const std::string list = absl::StrCat(request.name(), "/history?", request.at_sequence());
+          const absl::StatusOr<std::string> token = ReadPageToken(list, request.page_token());
+          if (!token.ok()) return token.status();
+          PastHistory past{.name = *std::move(name),
+                           .at_sequence = request.at_sequence(),
+                           .list = list,
+                           .page_size = request.page_size()};
+          if (!token->empty()) past.FromToken(*token);
+          ReadPastHistory(context_, call, std::move(past));
           return absl::OkStatus();
         });
   }
@@ -306,10 +325,8 @@ class SessionHandlers {
           SubmitNow<core::SessionOutcome>(
               context_.ledger, core::CloseSession{*std::move(name), request.reason()},
               {request.validate_only()}, call,
-              [&ledger = context_.ledger, call](const core::SessionOutcome& outcome) {
-                ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
-                  return AnswerSession(reader, name, call);
-                });
+              [context = context_, call](const core::SessionOutcome& outcome) {
+                ReadSession(context, outcome.session, call);
               });
           return absl::OkStatus();
         });
@@ -323,32 +340,44 @@ class SessionHandlers {
           if (!command.ok()) return command.status();
           SubmitNow<core::SessionOutcome>(
               context_.ledger, *std::move(command), {request.validate_only()}, call,
-              [&ledger = context_.ledger, call](const core::SessionOutcome& outcome) {
-                ReadState(ledger, call, [call, name = outcome.session](core::LedgerReader& reader) {
-                  return AnswerSession(reader, name, call);
-                });
+              [context = context_, call](const core::SessionOutcome& outcome) {
+                ReadSession(context, outcome.session, call);
               });
           return absl::OkStatus();
         });
   }
 
  private:
-  // A history as it was at an entry, read in pages so that no charge waits for long.
+  // A page of a history as it was at an entry. Charges are read in pages so that none waits for
+  // long.
   struct PastHistory {
     core::SessionName name;
-    int64_t at_sequence = 0;
+    int64_t at_sequence = 0;  // 0: now
+    std::string list;         // of its page tokens
+    int64_t page_size = 0;    // 0: the rest of it
+    int64_t first = 0;        // event of the page
     int64_t after_sequence = 0;
     std::map<int64_t, int64_t> counts = {};  // of accepted charges, by event index
+
+    // Later pages are of the same entry as the first.
+    void FromToken(const std::string& token) {
+      const size_t colon = token.find(':');
+      absl::SimpleAtoi(token.substr(0, colon), &at_sequence);
+      if (colon != token.npos) absl::SimpleAtoi(token.substr(colon + 1), &first);
+    }
+    std::string TokenOf(int64_t sequence, int64_t next) const {
+      return MakePageToken(list, absl::StrCat(sequence, ":", next));
+    }
   };
 
-  static void ReadPastHistory(core::DurableLedger& ledger, const Call& call, PastHistory past) {
-    ReadState(ledger, call,
-              [&ledger, call, past = std::move(past)](core::LedgerReader& reader) mutable {
-                return ReadPage(ledger, reader, call, std::move(past));
+  static void ReadPastHistory(const HandlerContext& context, const Call& call, PastHistory past) {
+    ReadState(context.ledger, call,
+              [context, call, past = std::move(past)](core::LedgerReader& reader) mutable {
+                return ReadPage(context, reader, call, std::move(past));
               });
   }
 
-  static absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
+  static absl::Status ReadPage(const HandlerContext& context, core::LedgerReader& reader,
                                const Call& call, PastHistory past) {
     const core::SessionState* session = FindSession(reader, past.name);
     if (session == nullptr) return NoSuchSession(past.name);
@@ -357,14 +386,9 @@ class SessionHandlers {
       return accounting::OutOfDomain("atSequence", absl::StrCat(past.at_sequence),
                                      absl::StrCat("at most ", newest, ", the newest entry"));
     }
-    if (past.at_sequence == 0 || past.at_sequence == newest) {
-      v1::GetSessionHistoryResponse response;
-      for (const accounting::CountedEvent& event : HistoryOf(*session)) {
-        convert::ToProto(event, response.add_history());
-      }
-      response.set_sequence(newest);
-      call->Succeed(response);
-      return absl::OkStatus();
+    if (past.at_sequence == 0) past.at_sequence = newest;
+    if (past.at_sequence == newest) {
+      return WriteHistory(context, HistoryOf(*session), call, std::move(past));
     }
     const absl::StatusOr<std::vector<core::ChargeRecord>> page =
         reader.ListCharges(past.name, past.after_sequence, core::kMaxPageSize);
@@ -378,17 +402,41 @@ class SessionHandlers {
     }
     if (static_cast<int64_t>(page->size()) == core::kMaxPageSize &&
         past.after_sequence < past.at_sequence && !call->Abandoned()) {
-      ReadPastHistory(ledger, call, std::move(past));
+      ReadPastHistory(context, call, std::move(past));
       return absl::OkStatus();
     }
-    v1::GetSessionHistoryResponse response;
+    std::vector<accounting::CountedEvent> history;
+    history.reserve(past.counts.size());
     for (const auto& [event_index, count] : past.counts) {
-      convert::ToProto(accounting::CountedEvent{session->events[event_index].event, count},
-                       response.add_history());
+      history.push_back({session->events[event_index].event, count});
     }
-    response.set_sequence(past.at_sequence);
-    call->Succeed(response);
-    return absl::OkStatus();
+    return WriteHistory(context, std::move(history), call, std::move(past));
+  }
+
+  // The page of `history` that was asked for, on a thread of its own.
+  static absl::Status WriteHistory(const HandlerContext& context,
+                                   std::vector<accounting::CountedEvent> history, const Call& call,
+                                   PastHistory past) {
+    return context.computations->Submit(
+        call->caller().tenant, [call, history = std::move(history), past = std::move(past)] {
+          v1::GetSessionHistoryResponse response;
+          response.set_sequence(past.at_sequence);
+          size_t bytes = 0;
+          for (size_t i = past.first; i < history.size(); ++i) {
+            if (past.page_size == 0 && bytes > kMaxWholeHistoryBytes) {
+              return call->Fail(accounting::OutOfDomain(
+                  "pageSize", "none", "one: the history takes more than 3 MB at once"));
+            }
+            if (past.page_size > 0 &&
+                (response.history_size() == past.page_size || bytes > kMaxPageBytes)) {
+              response.set_next_page_token(past.TokenOf(past.at_sequence, static_cast<int64_t>(i)));
+              break;
+            }
+            convert::ToProto(history[i], response.add_history());
+            bytes += response.history().rbegin()->ByteSizeLong();
+          }
+          call->Succeed(response);
+        });
   }
 
   // Asks `draw` for a curve of the history charged so far, with the points of `request`.
@@ -430,7 +478,7 @@ class SessionHandlers {
     response.set_sequence(ledger.head().sequence);
     if (session->last_charge.sequence > 0) {
       const absl::StatusOr<core::Preview> preview =
-          ledger.PreviewCharge(name, session->events[session->last_charge.event_index].event, 1);
+          ledger.PreviewCharge(name, *session->events[session->last_charge.event_index].event, 1);
       if (preview.ok()) response.set_steps_that_fit(preview->steps_that_fit);
     }
     return computations.Submit(call->caller().tenant,

@@ -75,8 +75,8 @@ struct Series {
   int64_t after_sequence = 0;
   int64_t last_attempt = 0;
   std::vector<Stretch> stretches = {};
-  std::vector<accounting::MechanismEvent> events = {};
-  std::vector<std::string> event_keys = {};  // by the event's index, as above
+  std::vector<accounting::NestedEvent> events = {};
+  std::vector<std::string> event_keys = {};  // canonical encodings, made where it is composed
   std::shared_ptr<SeriesCache> cache = {};
   int64_t next_event = -1;  // that was charged last; -1: nothing is ahead
   int64_t steps_that_fit = 0;
@@ -115,7 +115,6 @@ absl::Status Start(const core::Ledger& ledger, const core::SessionState& session
     }
     series->total += event.accepted_count;
     series->events.push_back(event.event);
-    series->event_keys.push_back(core::EncodeEvent(event.event));
   }
   series->early_points = series->point_count >= kLeastCountForEarlyPoints;
   series->stride = RoundStride(series->total, series->point_count - 2, series->early_points);
@@ -135,7 +134,7 @@ absl::Status Start(const core::Ledger& ledger, const core::SessionState& session
   }
   if (session.last_charge.sequence == 0) return absl::OkStatus();
   const int64_t event = session.last_charge.event_index;
-  const auto preview = ledger.PreviewCharge(series->name, session.events[event].event, 1);
+  const auto preview = ledger.PreviewCharge(series->name, *session.events[event].event, 1);
   if (!preview.ok() || preview->steps_that_fit < 1) return absl::OkStatus();
   // As many as can be counted: nothing limits.
   if (preview->steps_that_fit >= accounting::kMaxEventCount - series->total)
@@ -219,6 +218,9 @@ void Answer(const Series& series, const std::map<int64_t, int64_t>& counts, int6
 }
 
 void Compose(Series series, const Call& call) {
+  for (const accounting::NestedEvent& event : series.events) {
+    series.event_keys.push_back(core::EncodeEvent(*event));
+  }
   v1::GetSessionSeriesResponse& response = series.response;
   std::map<int64_t, int64_t> counts;
   Answer(series, counts, 0, response.add_points());

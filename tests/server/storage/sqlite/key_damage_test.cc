@@ -128,8 +128,9 @@ TEST_F(KeyDamage, AKeyThatLeadsToAnotherChargeIsNeverAnswered) {
     }
     absl::Status Commit() override { return store_->Commit(); }
     absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id, int64_t after,
-                                                         int64_t limit) override {
-      return store_->ReadEntries(root_id, after, limit);
+                                                         int64_t limit,
+                                                         int64_t max_bytes) override {
+      return store_->ReadEntries(root_id, after, limit, max_bytes);
     }
     absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
                                                           const core::ChargeKey& key) override {

@@ -42,7 +42,7 @@ export function BudgetSessionRow({
   const unproven = isUnproven(session.claim);
   const computed = useRpc<ComputeResponse>(
     'AccountingService.Compute',
-    order === undefined || unproven
+    order === undefined || unproven || session.eventsOmitted === true
       ? undefined
       : {
           accountant: 'RENYI',
@@ -61,7 +61,7 @@ export function BudgetSessionRow({
   useEffect(() => () => onDivergence(undefined), []);
 
   const owner = budgetOf(name);
-  const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
+  const steps = countOf(session.stepCount);
   const told = guarantees.value.value;
   return (
     <tr>

@@ -23,7 +23,7 @@ export function SessionFigures({ session, guarantees }: SessionFiguresProps) {
   const winner = best?.accountant;
   const missing = guarantees.loading ? '…' : 'unknown';
   const unproven = isUnproven(session.claim);
-  const steps = (session.history ?? []).reduce((sum, { count: one }) => sum + countOf(one), 0);
+  const steps = countOf(session.stepCount);
   const fit = answer?.stepsThatFit;
   const spoken = unproven
     ? `${counted(steps, 'step')} charged; ${session.claim?.label ?? 'not proven'}.`

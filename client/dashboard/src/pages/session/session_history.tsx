@@ -7,6 +7,16 @@ import { count } from '../../format/numbers';
 /** What was charged, run-length encoded, in the order of first use. */
 export function SessionHistory({ session }: { session: Session }) {
   const history = session.history ?? [];
+  if (session.eventsOmitted === true) {
+    return (
+      <Card title="History">
+        <p class="muted">
+          The events of this session are too long for this page.{' '}
+          <code>epsctl session history</code> lists them.
+        </p>
+      </Card>
+    );
+  }
   if (history.length === 0) return null;
   return (
     <Card title="History" aside={<span class="muted small">in the order of first use</span>}>

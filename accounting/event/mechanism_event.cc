@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/printable.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -45,15 +46,9 @@ void Append(std::string& out, double x) { out += FormatDouble(x); }
 void Append(std::string& out, int64_t x) { out += std::to_string(x); }
 void Append(std::string& out, const std::string& text) {
   out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += '?';  // one line, whatever was sent
-    } else {
-      out += c;
-    }
+  for (const char c : Printable(text)) {  // one line, whatever was sent
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
   out += '"';
 }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "proto/convert/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -31,14 +32,6 @@ const char* CodeOf(Tone tone) {
       break;
   }
   return "";
-}
-
-// Control characters in a stored name must not reach the terminal.
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
-  }
-  return text;
 }
 
 // In characters of UTF-8, each of which is taken to be one wide.
@@ -82,14 +75,16 @@ nlohmann::ordered_json JsonValue(const Cell& cell) {
   return nlohmann::ordered_json::parse(cell.exact());
 }
 
-std::string CsvField(const std::string& text) {
+std::string CsvField(const std::string& exact) {
+  const std::string text = convert::Printable(exact);
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
 
 }  // namespace
 
-Cell::Cell(std::string text) : for_people_(Printable(text)), exact_(std::move(text)) {}
+// Controls in a stored text reach no terminal.
+Cell::Cell(std::string text) : for_people_(convert::Printable(text)), exact_(std::move(text)) {}
 Cell::Cell(const char* text) : Cell(std::string(text)) {}
 Cell::Cell(std::int64_t number)
     : for_people_(absl::StrCat(number)), exact_(for_people_), is_number_(true) {}

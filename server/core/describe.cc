@@ -3,16 +3,16 @@
 #include <string_view>
 #include <variant>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/printable.h"
 #include "server/core/policy.h"
 
 namespace epsledger::core {
 namespace {
 
 std::string Quoted(std::string_view text) {
-  return absl::StrCat("\"", absl::Utf8SafeCEscape({text.data(), text.size()}), "\"");
+  return absl::StrCat("\"", accounting::Escaped(text), "\"");
 }
 
 std::string Because(std::string_view reason) {

@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/printable.h"
 #include "server/core/policy.h"
 #include "server/statement/statement.h"
 
@@ -16,9 +17,7 @@ std::string Hex(const core::Hash& hash) {
 }
 
 // Text of users on one line: nobody's display name forges a line of its own.
-std::string OneLine(std::string_view text) {
-  return absl::Utf8SafeCEscape({text.data(), text.size()});
-}
+std::string OneLine(std::string_view text) { return accounting::Escaped(text); }
 
 std::string Line(std::string_view label, std::string_view value) {
   std::string line(label);

@@ -181,6 +181,14 @@ void AddBadValues(const FieldDescriptor* field, bool set, const std::string& nam
       with_string("text that is not UTF-8", "a\xff\xfe", Want::kInvalid);
       with_string("nothing", "", Want::kDefinite);
       with_string("control characters", std::string("a\n\0\x1b[2J", 7), Want::kDefinite);
+      with_string("C1",
+                  "a\xc2\x9b"
+                  "2J",
+                  Want::kDefinite);
+      with_string("an override",
+                  "a\xe2\x80\xae"
+                  "b",
+                  Want::kDefinite);
       with_string("a path", "../../../etc/passwd", Want::kDefinite);
       with_string("SQL", "'; DROP TABLE entries; --", Want::kDefinite);
       break;

@@ -1,18 +1,15 @@
 #include "server/transport/grpc/status/shown_text.h"
 
-#include <algorithm>
-
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/printable.h"
 #include "server/transport/grpc/limits.h"
 
 namespace epsledger::transport {
 namespace {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 }  // namespace
 
@@ -37,7 +34,7 @@ absl::Status CheckText(const std::string& field, std::string_view text, int64_t 
         field, absl::StrCat(size, " bytes"),
         least == 0 ? absl::StrCat("at most ", most) : absl::StrCat(least, " to ", most));
   }
-  if (std::any_of(text.begin(), text.end(), IsControl)) {
+  if (!accounting::IsPrintable(text)) {
     return accounting::OutOfDomain(field, Shown(text), "text without control characters");
   }
   return absl::OkStatus();

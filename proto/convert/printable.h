@@ -1,0 +1,16 @@
+#ifndef EPSLEDGER_PROTO_CONVERT_PRINTABLE_H_
+#define EPSLEDGER_PROTO_CONVERT_PRINTABLE_H_
+
+#include <string>
+#include <string_view>
+
+#include "accounting/event/printable.h"
+
+namespace epsledger::convert {
+
+// accounting::Printable, for the texts of messages: one '?' for each control.
+inline std::string Printable(std::string_view text) { return accounting::Printable(text); }
+
+}  // namespace epsledger::convert
+
+#endif  // EPSLEDGER_PROTO_CONVERT_PRINTABLE_H_

@@ -124,6 +124,39 @@ class NeighboursTest(unittest.TestCase):
         self.assertLess(resident_bytes(self.server.pid) - start, 24 << 20)
         self.charge()
 
+    def test_what_is_said_of_a_session_with_large_events_is_small(self):
+        """60 events of 36 kB: a statement, a list and the entries of it, eight readers at once."""
+        admin = self.hog("admin")
+        admin.create_budget(name="b", cap=Cap.zcdp(rho=10 ** 6), privacy_unit="person")
+        session = admin.open(session="s", budget="b")
+        for i in range(60):
+            session.charge(Composed(events=[
+                CountedEvent(event=Gaussian(noise_multiplier=1 + i + k / 1e6)) for k in range(2000)]))
+        name = "budgets/b/sessions/s"
+        questions = (("AuditService/GetPrivacyStatement", {"name": name, "delta": 1e-6}),
+                     ("SessionService/GetSession", {"name": name}),
+                     ("SessionService/ListSessions", {"parent": "budgets/b"}),
+                     ("ChargeService/ListCharges", {"parent": name, "pageSize": 1000}),
+                     ("AuditService/ListAuditEntries", {"budget": "budgets/b", "pageSize": 1000}))
+        start = resident_bytes(self.server.pid)
+        failures = []
+
+        def read(client):
+            try:
+                for method, request in questions:
+                    client.call(method, request)
+            except EpsledgerError as error:
+                failures.append(str(error))
+
+        readers = [threading.Thread(target=read, args=(self.hog("viewer"),)) for _ in range(8)]
+        for reader in readers:
+            reader.start()
+        self.charge(200)
+        for reader in readers:
+            reader.join()
+        self.assertEqual(failures, [])
+        self.assertLess(resident_bytes(self.server.pid) - start, 128 << 20)
+
     def test_answers_that_nobody_takes_are_bounded_and_stop_nobody(self):
         for i in range(BUDGETS):
             self.client.create_budget(name="b%d" % i, cap=Cap.zcdp(rho=1), privacy_unit="person", display_name="x" * 100)

@@ -270,7 +270,10 @@ class SessionHandlers {
                            .at_sequence = request.at_sequence(),
                            .list = list,
                            .page_size = request.page_size()};
-          if (!token->empty()) past.FromToken(*token);
+          if (!token->empty() && !past.TakeToken(*token)) {
+            return accounting::OutOfDomain("pageToken", Shown(request.page_token()),
+                                           "the nextPageToken of the answer before");
+          }
           ReadPastHistory(context_, call, std::move(past));
           return absl::OkStatus();
         });
@@ -359,11 +362,11 @@ class SessionHandlers {
     int64_t after_sequence = 0;
     std::map<int64_t, int64_t> counts = {};  // of accepted charges, by event index
 
-    // Later pages are of the same entry as the first.
-    void FromToken(const std::string& token) {
+    // Later pages are of the same entry as the first. False for what no TokenOf made.
+    bool TakeToken(const std::string& token) {
       const size_t colon = token.find(':');
-      absl::SimpleAtoi(token.substr(0, colon), &at_sequence);
-      if (colon != token.npos) absl::SimpleAtoi(token.substr(colon + 1), &first);
+      return colon != token.npos && absl::SimpleAtoi(token.substr(0, colon), &at_sequence) &&
+             absl::SimpleAtoi(token.substr(colon + 1), &first) && at_sequence > 0 && first > 0;
     }
     std::string TokenOf(int64_t sequence, int64_t next) const {
       return MakePageToken(list, absl::StrCat(sequence, ":", next));

@@ -11,7 +11,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/access/access_control.h"
-#include "server/access/method_roles.h"
+#include "server/access/method_rules.h"
 
 namespace epsledger {
 namespace {
@@ -38,7 +38,8 @@ absl::Status Create(const TokenFlags& flags, core::DurableLedger& ledger, std::o
                          now + absl::Hours(24) * flags.days, now);
   if (!made.ok()) return made.status();
   absl::StatusOr<core::Token> token = Submit(
-      ledger, core::AccessCommand{core::CreateToken{made->token.spec, /*beyond_limit=*/true}});
+      ledger,
+      core::AccessCommand{core::CreateToken{.spec = made->token.spec, .beyond_limit = true}});
   if (!token.ok()) return token.status();
   out << made->secret << std::endl;
   return absl::OkStatus();

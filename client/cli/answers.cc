@@ -259,4 +259,18 @@ void PrintReadings(Invocation& invocation,
   invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
 }
 
+std::string GrantText(const google::protobuf::RepeatedPtrField<v1::Grant>& grants) {
+  std::string text;
+  for (const v1::Grant& grant : grants) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", grant.resource());
+    if (grant.methods().empty()) continue;
+    std::string methods;
+    for (const std::string& method : grant.methods()) {
+      absl::StrAppend(&methods, methods.empty() ? "" : ", ", method.substr(method.find('.') + 1));
+    }
+    absl::StrAppend(&text, " (", methods, ")");
+  }
+  return text;
+}
+
 }  // namespace epsledger::cli

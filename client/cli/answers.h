@@ -10,6 +10,7 @@
 
 #include "client/cli/invocation.h"
 #include "client/cli/table.h"
+#include "epsledger/v1/access_service.pb.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/budget.pb.h"
 #include "epsledger/v1/charge.pb.h"
@@ -35,6 +36,9 @@ void PrintLease(Invocation& invocation, const v1::Lease& lease);
 // What every accountant says of a history.
 void PrintReadings(Invocation& invocation,
                    const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings);
+
+// In one line: "budgets/vision, budgets/speech/sessions/first (Charge, OpenAttempt)".
+std::string GrantText(const google::protobuf::RepeatedPtrField<v1::Grant>& grants);
 
 }  // namespace epsledger::cli
 

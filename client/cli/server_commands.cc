@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/answers.h"
 #include "client/cli/commands.h"
 
 namespace epsledger::cli {
@@ -61,8 +62,9 @@ void WhoAmI(Invocation& invocation) {
       invocation.Call(&Connection::access, &v1::AccessService::StubInterface::GetCaller,
                       v1::GetCallerRequest(), CallKind::kRead);
   if (caller == nullptr) return;
-  Table table({"principal", "role", "tenant"});
-  table.AddRow({caller->principal(), v1::Role::Kind_Name(caller->role()), caller->tenant()});
+  Table table({"principal", "role", "tenant", "limited to"});
+  table.AddRow({caller->principal(), v1::Role::Kind_Name(caller->role()), caller->tenant(),
+                GrantText(caller->grants())});
   invocation.Print({.messages = {caller.get()}, .table = table});
 }
 

@@ -9,8 +9,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "client/cli/answers.h"
 #include "client/cli/commands.h"
 #include "client/cli/confirmation.h"
+#include "client/cli/resource_name.h"
 
 namespace epsledger::cli {
 namespace {
@@ -18,11 +21,11 @@ namespace {
 using google::protobuf::util::TimeUtil;
 
 Table TokenTable(const std::vector<const v1::Token*>& tokens) {
-  Table table({"name", "tenant", "role", "state", "expires", "description"});
+  Table table({"name", "tenant", "role", "state", "expires", "limited to", "description"});
   for (const v1::Token* token : tokens) {
     table.AddRow({token->name(), token->tenant(), v1::Role::Kind_Name(token->role()),
                   v1::Token::State_Name(token->state()), TimeUtil::ToString(token->expire_time()),
-                  token->description()});
+                  GrantText(token->grants()), token->description()});
   }
   return table;
 }
@@ -31,7 +34,26 @@ struct CreateFlags {
   v1::Role::Kind role = v1::Role::KIND_UNSPECIFIED;
   std::string description;
   int64_t days = 90;
+  std::vector<std::string> within;
+  std::vector<std::string> methods;
 };
+
+// Every name of --within, each with every method. False: what was typed is no name.
+bool AddGrants(Invocation& invocation, const CreateFlags& flags, v1::Token* token) {
+  for (const std::string& text : flags.within) {
+    const std::string below(absl::StripPrefix(text, "budgets/"));
+    const absl::StatusOr<std::string> name =
+        absl::StrContains(below, '/') ? SessionName(text) : BudgetName(text);
+    if (!name.ok()) {
+      invocation.Fail(name.status(), CallKind::kRead);
+      return false;
+    }
+    v1::Grant* grant = token->add_grants();
+    grant->set_resource(*name);
+    for (const std::string& method : flags.methods) grant->add_methods(method);
+  }
+  return true;
+}
 
 void Create(Invocation& invocation, const CreateFlags& flags) {
   v1::CreateTokenRequest request;
@@ -39,12 +61,14 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
   request.mutable_token()->set_description(flags.description);
   request.mutable_token()->mutable_expire_time()->set_seconds(std::time(nullptr) +
                                                               flags.days * 86'400);
+  if (!AddGrants(invocation, flags, request.mutable_token())) return;
   const auto created =
       invocation.Call(&Connection::access, &v1::AccessService::StubInterface::CreateToken, request,
                       CallKind::kWrite);
   if (created == nullptr) return;
-  Table table({"name", "role", "expires", "secret"});
+  Table table({"name", "role", "limited to", "expires", "secret"});
   table.AddRow({created->token().name(), v1::Role::Kind_Name(created->token().role()),
+                GrantText(created->token().grants()),
                 TimeUtil::ToString(created->token().expire_time()), created->secret()});
   invocation.Print({.messages = {created.get()}, .table = std::move(table)});
 }
@@ -111,8 +135,22 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(1, 3650))
       ->capture_default_str();
   create->add_option("--description", flags->description, "for people")->type_name("TEXT");
+  CLI::Option* within =
+      create
+          ->add_option("--within", flags->within,
+                       "limit it to this budget and all below, or to this session; may be repeated")
+          ->type_name("BUDGET|BUDGET/SESSION");
+  create
+      ->add_option("--method", flags->methods,
+                   "limit it to this method, as ChargeService.Charge; may be repeated")
+      ->type_name("METHOD")
+      ->needs(within);
   create->footer(
-      "Example:\n  epsctl token create --role trainer --days 30 --description \"team vision\"");
+      "Examples:\n"
+      "  epsctl token create --role trainer --days 30 --description \"team vision\"\n"
+      "  epsctl token create --role trainer --within vision\n\n"
+      "A token that may spend a share of a budget is one within a child of it, whose cap is the "
+      "share.");
   create->callback([&invocation, flags] { Create(invocation, *flags); });
 
   CLI::App* list = token->add_subcommand("list", "List the tokens, without their secrets");

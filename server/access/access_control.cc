@@ -1,14 +1,17 @@
 #include "server/access/access_control.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/access/certificate_subject.h"
-#include "server/access/method_roles.h"
+#include "server/access/method_rules.h"
 #include "server/access/secret.h"
+#include "server/core/limits.h"
 
 namespace epsledger::access {
 namespace {
@@ -37,6 +40,28 @@ absl::Status Unauthenticated(std::string_view why) {
       absl::StrCat(absl::string_view(why.data(), why.size()), ": ", kHowToGiveAToken));
 }
 
+absl::Status CheckGrants(const std::vector<core::Grant>& grants) {
+  size_t bytes = 0;
+  for (const core::Grant& grant : grants) {
+    bytes += grant.budget_id.size() + grant.session_id.size();
+    for (const std::string& method : grant.methods) {
+      if (!IsGrantable(method)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("token.grants.methods: got \"", absl::CHexEscape(method.substr(0, 64)),
+                         "\", want a method that can be granted, as \"ChargeService.Charge\""));
+      }
+      bytes += method.size();
+    }
+  }
+  if (grants.size() > core::kMaxGrants || bytes > core::kMaxGrantBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "token.grants: got ", grants.size(), " with ", bytes, " bytes of names, want at most ",
+        core::kMaxGrants, " with ", core::kMaxGrantBytes,
+        ": a grant without methods is of all that the role may"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool IsActive(const core::Token& token, absl::Time now) {
@@ -45,7 +70,7 @@ bool IsActive(const core::Token& token, absl::Time now) {
 
 absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
                                     const std::string& description, absl::Time expire_time,
-                                    absl::Time now) {
+                                    absl::Time now, std::vector<core::Grant> grants) {
   if (!IsTenantName(tenant.name)) {
     return absl::InvalidArgumentError(
         "tenant: want nothing, or [a-z0-9] followed by up to 62 of [a-z0-9._-]");
@@ -55,6 +80,7 @@ absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
         absl::StrCat("token.expireTime: got ", absl::FormatTime(expire_time, absl::UTCTimeZone()),
                      ", want a time in the next ten years"));
   }
+  if (absl::Status status = CheckGrants(grants); !status.ok()) return status;
   absl::StatusOr<std::string> secret = MakeSecret();
   if (!secret.ok()) return secret.status();
   absl::StatusOr<std::string> id = MakeTokenId();
@@ -66,6 +92,7 @@ absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
                      .description = description,
                      .expire_time_micros = absl::ToUnixMicros(expire_time),
                      .secret_hash = HashOfSecret(*secret)};
+  made.token.grants = std::move(grants);
   made.token.create_time_micros = absl::ToUnixMicros(now);
   made.secret = *std::move(secret);
   return made;
@@ -112,6 +139,7 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
     const core::Token& token = found->second;
     *caller = {
         .tenant = {token.spec.tenant}, .role = token.spec.role, .principal = TokenName(token)};
+    if (!token.grants.empty()) caller->scope = std::make_shared<core::Scope>(token.grants);
     if (token.revoked) {
       return Refusal{Unauthenticated(caller->principal + " was revoked"), "TOKEN_REVOKED", *caller,
                      /*is_known=*/true};
@@ -144,18 +172,44 @@ std::optional<AccessControl::Refusal> AccessControl::Refuse(const Credentials& c
                                                             Caller* caller) const {
   if (std::optional<Refusal> refusal = Authenticate(credentials, caller)) return refusal;
   const absl::string_view name(method.data(), method.size());
-  const std::optional<core::Role> least = LeastRoleFor(method);
-  if (!least.has_value()) {
+  const MethodRule* rule = FindMethodRule(method);
+  if (rule == nullptr) {
     return Refusal{
         absl::PermissionDeniedError(absl::StrCat(name, " has no role and is open to none")),
         "METHOD_WITHOUT_ROLE", *caller, /*is_known=*/true};
   }
-  if (caller->role < *least) {
+  if (caller->role < rule->least) {
     return Refusal{
-        absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(*least), "; ",
+        absl::PermissionDeniedError(absl::StrCat(name, " wants the role ", Name(rule->least), "; ",
                                                  caller->principal, " is ", Name(caller->role))),
         "ROLE_TOO_SMALL", *caller, /*is_known=*/true};
   }
+  return caller->scope == nullptr ? std::nullopt : Limit(*rule, caller);
+}
+
+std::optional<AccessControl::Refusal> AccessControl::Limit(const MethodRule& rule, Caller* caller) {
+  if (rule.subject == Subject::kCaller) return std::nullopt;
+  const absl::string_view name(rule.method.data(), rule.method.size());
+  if (rule.subject == Subject::kTenant) {
+    return Refusal{
+        absl::PermissionDeniedError(absl::StrCat(name, " is about the whole tenant; ",
+                                                 caller->principal, " is limited to a part of it")),
+        "LIMITED_TO_A_PART", *caller, /*is_known=*/true};
+  }
+  auto left = std::make_shared<core::Scope>();
+  for (const core::Grant& grant : *caller->scope) {
+    const auto& methods = grant.methods;
+    if (methods.empty() ||
+        std::find(methods.begin(), methods.end(), rule.method) != methods.end()) {
+      left->push_back(grant);
+    }
+  }
+  if (left->empty()) {
+    return Refusal{
+        absl::PermissionDeniedError(absl::StrCat(name, " is in no grant of ", caller->principal)),
+        "METHOD_NOT_GRANTED", *caller, /*is_known=*/true};
+  }
+  caller->scope = std::move(left);
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "server/access/caller.h"
 #include "server/access/denial_counts.h"
+#include "server/access/method_rules.h"
 #include "server/core/access_command.h"
 #include "server/core/durable_ledger.h"
 
@@ -46,12 +47,13 @@ struct NewToken {
 bool IsActive(const core::Token& token, absl::Time now);
 
 // A new token with its secret; durable only once its CreateToken is. INVALID_ARGUMENT unless the
-// tenant can be one and `expire_time` is in the future and at most ten years away.
+// tenant can be one, `expire_time` is in the future and at most ten years away, and `grants` name
+// methods that can be granted and come to at most kMaxGrants and kMaxGrantBytes.
 absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
                                     const std::string& description, absl::Time expire_time,
-                                    absl::Time now);
+                                    absl::Time now, std::vector<core::Grant> grants = {});
 
-// Who may call what. Deny by default: a method without a role (method_roles.h) is denied to
+// Who may call what. Deny by default: a method without a rule (method_rules.h) is denied to
 // everybody, and so is a credential that is wrong in any way, also where access control is off.
 // Thread-safe.
 class AccessControl {
@@ -64,7 +66,7 @@ class AccessControl {
   // Who calls, if they may call `method` ("epsledger.v1.BudgetService.GetBudget"). A token comes
   // before a certificate. Looked up anew on every call: what expires or is revoked ends at once.
   //   UNAUTHENTICATED    no credential, or one that is not valid; says how to give a token
-  //   PERMISSION_DENIED  names the method and the role that it wants
+  //   PERMISSION_DENIED  names the method, and the role that it wants or that no grant names it
   // Counts what it denies. `*denied` is who was denied, if they are known and it is not nullptr.
   absl::StatusOr<Caller> Admit(const Credentials& credentials, std::string_view method,
                                Caller* denied = nullptr);
@@ -90,6 +92,8 @@ class AccessControl {
   // Why the caller may not call the method, if they may not.
   std::optional<Refusal> Refuse(const Credentials& credentials, std::string_view method,
                                 Caller* caller) const;
+  // Leaves of the caller's scope what it has of the method; why nothing is left, if so.
+  static std::optional<Refusal> Limit(const MethodRule& rule, Caller* caller);
   void Record(std::vector<core::DenialCount> due, absl::Time now);
 
   core::DurableLedger& ledger_;

@@ -1,10 +1,12 @@
 #ifndef EPSLEDGER_SERVER_ACCESS_CALLER_H_
 #define EPSLEDGER_SERVER_ACCESS_CALLER_H_
 
+#include <memory>
 #include <string>
 
 #include "server/core/access_command.h"
 #include "server/core/actor.h"
+#include "server/core/grant.h"
 #include "server/core/tenant.h"
 
 namespace epsledger::access {
@@ -13,6 +15,8 @@ namespace epsledger::access {
 struct Caller {
   core::Tenant tenant;
   core::Role role = core::Role::kViewer;
+  // What they are limited to in the method that they call; nullptr: to nothing in their tenant.
+  std::shared_ptr<const core::Scope> scope = nullptr;
   // "tokens/{token}", the name of a certificate, or kAnybody.
   std::string principal;
   // How they came, and what they say of themselves.

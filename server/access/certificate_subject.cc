@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
-#include "server/access/method_roles.h"
+#include "server/access/method_rules.h"
 #include "server/core/limits.h"
 
 namespace epsledger::access {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "nlohmann/json.hpp"
-#include "server/access/method_roles.h"
+#include "server/access/method_rules.h"
 #include "spdlog/spdlog.h"
 
 namespace epsledger::access_log {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/core/actor.h"
+#include "server/core/grant.h"
 #include "server/core/tenant.h"
 
 namespace epsledger::core {
@@ -39,6 +40,8 @@ struct TokenSpec {
 // A token as it is now. Its secret is nowhere: only its SHA-256.
 struct Token {
   TokenSpec spec;
+  // What its holder is limited to. Empty: to nothing in its tenant.
+  std::vector<Grant> grants = {};
   int64_t create_time_micros = 0;
   bool revoked = false;
   // Nothing: not recorded, or not revoked.
@@ -81,6 +84,7 @@ struct NamedEntry {
 
 struct CreateToken {
   TokenSpec spec;
+  std::vector<Grant> grants = {};
   // For the operator of the data directory, who must be able to come in: kMaxLivingTokens is no
   // bound.
   bool beyond_limit = false;

@@ -61,7 +61,8 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateToken&
           count));
     }
   }
-  return Decision{{TokenCreated{spec}}, spec.id};
+  if (command.grants.empty()) return Decision{{TokenCreated{spec}}, spec.id};
+  return Decision{{LimitedTokenCreated{spec, command.grants}}, spec.id};
 }
 
 absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const RevokeToken& command) const {
@@ -147,7 +148,12 @@ void AccessLedger::End(const TokenSpec& spec, TenantTokens& tokens) {
   tokens.ended.pop_front();
 }
 
-void AccessLedger::ApplyCreated(const TokenSpec& spec, const Entry& entry) {
+absl::Status AccessLedger::ApplyCreated(const TokenSpec& spec, const std::vector<Grant>& grants,
+                                        const Entry& entry) {
+  if (spec.secret_hash.size() != kSecretHashBytes || hash_of_token_.count(spec.id) > 0 ||
+      tokens_.count(spec.secret_hash) > 0) {
+    return Contradiction(entry, "makes a token that cannot be or is there already");
+  }
   const int64_t time_micros = entry.time_micros;
   TenantTokens& tokens = tenants_[spec.tenant];
   while (!tokens.living.empty() && tokens.living.begin()->first <= time_micros) {
@@ -156,10 +162,12 @@ void AccessLedger::ApplyCreated(const TokenSpec& spec, const Entry& entry) {
     End(expired, tokens);
   }
   tokens.living.emplace(spec.expire_time_micros, spec.id);
-  tokens_.emplace(
-      spec.secret_hash,
-      Token{.spec = spec, .create_time_micros = time_micros, .created_by = entry.actor});
+  tokens_.emplace(spec.secret_hash, Token{.spec = spec,
+                                          .grants = grants,
+                                          .create_time_micros = time_micros,
+                                          .created_by = entry.actor});
   hash_of_token_.emplace(spec.id, spec.secret_hash);
+  return absl::OkStatus();
 }
 
 absl::Status AccessLedger::Apply(const Entry& entry) {
@@ -170,12 +178,12 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
     return Contradiction(entry, "has a hash that does not follow from the entry before it");
   }
   if (const auto* created = std::get_if<TokenCreated>(&entry.body)) {
-    const TokenSpec& spec = created->spec;
-    if (spec.secret_hash.size() != kSecretHashBytes || hash_of_token_.count(spec.id) > 0 ||
-        tokens_.count(spec.secret_hash) > 0) {
-      return Contradiction(entry, "makes a token that cannot be or is there already");
-    }
-    ApplyCreated(spec, entry);
+    absl::Status status = ApplyCreated(created->spec, {}, entry);
+    if (!status.ok()) return status;
+  } else if (const auto* limited = std::get_if<LimitedTokenCreated>(&entry.body)) {
+    if (limited->grants.empty()) return Contradiction(entry, "limits a token to nothing");
+    absl::Status status = ApplyCreated(limited->spec, limited->grants, entry);
+    if (!status.ok()) return status;
   } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
     const auto hash = hash_of_token_.find(revoked->token_id);
     if (hash == hash_of_token_.end()) return Contradiction(entry, "revokes no token");

@@ -100,7 +100,8 @@ class AccessLedger {
     std::deque<std::string> ended;  // ids, in the order in which they ended
   };
   void End(const TokenSpec& spec, TenantTokens& tokens);
-  void ApplyCreated(const TokenSpec& spec, const Entry& entry);
+  absl::Status ApplyCreated(const TokenSpec& spec, const std::vector<Grant>& grants,
+                            const Entry& entry);
 
   TokenTable tokens_;
   std::map<std::string, TenantTokens, std::less<>> tenants_;       // by name

@@ -19,6 +19,7 @@
 #include "server/core/audit_record.h"
 #include "server/core/cap.h"
 #include "server/core/claim.h"
+#include "server/core/grant.h"
 
 namespace epsledger::core {
 
@@ -278,6 +279,8 @@ struct Command {
   std::optional<SeenHead> last_seen;
   // Who asks. It decides nothing.
   std::optional<Actor> actor;
+  // What they are limited to; nullptr: to nothing.
+  std::shared_ptr<const Scope> scope = nullptr;
   std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
                CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
                ChargePreview>

@@ -139,6 +139,14 @@ class Describer {
   std::string operator()(const TokenCreated& body) const {
     return absl::StrCat("token ", body.spec.id, " created for tenant ", Quoted(body.spec.tenant));
   }
+  std::string operator()(const LimitedTokenCreated& body) const {
+    std::string text = absl::StrCat("token ", body.spec.id, " created for tenant ",
+                                    Quoted(body.spec.tenant), ", limited to ");
+    for (size_t i = 0; i < body.grants.size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : ", ", NameOf(body.grants[i]));
+    }
+    return text;
+  }
   std::string operator()(const TokenRevoked& body) const {
     return absl::StrCat("token ", body.token_id, " revoked");
   }

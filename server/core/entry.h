@@ -17,6 +17,7 @@
 #include "server/core/balance.h"
 #include "server/core/command.h"
 #include "server/core/cost.h"
+#include "server/core/grant.h"
 
 namespace epsledger::core {
 
@@ -266,7 +267,7 @@ struct LeaseSettled {
   }
 };
 
-// The next three, QuarantineBegun and QuarantineLifted are entries of the ledger of access alone
+// The next four, QuarantineBegun and QuarantineLifted are entries of the ledger of access alone
 // (access_ledger.h).
 struct TokenCreated {
   static constexpr uint8_t kTag = 13;
@@ -274,6 +275,18 @@ struct TokenCreated {
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("spec", s.spec);
+  }
+};
+
+// A token with grants: never without.
+struct LimitedTokenCreated {
+  static constexpr uint8_t kTag = 22;
+  TokenSpec spec;
+  std::vector<Grant> grants;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+    v("grants", s.grants);
   }
 };
 
@@ -406,7 +419,8 @@ using EntryBody =
     std::variant<BudgetCreated, SessionCreated, SessionRefused, AttemptOpened, EventPriced,
                  ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
                  LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
-                 ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted, ChargeRefused>;
+                 ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted, ChargeRefused,
+                 LimitedTokenCreated>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

@@ -138,6 +138,9 @@ std::optional<bool> Ledger::Holds(const SeenHead& seen) const {
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLookup lookup) const {
+  if (command.scope != nullptr && !Covers(*command.scope, *this, command)) {
+    return OutsideScope(*command.scope);
+  }
   const Pricing* pricing = command.pricing.get();
   if (const auto* c = std::get_if<Charge>(&command.body)) {
     return DecideOn(*c, command.time_micros, pricing, lookup);

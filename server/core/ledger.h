@@ -215,6 +215,7 @@ class Ledger {
   //   FAILED_PRECONDITION  relation, privacy unit or depth do not fit the parent; no room at all
   //   INVALID_ARGUMENT     a cap or plan out of its domain
   //   other                what `lookup` failed with
+  //   NOT_FOUND            also: what `command.scope` does not cover, in words of its own
   //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events, or
   //                        kMaxEventBytes of them
   // PricesWanted where the command needs costs, references or prices that `command.pricing` does
@@ -342,6 +343,7 @@ class Ledger {
   absl::Status ApplyBody(const UnitsPriced& body, const Entry& entry);
   // DATA_LOSS: entries of the ledger of access.
   absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
+  absl::Status ApplyBody(const LimitedTokenCreated& body, const Entry& entry);
   absl::Status ApplyBody(const TokenRevoked& body, const Entry& entry);
   absl::Status ApplyBody(const CallsDenied& body, const Entry& entry);
   absl::Status ApplyBody(const QuarantineBegun& body, const Entry& entry);

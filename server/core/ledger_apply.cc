@@ -478,6 +478,9 @@ SessionState* Ledger::MutableSession(int64_t session_number) {
 absl::Status Ledger::ApplyBody(const TokenCreated&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }
+absl::Status Ledger::ApplyBody(const LimitedTokenCreated&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
 absl::Status Ledger::ApplyBody(const TokenRevoked&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }

@@ -53,6 +53,9 @@ inline constexpr int64_t kMaxOpenLeases = 10'000;
 // Tokens of one tenant that are neither revoked nor expired: each is kept in memory, and copied
 // when one changes.
 inline constexpr int64_t kMaxLivingTokens = 10'000;
+// Grants of one token, and the bytes of the names in them: with kMaxLivingTokens 40 MB of a tenant.
+inline constexpr size_t kMaxGrants = 32;
+inline constexpr size_t kMaxGrantBytes = 4'096;
 // Tokens of one tenant that have ended and are still known. The entries of older ones stay. Ledgers
 // of release 0.1, which kept every token, have at most as many in all.
 inline constexpr size_t kMaxEndedTokens = 10'000;

@@ -69,7 +69,7 @@ void ReliveAccess(const Entry& entry) {
   spec.id = "first";
   spec.secret_hash = std::string(32, 'a');
   if (!ledger
-           .Execute({CreateToken{spec}}, 1, std::nullopt,
+           .Execute({CreateToken{.spec = spec}}, 1, std::nullopt,
                     [](const Entry&) { return absl::OkStatus(); })
            .ok()) {
     std::abort();

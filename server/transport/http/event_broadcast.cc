@@ -69,6 +69,16 @@ std::string EventText(const std::string& resource, const v1::LedgerChange& chang
 
 }  // namespace
 
+std::set<std::string> EventBroadcast::TopmostOf(const v1::ListBudgetsResponse& budgets) {
+  std::set<std::string> listed;
+  for (const v1::Budget& budget : budgets.budgets()) listed.insert(budget.name());
+  std::set<std::string> topmost;
+  for (const v1::Budget& budget : budgets.budgets()) {
+    if (listed.count(budget.parent()) == 0) topmost.insert(budget.name());
+  }
+  return topmost;
+}
+
 void EventBroadcast::Start() {
   thread_ = std::thread([this] { Run(); });
 }
@@ -98,8 +108,8 @@ void EventBroadcast::Ask(uint64_t number, ChunkSource::Give give) {
   dirty_ = true;
 }
 
-std::string EventBroadcast::KeyOf(const std::string& tenant, const std::string& resource) {
-  return absl::StrCat(tenant, "\n", resource);
+std::string EventBroadcast::KeyOf(const std::string& audience, const std::string& resource) {
+  return absl::StrCat(audience, "\n", resource);
 }
 
 void EventBroadcast::Run() {
@@ -140,12 +150,12 @@ void EventBroadcast::Run() {
 
 void EventBroadcast::Follow(const std::string& resource, Following& following,
                             const Client& client) {
-  Channel& channel = channels_[KeyOf(client.tenant, resource)];
+  Channel& channel = channels_[KeyOf(client.audience, resource)];
   channel.unwatched_since = absl::InfiniteDuration();
   if (channel.watch != nullptr || channel.watch_number > 0) return;
   channel.caller = client.caller;
   channel.low = channel.high = following.told;
-  OpenWatch(KeyOf(client.tenant, resource), channel);
+  OpenWatch(KeyOf(client.audience, resource), channel);
 }
 
 std::unique_ptr<RpcGateway::Stream> EventBroadcast::Open(const std::string& resource, int64_t after,
@@ -230,7 +240,7 @@ void EventBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
 
 bool EventBroadcast::KeyIsOf(const std::string& key, const Client& client) {
   const size_t newline = key.find('\n');
-  return client.tenant == absl::string_view(key).substr(0, newline) &&
+  return client.audience == absl::string_view(key).substr(0, newline) &&
          client.following.count(key.substr(newline + 1)) > 0;
 }
 
@@ -247,7 +257,7 @@ void EventBroadcast::Tell(uint64_t number, Client& client, SteadyTime now) {
     positions[resource] = following.told;
   }
   for (auto& [resource, following] : client.following) {
-    const auto found = channels_.find(KeyOf(client.tenant, resource));
+    const auto found = channels_.find(KeyOf(client.audience, resource));
     if (found == channels_.end()) continue;
     Channel& channel = found->second;
     const auto tell = [&, &name = resource, &position = following.told](const Event& event) {
@@ -335,7 +345,7 @@ void EventBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, ui
   dirty_ = true;
   size_t bytes = 0;
   for (const Event& event : following.page) bytes += event.text->size();
-  const auto channel = channels_.find(KeyOf(client->second.tenant, resource));
+  const auto channel = channels_.find(KeyOf(client->second.audience, resource));
   const bool arrived = channel != channels_.end() && change.sequence() >= channel->second.low;
   if (bytes < kChunkBytes && !arrived) {
     CatchUp(number, resource, following, client->second);
@@ -406,10 +416,10 @@ void EventBroadcast::LookUp(uint64_t number, const Client& client) {
 void EventBroadcast::FollowNewRoots(uint64_t number, const v1::ListBudgetsResponse& budgets) {
   const auto client = clients_.find(number);
   if (client == clients_.end()) return;
-  for (const v1::Budget& budget : budgets.budgets()) {
+  for (const std::string& top : TopmostOf(budgets)) {
     std::map<std::string, Following>& following = client->second.following;
-    if (!budget.parent().empty() || following.size() >= kMaxWatchedResources) continue;
-    const auto [added, is_new] = following.try_emplace(budget.name());
+    if (following.size() >= kMaxWatchedResources) return;
+    const auto [added, is_new] = following.try_emplace(top);
     // From its first entry: it was made after this client came.
     if (is_new) Follow(added->first, added->second, client->second);
   }

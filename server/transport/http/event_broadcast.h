@@ -59,7 +59,8 @@ class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
 
   struct Client {
     HttpCaller caller;
-    std::string tenant;
+    // The tenant, and of a caller with grants also who it is: who is shown the same changes.
+    std::string audience;
     bool all_roots = false;
     std::map<std::string, Following> following;
     std::optional<ChunkSource::Give> waiting;
@@ -70,6 +71,9 @@ class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
   using Task = absl::AnyInvocable<void(EventBroadcast&) &&>;
 
   explicit EventBroadcast(RpcGateway& gateway) : gateway_(gateway) {}
+
+  // Those whose parent is not listed: the roots, or what a caller is granted.
+  static std::set<std::string> TopmostOf(const v1::ListBudgetsResponse& budgets);
 
   void Start();
 
@@ -99,8 +103,8 @@ class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
     size_t window_bytes = 0;
   };
 
-  // "tenant/resource": what clients of one tenant share. Names hold no newline.
-  static std::string KeyOf(const std::string& tenant, const std::string& resource);
+  // What clients of one audience share. Names hold no newline.
+  static std::string KeyOf(const std::string& audience, const std::string& resource);
 
   void Run();
 

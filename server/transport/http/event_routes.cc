@@ -64,7 +64,11 @@ class Opening : public std::enable_shared_from_this<Opening> {
   void Start() {
     Call<v1::Caller>("epsledger.v1.AccessService.GetCaller", v1::GetCallerRequest(),
                      [](Opening& self, const v1::Caller& caller) {
-                       self.client_.tenant = caller.tenant();
+                       self.client_.audience = caller.tenant();
+                       // No tenant's name holds a space.
+                       if (caller.grants_size() > 0) {
+                         absl::StrAppend(&self.client_.audience, " ", caller.principal());
+                       }
                        if (!self.resources.empty()) return self.FindNextPosition();
                        self.client_.all_roots = true;
                        self.ListRoots();
@@ -88,9 +92,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
     Call<v1::ListBudgetsResponse>(
         "epsledger.v1.BudgetService.ListBudgets", request,
         [](Opening& self, const v1::ListBudgetsResponse& answer) {
-          for (const v1::Budget& budget : answer.budgets()) {
-            if (budget.parent().empty()) self.resources.insert(budget.name());
-          }
+          self.resources = EventBroadcast::TopmostOf(answer);
           if (self.resources.size() > kMaxWatchedResources || !answer.next_page_token().empty()) {
             return std::move(self.reply_)(
                 HttpError(400, "invalid_argument",

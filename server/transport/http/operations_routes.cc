@@ -97,6 +97,12 @@ void AnswerMetrics(core::DurableLedger& ledger, std::shared_ptr<prometheus::Regi
         if (known.principal() == access::kAnybody) {
           return AnswerAllMetrics(ledger, std::move(registry), std::move(reply));
         }
+        if (known.grants_size() > 0) {
+          return std::move(reply)(
+              HttpError(403, "permission_denied",
+                        absl::StrCat("metrics are of the whole tenant; ", known.principal(),
+                                     " is limited to a part of it")));
+        }
         AnswerMetricsOf(ledger, core::Tenant{known.tenant()}, std::move(reply));
       });
 }

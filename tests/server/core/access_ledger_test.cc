@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "server/core/codec.h"
 #include "server/core/limits.h"
 
 namespace epsledger::core {
@@ -60,6 +61,7 @@ class AccessLedgerTest : public ::testing::Test {
       EXPECT_EQ(other.spec.id, token.spec.id);
       EXPECT_EQ(other.spec.tenant, token.spec.tenant);
       EXPECT_EQ(other.revoked, token.revoked);
+      EXPECT_EQ(other.grants, token.grants);
     }
     ASSERT_EQ(replayed.lost_entries().size(), ledger_.lost_entries().size());
     for (const auto& [root_id, lost] : ledger_.lost_entries()) {
@@ -99,6 +101,36 @@ TEST_F(AccessLedgerTest, ATenantsTokensInForceAreCountedAndNobodyElses) {
   EXPECT_FALSE(Create("acme", kNever).ok());
   EXPECT_TRUE(Create("acme", kNever, /*beyond_limit=*/true).ok()) << "the operator's";
   ExpectReplay();
+}
+
+// A token of a ledger that lost its grants would open the whole tenant.
+TEST_F(AccessLedgerTest, ATokenKeepsItsGrantsThroughTheEncoding) {
+  const std::vector<Grant> grants = {{"people", "", {"ChargeService.Charge"}},
+                                     {"people", "first", {}}};
+  const TokenSpec spec{.id = "t",
+                       .tenant = "acme",
+                       .expire_time_micros = kNever,
+                       .secret_hash = std::string(32, 'x')};
+  ASSERT_TRUE(Run({CreateToken{.spec = spec, .grants = grants}}).ok());
+  ASSERT_TRUE(Create("acme", kNever).ok());
+  EXPECT_EQ(ledger_.FindToken({"acme"}, "t")->grants, grants);
+  ExpectReplay();
+  AccessLedger read_again;
+  for (const Entry& entry : entries_) {
+    const absl::StatusOr<Entry> decoded = DecodeEntry(entry.content, entry.hash);
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    ASSERT_TRUE(read_again.Apply(*decoded).ok());
+  }
+  EXPECT_EQ(read_again.FindToken({"acme"}, "t")->grants, grants);
+
+  Entry without{.sequence = ledger_.head().sequence + 1,
+                .time_micros = ++time_,
+                .body = LimitedTokenCreated{
+                    .spec = {.id = "u", .secret_hash = std::string(32, 'y')}, .grants = {}}};
+  without.content = EncodeContent(without.sequence, without.time_micros, without.body);
+  without.hash = ChainHash(ledger_.head().hash, without.content);
+  EXPECT_EQ(ledger_.Apply(without).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ledger_.tokens().size(), 2u);
 }
 
 TEST_F(AccessLedgerTest, MakingAndRevokingWithoutEndNeedsABoundedMemory) {

@@ -19,11 +19,11 @@
 #include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
 #include "server/access/access_control.h"
-#include "server/access/method_roles.h"
+#include "server/access/method_rules.h"
 #include "server/storage/memory_store.h"
-#include "tests/server/storage/waiting_client.h"
 #include "tests/server/transport/good_requests.h"
 #include "tests/server/transport/test_server.h"
+#include "tests/server/transport/token_caller.h"
 
 namespace epsledger::transport {
 namespace {
@@ -32,134 +32,9 @@ using google::protobuf::MethodDescriptor;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string RequestFromText(const MethodDescriptor& method, const std::string& text) {
-  std::unique_ptr<google::protobuf::Message> request(
-      google::protobuf::MessageFactory::generated_factory()
-          ->GetPrototype(method.input_type())
-          ->New());
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, request.get())) << text;
-  return request->SerializeAsString();
-}
+class Authorisation : public TokenServer {};
 
-// A channel of calls that show a token: the same as a test client, with metadata.
-class Caller {
- public:
-  Caller(std::shared_ptr<grpc::Channel> channel, std::string authorization)
-      : channel_(std::move(channel)), authorization_(std::move(authorization)) {}
-
-  // The answer to bytes; of a stream, to its first message.
-  grpc::Status Call(const MethodDescriptor& method, const std::string& bytes,
-                    std::string* answer = nullptr) const {
-    grpc::GenericStub stub(channel_);
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
-    if (!authorization_.empty()) context.AddMetadata("authorization", authorization_);
-    const grpc::Slice slice(bytes);
-    const grpc::ByteBuffer request(&slice, 1);
-    grpc::CompletionQueue queue;
-    const auto wait = [&] {
-      void* tag = nullptr;
-      bool ok = false;
-      queue.Next(&tag, &ok);
-      return ok;
-    };
-    const std::string path = absl::StrCat("/", method.service()->full_name(), "/", method.name());
-    auto stream = stub.PrepareCall(&context, path, &queue);
-    stream->StartCall(nullptr);
-    wait();
-    stream->Write(request, nullptr);
-    if (wait()) {
-      stream->WritesDone(nullptr);
-      wait();
-    }
-    grpc::ByteBuffer response;
-    stream->Read(&response, nullptr);
-    if (wait()) {
-      std::vector<grpc::Slice> slices;
-      if (response.Dump(&slices).ok() && answer != nullptr) {
-        answer->clear();
-        for (const grpc::Slice& s : slices) {
-          answer->append(reinterpret_cast<const char*>(s.begin()), s.size());
-        }
-      }
-      // A stream that goes on was let in.
-      if (method.server_streaming()) context.TryCancel();
-    }
-    grpc::Status status;
-    stream->Finish(&status, nullptr);
-    wait();
-    return status;
-  }
-
-  template <class Response>
-  Reply<Response> Call(const std::string& method, const std::string& request_text) const {
-    const auto* descriptor = google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
-        "epsledger.v1." + method);
-    Reply<Response> reply;
-    std::string answer;
-    reply.status = Call(*descriptor, RequestFromText(*descriptor, request_text), &answer);
-    if (reply.ok()) {
-      EXPECT_TRUE(reply.response.ParseFromString(answer));
-    }
-    return reply;
-  }
-
- private:
-  const std::shared_ptr<grpc::Channel> channel_;
-  const std::string authorization_;
-};
-
-class Authorisation : public ::testing::Test {
- protected:
-  std::string MakeToken(const std::string& tenant, core::Role role,
-                        absl::Duration life = absl::Hours(1)) {
-    const absl::Time now = absl::Now();
-    // Made as of then, so that it may have expired by now.
-    auto made =
-        access::DraftToken(core::Tenant{tenant}, role, "of a test", now + absl::Hours(1), now);
-    EXPECT_TRUE(made.ok()) << made.status();
-    made->token.spec.expire_time_micros = absl::ToUnixMicros(now + life);
-    const auto outcome = WaitingClient(*server_.ledger)
-                             .Run(core::AccessCommand{core::CreateToken{made->token.spec}});
-    EXPECT_TRUE(outcome.ok()) << outcome.status();
-    last_token_id_ = made->token.spec.id;
-    return "Bearer " + made->secret;
-  }
-  void Revoke(const std::string& tenant, const std::string& id) {
-    EXPECT_TRUE(WaitingClient(*server_.ledger)
-                    .Run(core::AccessCommand{core::RevokeToken{{tenant}, id}})
-                    .ok());
-  }
-  Caller As(const std::string& authorization) {
-    return Caller(ChannelTo(*server_.server), authorization);
-  }
-
-  void MakeBudget(const Caller& admin, const std::string& id) {
-    const auto made = admin.Call<v1::Budget>("BudgetService.CreateBudget",
-                                             "budget_id: '" + id +
-                                                 "' budget { cap { pure_epsilon { epsilon: 8 } } "
-                                                 "neighboring_relation: ADD_OR_REMOVE_ONE "
-                                                 "privacy_unit: 'person' }");
-    EXPECT_TRUE(made.ok()) << made.status.error_message();
-  }
-  void MakeSession(const Caller& trainer, const std::string& budget) {
-    const auto made = trainer.Call<v1::Session>(
-        "SessionService.CreateSession",
-        "parent: 'budgets/" + budget +
-            "' session_id: 's' session { neighboring_relation: ADD_OR_REMOVE_ONE mode: ADAPTIVE "
-            "no_own_cap: true }");
-    EXPECT_TRUE(made.ok()) << made.status.error_message();
-    EXPECT_TRUE(trainer
-                    .Call<v1::Attempt>("SessionService.OpenAttempt",
-                                       "session: 'budgets/" + budget + "/sessions/s'")
-                    .ok());
-  }
-
-  TestServer server_;
-  std::string last_token_id_;
-};
-
-TEST(MethodRoles, EveryServiceOfTheSchemaIsAmongTheMethods) {
+TEST(MethodRules, EveryServiceOfTheSchemaIsAmongTheMethods) {
   std::vector<std::string> walked;
   for (const google::protobuf::FileDescriptor* file : ServiceFiles()) {
     walked.push_back(std::filesystem::path(file->name()).filename());
@@ -175,11 +50,11 @@ TEST(MethodRoles, EveryServiceOfTheSchemaIsAmongTheMethods) {
   EXPECT_THAT(files, ::testing::UnorderedElementsAreArray(walked));
 }
 
-TEST(MethodRoles, EveryMethodHasARoleAndARequestOfItsOwn) {
+TEST(MethodRules, EveryMethodHasARoleAndARequestOfItsOwn) {
   std::map<std::string, std::string> method_of_request;
   for (const MethodDescriptor* method : AllMethods()) {
-    EXPECT_TRUE(access::LeastRoleFor(method->full_name()).has_value())
-        << method->full_name() << " is missing in server/access/method_roles.cc: it is denied";
+    EXPECT_TRUE(access::FindMethodRule(method->full_name()) != nullptr)
+        << method->full_name() << " is missing in server/access/method_rules.cc: it is denied";
     if (method->client_streaming()) continue;
     const auto [other, is_new] =
         method_of_request.emplace(method->input_type()->full_name(), method->full_name());
@@ -189,10 +64,10 @@ TEST(MethodRoles, EveryMethodHasARoleAndARequestOfItsOwn) {
   EXPECT_GT(method_of_request.size(), 40u);
 }
 
-TEST(MethodRoles, AMethodThatIsNotInTheTableIsOpenToNobody) {
+TEST(MethodRules, AMethodThatIsNotInTheTableIsOpenToNobody) {
   for (const char* method : {"", "epsledger.v1.BudgetService.Nothing", "BudgetService.GetBudget",
                              "epsledger.v2.BudgetService.GetBudget", "epsledger.v1."}) {
-    EXPECT_FALSE(access::LeastRoleFor(method).has_value()) << method;
+    EXPECT_EQ(access::FindMethodRule(method), nullptr) << method;
   }
   TestServer server;
   access::AccessControl off(*server.ledger, {});
@@ -228,7 +103,7 @@ TEST_F(Authorisation, EveryMethodAnswersEveryKindOfCallerAsItsRoleSays) {
   int answers = 0;
   for (const MethodDescriptor* method : AllMethods()) {
     const bool exists = As(admin).Call(*method, "").error_code() != grpc::StatusCode::UNIMPLEMENTED;
-    const int least = static_cast<int>(access::LeastRoleFor(method->full_name()).value());
+    const int least = static_cast<int>(access::FindMethodRule(method->full_name())->least);
     for (const Row& row : rows) {
       const grpc::Status status = As(row.authorization).Call(*method, "");
       const std::string label =

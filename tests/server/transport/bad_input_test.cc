@@ -50,8 +50,9 @@ class BadInput : public ::testing::Test {
     const core::TokenSpec spare{.id = "spare",
                                 .expire_time_micros = absl::ToUnixMicros(absl::InfiniteFuture()),
                                 .secret_hash = std::string(32, 'h')};
-    EXPECT_TRUE(
-        WaitingClient(*server_.ledger).Run(core::AccessCommand{core::CreateToken{spare}}).ok());
+    EXPECT_TRUE(WaitingClient(*server_.ledger)
+                    .Run(core::AccessCommand{core::CreateToken{.spec = spare}})
+                    .ok());
   }
   TestClient& client() { return server_.client; }
 

@@ -272,7 +272,7 @@ TEST_F(EventStreamWithTokens, EndsWithTheToken) {
   const auto token = access::DraftToken(core::Tenant{}, core::Role::kViewer, "test",
                                         absl::Now() + absl::Hours(1), absl::Now());
   ASSERT_TRUE(token.ok());
-  ASSERT_TRUE(ledger.Run(core::AccessCommand{core::CreateToken{token->token.spec}}).ok());
+  ASSERT_TRUE(ledger.Run(core::AccessCommand{core::CreateToken{.spec = token->token.spec}}).ok());
   EventReader reader =
       Open("/v1/events?budget=b", "Authorization: Bearer " + token->secret + "\r\n");
   EXPECT_THAT(reader.head, StartsWith("HTTP/1.1 200"));
@@ -284,6 +284,37 @@ TEST_F(EventStreamWithTokens, EndsWithTheToken) {
   EXPECT_EQ(event->kind, "end");
   EXPECT_EQ(Json::parse(event->data)["code"], "unauthenticated");
   EXPECT_FALSE(reader.Next().has_value());
+}
+
+// Those who watch one resource share what is read of it: but not with those who may not.
+TEST_F(EventStreamWithTokens, TellsOfWhatIsGranted) {
+  WaitingClient ledger(*server_.ledger, absl::ToUnixMicros(absl::Now()));
+  for (const char* budget : {"a", "b"}) ASSERT_TRUE(ledger.CreateBudget(budget, 1).ok());
+  const auto header = [&](const std::vector<core::Grant>& grants) {
+    const auto token = access::DraftToken(core::Tenant{}, core::Role::kViewer, "test",
+                                          absl::Now() + absl::Hours(1), absl::Now(), grants);
+    EXPECT_TRUE(token.ok());
+    EXPECT_TRUE(ledger
+                    .Run(core::AccessCommand{core::CreateToken{.spec = token->token.spec,
+                                                               .grants = token->token.grants}})
+                    .ok());
+    return "Authorization: Bearer " + token->secret + "\r\n";
+  };
+  const std::string limited = header({{"a", "", {}}});
+  EventReader whole = Open("/v1/events?budget=b&after=0", header({}));
+  ASSERT_TRUE(whole.Next().has_value());
+  EventReader outside = Open("/v1/events?budget=b&after=0", limited);
+  const std::optional<SeenEvent> end = outside.Next();
+  ASSERT_TRUE(end.has_value());
+  EXPECT_EQ(end->kind, "end");
+  EXPECT_EQ(Json::parse(end->data)["code"], "not_found");
+  EventReader all = Open("/v1/events?after=0", limited);
+  const std::optional<SeenEvent> first = all.Next();
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(Json::parse(first->data)["budget"]["name"], "budgets/a");
+  const absl::StatusOr<EventPositions> positions = ReadEventId(first->id);
+  ASSERT_TRUE(positions.ok());
+  EXPECT_THAT(*positions, testing::ElementsAre(testing::Key("budgets/a")));
 }
 
 TEST(EventPositions, SurviveTheWayThroughAnId) {

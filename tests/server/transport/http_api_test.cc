@@ -331,13 +331,15 @@ class HttpApiWithTokens : public HttpApi {
   HttpApiWithTokens() : HttpApi(true) {}
 
   // The secret of a new token.
-  std::string NewToken(core::Role role, const core::Tenant& tenant = {}) {
+  std::string NewToken(core::Role role, const core::Tenant& tenant = {},
+                       const std::vector<core::Grant>& grants = {}) {
     const absl::Time now = absl::Now();
     absl::StatusOr<access::NewToken> draft =
-        access::DraftToken(tenant, role, "test", now + absl::Hours(1), now);
+        access::DraftToken(tenant, role, "test", now + absl::Hours(1), now, grants);
     EXPECT_TRUE(draft.ok()) << draft.status();
     EXPECT_TRUE(WaitingClient(*server_.ledger, absl::ToUnixMicros(now))
-                    .Run(core::AccessCommand{core::CreateToken{draft->token.spec}})
+                    .Run(core::AccessCommand{core::CreateToken{.spec = draft->token.spec,
+                                                               .grants = draft->token.grants}})
                     .ok());
     return draft->secret;
   }
@@ -409,6 +411,13 @@ TEST_F(HttpApiWithTokens, MetricsAreOfTheCallersTenant) {
   EXPECT_THAT(seen.body, Not(HasSubstr("rival")));
   EXPECT_THAT(seen.body, Not(HasSubstr("plans")));
   EXPECT_THAT(Read("/metrics", rival).body, HasSubstr("epsledger_budgets 2\n"));
+
+  const HttpAnswer limited =
+      Read("/metrics",
+           header(NewToken(core::Role::kAdmin, core::Tenant{"rival"}, {{"more-plans", "", {}}})));
+  EXPECT_EQ(limited.status, 403);
+  EXPECT_THAT(limited.body, HasSubstr("limited to a part"));
+  EXPECT_THAT(limited.body, Not(HasSubstr("secret-plans")));
 }
 
 TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "epsledger/v1/audit.pb.h"
+#include "server/transport/grpc/calls/granted_subject.h"
 #include "server/transport/grpc/converters/audit_convert.h"
 #include "server/transport/grpc/handlers/handler_context.h"
 #include "server/transport/grpc/limits.h"
@@ -65,6 +66,9 @@ absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
   Turn turn(*this);
   reading_ = false;
   if (ended_) return absl::OkStatus();
+  absl::Status granted =
+      CheckScope(reader, caller(), {.budget_id = budget_id_, .whole_ledger = true});
+  if (!granted.ok()) return granted;
   const core::Ledger* ledger = reader.LedgerOf(budget_id_);
   if (ledger == nullptr) return NoSuchBudget(budget_id_);
   if (!last_sequence_.has_value()) last_sequence_ = ledger->head().sequence;

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_UNARY_CALL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "server/access/caller.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/call_record.h"
+#include "server/transport/grpc/calls/granted_subject.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -56,6 +58,9 @@ class UnaryCall final : public OpenCall {
   const access::Caller& caller() const { return caller_; }
   void set_request(const google::protobuf::Message& request, const ResourceFields& fields)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // What the request of a caller with grants reads. REQUIRES: before anybody else has the call.
+  void set_subject(std::optional<GrantedSubject> subject) { subject_ = std::move(subject); }
+  const std::optional<GrantedSubject>& subject() const { return subject_; }
 
  private:
   UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request);
@@ -68,7 +73,8 @@ class UnaryCall final : public OpenCall {
   const std::string_view method_;
   const wire::CallOrigin origin_;
   const SteadyTime deadline_;
-  access::Caller caller_;               // set under the mutex, and not changed again
+  access::Caller caller_;  // set under the mutex, and not changed again
+  std::optional<GrantedSubject> subject_;
   metrics::RpcMetrics::Call measured_;  // of who took the responder
   absl::Mutex mutex_;
   std::unique_ptr<wire::Responder> responder_ ABSL_GUARDED_BY(mutex_);
@@ -129,6 +135,9 @@ void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& ha
   if (status.ok()) {
     static const auto& fields = *new ResourceFields(*Request::descriptor());
     call->set_request(request, fields);
+    if (call->caller().scope != nullptr) {
+      call->set_subject(SubjectOf(request, access::FindMethodRule(method)->subject));
+    }
     status = handler(request, call);
   }
   if (!status.ok()) call->Fail(status);

@@ -30,6 +30,28 @@ absl::StatusOr<core::Role> ReadRole(v1::Role::Kind role) {
   }
 }
 
+absl::StatusOr<core::Grant> ReadGrant(const std::string& field, const v1::Grant& message) {
+  core::Grant grant;
+  if (message.resource().find("/sessions/") != std::string::npos) {
+    absl::StatusOr<core::SessionName> session =
+        ParseSessionName(field + ".resource", message.resource());
+    if (!session.ok()) return session.status();
+    grant.budget_id = std::move(session->budget_id);
+    grant.session_id = std::move(session->session_id);
+  } else {
+    absl::StatusOr<std::string> budget = ParseBudgetName(field + ".resource", message.resource());
+    if (!budget.ok()) return budget.status();
+    grant.budget_id = *std::move(budget);
+  }
+  grant.methods = {message.methods().begin(), message.methods().end()};
+  return grant;
+}
+
+void ToProto(const core::Grant& grant, v1::Grant* message) {
+  message->set_resource(core::NameOf(grant));
+  for (const std::string& method : grant.methods) message->add_methods(method);
+}
+
 v1::Role::Kind ToProto(core::Role role) { return static_cast<v1::Role::Kind>(role); }
 
 }  // namespace
@@ -55,7 +77,15 @@ absl::StatusOr<access::NewToken> FromProto(const v1::CreateTokenRequest& request
   if (!status.ok()) return status;
   const absl::Time expire_time =
       absl::FromUnixSeconds(expire.seconds()) + absl::Nanoseconds(expire.nanos());
-  return access::DraftToken(tenant, *role, token.description(), expire_time, now);
+  std::vector<core::Grant> grants;
+  for (int i = 0; i < token.grants_size(); ++i) {
+    absl::StatusOr<core::Grant> grant =
+        ReadGrant(absl::StrCat("token.grants[", i, "]"), token.grants(i));
+    if (!grant.ok()) return grant.status();
+    grants.push_back(*std::move(grant));
+  }
+  return access::DraftToken(tenant, *role, token.description(), expire_time, now,
+                            std::move(grants));
 }
 
 absl::StatusOr<std::string> ParseTokenName(const std::string& field, std::string_view name) {
@@ -72,6 +102,7 @@ void ToProto(const core::Token& token, absl::Time now, v1::Token* message) {
   message->set_tenant(token.spec.tenant);
   message->set_role(ToProto(token.spec.role));
   message->set_description(token.spec.description);
+  for (const core::Grant& grant : token.grants) ToProto(grant, message->add_grants());
   ToProto(token.create_time_micros, message->mutable_create_time());
   if (token.created_by) ToProto(*token.created_by, message->mutable_created_by());
   if (token.revoked_by) ToProto(*token.revoked_by, message->mutable_revoked_by());
@@ -85,6 +116,8 @@ void ToProto(const access::Caller& caller, v1::Caller* message) {
   message->set_tenant(caller.tenant.name);
   message->set_role(ToProto(caller.role));
   message->set_principal(caller.principal);
+  if (caller.scope == nullptr) return;
+  for (const core::Grant& grant : *caller.scope) ToProto(grant, message->add_grants());
 }
 
 void ToProto(const core::DenialCount& denial, int64_t time_micros, v1::Denial* message) {

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "epsledger/v1/access_service.pb.h"
@@ -26,15 +27,13 @@ class AccessHandlers {
           absl::StatusOr<access::NewToken> made =
               FromProto(request, call->caller().tenant, absl::Now());
           if (!made.ok()) return made.status();
-          core::AccessCommand command{core::CreateToken{made->token.spec}};
-          SubmitNow<core::AccessOutcome>(
-              context_.ledger, std::move(command), {}, call,
-              [call, secret = made->secret](const core::AccessOutcome& outcome) {
-                v1::CreateTokenResponse message;
-                ToProto(outcome.token, absl::Now(), message.mutable_token());
-                message.set_secret(secret);
-                call->Succeed(message);
-              });
+          if (made->token.grants.empty()) return Create(context_.ledger, *std::move(made), call);
+          ReadState(context_.ledger, call,
+                    [&ledger = context_.ledger, call,
+                     made = *std::move(made)](core::LedgerReader& reader) mutable {
+                      absl::Status status = CheckBudgetsExist(reader, made.token.grants);
+                      return status.ok() ? Create(ledger, std::move(made), call) : status;
+                    });
           return absl::OkStatus();
         });
   }
@@ -83,6 +82,32 @@ class AccessHandlers {
   }
 
  private:
+  // A grant of a budget that is not there yet would be one of whatever gets that name.
+  static absl::Status CheckBudgetsExist(const core::LedgerReader& reader,
+                                        const std::vector<core::Grant>& grants) {
+    for (size_t i = 0; i < grants.size(); ++i) {
+      if (reader.LedgerOf(grants[i].budget_id) != nullptr) continue;
+      return absl::NotFoundError(absl::StrCat("token.grants[", i,
+                                              "].resource: ", FormatBudgetName(grants[i].budget_id),
+                                              ": there is no such budget"));
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status Create(core::DurableLedger& ledger, access::NewToken made, const Call& call) {
+    core::AccessCommand command{
+        core::CreateToken{.spec = made.token.spec, .grants = made.token.grants}};
+    SubmitNow<core::AccessOutcome>(
+        ledger, std::move(command), {}, call,
+        [call, secret = made.secret](const core::AccessOutcome& outcome) {
+          v1::CreateTokenResponse message;
+          ToProto(outcome.token, absl::Now(), message.mutable_token());
+          message.set_secret(secret);
+          call->Succeed(message);
+        });
+    return absl::OkStatus();
+  }
+
   static absl::Status AnswerList(core::LedgerReader& reader, const std::string& after, int64_t size,
                                  const Call& call) {
     const std::vector<const core::Token*> tokens =

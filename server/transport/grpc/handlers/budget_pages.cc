@@ -91,6 +91,11 @@ absl::StatusOr<std::vector<std::string>> NextIds(core::LedgerReader& reader,
   return TreeIds(*ledger, page.root, page.after, limit);
 }
 
+bool IsVisible(const core::Ledger& ledger, const std::string& budget_id,
+               const access::Caller& caller) {
+  return caller.scope == nullptr || core::Covers(*caller.scope, ledger, budget_id, "");
+}
+
 template <class Response>
 void Fill(core::DurableLedger& ledger, const Call& call, Page<Response> page) {
   ReadState(
@@ -103,11 +108,12 @@ void Fill(core::DurableLedger& ledger, const Call& call, Page<Response> page) {
         for (int64_t i = 0; i < std::min<int64_t>(now, ids->size()); ++i) {
           page.after = (*ids)[i];
           const core::Ledger& of_budget = *reader.LedgerOf(page.after);
+          if (!IsVisible(of_budget, page.after, call->caller())) continue;
+          --page.left;
           v1::Budget* budget = page.response.add_budgets();
           ToProto(of_budget, *of_budget.FindBudget(page.after), budget);
           page.bytes += budget->ByteSizeLong();
         }
-        page.left -= now;
         const bool is_full = page.left == 0 || page.bytes > kMaxPageBytes;
         if (more && !is_full) {
           if (!call->Abandoned()) Fill(ledger, call, std::move(page));

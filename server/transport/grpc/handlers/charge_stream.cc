@@ -30,6 +30,7 @@ absl::StatusOr<core::Command> ReadCommand(std::string_view bytes, const HeadKey&
                        .validate_only = request.validate_only(),
                        .last_seen = *std::move(seen),
                        .actor = access::ActorOf(caller),
+                       .scope = caller.scope,
                        .body = *std::move(charge)};
 }
 

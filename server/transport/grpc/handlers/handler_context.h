@@ -52,9 +52,9 @@ struct SubmitOptions {
   std::optional<core::SeenHead> last_seen = {};
 };
 
-// Submits a command that happens now, on the ledgers of the caller's tenant. `reply`, void(const
-// Outcome&), is called on a thread of the ledger with the durable outcome, the Outcome alternative
-// that belongs to the command; an error is answered here.
+// Submits a command that happens now, on the ledgers of the caller's tenant, within their grants.
+// `reply`, void(const Outcome&), is called on a thread of the ledger with the durable outcome, the
+// Outcome alternative that belongs to the command; an error is answered here.
 template <class Outcome, class Body, class Reply>
 void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, const Call& call,
                Reply reply) {
@@ -62,6 +62,7 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                         .validate_only = options.validate_only,
                         .last_seen = std::move(options.last_seen),
                         .actor = access::ActorOf(call->caller()),
+                        .scope = call->caller().scope,
                         .body = std::move(body),
                         .abandoned = [call] { return call->Abandoned(); }};
   ledger.Submit(call->caller().tenant, std::move(command),
@@ -74,14 +75,19 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                 });
 }
 
-// Reads the durable state of the caller's tenant. `read`, absl::Status(core::LedgerReader&), is
+// Reads the durable state of the caller's tenant, if their grants hold what the call is about: what
+// they do not hold is not found. `read`, absl::Status(core::LedgerReader&), is
 // called on a thread of the ledger: it copies out what it needs and answers, or returns the error
 // to answer.
 template <class ReadFunction>
 void ReadState(core::DurableLedger& ledger, const Call& call, ReadFunction read) {
   ledger.Read(call->caller().tenant,
               [call, read = std::move(read)](absl::StatusOr<core::LedgerReader*> reader) mutable {
-                absl::Status status = reader.ok() ? read(**reader) : reader.status();
+                absl::Status status = reader.status();
+                if (status.ok() && call->subject().has_value()) {
+                  status = CheckScope(**reader, call->caller(), *call->subject());
+                }
+                if (status.ok()) status = read(**reader);
                 if (!status.ok()) call->Fail(status);
               });
 }

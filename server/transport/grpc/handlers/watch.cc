@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "accounting/event/domain.h"
+#include "server/transport/grpc/calls/granted_subject.h"
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -106,6 +107,9 @@ void Watch::AskForPage() {
 }
 
 absl::StatusOr<const core::Ledger*> Watch::FindLedger(core::LedgerReader& reader) const {
+  absl::Status granted = CheckScope(
+      reader, caller(), {.budget_id = watched_.budget_id, .session_id = watched_.session_id});
+  if (!granted.ok()) return granted;
   const core::Ledger* ledger = reader.LedgerOf(watched_.budget_id);
   if (ledger == nullptr) return NoSuchBudget(watched_.budget_id);
   const core::SessionName session{watched_.budget_id, watched_.session_id};

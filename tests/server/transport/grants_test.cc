@@ -41,6 +41,10 @@ class Grants : public TokenServer {
                              const std::string& text) {
     std::string first;
     grpc::Status status = caller.Call(method, RequestFromText(method, text), &first);
+    // A stream that goes on was let in.
+    if (status.error_code() == grpc::StatusCode::CANCELLED && !first.empty()) {
+      status = grpc::Status::OK;
+    }
     v1::ChargeResult result;
     if (method.client_streaming() && result.ParseFromString(first) && result.has_error()) {
       status = grpc::Status(static_cast<grpc::StatusCode>(result.error().code()),
@@ -55,7 +59,7 @@ class Grants : public TokenServer {
   // Two roots as the good requests want them.
   void MakeRoots(const std::string& first, const std::string& second) {
     for (const std::string& root : {first, second}) {
-      MakeBudget(admin_, root);
+      MakeBudget(admin_, root, "", "zcdp { rho: 100 }");
       MakeSession(admin_, root);
     }
     MakeSession(admin_, first, "other");
@@ -288,9 +292,9 @@ TEST_F(Grants, AreMadeOverTheWireShownAndChecked) {
   const Caller limited = As("Bearer " + made.response.secret());
   EXPECT_EQ(shown(limited.Call<v1::Caller>("AccessService.GetCaller", "").response), both);
   bool listed = false;
-  for (const v1::Token& token :
-       admin_.Call<v1::ListTokensResponse>("AccessService.ListTokens", "page_size: 1000")
-           .response.tokens()) {
+  const auto tokens =
+      admin_.Call<v1::ListTokensResponse>("AccessService.ListTokens", "page_size: 1000");
+  for (const v1::Token& token : tokens.response.tokens()) {
     if (token.name() != made.response.token().name()) continue;
     listed = true;
     EXPECT_EQ(shown(token), both);

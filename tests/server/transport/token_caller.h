@@ -127,14 +127,13 @@ class TokenServer : public ::testing::Test {
     return Caller(ChannelTo(*server_.server), authorization);
   }
 
-  void MakeBudget(const Caller& admin, const std::string& id, const std::string& parent = "") {
+  void MakeBudget(const Caller& admin, const std::string& id, const std::string& parent = "",
+                  const std::string& cap = "pure_epsilon { epsilon: 8 }") {
     const auto made = admin.Call<v1::Budget>(
         "BudgetService.CreateBudget",
-        "budget_id: '" + id +
-            "' budget { cap { pure_epsilon { epsilon: 8 } } "
-            "neighboring_relation: ADD_OR_REMOVE_ONE "
-            "privacy_unit: 'person' " +
-            (parent.empty() ? "" : "parent: 'budgets/" + parent + "'") + " }");
+        absl::StrCat("budget_id: '", id, "' budget { cap { ", cap,
+                     " } neighboring_relation: ADD_OR_REMOVE_ONE privacy_unit: 'person' ",
+                     parent.empty() ? "" : "parent: 'budgets/" + parent + "'", " }"));
     EXPECT_TRUE(made.ok()) << made.status.error_message();
   }
   void MakeSession(const Caller& trainer, const std::string& budget, const std::string& id = "s") {

@@ -8,7 +8,7 @@ import time
 import zlib
 
 from raw_http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PRIORITY, RST_STREAM, SETTINGS,
-                       WINDOW_UPDATE, RawConnection, call_headers, frame, literal, message)
+                       WINDOW_UPDATE, RawConnection, call_headers, connect, frame, literal, message)
 
 CREATE_BUDGET = b"/epsledger.v1.BudgetService/CreateBudget"
 HEALTH_CHECK = b"/grpc.health.v1.Health/Check"
@@ -26,10 +26,9 @@ def until(seconds):
 def idle_connections(address, seconds):
     """As many as the server's file descriptors and more, that never say a word."""
     held = []
-    host, port = address.rsplit(":", 1)
     for _ in range(1100):
         try:
-            held.append(socket.create_connection((host, int(port)), timeout=5))
+            held.append(connect(address))
         except OSError:
             break
     for _ in until(seconds):
@@ -37,6 +36,15 @@ def idle_connections(address, seconds):
     for connection in held:
         connection.close()
     return "%d connections" % len(held)
+
+
+def connection_churn(address, seconds):
+    """Connections that begin HTTP/2 and end, as fast as can be: each takes the place of another stranger."""
+    made = 0
+    for _ in until(seconds):
+        RawConnection(address).close()
+        made += 1
+    return "%d connections" % made
 
 
 def rapid_reset(address, seconds):
@@ -325,7 +333,7 @@ def refused_calls(address, seconds):
     return "%d calls" % calls
 
 
-ATTACKS = [idle_connections, rapid_reset, server_resets, continuation, header_bomb, compressed_messages,
+ATTACKS = [idle_connections, connection_churn, rapid_reset, server_resets, continuation, header_bomb, compressed_messages,
            unfinished_requests, unfinished_without_settings, unfinished_with_false_token,
            streams_without_messages, unfinished_streams, four_gigabytes, small_frames,
            pings_unread, answers_unread, open_watches, refused_calls]

@@ -31,16 +31,21 @@ def message(payload, length=None, compressed=0):
     return bytes([compressed]) + struct.pack(">I", len(payload) if length is None else length) + payload
 
 
+def connect(address):
+    """From another address of this machine than that of clients: a peer is an address."""
+    host, port = address.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=30, source_address=("127.0.0.2", 0))
+
+
 class RawConnection:
     """A connection that takes part in HTTP/2 as far as it is told to."""
 
     def __init__(self, address, acknowledge=True, settings=b""):
-        host, port = address.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.socket = connect(address)
         self._read = b""
         self.next_stream = 1
-        self.socket.sendall(PREFACE + frame(SETTINGS, 0, 0, settings) +
-                            (frame(SETTINGS, ACK, 0) if acknowledge else b""))
+        # The server may have ended it already: then nothing that is sent arrives.
+        self.send(PREFACE + frame(SETTINGS, 0, 0, settings) + (frame(SETTINGS, ACK, 0) if acknowledge else b""))
 
     def send(self, data):
         """False once the server has ended the connection."""

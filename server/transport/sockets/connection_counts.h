@@ -20,8 +20,8 @@ struct ConnectionLimits {
   size_t reserved = 32;
 };
 
-// How many connections there are, and whether there is room for one more. A peer is an IPv4 address
-// or the /64 of an IPv6 address, which one household has. Not thread-safe.
+// How many connections there are, and whether there is room for one more. A peer as in
+// peer_key.h. Not thread-safe.
 class ConnectionCounts {
  public:
   explicit ConnectionCounts(ConnectionLimits limits = {}) : limits_(limits) {}

@@ -46,10 +46,11 @@ install(TARGETS epsledger-istdp epsledger-fsdp epsledger-fsdp-published epsledge
 set_target_properties(epsledger_client PROPERTIES EXPORT_NAME client)
 set_target_properties(epsledger_grpc PROPERTIES EXPORT_NAME client_stubs)
 set_target_properties(epsledger_proto PROPERTIES EXPORT_NAME client_messages)
+set_target_properties(epsledger_json_syntax PROPERTIES EXPORT_NAME client_json_syntax)
 set_target_properties(epsledger_accounting PROPERTIES EXPORT_NAME accounting)
 target_compile_features(epsledger_client INTERFACE cxx_std_20)
 target_compile_features(epsledger_accounting INTERFACE cxx_std_20)
-install(TARGETS epsledger_client epsledger_grpc epsledger_proto EXPORT epsledger_client_targets
+install(TARGETS epsledger_client epsledger_grpc epsledger_proto epsledger_json_syntax EXPORT epsledger_client_targets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 # Its headers include each other as "accounting/...", which is no name for a folder of /usr/include.

@@ -8,7 +8,7 @@
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
-#include "proto/convert/json_syntax.h"
+#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
 
@@ -70,7 +70,7 @@ absl::StatusOr<v1::CountedEvent> EventFlags::ToMessage() const {
 
 absl::StatusOr<Mechanism> ReadEvent(absl::string_view flag, absl::string_view json) {
   const std::string text(json);
-  absl::Status syntax = convert::CheckJsonObject(text, nullptr);
+  absl::Status syntax = json_syntax::CheckObject(text, nullptr);
   if (!syntax.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(flag, ": ", syntax.message()));
   }

@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "proto/convert/json_message.h"
-#include "proto/convert/json_syntax.h"
+#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::cli {
 namespace {
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<v1::CountedEvent>> ParseArray(const std::string& text
   // Read as the field of that name: then every message names the event as requests do.
   const std::string prefix = "{\"events\":";
   const std::string object = absl::StrCat(prefix, text, "}");
-  absl::Status status = convert::CheckJsonObject(object, nullptr);
+  absl::Status status = json_syntax::CheckObject(object, nullptr);
   if (!status.ok()) {
     return absl::InvalidArgumentError(WithoutPrefix(std::string(status.message()), prefix.size()));
   }

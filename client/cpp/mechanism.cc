@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/cpp/mechanism_message.h"
+#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger {
 
@@ -84,6 +85,10 @@ Mechanism Mechanism::Composed(const std::vector<CountedMechanism>& parts) {
 }
 
 absl::StatusOr<Mechanism> Mechanism::FromJson(std::string_view json) {
+  // The reader of protobuf takes the last of two values, and text that is no JSON.
+  if (absl::Status syntax = json_syntax::CheckObject(json, nullptr); !syntax.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("event: ", std::string(syntax.message())));
+  }
   v1::MechanismEvent event;
   const auto parsed = google::protobuf::util::JsonStringToMessage(std::string(json), &event);
   if (!parsed.ok()) {

@@ -10,7 +10,7 @@
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/guarantee_convert.h"
 #include "proto/convert/json_message.h"
-#include "proto/convert/json_syntax.h"
+#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::convert {
 namespace {
@@ -86,7 +86,7 @@ absl::StatusOr<accounting::Query> ToQuery(const v1::Query& query) {
 absl::Status ParseJson(std::string_view line, v1::ComputeRequest* request) {
   request->Clear();
   std::string id;
-  absl::Status status = CheckJsonObject(line, &id);
+  absl::Status status = json_syntax::CheckObject(line, &id);
   if (status.ok()) status = ReadJson(line, request);
   if (!status.ok()) {
     request->Clear();

@@ -8,7 +8,7 @@
 #include "accounting/event/mechanism_event.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/util/json_util.h"
-#include "proto/convert/json_syntax.h"
+#include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::convert {
 namespace {
@@ -83,7 +83,7 @@ absl::Status ReadJson(std::string_view text, google::protobuf::Message* message)
 }
 
 absl::Status ReadJsonObject(std::string_view text, google::protobuf::Message* message) {
-  if (absl::Status status = CheckJsonObject(text, nullptr); !status.ok()) return status;
+  if (absl::Status status = json_syntax::CheckObject(text, nullptr); !status.ok()) return status;
   return ReadJson(text, message);
 }
 

@@ -1,4 +1,4 @@
-#include "proto/convert/json_syntax.h"
+#include "proto/json_syntax/json_syntax.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"
 
-namespace epsledger::convert {
+namespace epsledger::json_syntax {
 namespace {
 
 using ::testing::HasSubstr;
@@ -16,7 +16,7 @@ TEST(JsonSyntax, TakesOneObject) {
        {"{}", " { } ", R"({"a":1})", R"({"a":-0.5e+7,"b":[],"c":[1,{"a":null}],"d":true})",
         R"({"a":"\u00e9\n\"\\"})", "{\"a\":\"\xce\xb5\xf0\x9f\x98\x80\"}",
         R"({"a":{"a":false},"b":{"a":0}})"}) {
-    const absl::Status status = CheckJsonObject(text, nullptr);
+    const absl::Status status = CheckObject(text, nullptr);
     EXPECT_TRUE(status.ok()) << text << ": " << status;
   }
 }
@@ -56,7 +56,7 @@ TEST(JsonSyntax, SaysWhereAndWhatItWants) {
            Wrong{R"({"a":1,"a":2})", "the key \"a\" only once"},
            Wrong{R"({"noise_multiplier":1,"noiseMultiplier":2})", "only once"},
        }) {
-    const absl::Status status = CheckJsonObject(wrong.text, nullptr);
+    const absl::Status status = CheckObject(wrong.text, nullptr);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << wrong.text;
     EXPECT_THAT(std::string(status.message()), HasSubstr(wrong.want)) << wrong.text;
   }
@@ -68,25 +68,25 @@ TEST(JsonSyntax, LimitsTheDepth) {
     text.append(depth - 1, '[').append(depth - 1, ']').append("}");
     return text;
   };
-  EXPECT_TRUE(CheckJsonObject(nested(kMaxJsonDepth), nullptr).ok());
-  EXPECT_FALSE(CheckJsonObject(nested(kMaxJsonDepth + 1), nullptr).ok());
-  EXPECT_FALSE(CheckJsonObject(nested(1'000'000), nullptr).ok());
+  EXPECT_TRUE(CheckObject(nested(kMaxDepth), nullptr).ok());
+  EXPECT_FALSE(CheckObject(nested(kMaxDepth + 1), nullptr).ok());
+  EXPECT_FALSE(CheckObject(nested(1'000'000), nullptr).ok());
 }
 
 TEST(JsonSyntax, GivesTheIdOfATextThatIsWrongAfterIt) {
   std::string id;
-  EXPECT_FALSE(CheckJsonObject(R"({"id":"a1","x":)", &id).ok());
+  EXPECT_FALSE(CheckObject(R"({"id":"a1","x":)", &id).ok());
   EXPECT_EQ(id, "a1");
   id.clear();
-  EXPECT_TRUE(CheckJsonObject(R"({"query":{"id":"inner"}})", &id).ok());
+  EXPECT_TRUE(CheckObject(R"({"query":{"id":"inner"}})", &id).ok());
   EXPECT_EQ(id, "");
 }
 
 RC_GTEST_PROP(JsonSyntax, SurvivesAnyText, (const std::string& text)) {
   std::string id;
-  (void)CheckJsonObject("{" + text, &id);
-  (void)CheckJsonObject(text + "}", &id);
+  (void)CheckObject("{" + text, &id);
+  (void)CheckObject(text + "}", &id);
 }
 
 }  // namespace
-}  // namespace epsledger::convert
+}  // namespace epsledger::json_syntax

@@ -87,6 +87,8 @@ RULES = [
          "a client knows the protocol only; it must work against a server that it was not built with"),
     Rule("client-not-accounting", "client", "never", ["accounting/"],
          "clients ask the ledger; client/cli reaches the mathematics through proto/convert, the one bridge"),
+    Rule("json-syntax-sees", "proto/json_syntax", "only", ["proto/json_syntax/", "absl/", STD],
+         "whether a text is JSON is asked by the server and by the thin client alike"),
     Rule("client-library-not-convert", "client/cpp", "never", ["proto/convert/"],
          "proto/convert brings the mathematics in; the library stays thin (client/cli may use it for offline computing)"),
     Rule("trainers-public-interface", "client/trainers", "never", [GRPC, PROTOBUF, "proto/", "client/cpp/(?!include/)"],
@@ -105,7 +107,7 @@ RULES = [
          "absl::string_view is another type than std::string_view in some builds of abseil: an ABI trap"),
 
     Rule("convert-sees", "proto/convert", "only",
-         ["proto/convert/", "accounting/", "absl/", "google/protobuf/", STD, r"(?!.*\.grpc\.pb\.h$).*\.pb\.h$"],
+         ["proto/convert/", "proto/json_syntax/", "accounting/", "absl/", "google/protobuf/", STD, r"(?!.*\.grpc\.pb\.h$).*\.pb\.h$"],
          "the bridge between messages and the mathematics knows these two and nothing else: no gRPC"),
 ]
 

@@ -39,9 +39,13 @@ TEST(Mechanism, DifferentParametersAreUnequal) {
 }
 
 TEST(Mechanism, JsonThatIsNotOneKnownEventIsRefused) {
-  for (const char* json : {"", "{", "[]", "7", "{}", "null", R"({"gauss": {"noiseMultiplier": 1}})",
-                           R"({"gaussian": {"sigma": 1}})", R"({"gaussian": {}, "laplace": {}})",
-                           R"({"gaussian": {"noiseMultiplier": "much"}})"}) {
+  for (const char* json :
+       {"", "{", "[]", "7", "{}", "null", R"({"gauss": {"noiseMultiplier": 1}})",
+        R"({"gaussian": {"sigma": 1}})", R"({"gaussian": {}, "laplace": {}})",
+        R"({"gaussian": {"noiseMultiplier": "much"}})",
+        R"({"gaussian": {"noiseMultiplier": 1, "noiseMultiplier": 9}})",
+        R"({"gaussian": {"noise_multiplier": 1, "noiseMultiplier": 9}})",
+        R"({gaussian: {noiseMultiplier: 1}})", R"({"gaussian": {"noiseMultiplier": 1}} x)"}) {
     EXPECT_EQ(Mechanism::FromJson(json).status().code(), absl::StatusCode::kInvalidArgument)
         << json;
   }

@@ -46,8 +46,8 @@ class Mechanism {
 
   // Parses the proto3 JSON of epsledger.v1.MechanismEvent, for example
   // {"poissonSampled": {"samplingProbability": 0.01, "event": {"gaussian": {"noiseMultiplier":
-  // 1}}}}: every event of the API. INVALID_ARGUMENT for what is not JSON, for unknown fields and
-  // unknown events, and for an empty event.
+  // 1}}}}: every event of the API. INVALID_ARGUMENT for what is not JSON of RFC 8259, for a key
+  // twice in one object, for unknown fields and unknown events, and for an empty event.
   static absl::StatusOr<Mechanism> FromJson(std::string_view json);
 
   // The proto3 JSON, on one line. FromJson(ToJson()) is equal to *this.

@@ -1,13 +1,24 @@
-#include "proto/convert/json_syntax.h"
+#include "proto/json_syntax/json_syntax.h"
 
 #include <cstddef>
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/event/mechanism_event.h"
 
-namespace epsledger::convert {
+namespace epsledger::json_syntax {
 namespace {
+
+// The other spelling of a key that protobuf's reader takes.
+std::string InLowerCamelCase(std::string_view key) {
+  std::string camel;
+  for (size_t i = 0; i < key.size(); ++i) {
+    if (key[i] == '_') continue;
+    const bool after_underscore = i > 0 && key[i - 1] == '_';
+    const bool is_small = key[i] >= 'a' && key[i] <= 'z';
+    camel += after_underscore && is_small ? static_cast<char>(key[i] - 'a' + 'A') : key[i];
+  }
+  return camel;
+}
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -76,7 +87,7 @@ class Checker {
   }
 
   absl::Status Object(int depth) {
-    if (depth > kMaxJsonDepth) return TooDeep();
+    if (depth > kMaxDepth) return TooDeep();
     ++next_;  // {
     SkipSpace();
     if (Take('}')) return absl::OkStatus();
@@ -87,7 +98,7 @@ class Checker {
       std::string key;
       absl::Status status = String(&key);
       if (!status.ok()) return status;
-      if (!keys.insert(accounting::JsonName(key.c_str())).second) {
+      if (!keys.insert(InLowerCamelCase(key)).second) {
         return Wrong(absl::StrCat("want the key \"", key, "\" only once"));
       }
       SkipSpace();
@@ -105,7 +116,7 @@ class Checker {
   }
 
   absl::Status Array(int depth) {
-    if (depth > kMaxJsonDepth) return TooDeep();
+    if (depth > kMaxDepth) return TooDeep();
     ++next_;  // [
     SkipSpace();
     if (Take(']')) return absl::OkStatus();
@@ -175,7 +186,7 @@ class Checker {
   }
 
   absl::Status TooDeep() const {
-    return Wrong(absl::StrCat("want at most ", kMaxJsonDepth, " levels"));
+    return Wrong(absl::StrCat("want at most ", kMaxDepth, " levels"));
   }
 
   std::string_view text_;
@@ -185,8 +196,8 @@ class Checker {
 
 }  // namespace
 
-absl::Status CheckJsonObject(std::string_view text, std::string* id) {
+absl::Status CheckObject(std::string_view text, std::string* id) {
   return Checker(text, id).Check();
 }
 
-}  // namespace epsledger::convert
+}  // namespace epsledger::json_syntax

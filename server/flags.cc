@@ -117,6 +117,18 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_flag("--insecure-plaintext", flags.server.insecure_plaintext,
                "Take plaintext on addresses that other machines can reach")
       ->envname("EPSLEDGERD_INSECURE_PLAINTEXT");
+  app.add_option("--oidc-issuer", flags.oidc.issuer,
+                 "Know callers by the tokens of this OpenID Connect issuer too: the claim iss")
+      ->envname("EPSLEDGERD_OIDC_ISSUER");
+  app.add_option("--oidc-audience", flags.oidc.audience,
+                 "What its tokens must be for: in the claim aud")
+      ->envname("EPSLEDGERD_OIDC_AUDIENCE");
+  app.add_option("--oidc-keys", flags.oidc.keys,
+                 "Its public keys, a JWK set: a file or an https URL, read again and again")
+      ->envname("EPSLEDGERD_OIDC_KEYS");
+  app.add_option("--oidc-rules", flags.oidc.rules_file,
+                 "Which claims give which tenant, role and grants: a JSON file (server/oidc)")
+      ->envname("EPSLEDGERD_OIDC_RULES");
   app.add_flag("--require-tokens", flags.server.require_tokens,
                "Know every caller by a token or certificate, also on this machine alone")
       ->envname("EPSLEDGERD_REQUIRE_TOKENS");

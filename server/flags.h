@@ -8,6 +8,7 @@
 
 #include "server/backup_commands.h"
 #include "server/ledger_commands.h"
+#include "server/oidc/oidc_provider.h"
 #include "server/open_store.h"
 #include "server/storage/group_commit_ledger.h"
 #include "server/transport/grpc/health_probe.h"
@@ -57,6 +58,8 @@ struct Flags {
   std::vector<std::string> http_host_names;
   // Lines of JSON rather than of text.
   bool json_log = false;
+  // Without an issuer: there is none.
+  oidc::OidcOptions oidc;
   // Of access_log::AccessLog; empty: there is none.
   std::string access_log_file;
   int64_t access_log_sample = 100;

@@ -30,6 +30,7 @@
 #include "server/heads/heads_file.h"
 #include "server/json_log.h"
 #include "server/metrics/observed_ledger.h"
+#include "server/oidc/oidc_provider.h"
 #include "server/open_store.h"
 #include "server/printable.h"
 #include "server/statement/signing_key.h"
@@ -219,6 +220,13 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
     access_log = *std::move(opened);
   }
   options.access_log = access_log.get();
+  std::unique_ptr<epsledger::oidc::OidcProvider> oidc;
+  if (flags.oidc.IsSaid()) {
+    auto started = epsledger::oidc::OidcProvider::Start(flags.oidc);
+    if (!started.ok()) return started.status();
+    oidc = *std::move(started);
+  }
+  options.identity_provider = oidc.get();
   auto server = Server::Start(options, observed);
   if (!server.ok()) return server.status();
   HttpRoutes routes(observed, registry, (*server)->in_process(),

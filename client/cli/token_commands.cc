@@ -148,7 +148,7 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
   create->footer(
       "Examples:\n"
       "  epsctl token create --role trainer --days 30 --description \"team vision\"\n"
-      "  epsctl token create --role trainer --within vision\n\n"
+      "  epsctl token create --role trainer --within adult\n\n"
       "A token that may spend a share of a budget is one within a child of it, whose cap is the "
       "share.");
   create->callback([&invocation, flags] { Create(invocation, *flags); });

@@ -40,6 +40,8 @@ absl::Status Unauthenticated(std::string_view why) {
       absl::StrCat(absl::string_view(why.data(), why.size()), ": ", kHowToGiveAToken));
 }
 
+}  // namespace
+
 absl::Status CheckGrants(const std::vector<core::Grant>& grants) {
   size_t bytes = 0;
   for (const core::Grant& grant : grants) {
@@ -61,8 +63,6 @@ absl::Status CheckGrants(const std::vector<core::Grant>& grants) {
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 bool IsActive(const core::Token& token, absl::Time now) {
   return !token.revoked && now < absl::FromUnixMicros(token.spec.expire_time_micros);
@@ -103,7 +103,7 @@ AccessControl::AccessControl(core::DurableLedger& ledger, AccessOptions options)
 
 bool AccessControl::IsOn() const {
   if (options_.insecure_off) return false;
-  return options_.required || !ledger_.Tokens()->empty();
+  return options_.required || options_.identity_provider != nullptr || !ledger_.Tokens()->empty();
 }
 
 std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credentials& credentials,
@@ -121,6 +121,13 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
                      "TOKEN_IN_PLAINTEXT", unknown};
     }
     const std::string_view secret = SecretIn(*credentials.authorization);
+    IdentityProvider* const provider = options_.identity_provider;
+    if (provider != nullptr && provider->MayBeOurs(secret)) {
+      absl::StatusOr<Caller> named = provider->CallerOf(secret, absl::Now());
+      if (!named.ok()) return Refusal{named.status(), "OIDC_TOKEN_NOT_TAKEN", unknown};
+      *caller = *std::move(named);
+      return std::nullopt;
+    }
     if (!IsSecret(secret)) {
       return Refusal{Unauthenticated("the metadata \"authorization\" holds no token"),
                      "TOKEN_MALFORMED", unknown};

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "server/access/caller.h"
 #include "server/access/denial_counts.h"
+#include "server/access/identity_provider.h"
 #include "server/access/method_rules.h"
 #include "server/core/access_command.h"
 #include "server/core/durable_ledger.h"
@@ -23,6 +24,9 @@ struct AccessOptions {
   bool required = false;
   // Access control is off, whatever there is.
   bool insecure_off = false;
+  // Of callers with tokens of others; then access control is on. nullptr: there is none. REQUIRES:
+  // it outlives the AccessControl.
+  IdentityProvider* identity_provider = nullptr;
 };
 
 // What a call shows of its caller.
@@ -45,6 +49,9 @@ struct NewToken {
 
 // True if `token` lets its holder in at `now`.
 bool IsActive(const core::Token& token, absl::Time now);
+
+// As DraftToken checks grants; names "token.grants".
+absl::Status CheckGrants(const std::vector<core::Grant>& grants);
 
 // A new token with its secret; durable only once its CreateToken is. INVALID_ARGUMENT unless the
 // tenant can be one, `expire_time` is in the future and at most ten years away, and `grants` name

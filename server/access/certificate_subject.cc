@@ -38,6 +38,7 @@ std::optional<std::string> OnlyEntry(const X509_NAME* subject, int kind) {
 // A name that cannot be mistaken for another kind of principal's.
 bool IsPrincipalName(const std::string& name) {
   return !name.empty() && name != kAnybody && !absl::StartsWith(name, "tokens/") &&
+         !absl::StartsWith(name, "oidc/") &&
          static_cast<int64_t>(name.size()) <= core::kMaxDisplayNameBytes &&
          std::none_of(name.begin(), name.end(),
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });

@@ -135,7 +135,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
 Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
     : ledger_(ledger),
       access_(ledger, {.required = options.require_tokens || OthersCanReach(options),
-                       .insecure_off = options.insecure_no_access_control}),
+                       .insecure_off = options.insecure_no_access_control,
+                       .identity_provider = options.identity_provider}),
       admission_(access_, !options.tls_client_ca_file.empty()),
       access_log_(options.access_log),
       registry_(options.registry ? options.registry : std::make_shared<prometheus::Registry>()),

@@ -57,6 +57,8 @@ struct ServerOptions {
   std::string statement_key_file;
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
+  // Who else says who calls; nullptr: nobody. REQUIRES: it outlives the server.
+  access::IdentityProvider* identity_provider = nullptr;
   // Where every call is told that has ended; nullptr: nowhere. REQUIRES: it outlives the server.
   access_log::AccessLog* access_log = nullptr;
   // Where calls are counted (metrics::RpcMetrics); nullptr: nowhere that anybody sees.

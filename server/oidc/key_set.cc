@@ -1,0 +1,136 @@
+#include "server/oidc/key_set.h"
+
+#include <cjose/cjose.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "proto/json_syntax/json_syntax.h"
+
+namespace epsledger::oidc {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMinRsaBits = 2048;
+
+absl::Status Wrong(const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat("key set: ", what));
+}
+
+// The text of a key's member; empty if it is missing or no text.
+std::string TextOf(const json& key, const char* member) {
+  const auto found = key.find(member);
+  return found != key.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+struct ReleaseKey {
+  void operator()(cjose_jwk_t* key) const { cjose_jwk_release(key); }
+};
+struct ReleaseSignature {
+  void operator()(cjose_jws_t* signature) const { cjose_jws_release(signature); }
+};
+using KeyPointer = std::unique_ptr<cjose_jwk_t, ReleaseKey>;
+
+// What a key may sign with.
+std::vector<std::string> AlgorithmsOf(const json& key) {
+  const std::string kind = TextOf(key, "kty");
+  const std::string curve = TextOf(key, "crv");
+  std::vector<std::string> algorithms;
+  if (kind == "RSA") {
+    algorithms = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"};
+  } else if (kind == "EC" && curve == "P-256") {
+    algorithms = {"ES256"};
+  } else if (kind == "EC" && curve == "P-384") {
+    algorithms = {"ES384"};
+  } else if (kind == "EC" && curve == "P-521") {
+    algorithms = {"ES512"};
+  }
+  // The set may say which of them.
+  const std::string only = TextOf(key, "alg");
+  if (only.empty()) return algorithms;
+  const bool is_one = std::find(algorithms.begin(), algorithms.end(), only) != algorithms.end();
+  return is_one ? std::vector<std::string>{only} : std::vector<std::string>();
+}
+
+}  // namespace
+
+struct KeySet::Key {
+  std::string kid;
+  std::vector<std::string> algorithms;
+  KeyPointer key;
+};
+
+KeySet::KeySet() = default;
+KeySet::KeySet(KeySet&&) noexcept = default;
+KeySet& KeySet::operator=(KeySet&&) noexcept = default;
+KeySet::~KeySet() = default;
+
+const KeySet::Key* KeySet::Find(std::string_view kid) const {
+  const auto found =
+      std::find_if(keys_.begin(), keys_.end(), [&](const Key& key) { return key.kid == kid; });
+  return found == keys_.end() ? nullptr : &*found;
+}
+
+absl::StatusOr<KeySet> KeySet::Parse(std::string_view text) {
+  if (absl::Status syntax = json_syntax::CheckObject(text, nullptr); !syntax.ok()) {
+    return Wrong(std::string(syntax.message()));
+  }
+  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto list = object.is_object() ? object.find("keys") : object.end();
+  if (list == object.end() || !list->is_array() || list->size() > kMaxKeys) {
+    return Wrong(absl::StrCat("want {\"keys\": [...]} with at most ", kMaxKeys));
+  }
+  KeySet set;
+  for (const json& member : *list) {
+    if (!member.is_object()) return Wrong("a key is no object");
+    if (member.contains("d") || member.contains("k")) {
+      return Wrong(
+          "it holds a private or shared key: whoever reads it can make tokens. Want the public "
+          "keys "
+          "alone");
+    }
+    const std::string kid = TextOf(member, "kid");
+    const std::string use = TextOf(member, "use");
+    std::vector<std::string> algorithms = AlgorithmsOf(member);
+    if (kid.empty() || algorithms.empty() || (!use.empty() && use != "sig")) continue;
+    if (set.Has(kid)) return Wrong(absl::StrCat("the kid \"", kid, "\" is there twice"));
+    const std::string one = member.dump();
+    cjose_err error{};
+    KeyPointer key(cjose_jwk_import(one.data(), one.size(), &error));
+    if (key == nullptr) return Wrong(absl::StrCat("the key \"", kid, "\" does not parse"));
+    if (TextOf(member, "kty") == "RSA" && cjose_jwk_get_keysize(key.get(), &error) < kMinRsaBits) {
+      return Wrong(absl::StrCat("the key \"", kid, "\" is shorter than ", kMinRsaBits, " bits"));
+    }
+    set.keys_.push_back({kid, std::move(algorithms), std::move(key)});
+  }
+  if (set.keys_.empty()) {
+    return Wrong(
+        "it holds no key that can be used: want RSA, or EC on P-256, P-384 or P-521, with "
+        "a kid");
+  }
+  return set;
+}
+
+absl::Status KeySet::Verify(const std::string& compact, std::string_view kid,
+                            std::string_view algorithm) const {
+  const Key* key = Find(kid);
+  if (key == nullptr) return absl::UnauthenticatedError("its key is not one of the issuer's");
+  if (std::find(key->algorithms.begin(), key->algorithms.end(), algorithm) ==
+      key->algorithms.end()) {
+    return absl::UnauthenticatedError("its key does not sign with its algorithm");
+  }
+  cjose_err error{};
+  const std::unique_ptr<cjose_jws_t, ReleaseSignature> signature(
+      cjose_jws_import(compact.data(), compact.size(), &error));
+  if (signature == nullptr || !cjose_jws_verify(signature.get(), key->key.get(), &error)) {
+    return absl::UnauthenticatedError("its signature is not that of the issuer's key");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace epsledger::oidc

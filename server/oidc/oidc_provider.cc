@@ -1,0 +1,174 @@
+#include "server/oidc/oidc_provider.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/access/secret.h"
+#include "server/oidc/jwt.h"
+#include "spdlog/spdlog.h"
+
+namespace epsledger::oidc {
+namespace {
+
+absl::Status Unauthenticated(const absl::Status& why) {
+  return absl::UnauthenticatedError(
+      absl::StrCat("the issuer's token is not taken: ", std::string(why.message())));
+}
+
+// Says when something begins to fail and when it ends.
+class Failing {
+ public:
+  explicit Failing(const char* what) : what_(what) {}
+
+  void Note(const absl::Status& status) {
+    const bool was_failing = std::exchange(is_failing_, !status.ok());
+    if (!status.ok() && !was_failing) {
+      spdlog::error("{}: those before stay: {}", what_, std::string(status.message()));
+    } else if (status.ok() && was_failing) {
+      spdlog::info("{}: read again", what_);
+    }
+  }
+
+ private:
+  const char* const what_;
+  bool is_failing_ = false;
+};
+
+}  // namespace
+
+OidcProvider::OidcProvider(OidcOptions options, DocumentSource keys, DocumentSource rules)
+    : options_(std::move(options)),
+      keys_source_(std::move(keys)),
+      rules_source_(std::move(rules)) {}
+
+absl::StatusOr<std::unique_ptr<OidcProvider>> OidcProvider::Start(const OidcOptions& options) {
+  if (options.issuer.empty() || options.audience.empty() || options.keys.empty() ||
+      options.rules_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--oidc-issuer, --oidc-audience, --oidc-keys and --oidc-rules: want all of them or none");
+  }
+  absl::StatusOr<DocumentSource> keys = DocumentSource::Of("--oidc-keys", options.keys);
+  if (!keys.ok()) return keys.status();
+  absl::StatusOr<DocumentSource> rules = DocumentSource::Of("--oidc-rules", options.rules_file);
+  if (!rules.ok()) return rules.status();
+  std::unique_ptr<OidcProvider> provider(
+      new OidcProvider(options, *std::move(keys), *std::move(rules)));
+  if (absl::Status status = provider->ReadRules(); !status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--oidc-rules: ", std::string(status.message())));
+  }
+  if (absl::Status status = provider->ReadKeys(); !status.ok()) {
+    if (!provider->keys_source_.is_url() || absl::IsInvalidArgument(status)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--oidc-keys: ", std::string(status.message())));
+    }
+    spdlog::warn("--oidc-keys: {}: tokens of the issuer cannot be checked until it answers",
+                 std::string(status.message()));
+  }
+  provider->reader_ = std::thread([raw = provider.get()] { raw->KeepReading(); });
+  return provider;
+}
+
+OidcProvider::~OidcProvider() {
+  stopping_ = true;
+  {
+    absl::MutexLock lock(&mutex_);  // whoever waits looks again
+  }
+  if (reader_.joinable()) reader_.join();
+}
+
+absl::Status OidcProvider::ReadRules() {
+  absl::StatusOr<std::string> text = rules_source_.Read(stopping_);
+  if (!text.ok()) return text.status();
+  if (*text == rules_text_) return absl::OkStatus();
+  absl::StatusOr<ClaimRules> rules = ClaimRules::Parse(*text);
+  if (!rules.ok()) return rules.status();
+  rules_text_ = *std::move(text);
+  absl::MutexLock lock(&mutex_);
+  rules_ = *std::move(rules);
+  known_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status OidcProvider::ReadKeys() {
+  absl::StatusOr<std::string> text = keys_source_.Read(stopping_);
+  if (!text.ok()) return text.status();
+  std::optional<KeySet> keys;
+  if (*text != keys_text_) {
+    absl::StatusOr<KeySet> parsed = KeySet::Parse(*text);
+    if (!parsed.ok()) return parsed.status();
+    keys = *std::move(parsed);
+    keys_text_ = *std::move(text);
+  }
+  absl::MutexLock lock(&mutex_);
+  keys_time_ = absl::Now();
+  if (!keys.has_value()) return absl::OkStatus();
+  keys_ = std::move(keys);
+  known_.clear();
+  return absl::OkStatus();
+}
+
+void OidcProvider::KeepReading() {
+  Failing failing_rules("--oidc-rules");
+  Failing failing_keys("--oidc-keys");
+  absl::Duration since_keys = absl::ZeroDuration();
+  while (!stopping_) {
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto is_to_end = [this] { return stopping_.load(); };
+      mutex_.AwaitWithTimeout(absl::Condition(&is_to_end), kFileInterval);
+      since_keys += kFileInterval;
+      const bool is_due =
+          !keys_source_.is_url() || since_keys >= kUrlInterval ||
+          (since_keys >= kUnknownKeyInterval && (unknown_key_came_ || !keys_.has_value()));
+      if (stopping_) return;
+      if (is_due) {
+        since_keys = absl::ZeroDuration();
+        unknown_key_came_ = false;
+      }
+    }
+    failing_rules.Note(ReadRules());
+    if (since_keys == absl::ZeroDuration()) failing_keys.Note(ReadKeys());
+  }
+}
+
+bool OidcProvider::MayBeOurs(std::string_view token) const {
+  return token.size() > 2 && token.substr(0, 2) == "ey";  // '{"' in base64url
+}
+
+absl::StatusOr<OidcProvider::Known> OidcProvider::Check(std::string_view token, absl::Time now) {
+  absl::StatusOr<Jwt> jwt = ParseJwt(token);
+  if (!jwt.ok()) return Unauthenticated(jwt.status());
+  if (!keys_->Has(jwt->kid)) {
+    unknown_key_came_ = true;
+    return Unauthenticated(
+        absl::UnauthenticatedError("its key is not one of the issuer's; they are read again soon"));
+  }
+  absl::Status status = keys_->Verify(std::string(token), jwt->kid, jwt->algorithm);
+  if (status.ok()) status = CheckClaims(jwt->claims, options_.issuer, options_.audience, now);
+  if (!status.ok()) return Unauthenticated(status);
+  absl::StatusOr<access::Caller> caller = rules_->CallerOf(jwt->claims);
+  if (!caller.ok()) return Unauthenticated(caller.status());
+  return Known{.caller = *std::move(caller), .begin = now, .end = EndOf(jwt->claims)};
+}
+
+absl::StatusOr<access::Caller> OidcProvider::CallerOf(std::string_view token, absl::Time now) {
+  const std::string hash = access::HashOfSecret(token);
+  absl::MutexLock lock(&mutex_);
+  if (!keys_.has_value() || now > keys_time_ + kMaxKeyAge) {
+    return absl::UnavailableError(
+        "tokens of the issuer cannot be checked now: its keys could not be read");
+  }
+  const auto found = known_.find(hash);
+  // A clock that was set back may be before what was looked at then.
+  if (found != known_.end() && found->second.begin <= now && now < found->second.end) {
+    return found->second.caller;
+  }
+  absl::StatusOr<Known> known = Check(token, now);
+  if (!known.ok()) return known.status();
+  if (known_.size() >= kMaxKnownTokens) known_.clear();
+  return known_.insert_or_assign(hash, *std::move(known)).first->second.caller;
+}
+
+}  // namespace epsledger::oidc

@@ -1,0 +1,97 @@
+#ifndef EPSLEDGER_SERVER_OIDC_OIDC_PROVIDER_H_
+#define EPSLEDGER_SERVER_OIDC_OIDC_PROVIDER_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/access/identity_provider.h"
+#include "server/oidc/claim_rules.h"
+#include "server/oidc/document_source.h"
+#include "server/oidc/key_set.h"
+
+namespace epsledger::oidc {
+
+struct OidcOptions {
+  std::string issuer;    // the claim iss, to the byte
+  std::string audience;  // in the claim aud
+  std::string keys;      // the issuer's JWK set: a file or an https URL
+  std::string rules_file;
+
+  // Any of it: then all of it must be.
+  bool IsSaid() const {
+    return !issuer.empty() || !audience.empty() || !keys.empty() || !rules_file.empty();
+  }
+};
+
+// Knows callers by the tokens of an OpenID Connect issuer: JSON web tokens that it signed, for this
+// service, and a table of what their claims are worth (claim_rules.h).
+//
+// Keys and rules are read again while the server runs: a file within kFileInterval of its change, a
+// URL every kUrlInterval, and soon (kUnknownKeyInterval at most) after a token came that names a
+// key which is not known: so a key that the issuer begins to use is known, and one that it
+// withdraws is not. What cannot be read, or is wrong, leaves the one before, with a line in the
+// log; keys that could not be read for kMaxKeyAge are not believed any more. Thread-safe.
+class OidcProvider final : public access::IdentityProvider {
+ public:
+  // INVALID_ARGUMENT for rules that are wrong, a key file that is not there or wrong. A URL that
+  // does not answer is tried again: until then tokens cannot be checked.
+  static absl::StatusOr<std::unique_ptr<OidcProvider>> Start(const OidcOptions& options);
+  ~OidcProvider() override;
+
+  bool MayBeOurs(std::string_view token) const override;
+  // Cost: a hash of the token where it came before; a signature otherwise.
+  absl::StatusOr<access::Caller> CallerOf(std::string_view token, absl::Time now) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Known {
+    access::Caller caller;
+    absl::Time begin;
+    absl::Time end;
+  };
+
+  OidcProvider(OidcOptions options, DocumentSource keys, DocumentSource rules);
+  // What the two places hold now, if it has changed.
+  absl::Status ReadRules() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status ReadKeys() ABSL_LOCKS_EXCLUDED(mutex_);
+  void KeepReading() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Known> Check(std::string_view token, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const OidcOptions options_;
+  const DocumentSource keys_source_;
+  const DocumentSource rules_source_;
+  // Of the reading thread.
+  std::string keys_text_;
+  std::string rules_text_;
+
+  std::atomic<bool> stopping_{false};
+  absl::Mutex mutex_;
+  std::optional<KeySet> keys_ ABSL_GUARDED_BY(mutex_);
+  absl::Time keys_time_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // of the last good read
+  std::optional<ClaimRules> rules_ ABSL_GUARDED_BY(mutex_);
+  bool unknown_key_came_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<std::string, Known> known_ ABSL_GUARDED_BY(mutex_);  // by the SHA-256 of the token
+  std::thread reader_;
+};
+
+inline constexpr absl::Duration kFileInterval = absl::Seconds(2);
+inline constexpr absl::Duration kUrlInterval = absl::Minutes(5);
+inline constexpr absl::Duration kUnknownKeyInterval = absl::Seconds(10);
+inline constexpr absl::Duration kMaxKeyAge = absl::Hours(24);
+// Callers whose tokens are remembered: a few hundred bytes each.
+inline constexpr size_t kMaxKnownTokens = 4'096;
+
+}  // namespace epsledger::oidc
+
+#endif  // EPSLEDGER_SERVER_OIDC_OIDC_PROVIDER_H_

@@ -36,7 +36,7 @@ std::optional<json> ObjectIn(absl::string_view part) {
 }
 
 // A text of the header; nothing if it is missing or no text.
-std::optional<std::string> TextOf(const json& header, const char* name) {
+std::optional<std::string> HeaderText(const json& header, const char* name) {
   const auto found = header.find(name);
   if (found == header.end() || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
@@ -78,13 +78,13 @@ absl::StatusOr<Jwt> ParseJwt(std::string_view compact) {
   const std::optional<json> header = ObjectIn(parts[0]);
   std::optional<json> claims = ObjectIn(parts[1]);
   if (!header || !claims) return Refused("its header or its claims are no JSON object");
-  const std::optional<std::string> algorithm = TextOf(*header, "alg");
-  const std::optional<std::string> kid = TextOf(*header, "kid");
+  const std::optional<std::string> algorithm = HeaderText(*header, "alg");
+  const std::optional<std::string> kid = HeaderText(*header, "kid");
   if (!algorithm || !kid) return Refused("its header names no algorithm (alg) and key (kid)");
   if (header->contains("crit"))
     return Refused("its header asks for what this server does not know");
   if (header->contains("typ")) {
-    const std::string type = absl::AsciiStrToLower(TextOf(*header, "typ").value_or(""));
+    const std::string type = absl::AsciiStrToLower(HeaderText(*header, "typ").value_or(""));
     if (type != "jwt" && type != "at+jwt" && type != "application/at+jwt") {
       return Refused("its header says that it is no JSON web token (typ)");
     }

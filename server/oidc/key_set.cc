@@ -23,23 +23,19 @@ absl::Status Wrong(const std::string& what) {
 }
 
 // The text of a key's member; empty if it is missing or no text.
-std::string TextOf(const json& key, const char* member) {
+std::string MemberText(const json& key, const char* member) {
   const auto found = key.find(member);
   return found != key.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-struct ReleaseKey {
-  void operator()(cjose_jwk_t* key) const { cjose_jwk_release(key); }
-};
 struct ReleaseSignature {
   void operator()(cjose_jws_t* signature) const { cjose_jws_release(signature); }
 };
-using KeyPointer = std::unique_ptr<cjose_jwk_t, ReleaseKey>;
 
 // What a key may sign with.
 std::vector<std::string> AlgorithmsOf(const json& key) {
-  const std::string kind = TextOf(key, "kty");
-  const std::string curve = TextOf(key, "crv");
+  const std::string kind = MemberText(key, "kty");
+  const std::string curve = MemberText(key, "crv");
   std::vector<std::string> algorithms;
   if (kind == "RSA") {
     algorithms = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"};
@@ -51,7 +47,7 @@ std::vector<std::string> AlgorithmsOf(const json& key) {
     algorithms = {"ES512"};
   }
   // The set may say which of them.
-  const std::string only = TextOf(key, "alg");
+  const std::string only = MemberText(key, "alg");
   if (only.empty()) return algorithms;
   const bool is_one = std::find(algorithms.begin(), algorithms.end(), only) != algorithms.end();
   return is_one ? std::vector<std::string>{only} : std::vector<std::string>();
@@ -60,9 +56,14 @@ std::vector<std::string> AlgorithmsOf(const json& key) {
 }  // namespace
 
 struct KeySet::Key {
+  struct Release {
+    void operator()(cjose_jwk_t* key) const { cjose_jwk_release(key); }
+  };
+  using Pointer = std::unique_ptr<cjose_jwk_t, Release>;
+
   std::string kid;
   std::vector<std::string> algorithms;
-  KeyPointer key;
+  Pointer key;
 };
 
 KeySet::KeySet() = default;
@@ -94,16 +95,17 @@ absl::StatusOr<KeySet> KeySet::Parse(std::string_view text) {
           "keys "
           "alone");
     }
-    const std::string kid = TextOf(member, "kid");
-    const std::string use = TextOf(member, "use");
+    const std::string kid = MemberText(member, "kid");
+    const std::string use = MemberText(member, "use");
     std::vector<std::string> algorithms = AlgorithmsOf(member);
     if (kid.empty() || algorithms.empty() || (!use.empty() && use != "sig")) continue;
     if (set.Has(kid)) return Wrong(absl::StrCat("the kid \"", kid, "\" is there twice"));
     const std::string one = member.dump();
     cjose_err error{};
-    KeyPointer key(cjose_jwk_import(one.data(), one.size(), &error));
+    Key::Pointer key(cjose_jwk_import(one.data(), one.size(), &error));
     if (key == nullptr) return Wrong(absl::StrCat("the key \"", kid, "\" does not parse"));
-    if (TextOf(member, "kty") == "RSA" && cjose_jwk_get_keysize(key.get(), &error) < kMinRsaBits) {
+    if (MemberText(member, "kty") == "RSA" &&
+        cjose_jwk_get_keysize(key.get(), &error) < kMinRsaBits) {
       return Wrong(absl::StrCat("the key \"", kid, "\" is shorter than ", kMinRsaBits, " bits"));
     }
     set.keys_.push_back({kid, std::move(algorithms), std::move(key)});

@@ -426,17 +426,24 @@ TEST_F(Provider, FollowsItsKeysAndRules) {
   Write("keys", SetOf({next.Json()}));
   EXPECT_TRUE(Until([&] { return !takes(token); }));
   EXPECT_TRUE(takes(newer));
-  // What is wrong leaves what was there.
-  Write("keys", "{}");
-  Write("rules", "{}");
-  absl::SleepFor(2 * kFileInterval);
-  EXPECT_TRUE(takes(newer));
   // A group that is worth something else now, also for a token that is remembered.
-  Write("rules", absl::StrReplaceAll(kRules, {{"\"vision\"", "\"audio\""}}));
-  EXPECT_TRUE(Until([&] {
-    const auto caller = (*provider)->CallerOf(newer, now);
-    return caller.ok() && caller->role == core::Role::kViewer;
-  }));
+  const auto becomes = [&](core::Role role) {
+    return Until([&] {
+      const auto caller = (*provider)->CallerOf(newer, now);
+      return caller.ok() && caller->role == role;
+    });
+  };
+  const std::string other = absl::StrReplaceAll(kRules, {{"\"vision\"", "\"audio\""}});
+  Write("rules", other);
+  EXPECT_TRUE(becomes(core::Role::kViewer));
+  // What is wrong leaves what was there: rules are read, then keys, then rules.
+  Write("keys", "{}");
+  Write("rules", kRules);
+  EXPECT_TRUE(becomes(core::Role::kTrainer));
+  Write("rules", other);
+  EXPECT_TRUE(becomes(core::Role::kViewer));
+  EXPECT_TRUE(takes(newer));
+  EXPECT_FALSE(takes(token));
 }
 
 TEST_F(Provider, DoesNotStartWithWhatIsWrong) {

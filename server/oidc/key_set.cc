@@ -57,7 +57,7 @@ std::vector<std::string> AlgorithmsOf(const json& key) {
 
 struct KeySet::Key {
   struct Release {
-    void operator()(cjose_jwk_t* key) const { cjose_jwk_release(key); }
+    void operator()(cjose_jwk_t* raw) const { cjose_jwk_release(raw); }
   };
   using Pointer = std::unique_ptr<cjose_jwk_t, Release>;
 

@@ -49,6 +49,14 @@ void AddFlags(CLI::App& app, Flags& flags) {
                  "The key that signs privacy statements, PEM; made if missing. If not said, "
                  "statement.key in the data directory; servers of one PostgreSQL share one")
       ->envname("EPSLEDGERD_STATEMENT_KEY");
+  app.add_option("--statement-key-before", flags.server.former_statement_key_files,
+                 "A key that signed before this one: what it signed is still the server's. May be "
+                 "repeated")
+      ->envname("EPSLEDGERD_STATEMENT_KEY_BEFORE")
+      ->delimiter(',');
+  app.add_option("--server-name", flags.server.name,
+                 "What statements call this server, as https://privacy.example.org")
+      ->envname("EPSLEDGERD_SERVER_NAME");
   app.add_option("--publish-heads", flags.publish_heads_file,
                  "A file on another disk that gets the signed heads of all ledgers, a line at a "
                  "time; at the start the ledgers must hold what it says")
@@ -230,9 +238,9 @@ void AddLedger(CLI::App& app, LedgerCommand& flags) {
   verify->add_option("--heads", flags.heads_file,
                      "A file of --publish-heads: the ledgers must hold what it says");
   verify->add_option(
-      "--public-key", flags.public_key,
+      "--public-key", flags.public_keys,
       "With --heads: the 64 digits of the key that signed it, as `epsctl server info` "
-      "shows it; otherwise statement.key in the data directory");
+      "shows it, and of those before it; otherwise statement.key in the data directory");
   AddPlace(*verify, flags.place, "Of a server that is stopped", Variables::kIgnored);
 
   CLI::App* import =

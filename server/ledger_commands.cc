@@ -100,7 +100,7 @@ class PublishedHeads {
   static absl::StatusOr<PublishedHeads> Read(const LedgerCommand& command) {
     PublishedHeads published;
     if (command.heads_file.empty()) return published;
-    absl::StatusOr<std::string> key = PublicKey(command);
+    absl::StatusOr<std::string> key = PublicKeys(command);
     if (!key.ok()) return key.status();
     const auto content = heads::HeadsFile(command.heads_file).Read(*key);
     if (!content.ok()) return content.status();
@@ -166,13 +166,15 @@ class PublishedHeads {
   }
 
  private:
-  static absl::StatusOr<std::string> PublicKey(const LedgerCommand& command) {
+  static absl::StatusOr<std::vector<std::string>> PublicKeys(const LedgerCommand& command) {
     constexpr size_t kBytes = 32;
-    if (!command.public_key.empty()) {
-      const std::string key = absl::HexStringToBytes(command.public_key);
-      if (command.public_key.size() == 2 * kBytes && key.size() == kBytes) return key;
+    std::vector<std::string> keys;
+    for (const std::string& digits : command.public_keys) {
+      keys.push_back(absl::HexStringToBytes(digits));
+      if (digits.size() == 2 * kBytes && keys.back().size() == kBytes) continue;
       return absl::InvalidArgumentError("--public-key: want 64 hexadecimal digits");
     }
+    if (!keys.empty()) return keys;
     const std::string path = command.place.data_dir + "/statement.key";
     std::error_code error;
     if (command.place.data_dir.empty() || !std::filesystem::exists(path, error)) {
@@ -180,7 +182,7 @@ class PublishedHeads {
     }
     const absl::StatusOr<statement::SigningKey> key = statement::SigningKey::LoadOrCreate(path);
     if (!key.ok()) return key.status();
-    return key->public_key();
+    return std::vector<std::string>{key->public_key()};
   }
 
   // Tells who let a ledger out of quarantine, and why.

@@ -18,7 +18,7 @@ struct LedgerCommand {
   bool prices = false;  // with kVerify: proves prices in units again
   // With kVerify: a file of published heads, and the key that signed it in hexadecimal.
   std::string heads_file;
-  std::string public_key;
+  std::vector<std::string> public_keys;
   StorePlace place;    // with kVerify, or this; with kMigrate, both places
   std::string budget;  // with kExport: the root, "adult" or "budgets/adult"
   std::string reason;  // with kAcceptLoss

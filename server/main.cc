@@ -119,6 +119,17 @@ absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) 
   return SigningKey::LoadOrCreate(file);
 }
 
+// Of the key and of those before it.
+absl::StatusOr<std::vector<std::string>> PublicKeys(const Flags& flags, const SigningKey& key) {
+  std::vector<std::string> keys = {key.public_key()};
+  for (const std::string& file : flags.server.former_statement_key_files) {
+    const absl::StatusOr<SigningKey> former = SigningKey::Load(file);
+    if (!former.ok()) return former.status();
+    keys.push_back(former->public_key());
+  }
+  return keys;
+}
+
 HeadPublisher::Options PublisherOptions(const Flags& flags) {
   return {.file = flags.publish_heads_file,
           .url = flags.publish_heads_url,
@@ -193,7 +204,9 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
     if (!loaded.ok()) return loaded.status();
     key = *std::move(loaded);
     if (!flags.publish_heads_file.empty()) {
-      auto content = HeadsFile(flags.publish_heads_file).Read(key->public_key());
+      absl::StatusOr<std::vector<std::string>> public_keys = PublicKeys(flags, *key);
+      if (!public_keys.ok()) return public_keys.status();
+      auto content = HeadsFile(flags.publish_heads_file).Read(*public_keys);
       if (!content.ok()) return content.status();
       if (content->is_cut_off) {
         spdlog::warn("{}: ends in the middle of a line, which is not compared with anything",

@@ -25,8 +25,8 @@ absl::Status Failed(const std::string& path, const char* doing) {
       absl::StrCat(path, ": cannot be ", doing, ": ", std::strerror(errno)));
 }
 
-absl::Status ReadInto(const std::string& path, const std::string& public_key, Newest* newest,
-                      bool* is_cut_off) {
+absl::Status ReadInto(const std::string& path, const std::vector<std::string>& public_keys,
+                      Newest* newest, bool* is_cut_off) {
   const absl::StatusOr<std::string> content = storage::ReadRegularFile(path);
   if (absl::IsNotFound(content.status())) return absl::OkStatus();
   if (!content.ok()) return content.status();
@@ -35,8 +35,12 @@ absl::Status ReadInto(const std::string& path, const std::string& public_key, Ne
   int64_t number = 0;
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
     ++number;
-    absl::StatusOr<Heads> heads =
-        Verify(std::string_view(text).substr(begin, end - begin), public_key);
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    absl::StatusOr<Heads> heads = absl::DataLossError("no key is known");
+    for (const std::string& public_key : public_keys) {
+      heads = Verify(line, public_key);
+      if (heads.ok()) break;
+    }
     if (!heads.ok()) {
       return absl::DataLossError(
           absl::StrCat(path, ": line ", number, ": ", heads.status().message(),
@@ -84,11 +88,12 @@ absl::Status HeadsFile::Append(const std::string& line) const {
   return written;
 }
 
-absl::StatusOr<HeadsFile::Content> HeadsFile::Read(const std::string& public_key) const {
+absl::StatusOr<HeadsFile::Content> HeadsFile::Read(
+    const std::vector<std::string>& public_keys) const {
   Newest newest;
   Content content;
-  absl::Status status = ReadInto(path_ + ".1", public_key, &newest, &content.is_cut_off);
-  if (status.ok()) status = ReadInto(path_, public_key, &newest, &content.is_cut_off);
+  absl::Status status = ReadInto(path_ + ".1", public_keys, &newest, &content.is_cut_off);
+  if (status.ok()) status = ReadInto(path_, public_keys, &newest, &content.is_cut_off);
   if (!status.ok()) return status;
   for (auto& [where, entry] : newest) content.entries.push_back(std::move(entry));
   return content;

@@ -30,8 +30,8 @@ class HeadsFile {
     bool is_cut_off = false;
   };
   // Nothing if there is no file. DATA_LOSS, with the number of the line, if any whole line was not
-  // signed by the key with this public key.
-  absl::StatusOr<Content> Read(const std::string& public_key) const;
+  // signed by one of the keys with these public keys.
+  absl::StatusOr<Content> Read(const std::vector<std::string>& public_keys) const;
 
  private:
   const std::string path_;

@@ -23,6 +23,9 @@ class SigningKey {
   // UNAVAILABLE if it can be neither read nor made.
   static absl::StatusOr<SigningKey> LoadOrCreate(const std::string& path);
 
+  // The same of a file that must be there: otherwise UNAVAILABLE.
+  static absl::StatusOr<SigningKey> Load(const std::string& path);
+
   // 64 bytes. INTERNAL if OpenSSL fails.
   absl::StatusOr<std::string> Sign(std::string_view message) const;
 
@@ -42,7 +45,6 @@ class SigningKey {
   explicit SigningKey(Key key, std::string public_key)
       : key_(std::move(key)), public_key_(std::move(public_key)) {}
   static absl::StatusOr<SigningKey> From(Key key);
-  static absl::StatusOr<SigningKey> Load(const std::string& path);
   absl::Status Save(const std::string& path) const;
 
   Key key_;

@@ -80,6 +80,12 @@ struct Facts {
   std::string root_budget;
   core::LedgerHead head;
   core::Hash merkle_root{};
+  // Whose ledger. Empty: the tenant without a name.
+  std::string tenant;
+  // Which stored ledgers, all their lives: the id of the first, in hexadecimal; empty as below.
+  std::string store;
+  // What the server calls itself. Empty: nothing.
+  std::string server_name;
   std::string incarnation;  // of the stored ledgers, in hexadecimal; empty: there is no account
 };
 

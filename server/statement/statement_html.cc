@@ -222,10 +222,14 @@ std::string ToHtml(const Statement& statement) {
   absl::StrAppend(
       &html, Claims(facts), AuditList(statement.audited), "<h2>Not covered</h2>",
       List(NotCovered()), "<h2>The ledger</h2><table class=facts>",
+      Fact("Tenant", facts.tenant.empty() ? "(the one without a name)" : facts.tenant),
       Fact("Root budget", facts.root_budget), Fact("Entries", absl::StrCat(facts.head.sequence)),
       CodeFact("Head", Hex(facts.head.hash)), CodeFact("Merkle root", Hex(facts.merkle_root)),
+      facts.store.empty() ? "" : CodeFact("Store", facts.store),
       facts.incarnation.empty() ? "" : CodeFact("Incarnation", facts.incarnation),
-      Fact("Time", statement.time), Fact("Server", "epsledger " + statement.server_version),
+      Fact("Time", statement.time),
+      Fact("Server", absl::StrCat(facts.server_name, facts.server_name.empty() ? "" : ", ",
+                                  "epsledger ", statement.server_version)),
       "</table>\n",
       "<div class=sign><div>Place and date</div><div>Name and signature</div></div>\n",
       "</body></html>\n");

@@ -213,15 +213,22 @@ std::string ToJson(const Statement& statement) {
   if (facts.kind != Facts::Kind::kBudget) WriteAudits(statement, json);
   WriteSampling(facts, json);
   json.Key("notCovered").Texts(NotCovered());
-  json.Key("ledger").Begin('{').Key("rootBudget").Text(facts.root_budget);
+  json.Key("ledger")
+      .Begin('{')
+      .Key("tenant")
+      .Text(facts.tenant)
+      .Key("rootBudget")
+      .Text(facts.root_budget);
   json.Key("sequence").Integer(facts.head.sequence).Key("hash").Text(Hex(facts.head.hash));
   json.Key("merkleRoot").Text(Hex(facts.merkle_root));
+  if (!facts.store.empty()) json.Key("store").Text(facts.store);
   if (!facts.incarnation.empty()) json.Key("incarnation").Text(facts.incarnation);
   json.End('}');
   // The other forms are signed through these.
   json.Key("textSha256").Text(Sha256(ToText(statement)));
   json.Key("htmlSha256").Text(Sha256(ToHtml(statement)));
-  json.Key("time").Text(statement.time).Key("serverVersion").Text(statement.server_version);
+  json.Key("time").Text(statement.time).Key("server").Text(facts.server_name);
+  json.Key("serverVersion").Text(statement.server_version);
   return json.End('}').Take();
 }
 

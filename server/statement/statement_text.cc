@@ -127,11 +127,15 @@ std::string ToText(const Statement& statement) {
     absl::StrAppend(&text, "Charged\n", Bullets(statement.history), "\n");
   absl::StrAppend(
       &text, SamplingLines(facts), "Not covered\n", Bullets(NotCovered()), "\nLedger\n",
+      Line("  tenant", facts.tenant.empty() ? "(the one without a name)" : facts.tenant),
       Line("  root budget", facts.root_budget),
       Line("  entries", absl::StrCat(facts.head.sequence)), Line("  head", Hex(facts.head.hash)),
       Line("  Merkle root", Hex(facts.merkle_root)),
+      facts.store.empty() ? "" : Line("  store", facts.store),
       facts.incarnation.empty() ? "" : Line("  incarnation", facts.incarnation),
-      Line("time", statement.time), Line("server", "epsledger " + statement.server_version));
+      Line("time", statement.time),
+      Line("server", absl::StrCat(OneLine(facts.server_name), facts.server_name.empty() ? "" : ", ",
+                                  "epsledger ", statement.server_version)));
   return text;
 }
 

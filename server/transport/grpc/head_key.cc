@@ -32,20 +32,26 @@ absl::string_view AbslView(std::string_view text) { return {text.data(), text.si
 
 }  // namespace
 
-HeadKey::HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations)
-    : inner_(kBlockBytes, '\x36'),
-      outer_(kBlockBytes, '\x5c'),
-      incarnations_(std::move(incarnations)) {
-  for (size_t i = 0; i < secret.size(); ++i) {
-    inner_[i] = static_cast<char>(inner_[i] ^ secret[i]);
-    outer_[i] = static_cast<char>(outer_[i] ^ secret[i]);
+HeadKey::Secret HeadKey::SecretOf(std::string_view bytes) {
+  Secret secret{std::string(kBlockBytes, '\x36'), std::string(kBlockBytes, '\x5c')};
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    secret.inner[i] = static_cast<char>(secret.inner[i] ^ bytes[i]);
+    secret.outer[i] = static_cast<char>(secret.outer[i] ^ bytes[i]);
   }
+  return secret;
+}
+
+HeadKey::HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations,
+                 const std::vector<std::string>& former)
+    : incarnations_(std::move(incarnations)) {
+  secrets_.push_back(SecretOf(secret));
+  for (const std::string& one : former) secrets_.push_back(SecretOf(one));
   if (!incarnations_.empty()) present_ = core::ShortId(incarnations_.back().id);
 }
 
-std::string HeadKey::TagIn(std::string_view incarnation, const core::Tenant& tenant,
-                           std::string_view budget_id, int64_t sequence,
-                           std::string_view hash) const {
+std::string HeadKey::TagIn(const Secret& secret, std::string_view incarnation,
+                           const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
+                           std::string_view hash) {
   std::string head;
   AppendText(tenant.name, &head);
   AppendText(budget_id, &head);
@@ -53,14 +59,14 @@ std::string HeadKey::TagIn(std::string_view incarnation, const core::Tenant& ten
   AppendText(hash, &head);
   if (!incarnation.empty()) AppendText(incarnation, &head);
   // OpenSSL's HMAC() looks for the algorithm each time, which takes longer than to hash.
-  const core::Hash inside = core::Sha256({inner_, head});
-  const core::Hash tag = core::Sha256({outer_, core::BytesOf(inside)});
+  const core::Hash inside = core::Sha256({secret.inner, head});
+  const core::Hash tag = core::Sha256({secret.outer, core::BytesOf(inside)});
   return std::string(core::BytesOf(tag).substr(0, kHmacBytes)).append(incarnation);
 }
 
 std::string HeadKey::TagOf(const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
                            std::string_view hash) const {
-  return TagIn(present_, tenant, budget_id, sequence, hash);
+  return TagIn(secrets_.front(), present_, tenant, budget_id, sequence, hash);
 }
 
 void HeadKey::Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const {
@@ -71,9 +77,11 @@ void HeadKey::Check(const core::Tenant& tenant, std::string_view tag, core::Seen
   if (head->hash.empty()) return;
   if (tag.size() != kHmacBytes && tag.size() != kHmacBytes + kShortIdBytes) return;
   const std::string_view incarnation = tag.substr(kHmacBytes);
-  const std::string want =
-      TagIn(incarnation, tenant, head->root_budget_id, head->sequence, head->hash);
-  head->is_authentic = CRYPTO_memcmp(tag.data(), want.data(), want.size()) == 0;
+  for (const Secret& secret : secrets_) {
+    const std::string want =
+        TagIn(secret, incarnation, tenant, head->root_budget_id, head->sequence, head->hash);
+    head->is_authentic |= CRYPTO_memcmp(tag.data(), want.data(), want.size()) == 0;
+  }
   head->incarnation = incarnation;
   head->is_known_incarnation =
       incarnation.empty() ||

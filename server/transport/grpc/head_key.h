@@ -20,9 +20,11 @@ namespace epsledger::transport {
 // statement key. Thread-safe.
 class HeadKey {
  public:
-  // `incarnations` as of core::DurableLedger; without one tags name none. REQUIRES: 32 bytes that
-  // nobody else has.
-  HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations);
+  // `incarnations` as of core::DurableLedger; without one tags name none. `former`: secrets of keys
+  // that were this one's before: tags made with them are good, and none is made. REQUIRES: 32 bytes
+  // each, that nobody else has.
+  HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations,
+          const std::vector<std::string>& former = {});
 
   // 24 bytes: HMAC-SHA-256 (RFC 2104) of tenant, budget, sequence number, hash and the next eight
   // bytes, the first half of it; and eight bytes of the incarnation's id.
@@ -34,13 +36,18 @@ class HeadKey {
   void Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const;
 
  private:
-  std::string TagIn(std::string_view incarnation, const core::Tenant& tenant,
-                    std::string_view budget_id, int64_t sequence, std::string_view hash) const;
+  // A secret as the two hashes of HMAC begin with it, 64 bytes each.
+  struct Secret {
+    std::string inner;
+    std::string outer;
+  };
+  static Secret SecretOf(std::string_view bytes);
+  static std::string TagIn(const Secret& secret, std::string_view incarnation,
+                           const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
+                           std::string_view hash);
   std::string Describe(std::string_view incarnation) const;
 
-  // The secret as the two hashes of HMAC begin with it, 64 bytes each.
-  std::string inner_;
-  std::string outer_;
+  std::vector<Secret> secrets_;  // the present one first
   const std::vector<core::Incarnation> incarnations_;
   std::string present_;  // in tags; empty: none
 };

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "accounting/event/printable.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/stubs/logging.h"
 #include "prometheus/counter.h"
@@ -34,6 +35,10 @@ std::vector<std::string> ServiceNames() {
 // How often a stop looks whether calls have ended.
 constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
 
+// Of the secret that tags heads. Never changed: clients hold tags.
+constexpr char kHeadPurpose[] = "epsledger.v1.LedgerHead.tag";
+constexpr size_t kMaxNameBytes = 128;
+
 // One core is left to gRPC and the ledger; but one slow computation must not hold up all others.
 size_t ComputationThreads() {
   return std::clamp<size_t>(std::thread::hardware_concurrency(), 3, 9) - 1;
@@ -45,6 +50,14 @@ absl::Status CheckOptions(const ServerOptions& options) {
   }
   if (options.require_tokens && options.insecure_no_access_control) {
     return absl::InvalidArgumentError("tokens are required and access control is off: say one");
+  }
+  if (options.identity_provider != nullptr && options.insecure_no_access_control) {
+    return absl::InvalidArgumentError(
+        "callers are known by an issuer's tokens and access control is off: say one");
+  }
+  if (options.name.size() > kMaxNameBytes || !accounting::IsPrintable(options.name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--server-name: want at most ", kMaxNameBytes, " bytes of printable text"));
   }
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty()) {
     return absl::InvalidArgumentError("a TLS certificate and its key go together: give both");
@@ -166,14 +179,26 @@ absl::Status Server::Listen(const ServerOptions& options) {
           ? statement::SigningKey::Generate()
           : statement::SigningKey::LoadOrCreate(options.statement_key_file);
   if (!key.ok()) return key.status();
+  std::vector<std::string> former_public_keys;
+  std::vector<std::string> former_secrets;
+  for (const std::string& file : options.former_statement_key_files) {
+    const absl::StatusOr<statement::SigningKey> former = statement::SigningKey::Load(file);
+    if (!former.ok()) return former.status();
+    absl::StatusOr<std::string> secret = former->SecretFor(kHeadPurpose);
+    if (!secret.ok()) return secret.status();
+    former_public_keys.push_back(former->public_key());
+    former_secrets.push_back(*std::move(secret));
+  }
   ServerFacts facts{.version = EPSLEDGER_VERSION,
+                    .name = options.name,
                     .storage = options.storage,
                     .start_time = absl::Now(),
-                    .statement_public_key = key->public_key()};
+                    .statement_public_key = key->public_key(),
+                    .former_statement_public_keys = std::move(former_public_keys)};
   // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
   google::protobuf::SetLogHandler(nullptr);
 
-  absl::StatusOr<std::string> head_secret = key->SecretFor("epsledger.v1.LedgerHead.tag");
+  absl::StatusOr<std::string> head_secret = key->SecretFor(kHeadPurpose);
   if (!head_secret.ok()) return head_secret.status();
   const HandlerContext context{
       priced_ledger_,
@@ -182,14 +207,15 @@ absl::Status Server::Listen(const ServerOptions& options) {
       std::make_shared<WatchTurns>(kMaxWatchReads),
       computations_,
       access_,
-      std::make_shared<const HeadKey>(*std::move(head_secret), ledger_.Incarnations())};
+      std::make_shared<const HeadKey>(*std::move(head_secret), ledger_.Incarnations(),
+                                      former_secrets)};
   AddAccessService(context, methods_);
   AddBudgetService(context, methods_);
   AddSessionService(context, methods_);
   AddChargeService(context, methods_);
   AddAccountingService(context, methods_);
-  AddAuditService(context, std::make_shared<const statement::SigningKey>(*std::move(key)),
-                  EPSLEDGER_VERSION, methods_);
+  AddAuditService(context, std::make_shared<const statement::SigningKey>(*std::move(key)), facts,
+                  methods_);
   AddServerService(context, std::move(facts), methods_);
   HealthService::AddTo(methods_, health_);
   std::vector<std::string> shown = ServiceNames();

@@ -55,6 +55,10 @@ struct ServerOptions {
   // Where the key is that signs privacy statements; made if it is missing. Empty: a key that ends
   // with the server.
   std::string statement_key_file;
+  // The keys before it, whose signatures and tags are still this server's. Each must be there.
+  std::vector<std::string> former_statement_key_files;
+  // What statements call the server: printable, at most 128 bytes. Empty: nothing but its key.
+  std::string name;
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
   // Who else says who calls; nullptr: nobody. REQUIRES: it outlives the server.

@@ -69,6 +69,28 @@ TEST_F(Statements, JsonIsJsonAndSaysTheSameTwice) {
   }
 }
 
+TEST_F(Statements, SayWhoseTheyAre) {
+  Facts facts = *ReadFacts(harness_.ledger, "b", "s", 1e-5);
+  facts.tenant = "acme";
+  facts.store = "0123456789abcdef";
+  facts.server_name = "https://<privacy>.example";
+  const Statement statement = *Compose(facts, 1e-5, "", "", [] { return false; });
+  const std::string json = ToJson(statement);
+  EXPECT_THAT(json, HasSubstr("\"ledger\":{\"tenant\":\"acme\",\"rootBudget\":\"budgets/b\""));
+  EXPECT_THAT(json, HasSubstr("\"store\":\"0123456789abcdef\""));
+  EXPECT_THAT(json, HasSubstr("\"server\":\"https://<privacy>.example\""));
+  EXPECT_THAT(ToText(statement), HasSubstr("\n  tenant              acme\n"));
+  EXPECT_THAT(ToText(statement), HasSubstr("\n  store               0123456789abcdef\n"));
+  EXPECT_THAT(ToText(statement), HasSubstr("https://<privacy>.example, epsledger"));
+  EXPECT_THAT(ToHtml(statement), HasSubstr("acme"));
+  EXPECT_THAT(ToHtml(statement), HasSubstr("https://&lt;privacy&gt;.example"));
+  // Two tenants may have budgets of one name.
+  facts.tenant = "rival";
+  const Statement other = *Compose(facts, 1e-5, "", "", [] { return false; });
+  EXPECT_NE(ToJson(other), json);
+  EXPECT_NE(ToText(other), ToText(statement));
+}
+
 // However much was charged, a statement is a document that can be read.
 TEST_F(Statements, SayHowMuchElseThereIsOfALongHistory) {
   Facts facts = *ReadFacts(harness_.ledger, "b", "s", 1e-5);

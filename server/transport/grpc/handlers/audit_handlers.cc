@@ -71,10 +71,8 @@ void GiveHead(const core::Ledger& ledger, const HeadKey& key, const Call& call,
 class AuditHandlers {
  public:
   AuditHandlers(HandlerContext context, std::shared_ptr<const statement::SigningKey> key,
-                std::string server_version)
-      : context_(std::move(context)),
-        key_(std::move(key)),
-        server_version_(std::move(server_version)) {}
+                ServerFacts server)
+      : context_(std::move(context)), key_(std::move(key)), server_(std::move(server)) {}
 
   void GetLedgerHead(wire::UnaryRequest arrived) {
     Handle<v1::GetLedgerHeadRequest>(
@@ -359,10 +357,15 @@ class AuditHandlers {
     const std::string time =
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
     const std::vector<core::Incarnation> incarnations = context_.ledger.Incarnations();
-    if (!incarnations.empty()) facts.incarnation = core::ToHex(incarnations.back().id);
+    if (!incarnations.empty()) {
+      facts.store = core::ToHex(incarnations.front().id);
+      facts.incarnation = core::ToHex(incarnations.back().id);
+    }
+    facts.tenant = call->caller().tenant.name;
+    facts.server_name = server_.name;
     return context_.computations->Submit(
         call->caller().tenant, [call, facts = std::move(facts), delta, message = std::move(message),
-                                time, key = key_, version = server_version_]() mutable {
+                                time, key = key_, version = server_.version]() mutable {
           const absl::StatusOr<statement::Statement> composed = statement::Compose(
               std::move(facts), delta, time, version, [&call] { return call->Abandoned(); });
           if (!composed.ok()) return call->Fail(composed.status());
@@ -379,16 +382,16 @@ class AuditHandlers {
 
   const HandlerContext context_;
   const std::shared_ptr<const statement::SigningKey> key_;
-  const std::string server_version_;
+  const ServerFacts server_;
 };
 
 }  // namespace
 
 void AddAuditService(const HandlerContext& context,
-                     std::shared_ptr<const statement::SigningKey> key, std::string server_version,
+                     std::shared_ptr<const statement::SigningKey> key, ServerFacts facts,
                      ServiceMethods& methods) {
   methods.Add("epsledger.v1.AuditService",
-              std::make_shared<AuditHandlers>(context, std::move(key), std::move(server_version)),
+              std::make_shared<AuditHandlers>(context, std::move(key), std::move(facts)),
               {{"GetLedgerHead", &AuditHandlers::GetLedgerHead},
                {"ListAuditEntries", &AuditHandlers::ListAuditEntries},
                {"ProveInclusion", &AuditHandlers::ProveInclusion},

@@ -39,6 +39,10 @@ class ServerHandlers {
           info.set_storage(facts_.storage);
           ToProto(absl::ToUnixMicros(facts_.start_time), info.mutable_start_time());
           info.set_statement_public_key(facts_.statement_public_key);
+          for (const std::string& key : facts_.former_statement_public_keys) {
+            info.add_former_statement_public_keys(key);
+          }
+          info.set_name(facts_.name);
           for (const core::Incarnation& life : context_.ledger.Incarnations()) {
             v1::Incarnation* shown = info.add_incarnations();
             shown->set_id(life.id.data(), life.id.size());

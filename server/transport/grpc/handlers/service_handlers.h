@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "server/statement/signing_key.h"
@@ -19,22 +20,25 @@ void AddAccessService(const HandlerContext& context, ServiceMethods& methods);
 
 void AddAccountingService(const HandlerContext& context, ServiceMethods& methods);
 
-// Privacy statements are signed by `key` and name `server_version`.
+// What does not change while a server runs.
+struct ServerFacts {
+  std::string version;
+  std::string name;  // empty: it has none
+  std::string storage;
+  absl::Time start_time;
+  std::string statement_public_key;
+  std::vector<std::string> former_statement_public_keys;
+};
+
+// Privacy statements are signed by `key` and name the server.
 void AddAuditService(const HandlerContext& context,
-                     std::shared_ptr<const statement::SigningKey> key, std::string server_version,
+                     std::shared_ptr<const statement::SigningKey> key, ServerFacts facts,
                      ServiceMethods& methods);
 
 void AddBudgetService(const HandlerContext& context, ServiceMethods& methods);
 
 void AddChargeService(const HandlerContext& context, ServiceMethods& methods);
 
-// What does not change while a server runs.
-struct ServerFacts {
-  std::string version;
-  std::string storage;
-  absl::Time start_time;
-  std::string statement_public_key;
-};
 void AddServerService(const HandlerContext& context, ServerFacts facts, ServiceMethods& methods);
 
 void AddSessionService(const HandlerContext& context, ServiceMethods& methods);

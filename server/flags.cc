@@ -115,6 +115,28 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_MAX_QUEUE")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
+  app.add_option("--tenant-sessions", flags.server.quotas.sessions_of_tenant,
+                 "Sessions that one tenant may have in all")
+      ->envname("EPSLEDGERD_TENANT_SESSIONS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--tenant-budgets", flags.server.quotas.budgets_of_tenant,
+                 "Budgets that one tenant may have in all")
+      ->envname("EPSLEDGERD_TENANT_BUDGETS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option(
+         "--tenant-changes-per-second", flags.server.quotas.changes_per_second_of_tenant,
+         "Charges and other changes to the ledger of one tenant in the long run, as many at "
+         "once as in ten seconds; 0: no bound")
+      ->envname("EPSLEDGERD_TENANT_CHANGES_PER_SECOND")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--caller-changes-per-second", flags.server.quotas.changes_per_second_of_caller,
+                 "The same of one token, certificate or subject of an issuer")
+      ->envname("EPSLEDGERD_CALLER_CHANGES_PER_SECOND")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--tls-cert", flags.server.tls_certificate_file, "Certificate chain, PEM")
       ->envname("EPSLEDGERD_TLS_CERT");
   app.add_option("--tls-key", flags.server.tls_key_file, "Private key, PEM")

@@ -166,6 +166,7 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)),
       priced_ledger_(ledger, computations_),
+      quota_ledger_(priced_ledger_, options.quotas),
       health_(std::make_shared<HealthService>(ServiceNames())) {}
 
 Server::~Server() {
@@ -192,6 +193,7 @@ absl::Status Server::Listen(const ServerOptions& options) {
   ServerFacts facts{.version = EPSLEDGER_VERSION,
                     .name = options.name,
                     .storage = options.storage,
+                    .quotas = options.quotas,
                     .start_time = absl::Now(),
                     .statement_public_key = key->public_key(),
                     .former_statement_public_keys = std::move(former_public_keys)};
@@ -201,7 +203,7 @@ absl::Status Server::Listen(const ServerOptions& options) {
   absl::StatusOr<std::string> head_secret = key->SecretFor(kHeadPurpose);
   if (!head_secret.ok()) return head_secret.status();
   const HandlerContext context{
-      priced_ledger_,
+      quota_ledger_,
       open_calls_,
       open_streams_,
       std::make_shared<WatchTurns>(kMaxWatchReads),

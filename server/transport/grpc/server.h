@@ -25,6 +25,7 @@
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/pricing_ledger.h"
+#include "server/transport/grpc/calls/quota_ledger.h"
 #include "server/transport/grpc/calls/service_methods.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/standard/health_service.h"
@@ -61,6 +62,7 @@ struct ServerOptions {
   std::string name;
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
+  Quotas quotas;
   // Who else says who calls; nullptr: nobody. REQUIRES: it outlives the server.
   access::IdentityProvider* identity_provider = nullptr;
   // Where every call is told that has ended; nullptr: nowhere. REQUIRES: it outlives the server.
@@ -124,6 +126,7 @@ class Server {
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;
   PricingLedger priced_ledger_;
+  QuotaLedger quota_ledger_;
   const std::shared_ptr<HealthService> health_;
   ServiceMethods methods_;
   std::unique_ptr<wire::WireServer> wire_;

@@ -23,7 +23,7 @@
 #include "boost/beast/http.hpp"
 #include "server/transport/http/http_stream.h"
 #include "server/transport/sockets/connection_counts.h"
-#include "server/transport/sockets/connection_rates.h"
+#include "server/transport/sockets/peer_key.h"
 #include "server/transport/tls/server_tls.h"
 #include "server/transport/tls/tls_files.h"
 #include "server/transport/wire/call_headers.h"
@@ -81,7 +81,7 @@ struct HttpServer::Loop {
   // With TLS: the files, and the context made of them.
   std::optional<RenewedTlsFiles> tls_files;
   std::shared_ptr<asio::ssl::context> tls;
-  ConnectionRates rates;
+  RateLimiter rates{kConnectionRate};
 
   absl::Mutex mutex;
   // From then on nothing is posted, so that what was posted runs before the thread ends.
@@ -380,7 +380,7 @@ void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
   const tcp::endpoint peer = socket.remote_endpoint(error);
   if (error) return;
   // Closed before anything is spent on it, a handshake least of all.
-  if (!loop->rates.Take(peer.address(), ConnectionRates::Clock::now())) return;
+  if (!loop->rates.Take(PeerKeyOf(peer.address()), RateLimiter::Clock::now())) return;
   if (loop->tls_files.has_value() && (loop->tls == nullptr || loop->tls_files->Reload())) {
     if (auto renewed = TlsContext(loop->tls_files->material())) loop->tls = std::move(renewed);
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "boost/asio/ip/address.hpp"
+#include "server/transport/rates/rate_limiter.h"
 
 namespace epsledger::transport {
 
@@ -19,6 +20,12 @@ struct ConnectionLimits {
   // come.
   size_t reserved = 32;
 };
+
+// How fast one peer may open connections, to each door: a fleet of trainers behind one address that
+// starts at once is let in, or within seconds by its own retries; of a flood of TLS handshakes, a
+// millisecond each, one peer has a tenth of a processor. Also a peer of this machine: who churns
+// there keeps out itself.
+inline constexpr RateLimits kConnectionRate{.burst = 1024, .per_second = 100};
 
 // How many connections there are, and whether there is room for one more. A peer as in
 // peer_key.h. Not thread-safe.

@@ -296,7 +296,7 @@ class WireServer::State {
     if (error) return;
     const asio::ip::address peer = endpoint.address();
     // Closed before anything is spent on it, a handshake least of all.
-    if (!rates_.Take(peer, Clock::now())) return;
+    if (!rates_.Take(PeerKeyOf(peer), Clock::now())) return;
     socket.set_option(tcp::no_delay(true), error);
     const bool is_local =
         peer.is_loopback() ||
@@ -458,7 +458,7 @@ class WireServer::State {
   std::list<local::acceptor> local_acceptors_;
 
   absl::Mutex mutex_;
-  ConnectionRates rates_;  // of the thread that accepts
+  RateLimiter rates_{kConnectionRate};  // of the thread that accepts
   ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
   std::list<Known> connections_ ABSL_GUARDED_BY(mutex_);  // oldest first
   uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;      // of a connection

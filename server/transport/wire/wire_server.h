@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/transport/sockets/connection_counts.h"
-#include "server/transport/sockets/connection_rates.h"
+#include "server/transport/sockets/peer_key.h"
 #include "server/transport/tls/tls_files.h"
 #include "server/transport/wire/services.h"
 

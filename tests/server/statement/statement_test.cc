@@ -80,7 +80,8 @@ TEST_F(Statements, SayWhoseTheyAre) {
   EXPECT_THAT(json, HasSubstr("\"store\":\"0123456789abcdef\""));
   EXPECT_THAT(json, HasSubstr("\"server\":\"https://<privacy>.example\""));
   EXPECT_THAT(ToText(statement), HasSubstr("\n  tenant" + std::string(16, ' ') + "acme\n"));
-  EXPECT_THAT(ToText(statement), HasSubstr("\n  store" + std::string(17, ' ') + "0123456789abcdef\n"));
+  EXPECT_THAT(ToText(statement),
+              HasSubstr("\n  store" + std::string(17, ' ') + "0123456789abcdef\n"));
   EXPECT_THAT(ToText(statement), HasSubstr("https://<privacy>.example, epsledger"));
   EXPECT_THAT(ToHtml(statement), HasSubstr("acme"));
   EXPECT_THAT(ToHtml(statement), HasSubstr("https://&lt;privacy&gt;.example"));

@@ -102,6 +102,9 @@ class Caller {
 
 class TokenServer : public ::testing::Test {
  protected:
+  TokenServer() = default;
+  explicit TokenServer(const ServerOptions& options) : server_(options) {}
+
   std::string MakeToken(const std::string& tenant, core::Role role,
                         absl::Duration life = absl::Hours(1),
                         const std::vector<core::Grant>& grants = {}) {

@@ -5,6 +5,7 @@
 #include "server/core/ledger.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
+#include "server/transport/grpc/limits.h"
 
 namespace epsledger::transport {
 namespace {
@@ -25,6 +26,18 @@ void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   info->set_entry_count(entries);
 }
 
+// Of what all share at one moment a tenant has half.
+void ToProto(const Quotas& quotas, v1::Quotas* message) {
+  message->set_open_calls(kMaxOpenCalls / 2);
+  message->set_open_request_bytes(kMaxOpenRequestBytes / 2);
+  message->set_open_streams(kMaxOpenStreams / 2);
+  message->set_queued_computations(kMaxQueuedComputations / 2);
+  message->set_changes_per_second(quotas.changes_per_second_of_tenant);
+  message->set_changes_per_second_of_caller(quotas.changes_per_second_of_caller);
+  message->set_sessions(quotas.sessions_of_tenant);
+  message->set_budgets(quotas.budgets_of_tenant);
+}
+
 class ServerHandlers {
  public:
   ServerHandlers(HandlerContext context, ServerFacts facts)
@@ -43,6 +56,7 @@ class ServerHandlers {
             info.add_former_statement_public_keys(key);
           }
           info.set_name(facts_.name);
+          ToProto(facts_.quotas, info.mutable_quotas());
           for (const core::Incarnation& life : context_.ledger.Incarnations()) {
             v1::Incarnation* shown = info.add_incarnations();
             shown->set_id(life.id.data(), life.id.size());

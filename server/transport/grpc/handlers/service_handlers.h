@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "server/statement/signing_key.h"
+#include "server/transport/grpc/calls/quota_ledger.h"
 #include "server/transport/grpc/calls/service_methods.h"
 #include "server/transport/grpc/handlers/handler_context.h"
 
@@ -25,6 +26,7 @@ struct ServerFacts {
   std::string version;
   std::string name;  // empty: it has none
   std::string storage;
+  Quotas quotas;
   absl::Time start_time;
   std::string statement_public_key;
   std::vector<std::string> former_statement_public_keys;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "accounting/event/domain.h"
@@ -54,9 +55,12 @@ class Error {
   std::vector<google::protobuf::Any> details_;
 };
 
+constexpr char kQuota[] = "epsledger.dev/quota";
+
 const char* ReasonOf(const absl::Status& status) {
   if (core::IsOverload(status)) return "OVERLOADED";
   if (core::IsReadOnly(status)) return "LEDGER_READ_ONLY";
+  if (status.GetPayload(kQuota).has_value()) return "QUOTA_EXCEEDED";
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
       return "INVALID_FIELD";
@@ -232,6 +236,13 @@ absl::Status TooManyCalls() {
   return core::Overload(
       absl::StrCat(kMaxOpenCalls, " calls or ", kMaxOpenRequestBytes >> 20,
                    " MiB of requests are open already; nothing was charged, try again"));
+}
+
+absl::Status QuotaExceeded(std::string_view message) {
+  absl::Status status =
+      absl::FailedPreconditionError(absl::string_view(message.data(), message.size()));
+  status.SetPayload(kQuota, absl::Cord());
+  return status;
 }
 
 absl::Status TooManyCallsOfTenant() {

@@ -21,6 +21,7 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //   NOT_FOUND            RESOURCE_NOT_FOUND: correct the name
 //   ALREADY_EXISTS       CONTENT_DIFFERS: use another name or key
 //   FAILED_PRECONDITION  STATE_FORBIDS: change something else first
+//                        QUOTA_EXCEEDED: QuotaExceeded, ask who runs the server
 //   UNAVAILABLE          TRY_AGAIN, with google.rpc.RetryInfo: repeat with the same key
 //                        OVERLOADED, likewise: core::Overload, nothing was done
 //                        LEDGER_READ_ONLY, likewise: core::ReadOnly, nothing was done
@@ -67,6 +68,9 @@ grpc::Status Stopping();
 // Overload: as many of the caller's tenant as one may have, so that others have theirs.
 absl::Status TooManyCallsOfTenant();
 absl::Status TooManyStreamsOfTenant();
+
+// FAILED_PRECONDITION: the tenant has as much as one may have here, and nothing was done.
+absl::Status QuotaExceeded(std::string_view message);
 
 // Overload: more streams are open already than this server takes.
 absl::Status TooManyStreams();

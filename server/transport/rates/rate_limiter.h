@@ -1,0 +1,51 @@
+#ifndef EPSLEDGER_SERVER_TRANSPORT_RATES_RATE_LIMITER_H_
+#define EPSLEDGER_SERVER_TRANSPORT_RATES_RATE_LIMITER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+namespace epsledger::transport {
+
+struct RateLimits {
+  // What each may take in quick succession, and how fast that much is allowed again.
+  double burst = 1;
+  double per_second = 1;
+  // So many are remembered. Others share one allowance while there are that many.
+  size_t keys = 16'384;
+};
+
+// How fast each of many takes something (connections of a peer, commands of a tenant), and whether
+// one more is too fast. Not thread-safe.
+class RateLimiter {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit RateLimiter(RateLimits limits) : limits_(limits) {}
+
+  // True if `key` may take `amount` more at `now`, which is counted. More than the burst is allowed
+  // where the allowance is whole, and is paid off afterwards. REQUIRES: `now` never goes back,
+  // amount > 0. Cost: O(1), and O(keys) at most once in the time in which an allowance fills.
+  bool Take(const std::string& key, Clock::time_point now, double amount = 1);
+
+ private:
+  struct Allowance {
+    double left = 0;
+    Clock::time_point time;  // at which `left` was
+  };
+
+  bool TakeOf(Allowance& allowance, Clock::time_point now, double amount) const;
+  double LeftAt(const Allowance& allowance, Clock::time_point now) const;
+  // Forgets keys whose allowance is whole again: they are as those that never came.
+  void ForgetIdle(Clock::time_point now);
+
+  const RateLimits limits_;
+  std::unordered_map<std::string, Allowance> of_key_;
+  Allowance of_others_;
+  Clock::time_point forget_time_;
+};
+
+}  // namespace epsledger::transport
+
+#endif  // EPSLEDGER_SERVER_TRANSPORT_RATES_RATE_LIMITER_H_

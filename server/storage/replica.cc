@@ -435,6 +435,18 @@ void Replica::CheckPublished(const std::vector<core::NamedEntry>& entries, HashL
   }
 }
 
+absl::Status Replica::CheckScope(const core::Tenant& tenant, const Command& command) const {
+  if (command.scope == nullptr) return absl::OkStatus();
+  static const Ledger none;
+  const LedgerOfBudget& budgets = BudgetsOf(tenant);
+  const auto found = budgets.find(core::BudgetOf(command));
+  const Ledger& ledger = found == budgets.end() ? none : *found->second;
+  const bool looks_elsewhere =
+      command.last_seen.has_value() && command.last_seen->root_budget_id != ledger.root_id();
+  if (core::Covers(*command.scope, ledger, command) && !looks_elsewhere) return absl::OkStatus();
+  return core::OutsideScope(*command.scope);
+}
+
 absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& command) const {
   const auto* supersede = std::get_if<core::SupersedeBudget>(&command.body);
   if (supersede == nullptr) return absl::OkStatus();
@@ -484,6 +496,7 @@ absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Comman
   if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
     return DecideAccess(*access, command, append, store_status);
   }
+  if (absl::Status status = CheckScope(tenant, command); !status.ok()) return status;
   if (absl::Status status = CheckSeen(tenant, command, hash_of); !status.ok()) return status;
   if (absl::Status status = CheckSuccessor(tenant, command); !status.ok()) return status;
   std::unique_ptr<Ledger> fresh;

@@ -141,6 +141,9 @@ class Replica {
   // in the store.
   core::Ledger* Route(const core::Tenant& tenant, const core::Command& command,
                       std::unique_ptr<core::Ledger>* fresh, std::string* root_id);
+  // What the caller's grants do not hold is outside, before anything is looked up: also the ledger
+  // of another head than that of the ledger which the command is about.
+  absl::Status CheckScope(const core::Tenant& tenant, const core::Command& command) const;
   // Budget ids are unique over all ledgers of a tenant.
   absl::Status CheckSuccessor(const core::Tenant& tenant, const core::Command& command) const;
 

@@ -349,5 +349,24 @@ TEST_F(Grants, AStreamOfChargesLooksAtEachOne) {
   EXPECT_EQ(budget.response.accepted_charge_count(), 1);
 }
 
+// What somebody saw of another ledger tells nothing of whether there is one.
+TEST_F(Grants, AHeadOfAnotherLedgerIsOutside) {
+  MakeRoots("b", "c");
+  const Caller limited = Limited({{"b", "", {}}}, core::Role::kTrainer);
+  const auto charge = [&](const std::string& root, int sequence) {
+    return limited.Call<v1::Charge>(
+        "ChargeService.Charge",
+        absl::StrCat("attempt: 'budgets/b/sessions/s/attempts/1' charge_id: 'c' count: 1 event { "
+                     "gaussian { noise_multiplier: 9 } } last_seen_head { root_budget: 'budgets/",
+                     root, "' sequence: ", sequence, " }"));
+  };
+  const std::string absent = TextOf(charge("q", 1).status);
+  EXPECT_THAT(absent, HasSubstr(kOutside));
+  for (const int sequence : {1, 2, 1'000}) {
+    EXPECT_EQ(TextOf(charge("c", sequence).status), absent) << sequence;
+  }
+  EXPECT_TRUE(charge("b", 1).ok());
+}
+
 }  // namespace
 }  // namespace epsledger::transport

@@ -100,9 +100,9 @@ class PublishedHeads {
   static absl::StatusOr<PublishedHeads> Read(const LedgerCommand& command) {
     PublishedHeads published;
     if (command.heads_file.empty()) return published;
-    absl::StatusOr<std::string> key = PublicKeys(command);
-    if (!key.ok()) return key.status();
-    const auto content = heads::HeadsFile(command.heads_file).Read(*key);
+    absl::StatusOr<std::vector<std::string>> keys = PublicKeys(command);
+    if (!keys.ok()) return keys.status();
+    const auto content = heads::HeadsFile(command.heads_file).Read(*keys);
     if (!content.ok()) return content.status();
     if (content->is_cut_off) {
       return absl::DataLossError(command.heads_file + ": ends in the middle of a line");

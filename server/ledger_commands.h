@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_LEDGER_COMMANDS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "server/open_store.h"

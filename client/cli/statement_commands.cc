@@ -15,7 +15,6 @@
 #include "client/cli/commands.h"
 #include "client/cli/merkle_proof.h"
 #include "client/cli/resource_name.h"
-#include "client/cli/statement_age.h"
 #include "client/cli/statement_check.h"
 
 namespace epsledger::cli {

@@ -42,7 +42,8 @@ class StatementsTest(unittest.TestCase):
         return base64.b64decode(info["statementPublicKey"]).hex()
 
     def charge(self, server, session, charge_id):
-        return json.loads(server.ctl("charge", "create", session, "--gaussian", "100", "--charge-id", charge_id, "-o", "json"))
+        return json.loads(server.ctl("charge", "create", session, "--gaussian", "100", "--charge-id", charge_id,
+                                     "--attempt", "1", "-o", "json"))
 
     def test_a_statement_is_known_as_the_newest_and_through_a_new_key(self):
         with self.serve("--server-name", "https://privacy.example.org") as server:

@@ -241,15 +241,15 @@ TEST_F(HeadsRpc, ATagIsSixteenBytesOfOneHeadOfOneTenant) {
   EXPECT_NE(tag, HeadKey(std::string(32, 'l'), {}).TagOf({"t"}, "b", 7, hash));
   // After another secret came in its place it is good still, and no new one is made with it.
   const HeadKey next(std::string(32, 'l'), {}, {std::string(32, 'k')});
-  core::SeenHead head{.root_budget_id = "b", .sequence = 7, .hash = hash};
-  next.Check({"t"}, tag, &head);
-  EXPECT_TRUE(head.is_authentic);
-  next.Check({"u"}, tag, &head);
-  EXPECT_FALSE(head.is_authentic);
+  core::SeenHead seen{.root_budget_id = "b", .sequence = 7, .hash = hash};
+  next.Check({"t"}, tag, &seen);
+  EXPECT_TRUE(seen.is_authentic);
+  next.Check({"u"}, tag, &seen);
+  EXPECT_FALSE(seen.is_authentic);
   EXPECT_EQ(next.TagOf({"t"}, "b", 7, hash),
             HeadKey(std::string(32, 'l'), {}).TagOf({"t"}, "b", 7, hash));
-  HeadKey(std::string(32, 'l'), {}).Check({"t"}, tag, &head);
-  EXPECT_FALSE(head.is_authentic);
+  HeadKey(std::string(32, 'l'), {}).Check({"t"}, tag, &seen);
+  EXPECT_FALSE(seen.is_authentic);
   // It is HMAC, as OpenSSL has it, of what is written out here.
   const std::string secret(32, 'k');
   std::string written;

@@ -27,7 +27,7 @@ void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
 }
 
 // Of what all share at one moment a tenant has half.
-void ToProto(const Quotas& quotas, v1::Quotas* message) {
+void Tell(const Quotas& quotas, v1::Quotas* message) {
   message->set_open_calls(kMaxOpenCalls / 2);
   message->set_open_request_bytes(kMaxOpenRequestBytes / 2);
   message->set_open_streams(kMaxOpenStreams / 2);
@@ -56,7 +56,7 @@ class ServerHandlers {
             info.add_former_statement_public_keys(key);
           }
           info.set_name(facts_.name);
-          ToProto(facts_.quotas, info.mutable_quotas());
+          Tell(facts_.quotas, info.mutable_quotas());
           for (const core::Incarnation& life : context_.ledger.Incarnations()) {
             v1::Incarnation* shown = info.add_incarnations();
             shown->set_id(life.id.data(), life.id.size());

@@ -70,6 +70,10 @@ RULES = [
 
     Rule("access-sees", "server/access", "only", ["server/access/", "server/core/", "absl/", "openssl/", STD],
          "who may call what is decided beside every transport and over every store"),
+    Rule("oidc-sees", "server/oidc", "only",
+         ["server/oidc/", "server/access/", "server/core/", "accounting/", "proto/json_syntax/", "absl/", "cjose/", "curl/", "nlohmann/",
+          "spdlog/", STD],
+         "whom an issuer names is said to access control alone: no transport, no store"),
     Rule("statement-sees", "server/statement", "only",
          ["server/statement/", "server/core/", "accounting/", "absl/", "openssl/", STD, POSIX],
          "a statement is composed from the core's state and the mathematics; it knows no transport and no store"),

@@ -6,6 +6,7 @@ import {
   isTouched,
   knownBudgets,
   listBudgets,
+  rootBudgets,
   rootOf,
 } from './budgets';
 import type { LedgerChange } from './messages';
@@ -29,6 +30,16 @@ test('KnowsWhatLiesAbove', () => {
   assert.equal(rootOf('budgets/a1'), 'budgets/root');
   assert.equal(rootOf('budgets/root'), 'budgets/root');
   assert.equal(rootOf('budgets/unknown'), 'budgets/unknown');
+});
+
+test('WhatACallerMayNotSeeIsNoRootOfWhatTheyMay', () => {
+  const all = knownBudgets.value;
+  knownBudgets.value = new Map([...all].filter(([name]) => name !== 'budgets/root'));
+  assert.deepEqual(ancestorsOf('budgets/a1'), ['budgets/a']);
+  assert.equal(rootOf('budgets/a1'), 'budgets/a');
+  assert.deepEqual(rootBudgets(), ['budgets/a', 'budgets/b']);
+  knownBudgets.value = all;
+  assert.deepEqual(rootBudgets(), ['budgets/root']);
 });
 
 test('AChargeTouchesItsSessionAndEveryBudgetAboveAndNothingElse', () => {

@@ -47,21 +47,21 @@ export async function listBudgets(abort?: AbortSignal) {
   return { ok: true as const, value: budgets };
 }
 
-/** The budgets above one, the nearest first. */
+/** The budgets above one that the caller may see, the nearest first. */
 export function ancestorsOf(name: string): string[] {
   const above: string[] = [];
   let at = knownBudgets.value.get(name)?.parent ?? '';
-  while (at !== '' && !above.includes(at)) {
+  while (knownBudgets.value.has(at) && !above.includes(at)) {
     above.push(at);
     at = knownBudgets.value.get(at)?.parent ?? '';
   }
   return above;
 }
 
-/** The names of all budgets without a parent. */
+/** The names of all budgets without a parent, or without one that the caller may see. */
 export function rootBudgets(): string[] {
   return [...knownBudgets.value.values()]
-    .filter((budget) => (budget.parent ?? '') === '')
+    .filter((budget) => !knownBudgets.value.has(budget.parent ?? ''))
     .map((budget) => budget.name);
 }
 

@@ -421,6 +421,8 @@ export interface Caller {
   tenant?: string;
   role?: 'VIEWER' | 'TRAINER' | 'ADMIN' | 'KIND_UNSPECIFIED';
   principal?: string;
+  /** What the caller is limited to; missing: to nothing. */
+  grants?: { resource: string }[];
 }
 
 export interface ServerInfo {

@@ -121,6 +121,10 @@ export function ServerPage() {
                     ? 'the one without a name'
                     : caller.value.tenant,
                 ],
+                ...(caller.value.grants ?? []).map((grant): [string, string] => [
+                  'Limited to',
+                  grant.resource,
+                ]),
               ]}
             />
           )}
@@ -141,7 +145,7 @@ export function ServerPage() {
           </ul>
         </Card>
       </div>
-      {caller.value?.role === 'ADMIN' && info.value.value?.accessControl === true && <Denials />}
+      {caller.value?.role === 'ADMIN' && caller.value.grants === undefined && info.value.value?.accessControl === true && <Denials />}
     </>
   );
 }

@@ -86,7 +86,7 @@ absl::Status OidcProvider::ReadRules() {
   if (!rules.ok()) return rules.status();
   rules_text_ = *std::move(text);
   absl::MutexLock lock(&mutex_);
-  rules_ = *std::move(rules);
+  rules_ = std::make_shared<const ClaimRules>(*std::move(rules));
   known_.clear();
   return absl::OkStatus();
 }
@@ -94,16 +94,16 @@ absl::Status OidcProvider::ReadRules() {
 absl::Status OidcProvider::ReadKeys() {
   absl::StatusOr<std::string> text = keys_source_.Read(stopping_);
   if (!text.ok()) return text.status();
-  std::optional<KeySet> keys;
+  std::shared_ptr<const KeySet> keys;
   if (*text != keys_text_) {
     absl::StatusOr<KeySet> parsed = KeySet::Parse(*text);
     if (!parsed.ok()) return parsed.status();
-    keys = *std::move(parsed);
+    keys = std::make_shared<const KeySet>(*std::move(parsed));
     keys_text_ = *std::move(text);
   }
   absl::MutexLock lock(&mutex_);
   keys_time_ = absl::Now();
-  if (!keys.has_value()) return absl::OkStatus();
+  if (keys == nullptr) return absl::OkStatus();
   keys_ = std::move(keys);
   known_.clear();
   return absl::OkStatus();
@@ -121,7 +121,7 @@ void OidcProvider::KeepReading() {
       since_keys += kFileInterval;
       const bool is_due =
           !keys_source_.is_url() || since_keys >= kUrlInterval ||
-          (since_keys >= kUnknownKeyInterval && (unknown_key_came_ || !keys_.has_value()));
+          (since_keys >= kUnknownKeyInterval && (unknown_key_came_ || keys_ == nullptr));
       if (stopping_) return;
       if (is_due) {
         since_keys = absl::ZeroDuration();
@@ -137,38 +137,57 @@ bool OidcProvider::MayBeOurs(std::string_view token) const {
   return token.size() > 2 && token.substr(0, 2) == "ey";  // '{"' in base64url
 }
 
-absl::StatusOr<OidcProvider::Known> OidcProvider::Check(std::string_view token, absl::Time now) {
+absl::StatusOr<OidcProvider::Known> OidcProvider::Check(std::string_view token, absl::Time now,
+                                                        const KeySet& keys,
+                                                        const ClaimRules& rules) {
   absl::StatusOr<Jwt> jwt = ParseJwt(token);
   if (!jwt.ok()) return Unauthenticated(jwt.status());
-  if (!keys_->Has(jwt->kid)) {
+  if (!keys.Has(jwt->kid)) {
+    absl::MutexLock lock(&mutex_);
     unknown_key_came_ = true;
     return Unauthenticated(
         absl::UnauthenticatedError("its key is not one of the issuer's; they are read again soon"));
   }
-  absl::Status status = keys_->Verify(std::string(token), jwt->kid, jwt->algorithm);
+  absl::Status status;
+  {
+    absl::MutexLock lock(&verify_mutex_);
+    status = keys.Verify(std::string(token), jwt->kid, jwt->algorithm);
+  }
+  // What is wrong with the claims of a forgery is nobody's business.
   if (status.ok()) status = CheckClaims(jwt->claims, options_.issuer, options_.audience, now);
   if (!status.ok()) return Unauthenticated(status);
-  absl::StatusOr<access::Caller> caller = rules_->CallerOf(jwt->claims);
+  absl::StatusOr<access::Caller> caller = rules.CallerOf(jwt->claims);
   if (!caller.ok()) return Unauthenticated(caller.status());
   return Known{.caller = *std::move(caller), .begin = now, .end = EndOf(jwt->claims)};
 }
 
 absl::StatusOr<access::Caller> OidcProvider::CallerOf(std::string_view token, absl::Time now) {
   const std::string hash = access::HashOfSecret(token);
-  absl::MutexLock lock(&mutex_);
-  if (!keys_.has_value() || now > keys_time_ + kMaxKeyAge) {
-    return absl::UnavailableError(
-        "tokens of the issuer cannot be checked now: its keys could not be read");
+  std::shared_ptr<const KeySet> keys;
+  std::shared_ptr<const ClaimRules> rules;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (keys_ == nullptr || now > keys_time_ + kMaxKeyAge) {
+      return absl::UnavailableError(
+          "tokens of the issuer cannot be checked now: its keys could not be read");
+    }
+    const auto found = known_.find(hash);
+    // A clock that was set back may be before what was looked at then.
+    if (found != known_.end() && found->second.begin <= now && now < found->second.end) {
+      return found->second.caller;
+    }
+    keys = keys_;
+    rules = rules_;
   }
-  const auto found = known_.find(hash);
-  // A clock that was set back may be before what was looked at then.
-  if (found != known_.end() && found->second.begin <= now && now < found->second.end) {
-    return found->second.caller;
-  }
-  absl::StatusOr<Known> known = Check(token, now);
+  absl::StatusOr<Known> known = Check(token, now, *keys, *rules);
   if (!known.ok()) return known.status();
+  access::Caller caller = known->caller;
+  absl::MutexLock lock(&mutex_);
+  // What was withdrawn meanwhile is not remembered.
+  if (keys != keys_ || rules != rules_) return caller;
   if (known_.size() >= kMaxKnownTokens) known_.clear();
-  return known_.insert_or_assign(hash, *std::move(known)).first->second.caller;
+  known_.insert_or_assign(hash, *std::move(known));
+  return caller;
 }
 
 }  // namespace epsledger::oidc

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -40,7 +39,8 @@ struct OidcOptions {
 // URL every kUrlInterval, and soon (kUnknownKeyInterval at most) after a token came that names a
 // key which is not known: so a key that the issuer begins to use is known, and one that it
 // withdraws is not. What cannot be read, or is wrong, leaves the one before, with a line in the
-// log; keys that could not be read for kMaxKeyAge are not believed any more. Thread-safe.
+// log; keys that could not be read for kMaxKeyAge are not believed any more. Thread-safe: a token
+// that was checked before waits for no signature of another one, be it a stranger's.
 class OidcProvider final : public access::IdentityProvider {
  public:
   // INVALID_ARGUMENT for rules that are wrong, a key file that is not there or wrong. A URL that
@@ -65,8 +65,8 @@ class OidcProvider final : public access::IdentityProvider {
   absl::Status ReadRules() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReadKeys() ABSL_LOCKS_EXCLUDED(mutex_);
   void KeepReading() ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::StatusOr<Known> Check(std::string_view token, absl::Time now)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Known> Check(std::string_view token, absl::Time now, const KeySet& keys,
+                              const ClaimRules& rules) ABSL_LOCKS_EXCLUDED(mutex_, verify_mutex_);
 
   const OidcOptions options_;
   const DocumentSource keys_source_;
@@ -77,11 +77,12 @@ class OidcProvider final : public access::IdentityProvider {
 
   std::atomic<bool> stopping_{false};
   absl::Mutex mutex_;
-  std::optional<KeySet> keys_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const KeySet> keys_ ABSL_GUARDED_BY(mutex_);           // nullptr: not read yet
   absl::Time keys_time_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // of the last good read
-  std::optional<ClaimRules> rules_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const ClaimRules> rules_ ABSL_GUARDED_BY(mutex_);
   bool unknown_key_came_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, Known> known_ ABSL_GUARDED_BY(mutex_);  // by the SHA-256 of the token
+  absl::Mutex verify_mutex_;  // KeySet::Verify is for one caller at a time
   std::thread reader_;
 };
 

@@ -137,6 +137,12 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_CALLER_CHANGES_PER_SECOND")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--peer-connections-per-second", flags.server.peer_connections_per_second,
+                 "Connections that one address may open to a port in the long run, as many at once "
+                 "as in ten seconds, 1,024 at least; 0: 100 with TLS, 1,000 without")
+      ->envname("EPSLEDGERD_PEER_CONNECTIONS_PER_SECOND")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--tls-cert", flags.server.tls_certificate_file, "Certificate chain, PEM")
       ->envname("EPSLEDGERD_TLS_CERT");
   app.add_option("--tls-key", flags.server.tls_key_file, "Private key, PEM")

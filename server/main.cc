@@ -244,11 +244,13 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   if (!server.ok()) return server.status();
   HttpRoutes routes(observed, registry, (*server)->in_process(),
                     {.host_names = flags.http_host_names, .dashboard = Dashboard()});
-  auto http = HttpServer::Start({.addresses = flags.http_addresses,
-                                 .tls_certificate_file = flags.server.tls_certificate_file,
-                                 .tls_key_file = flags.server.tls_key_file,
-                                 .tls_client_ca_file = flags.server.tls_client_ca_file},
-                                routes.handler());
+  auto http =
+      HttpServer::Start({.addresses = flags.http_addresses,
+                         .tls_certificate_file = flags.server.tls_certificate_file,
+                         .tls_key_file = flags.server.tls_key_file,
+                         .tls_client_ca_file = flags.server.tls_client_ca_file,
+                         .peer_connections_per_second = flags.server.peer_connections_per_second},
+                        routes.handler());
   if (!http.ok()) return http.status();
   auto operations =
       HttpServer::Start({.addresses = flags.operations_addresses,

@@ -112,8 +112,10 @@ class FreshLedger : public core::DurableLedger {
 
 FuzzedServer::FuzzedServer()
     : ledger_(std::make_unique<FreshLedger>()),
-      server_(*transport::Server::Start(
-          {.addresses = {"127.0.0.1:0"}, .insecure_no_access_control = true}, *ledger_)),
+      server_(*transport::Server::Start({.addresses = {"127.0.0.1:0"},
+                                         .insecure_no_access_control = true,
+                                         .peer_connections_per_second = 1e9},
+                                        *ledger_)),
       channel_(grpc::CreateChannel(address(), grpc::InsecureChannelCredentials())) {}
 
 FuzzedServer::~FuzzedServer() = default;

@@ -30,7 +30,9 @@ std::string StartServer() {
   static auto& routes =
       *new HttpRoutes(ledger, std::make_shared<prometheus::Registry>(), services.in_process());
   static HttpServer& server =
-      *HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes.handler())->release();
+      *HttpServer::Start({.addresses = {"127.0.0.1:0"}, .peer_connections_per_second = 1e9},
+                         routes.handler())
+           ->release();
   return server.addresses()[0];
 }
 

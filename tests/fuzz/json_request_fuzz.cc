@@ -41,7 +41,9 @@ std::string StartHttp(FuzzedServer& fuzzed) {
   static auto& routes = *new HttpRoutes(fuzzed.ledger(), std::make_shared<prometheus::Registry>(),
                                         fuzzed.server().in_process());
   static HttpServer& server =
-      *HttpServer::Start({.addresses = {"127.0.0.1:0"}}, routes.handler())->release();
+      *HttpServer::Start({.addresses = {"127.0.0.1:0"}, .peer_connections_per_second = 1e9},
+                         routes.handler())
+           ->release();
   return server.addresses()[0];
 }
 

@@ -253,7 +253,8 @@ absl::Status Server::ListenOnWire(const ServerOptions& options) {
                  "the TLS files have changed and are left alone, the certificate before stays in "
                  "use: {}",
                  why);
-           }},
+           },
+       .peer_connections_per_second = options.peer_connections_per_second},
       std::move(services));
   if (!wire.ok()) return wire.status();
   wire_ = *std::move(wire);

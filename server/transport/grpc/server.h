@@ -63,6 +63,8 @@ struct ServerOptions {
   // What ServerInfo says of where the ledgers are kept.
   std::string storage = "memory";
   Quotas quotas;
+  // How fast one peer may open connections (ConnectionRate). 0: as fits the door.
+  double peer_connections_per_second = 0;
   // Who else says who calls; nullptr: nobody. REQUIRES: it outlives the server.
   access::IdentityProvider* identity_provider = nullptr;
   // Where every call is told that has ended; nullptr: nowhere. REQUIRES: it outlives the server.

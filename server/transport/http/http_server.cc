@@ -69,7 +69,11 @@ absl::StatusOr<HostPort> ReadAddress(const std::string& address) {
 }  // namespace
 
 struct HttpServer::Loop {
-  Loop(HttpHandler h, std::chrono::milliseconds p) : handler(std::move(h)), patience(p) {}
+  Loop(const HttpServerOptions& options, HttpHandler h)
+      : handler(std::move(h)),
+        patience(options.patience),
+        rates(ConnectionRate(options.peer_connections_per_second,
+                             !options.tls_certificate_file.empty())) {}
 
   asio::io_context context{1};
   // Until the end: without it a context that listens nowhere stops at once, and never runs the end.
@@ -81,7 +85,7 @@ struct HttpServer::Loop {
   // With TLS: the files, and the context made of them.
   std::optional<RenewedTlsFiles> tls_files;
   std::shared_ptr<asio::ssl::context> tls;
-  RateLimiter rates{kConnectionRate};
+  RateLimiter rates;
 
   absl::Mutex mutex;
   // From then on nothing is posted, so that what was posted runs before the thread ends.
@@ -415,7 +419,7 @@ void Accept(std::shared_ptr<Loop> loop, tcp::acceptor& acceptor) {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOptions& options,
                                                               HttpHandler handler) {
-  std::unique_ptr<HttpServer> server(new HttpServer(std::move(handler), options.patience));
+  std::unique_ptr<HttpServer> server(new HttpServer(options, std::move(handler)));
   if (!options.tls_certificate_file.empty()) {
     absl::StatusOr<RenewedTlsFiles> files = RenewedTlsFiles::Open(
         {.certificate = options.tls_certificate_file,
@@ -459,8 +463,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
   return server;
 }
 
-HttpServer::HttpServer(HttpHandler handler, std::chrono::milliseconds patience)
-    : loop_(std::make_shared<Loop>(std::move(handler), patience)) {}
+HttpServer::HttpServer(const HttpServerOptions& options, HttpHandler handler)
+    : loop_(std::make_shared<Loop>(options, std::move(handler))) {}
 
 HttpServer::~HttpServer() {
   {

@@ -22,6 +22,8 @@ struct HttpServerOptions {
   std::string tls_client_ca_file;
   // For a whole request to arrive, and for an answer to be taken. An idle connection has as long.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
+  // How fast one peer may connect (ConnectionRate).
+  double peer_connections_per_second = 0;
 };
 
 // A small HTTP/1.1 server on one thread. Connections are bounded in number, in all and of a peer
@@ -45,7 +47,7 @@ class HttpServer {
  private:
   struct Loop;
 
-  HttpServer(HttpHandler handler, std::chrono::milliseconds patience);
+  HttpServer(const HttpServerOptions& options, HttpHandler handler);
 
   std::shared_ptr<Loop> loop_;  // shared with replies that come late
   std::vector<std::string> addresses_;

@@ -1,10 +1,17 @@
 #include "server/transport/sockets/connection_counts.h"
 
+#include <algorithm>
+
 #include "server/transport/sockets/peer_key.h"
 
 namespace epsledger::transport {
 
 using boost::asio::ip::address;
+
+RateLimits ConnectionRate(double per_second, bool tls) {
+  if (per_second == 0) per_second = tls ? 100 : 1000;
+  return {.burst = std::max(1024.0, 10 * per_second), .per_second = per_second};
+}
 
 bool ConnectionCounts::Add(const address& peer) {
   const address plain = Plain(peer);

@@ -21,11 +21,11 @@ struct ConnectionLimits {
   size_t reserved = 32;
 };
 
-// How fast one peer may open connections, to each door: a fleet of trainers behind one address that
-// starts at once is let in, or within seconds by its own retries; of a flood of TLS handshakes, a
-// millisecond each, one peer has a tenth of a processor. Also a peer of this machine: who churns
-// there keeps out itself.
-inline constexpr RateLimits kConnectionRate{.burst = 1024, .per_second = 100};
+// How fast one peer may open connections to a door, a peer of this machine too: `per_second` in the
+// long run, and as many at once as in ten seconds, 1,024 at least, so that a fleet of trainers
+// behind one address that starts together is let in. 0 is what costs the server a tenth of a
+// processor: 100 with TLS, whose handshake takes a millisecond, or 1,000 in plaintext.
+RateLimits ConnectionRate(double per_second, bool tls);
 
 // How many connections there are, and whether there is room for one more. A peer as in
 // peer_key.h. Not thread-safe.

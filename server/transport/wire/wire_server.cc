@@ -105,6 +105,8 @@ class WireServer::State {
   State(WireOptions options, Services services)
       : options_(std::move(options)),
         shared_(std::make_shared<Shared>()),
+        rates_(ConnectionRate(options_.peer_connections_per_second,
+                              !options_.tls.certificate.empty())),
         counts_(DefaultLimits()) {
     shared_->services = std::move(services);
   }
@@ -458,7 +460,7 @@ class WireServer::State {
   std::list<local::acceptor> local_acceptors_;
 
   absl::Mutex mutex_;
-  RateLimiter rates_{kConnectionRate};  // of the thread that accepts
+  RateLimiter rates_;  // of the thread that accepts
   ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
   std::list<Known> connections_ ABSL_GUARDED_BY(mutex_);  // oldest first
   uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;      // of a connection

@@ -24,6 +24,8 @@ struct WireOptions {
   // Without a certificate it is plaintext.
   TlsFiles tls;
   RenewedTlsFiles::OnReload on_reload;
+  // How fast one peer may connect (ConnectionRate).
+  double peer_connections_per_second = 0;
 };
 
 // As many as the process may have file descriptors for, beside those of HTTP and of the ledger.

@@ -31,6 +31,16 @@ TEST(ConnectionCounts, OnePeerHasItsShareAndAnotherOneIsServed) {
   EXPECT_EQ(Taken(counts, {"192.0.2.1"}), 2);
 }
 
+TEST(ConnectionRate, IsOfTheDoorUnlessItIsSaid) {
+  EXPECT_EQ(ConnectionRate(0, true).per_second, 100);
+  EXPECT_EQ(ConnectionRate(0, true).burst, 1024);
+  EXPECT_EQ(ConnectionRate(0, false).per_second, 1000);
+  EXPECT_EQ(ConnectionRate(0, false).burst, 10'000);
+  EXPECT_EQ(ConnectionRate(5, true).per_second, 5);
+  EXPECT_EQ(ConnectionRate(5, true).burst, 1024);
+  EXPECT_EQ(ConnectionRate(5000, true).burst, 50'000);
+}
+
 TEST(ConnectionCounts, AReserveIsKeptForThisMachine) {
   ConnectionCounts counts({.all = 100, .of_peer = 10, .reserved = 5});
   std::vector<std::string> crowd;

@@ -110,6 +110,24 @@ TEST(HttpServer, TellsThoseWhoAreTooSlowAndLetsGoOfThoseWhoSayNothing) {
   EXPECT_EQ(Exchange(address, ""), "");
 }
 
+TEST(HttpServer, ClosesAtOnceWhatOnePeerOpensTooFast) {
+  const auto answered = [](double rate, int connections) {
+    auto server =
+        HttpServer::Start({.addresses = {"127.0.0.1:0"}, .peer_connections_per_second = rate},
+                          [](const HttpRequest&, HttpReply reply) {
+                            std::move(reply)({200, {}, "here"});
+                          });
+    int count = 0;
+    for (int i = 0; i < connections; ++i) {
+      if (!Get((*server)->addresses()[0], "/").empty()) ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(answered(1e-6, 1030), 1024);
+  // A client that makes a connection for each of its requests is served.
+  EXPECT_EQ(answered(0, 2000), 2000);
+}
+
 TEST(HttpServer, AnswersWhenAHandlerLetsGoOfItsReply) {
   auto server =
       HttpServer::Start({.addresses = {"127.0.0.1:0"}}, [](const HttpRequest&, HttpReply) {});

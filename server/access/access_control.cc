@@ -22,7 +22,10 @@ constexpr char kHowToGiveAToken[] =
     "give a token in the metadata \"authorization: Bearer SECRET\" (epsctl: --token-file or "
     "EPSLEDGER_TOKEN), or a client certificate with O = tenant, OU = role, CN = name";
 
-std::string TokenName(const core::Token& token) { return absl::StrCat("tokens/", token.spec.id); }
+// Of a login, the token that it is of: that says who calls.
+std::string TokenName(const core::Token& token) {
+  return absl::StrCat("tokens/", token.login_of.empty() ? token.spec.id : token.login_of);
+}
 
 // The secret in "Bearer SECRET", or "" if it is not of that form.
 std::string_view SecretIn(std::string_view authorization) {
@@ -146,6 +149,7 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
     const core::Token& token = found->second;
     *caller = {
         .tenant = {token.spec.tenant}, .role = token.spec.role, .principal = TokenName(token)};
+    if (!token.login_of.empty()) caller->login = token.spec.id;
     if (!token.grants.empty()) caller->scope = std::make_shared<core::Scope>(token.grants);
     if (token.revoked) {
       return Refusal{Unauthenticated(caller->principal + " was revoked"), "TOKEN_REVOKED", *caller,

@@ -19,6 +19,8 @@ struct Caller {
   std::shared_ptr<const core::Scope> scope = nullptr;
   // "tokens/{token}", the name of a certificate, or kAnybody.
   std::string principal;
+  // The id of the login that they call with; empty: none. Its principal is the token that it is of.
+  std::string login;
   // How they came, and what they say of themselves.
   core::Door door = core::Door::kServer;
   std::string client;

@@ -19,6 +19,8 @@ constexpr MethodRule kMethodRules[] = {
     {"AccessService.ListTokens", Role::kAdmin, Subject::kTenant},
     {"AccessService.RevokeToken", Role::kAdmin, Subject::kTenant},
     {"AccessService.GetCaller", Role::kViewer, Subject::kCaller},
+    {"AccessService.CreateLogin", Role::kViewer, Subject::kCaller},
+    {"AccessService.EndLogin", Role::kViewer, Subject::kCaller},
 
     {"AccountingService.Compute", Role::kViewer, Subject::kNothing},
     {"AccountingService.CompareAccountants", Role::kViewer, Subject::kNothing},

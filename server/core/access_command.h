@@ -42,6 +42,8 @@ struct Token {
   TokenSpec spec;
   // What its holder is limited to. Empty: to nothing in its tenant.
   std::vector<Grant> grants = {};
+  // The token that this is a login of; empty: it is none.
+  std::string login_of = {};
   int64_t create_time_micros = 0;
   bool revoked = false;
   // Nothing: not recorded, or not revoked.
@@ -90,6 +92,17 @@ struct CreateToken {
   bool beyond_limit = false;
 };
 
+// Makes a token for a browser to hold instead of `token_id`: of the same tenant, role and grants.
+// It ends with that one, or before.
+struct CreateLogin {
+  Tenant tenant;
+  std::string token_id;
+  // Of the new one. The rest is the token's.
+  std::string id;
+  std::string secret_hash;
+  int64_t expire_time_micros = 0;
+};
+
 struct RevokeToken {
   Tenant tenant;
   std::string token_id;
@@ -111,7 +124,9 @@ struct LiftQuarantine {
 };
 
 struct AccessCommand {
-  std::variant<CreateToken, RevokeToken, RecordDenials, BeginQuarantine, LiftQuarantine> body;
+  std::variant<CreateToken, CreateLogin, RevokeToken, RecordDenials, BeginQuarantine,
+               LiftQuarantine>
+      body;
 };
 
 // What became of it.

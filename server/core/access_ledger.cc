@@ -65,6 +65,29 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateToken&
   return Decision{{LimitedTokenCreated{spec, command.grants}}, spec.id};
 }
 
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const CreateLogin& command,
+                                                              int64_t time_micros) const {
+  const Token* token = FindToken(command.tenant, command.token_id);
+  if (token == nullptr) {
+    return absl::NotFoundError(
+        absl::StrFormat("tokens/%s: there is no such token", command.token_id));
+  }
+  if (token->revoked || token->spec.expire_time_micros <= time_micros || !token->login_of.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("tokens/%s has ended or is a login itself", command.token_id));
+  }
+  if (command.secret_hash.size() != kSecretHashBytes || hash_of_token_.count(command.id) > 0 ||
+      tokens_.count(command.secret_hash) > 0) {
+    return absl::AlreadyExistsError("tokens: the id or the secret is taken, ask again");
+  }
+  TokenSpec spec = token->spec;
+  spec.id = command.id;
+  spec.secret_hash = command.secret_hash;
+  spec.expire_time_micros = std::min(spec.expire_time_micros, command.expire_time_micros);
+  const std::string id = spec.id;
+  return Decision{{LoginCreated{std::move(spec), token->grants, command.token_id}}, id};
+}
+
 absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const RevokeToken& command) const {
   const Token* token = FindToken(command.tenant, command.token_id);
   if (token == nullptr) {
@@ -113,7 +136,8 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
     const AccessCommand& command, int64_t time_micros, const std::optional<Actor>& actor,
     absl::FunctionRef<absl::Status(const Entry&)> store) {
   const auto decide = [&](const auto& body) {
-    if constexpr (std::is_same_v<decltype(body), const CreateToken&>) {
+    if constexpr (std::is_same_v<decltype(body), const CreateToken&> ||
+                  std::is_same_v<decltype(body), const CreateLogin&>) {
       return DecideOn(body, time_micros);
     } else {
       return DecideOn(body);
@@ -138,22 +162,64 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
   return outcome;
 }
 
+void AccessLedger::Forget(const std::string& token_id) {
+  const auto hash = hash_of_token_.find(token_id);
+  tokens_.erase(hash->second);
+  hash_of_token_.erase(hash);
+}
+
+void AccessLedger::EndLogins(const std::string& token_id) {
+  const auto logins = logins_.find(token_id);
+  if (logins == logins_.end()) return;
+  for (const std::string& login : logins->second) Forget(login);
+  logins_.erase(logins);
+}
+
 void AccessLedger::End(const TokenSpec& spec, TenantTokens& tokens) {
+  EndLogins(spec.id);
   if (tokens.living.erase({spec.expire_time_micros, spec.id}) == 0) return;  // It had ended before.
   tokens.ended.push_back(spec.id);
   if (tokens.ended.size() <= kMaxEndedTokens) return;
-  const auto oldest = hash_of_token_.find(tokens.ended.front());
-  tokens_.erase(oldest->second);
-  hash_of_token_.erase(oldest);
+  Forget(tokens.ended.front());
   tokens.ended.pop_front();
+}
+
+absl::Status AccessLedger::CheckNew(const TokenSpec& spec, const Entry& entry) const {
+  if (spec.secret_hash.size() == kSecretHashBytes && hash_of_token_.count(spec.id) == 0 &&
+      tokens_.count(spec.secret_hash) == 0) {
+    return absl::OkStatus();
+  }
+  return Contradiction(entry, "makes a token that cannot be or is there already");
+}
+
+absl::Status AccessLedger::ApplyLogin(const LoginCreated& login, const Entry& entry) {
+  if (absl::Status status = CheckNew(login.spec, entry); !status.ok()) return status;
+  const auto hash = hash_of_token_.find(login.login_of);
+  const Token* token = hash == hash_of_token_.end() ? nullptr : &tokens_.find(hash->second)->second;
+  if (token == nullptr || token->revoked || !token->login_of.empty() ||
+      token->spec.tenant != login.spec.tenant || token->spec.role != login.spec.role ||
+      token->grants != login.grants ||
+      token->spec.expire_time_micros < login.spec.expire_time_micros) {
+    return Contradiction(entry, "makes a login that its token does not allow");
+  }
+  std::deque<std::string>& logins = logins_[login.login_of];
+  logins.push_back(login.spec.id);
+  if (logins.size() > kMaxLogins) {
+    Forget(logins.front());
+    logins.pop_front();
+  }
+  tokens_.emplace(login.spec.secret_hash, Token{.spec = login.spec,
+                                                .grants = login.grants,
+                                                .login_of = login.login_of,
+                                                .create_time_micros = entry.time_micros,
+                                                .created_by = entry.actor});
+  hash_of_token_.emplace(login.spec.id, login.spec.secret_hash);
+  return absl::OkStatus();
 }
 
 absl::Status AccessLedger::ApplyCreated(const TokenSpec& spec, const std::vector<Grant>& grants,
                                         const Entry& entry) {
-  if (spec.secret_hash.size() != kSecretHashBytes || hash_of_token_.count(spec.id) > 0 ||
-      tokens_.count(spec.secret_hash) > 0) {
-    return Contradiction(entry, "makes a token that cannot be or is there already");
-  }
+  if (absl::Status status = CheckNew(spec, entry); !status.ok()) return status;
   const int64_t time_micros = entry.time_micros;
   TenantTokens& tokens = tenants_[spec.tenant];
   while (!tokens.living.empty() && tokens.living.begin()->first <= time_micros) {
@@ -183,6 +249,9 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
   } else if (const auto* limited = std::get_if<LimitedTokenCreated>(&entry.body)) {
     if (limited->grants.empty()) return Contradiction(entry, "limits a token to nothing");
     absl::Status status = ApplyCreated(limited->spec, limited->grants, entry);
+    if (!status.ok()) return status;
+  } else if (const auto* login = std::get_if<LoginCreated>(&entry.body)) {
+    absl::Status status = ApplyLogin(*login, entry);
     if (!status.ok()) return status;
   } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
     const auto hash = hash_of_token_.find(revoked->token_id);

@@ -51,6 +51,7 @@ class AccessLedger {
   // Decides, then seals and applies each entry, handing each to `store` before it is applied. On an
   // error of `store` the state may be ahead of the store: the caller must stop using this object.
   //   NOT_FOUND           the tenant has no such token
+  //   FAILED_PRECONDITION a login of a token that has ended, or is a login itself
   //   ALREADY_EXISTS      the id or the secret is taken
   //   FAILED_PRECONDITION kMaxLivingTokens of the token's tenant neither are revoked nor have
   //   expired FAILED_PRECONDITION the ledger whose quarantine is to be lifted is in none
@@ -66,7 +67,8 @@ class AccessLedger {
 
   const LedgerHead& head() const { return head_; }
   // Of all tenants: every token that is neither revoked nor expired, and of those that have ended
-  // the last kMaxEndedTokens of each tenant. Never empty once a token was made.
+  // the last kMaxEndedTokens of each tenant; of the logins of one that has not ended, the last
+  // kMaxLogins. Never empty once a token was made.
   const TokenTable& tokens() const { return tokens_; }
   // By the StoredId of their roots: ledgers that are or were in quarantine.
   const std::map<std::string, LostEntries, std::less<>>& lost_entries() const {
@@ -89,6 +91,7 @@ class AccessLedger {
     int64_t lost_entry_count = 0;  // of AccessOutcome
   };
   absl::StatusOr<Decision> DecideOn(const CreateToken& command, int64_t time_micros) const;
+  absl::StatusOr<Decision> DecideOn(const CreateLogin& command, int64_t time_micros) const;
   absl::StatusOr<Decision> DecideOn(const RevokeToken& command) const;
   absl::StatusOr<Decision> DecideOn(const RecordDenials& command) const;
   absl::StatusOr<Decision> DecideOn(const BeginQuarantine& command) const;
@@ -100,13 +103,19 @@ class AccessLedger {
     std::deque<std::string> ended;  // ids, in the order in which they ended
   };
   void End(const TokenSpec& spec, TenantTokens& tokens);
+  absl::Status CheckNew(const TokenSpec& spec, const Entry& entry) const;
+  void Forget(const std::string& token_id);
+  // A token that has ended has no logins.
+  void EndLogins(const std::string& token_id);
+  absl::Status ApplyLogin(const LoginCreated& login, const Entry& entry);
   absl::Status ApplyCreated(const TokenSpec& spec, const std::vector<Grant>& grants,
                             const Entry& entry);
 
   TokenTable tokens_;
-  std::map<std::string, TenantTokens, std::less<>> tenants_;       // by name
-  std::map<std::string, std::string, std::less<>> hash_of_token_;  // by id
-  std::map<std::string, LostEntries, std::less<>> lost_entries_;   // by StoredId
+  std::map<std::string, TenantTokens, std::less<>> tenants_;            // by name
+  std::map<std::string, std::string, std::less<>> hash_of_token_;       // by id
+  std::map<std::string, std::deque<std::string>, std::less<>> logins_;  // by token id, oldest first
+  std::map<std::string, LostEntries, std::less<>> lost_entries_;        // by StoredId
   LedgerHead head_;
 };
 

@@ -147,6 +147,9 @@ class Describer {
     }
     return text;
   }
+  std::string operator()(const LoginCreated& body) const {
+    return absl::StrCat("login ", body.spec.id, " of token ", body.login_of);
+  }
   std::string operator()(const TokenRevoked& body) const {
     return absl::StrCat("token ", body.token_id, " revoked");
   }

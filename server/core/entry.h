@@ -267,7 +267,7 @@ struct LeaseSettled {
   }
 };
 
-// The next four, QuarantineBegun and QuarantineLifted are entries of the ledger of access alone
+// The next five, QuarantineBegun and QuarantineLifted are entries of the ledger of access alone
 // (access_ledger.h).
 struct TokenCreated {
   static constexpr uint8_t kTag = 13;
@@ -287,6 +287,19 @@ struct LimitedTokenCreated {
   static void Fields(S& s, V&& v) {
     v("spec", s.spec);
     v("grants", s.grants);
+  }
+};
+
+struct LoginCreated {
+  static constexpr uint8_t kTag = 23;
+  TokenSpec spec;
+  std::vector<Grant> grants;
+  std::string login_of;  // a token's id
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+    v("grants", s.grants);
+    v("login_of", s.login_of);
   }
 };
 
@@ -420,7 +433,7 @@ using EntryBody =
                  ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
                  LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
                  ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted, ChargeRefused,
-                 LimitedTokenCreated>;
+                 LimitedTokenCreated, LoginCreated>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

@@ -344,6 +344,7 @@ class Ledger {
   // DATA_LOSS: entries of the ledger of access.
   absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
   absl::Status ApplyBody(const LimitedTokenCreated& body, const Entry& entry);
+  absl::Status ApplyBody(const LoginCreated& body, const Entry& entry);
   absl::Status ApplyBody(const TokenRevoked& body, const Entry& entry);
   absl::Status ApplyBody(const CallsDenied& body, const Entry& entry);
   absl::Status ApplyBody(const QuarantineBegun& body, const Entry& entry);

@@ -481,6 +481,9 @@ absl::Status Ledger::ApplyBody(const TokenCreated&, const Entry&) {
 absl::Status Ledger::ApplyBody(const LimitedTokenCreated&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }
+absl::Status Ledger::ApplyBody(const LoginCreated&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
 absl::Status Ledger::ApplyBody(const TokenRevoked&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }

@@ -53,6 +53,8 @@ inline constexpr int64_t kMaxOpenLeases = 10'000;
 // Tokens of one tenant that are neither revoked nor expired: each is kept in memory, and copied
 // when one changes.
 inline constexpr int64_t kMaxLivingTokens = 10'000;
+// Logins of one token that are kept: browsers. A further one ends the oldest.
+inline constexpr size_t kMaxLogins = 20;
 // Grants of one token, and the bytes of the names in them: with kMaxLivingTokens 40 MB of a tenant.
 inline constexpr size_t kMaxGrants = 32;
 inline constexpr size_t kMaxGrantBytes = 4'096;

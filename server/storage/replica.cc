@@ -436,7 +436,10 @@ void Replica::CheckPublished(const std::vector<core::NamedEntry>& entries, HashL
 }
 
 absl::Status Replica::CheckScope(const core::Tenant& tenant, const Command& command) const {
-  if (command.scope == nullptr) return absl::OkStatus();
+  // Whether a caller with grants may send an AccessCommand is said at admission.
+  if (command.scope == nullptr || std::holds_alternative<core::AccessCommand>(command.body)) {
+    return absl::OkStatus();
+  }
   static const Ledger none;
   const LedgerOfBudget& budgets = BudgetsOf(tenant);
   const auto found = budgets.find(core::BudgetOf(command));

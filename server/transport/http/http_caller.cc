@@ -11,12 +11,17 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "epsledger/v1/access_service.pb.h"
+#include "google/protobuf/empty.pb.h"
+#include "server/transport/grpc/status/status_mapping.h"
 #include "server/transport/http/host_check.h"
 #include "server/transport/http/json_answer.h"
 #include "server/transport/wire/call_headers.h"
 
 namespace epsledger::transport {
 namespace {
+
+using google::protobuf::Message;
 
 // The prefix keeps other hosts of the domain from setting it; a browser takes it over TLS alone
 // (RFC 6265bis, section 4.1.3.2).
@@ -42,9 +47,7 @@ bool IsMetadataText(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
-const char* CookieName(const HttpRequest& request) {
-  return request.tls ? kCookieOverTls : kCookie;
-}
+const char* CookieName(bool tls) { return tls ? kCookieOverTls : kCookie; }
 
 std::string CookieOf(const HttpRequest& request) {
   for (const auto& [name, value] : request.headers) {
@@ -52,18 +55,45 @@ std::string CookieOf(const HttpRequest& request) {
     for (const absl::string_view part : absl::StrSplit(value, ';')) {
       const std::pair<std::string, std::string> cookie =
           absl::StrSplit(absl::StripAsciiWhitespace(part), absl::MaxSplits('=', 1));
-      if (cookie.first == CookieName(request)) return cookie.second;
+      if (cookie.first == CookieName(request.tls)) return cookie.second;
     }
   }
   return "";
 }
 
-std::string SetCookie(const HttpRequest& request, std::string_view value, std::string_view more) {
+std::string SetCookie(bool tls, std::string_view value, std::string_view more) {
   // A cookie that is Secure would not come back over plaintext, which only this machine speaks.
-  const bool tls = request.tls;
-  return absl::StrCat(CookieName(request), "=", absl::string_view(value.data(), value.size()),
+  return absl::StrCat(CookieName(tls), "=", absl::string_view(value.data(), value.size()),
                       "; Path=/; HttpOnly; SameSite=Strict", tls ? "; Secure" : "",
                       absl::string_view(more.data(), more.size()));
+}
+
+// then(status, answer), with an answer that is empty where the status is an error.
+template <class Request, class Then>
+void Call(RpcGateway& gateway, const char* method, const HttpCaller& caller, Then then) {
+  gateway.Call(*RpcGateway::FindUnaryMethod(method), Request(), caller, kLogInPatience,
+               [then = std::move(then)](const grpc::Status& status,
+                                        std::unique_ptr<Message> answer) mutable {
+                 static const google::protobuf::Empty none;
+                 if (status.ok()) {
+                   then(status, *answer);
+                 } else {
+                   then(status, none);
+                 }
+               });
+}
+
+// Who logged in, with the cookie.
+void AnswerCaller(RpcGateway& gateway, const HttpCaller& caller, std::string cookie,
+                  HttpReply reply) {
+  Call<v1::GetCallerRequest>(gateway, "epsledger.v1.AccessService.GetCaller", caller,
+                             [cookie = std::move(cookie), reply = std::move(reply)](
+                                 const grpc::Status& status, const Message& known) mutable {
+                               if (!status.ok()) return std::move(reply)(ErrorAnswer(status));
+                               HttpResponse response = JsonAnswer(known);
+                               response.headers.emplace_back("set-cookie", std::move(cookie));
+                               std::move(reply)(std::move(response));
+                             });
 }
 
 }  // namespace
@@ -104,36 +134,40 @@ void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
     return std::move(reply)(
         HttpError(400, "invalid_argument", "want {\"token\": \"epsl_...\"}, a token's secret"));
   }
-  const google::protobuf::MethodDescriptor* method =
-      RpcGateway::FindUnaryMethod("epsledger.v1.AccessService.GetCaller");
   const std::string secret = token->get<std::string>();
-  std::string cookie = SetCookie(request, secret, kCookieAge);
-  gateway.Call(
-      *method, *RpcGateway::NewRequest(*method),
-      {.authorization = absl::StrCat("Bearer ", secret),
-       .tls = request.tls,
-       .confidential = request.confidential,
-       .client_certificate_pem = "",
-       .peer = request.peer,
-       .client = wire::ShownClient(request.Header("user-agent")),
-       .request_id = request.request_id,
-       .traceparent = request.traceparent},
-      kLogInPatience,
-      [cookie = std::move(cookie), reply = std::move(reply)](
-          const grpc::Status& status, std::unique_ptr<google::protobuf::Message> caller) mutable {
-        if (!status.ok()) return std::move(reply)(ErrorAnswer(status));
-        HttpResponse response = JsonAnswer(*caller);
-        response.headers.emplace_back("set-cookie", std::move(cookie));
-        std::move(reply)(std::move(response));
+  const HttpCaller caller{.authorization = absl::StrCat("Bearer ", secret),
+                          .tls = request.tls,
+                          .confidential = request.confidential,
+                          .client_certificate_pem = "",
+                          .peer = request.peer,
+                          .client = wire::ShownClient(request.Header("user-agent")),
+                          .request_id = request.request_id,
+                          .traceparent = request.traceparent};
+  Call<v1::CreateLoginRequest>(
+      gateway, "epsledger.v1.AccessService.CreateLogin", caller,
+      [&gateway, caller, secret, reply = std::move(reply)](const grpc::Status& status,
+                                                           const Message& made) mutable {
+        const bool read_only = ReasonOf(status) == "LEDGER_READ_ONLY";
+        if (!status.ok() && !read_only) return std::move(reply)(ErrorAnswer(status));
+        std::string kept =
+            read_only ? "" : static_cast<const v1::CreateTokenResponse&>(made).secret();
+        if (kept.empty()) kept = secret;
+        AnswerCaller(gateway, caller, SetCookie(caller.tls, kept, kCookieAge), std::move(reply));
       });
 }
 
-void LogOut(const HttpRequest& request, HttpReply reply) {
+void LogOut(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
   HttpResponse response;
   response.content_type = "application/json";
   response.body = "{}";
-  response.headers.emplace_back("set-cookie", SetCookie(request, "", "; Max-Age=0"));
-  std::move(reply)(std::move(response));
+  response.headers.emplace_back("set-cookie", SetCookie(request.tls, "", "; Max-Age=0"));
+  const absl::StatusOr<HttpCaller> caller = CallerOf(request);
+  if (!caller.ok() || caller->authorization.empty()) return std::move(reply)(std::move(response));
+  // Whether there was a login or not: the browser has none any more.
+  Call<v1::EndLoginRequest>(
+      gateway, "epsledger.v1.AccessService.EndLogin", *caller,
+      [response = std::move(response), reply = std::move(reply)](
+          const grpc::Status&, const Message&) mutable { std::move(reply)(std::move(response)); });
 }
 
 }  // namespace epsledger::transport

@@ -13,12 +13,13 @@ namespace epsledger::transport {
 // does not know that attribute.
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request);
 
-// POST /v1/login {"token": "epsl_..."}: sets the cookie if the token is one that is valid now, so
-// that a browser can keep it where scripts cannot read it: HttpOnly, SameSite=Strict, and Secure
-// unless it is plaintext on this machine.
+// POST /v1/login {"token": "epsl_..."}: sets the cookie to a login of the token (AccessService.
+// CreateLogin), if it is valid now, so that a browser can keep it where scripts cannot read it:
+// HttpOnly, SameSite=Strict, and Secure unless it is plaintext on this machine. While the ledger
+// can only be read there are no new logins, and the cookie is the token itself.
 void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
-// POST /v1/logout: clears it in the browser. The token itself goes on until it is revoked.
-void LogOut(const HttpRequest& request, HttpReply reply);
+// POST /v1/logout: ends the login at the server, and clears the cookie in the browser.
+void LogOut(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
 
 }  // namespace epsledger::transport
 

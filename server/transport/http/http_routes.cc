@@ -65,7 +65,7 @@ void HttpRoutes::Answer(const HttpRequest& request, HttpReply reply) {
     return std::move(reply)(HttpError(405, "unimplemented", "only POST is answered here"));
   }
   if (request.path == "/v1/login") return LogIn(gateway_, request, std::move(reply));
-  if (request.path == "/v1/logout") return LogOut(request, std::move(reply));
+  if (request.path == "/v1/logout") return LogOut(gateway_, request, std::move(reply));
   if (absl::StartsWith(request.path, "/v1/")) {
     return AnswerRest(gateway_, request, std::move(reply));
   }

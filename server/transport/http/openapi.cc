@@ -262,7 +262,7 @@ void AddOthers(Json* paths, Schemas* schemas) {
              {{"text/event-stream",
                {{"schema", text}, {"x-event-data", EventDataSchema(schemas)}}}}}})}};
   all["/v1/login"]["post"] = {
-      {"summary", "Keep a token in a cookie that scripts cannot read"},
+      {"summary", "Keep a login of a token in a cookie that scripts cannot read"},
       {"operationId", "logIn"},
       {"tags", {"operations"}},
       {"security", Json::array()},
@@ -275,7 +275,7 @@ void AddOthers(Json* paths, Schemas* schemas) {
                          {{"description", "Who the token is of"},
                           {"content", JsonContent(Reference("Caller"))}})}};
   all["/v1/logout"]["post"] = {
-      {"summary", "Clear that cookie"},
+      {"summary", "End that login, and clear the cookie"},
       {"operationId", "logOut"},
       {"tags", {"operations"}},
       {"security", Json::array()},

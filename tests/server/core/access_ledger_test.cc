@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ class AccessLedgerTest : public ::testing::Test {
       EXPECT_EQ(other.spec.tenant, token.spec.tenant);
       EXPECT_EQ(other.revoked, token.revoked);
       EXPECT_EQ(other.grants, token.grants);
+      EXPECT_EQ(other.login_of, token.login_of);
     }
     ASSERT_EQ(replayed.lost_entries().size(), ledger_.lost_entries().size());
     for (const auto& [root_id, lost] : ledger_.lost_entries()) {
@@ -131,6 +133,113 @@ TEST_F(AccessLedgerTest, ATokenKeepsItsGrantsThroughTheEncoding) {
   without.hash = ChainHash(ledger_.head().hash, without.content);
   EXPECT_EQ(ledger_.Apply(without).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(ledger_.tokens().size(), 2u);
+}
+
+TEST_F(AccessLedgerTest, ALoginIsItsTokenUntilEitherEnds) {
+  const std::vector<Grant> grants = {{"people", "", {}}};
+  const TokenSpec spec{.id = "t",
+                       .tenant = "acme",
+                       .role = Role::kTrainer,
+                       .expire_time_micros = 1'000,
+                       .secret_hash = std::string(32, 'x')};
+  ASSERT_TRUE(Run({CreateToken{.spec = spec, .grants = grants}}).ok());
+  const auto login = [&](const std::string& id, int64_t expire, const std::string& of = "t",
+                         const std::string& tenant = "acme") {
+    return Run({CreateLogin{.tenant = {tenant},
+                            .token_id = of,
+                            .id = id,
+                            .secret_hash = std::string(32 - id.size(), '-') + id,
+                            .expire_time_micros = expire}});
+  };
+  ASSERT_TRUE(login("l1", 500).ok());
+  const Token first = *ledger_.FindToken({"acme"}, "l1");
+  EXPECT_EQ(first.login_of, "t");
+  EXPECT_EQ(first.spec.role, Role::kTrainer);
+  EXPECT_EQ(first.grants, grants);
+  EXPECT_EQ(first.spec.expire_time_micros, 500);
+  // Never beyond its token.
+  ASSERT_TRUE(login("l2", kNever).ok());
+  EXPECT_EQ(ledger_.FindToken({"acme"}, "l2")->spec.expire_time_micros, 1'000);
+  EXPECT_EQ(login("l3", 500, "l1").status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(login("l3", 500, "t", "rival").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(login("l3", 500, "u").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(login("l1", 500).status().code(), absl::StatusCode::kAlreadyExists);
+  // Ending one leaves the others.
+  ASSERT_TRUE(Revoke("acme", "l1").ok());
+  EXPECT_TRUE(ledger_.FindToken({"acme"}, "l1")->revoked);
+  EXPECT_FALSE(ledger_.FindToken({"acme"}, "l2")->revoked);
+  EXPECT_FALSE(ledger_.FindToken({"acme"}, "t")->revoked);
+  ExpectReplay();
+  // Further ones end the oldest.
+  for (size_t i = 0; i < kMaxLogins + 5; ++i)
+    ASSERT_TRUE(login(absl::StrFormat("m%d", i), 500).ok());
+  EXPECT_EQ(ledger_.tokens().size(), 1 + kMaxLogins);
+  EXPECT_EQ(ledger_.FindToken({"acme"}, "l2"), nullptr);
+  EXPECT_EQ(ledger_.FindToken({"acme"}, "m4"), nullptr);
+  EXPECT_NE(ledger_.FindToken({"acme"}, "m5"), nullptr);
+  ExpectReplay();
+  // With the token they are gone.
+  ASSERT_TRUE(Revoke("acme", "t").ok());
+  EXPECT_EQ(ledger_.tokens().size(), 1u);
+  EXPECT_EQ(login("l9", 500).status().code(), absl::StatusCode::kFailedPrecondition);
+  ExpectReplay();
+}
+
+TEST_F(AccessLedgerTest, ALoginOfATokenThatHasExpiredIsNoMore) {
+  ASSERT_TRUE(Create("acme", 20).ok());
+  const std::string token = "000001";
+  ASSERT_TRUE(Run({CreateLogin{.tenant = {"acme"},
+                               .token_id = token,
+                               .id = "l",
+                               .secret_hash = std::string(32, 'l'),
+                               .expire_time_micros = kNever}})
+                  .ok());
+  time_ = 30;
+  ASSERT_TRUE(Create("acme", kNever).ok());  // ends those that have expired
+  EXPECT_EQ(ledger_.FindToken({"acme"}, "l"), nullptr);
+  EXPECT_EQ(Run({CreateLogin{.tenant = {"acme"},
+                             .token_id = token,
+                             .id = "m",
+                             .secret_hash = std::string(32, 'm'),
+                             .expire_time_micros = kNever}})
+                .status()
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
+  ExpectReplay();
+}
+
+// A stored login that is more than its token is damage, not a way in.
+TEST_F(AccessLedgerTest, ALoginThatItsTokenDoesNotAllowIsDamage) {
+  const TokenSpec spec{.id = "t",
+                       .tenant = "acme",
+                       .role = Role::kViewer,
+                       .expire_time_micros = 1'000,
+                       .secret_hash = std::string(32, 'x')};
+  ASSERT_TRUE(Run({CreateToken{.spec = spec, .grants = {{"people", "", {}}}}}).ok());
+  const auto apply = [&](LoginCreated login) {
+    Entry entry{
+        .sequence = ledger_.head().sequence + 1, .time_micros = 9, .body = std::move(login)};
+    entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body);
+    entry.hash = ChainHash(ledger_.head().hash, entry.content);
+    return ledger_.Apply(entry).code();
+  };
+  LoginCreated good{.spec = spec, .grants = {{"people", "", {}}}, .login_of = "t"};
+  good.spec.id = "l";
+  good.spec.secret_hash = std::string(32, 'l');
+  for (const auto& change : std::vector<std::function<void(LoginCreated&)>>{
+           [](LoginCreated& login) { login.spec.role = Role::kAdmin; },
+           [](LoginCreated& login) { login.spec.tenant = "rival"; },
+           [](LoginCreated& login) { login.spec.expire_time_micros = 1'001; },
+           [](LoginCreated& login) { login.grants.clear(); },
+           [](LoginCreated& login) { login.login_of = "u"; },
+           [](LoginCreated& login) { login.spec.secret_hash = std::string(32, 'x'); },
+           [](LoginCreated& login) { login.spec.id = "t"; },
+       }) {
+    LoginCreated login = good;
+    change(login);
+    EXPECT_EQ(apply(login), absl::StatusCode::kDataLoss);
+  }
+  EXPECT_EQ(apply(good), absl::StatusCode::kOk);
 }
 
 TEST_F(AccessLedgerTest, MakingAndRevokingWithoutEndNeedsABoundedMemory) {

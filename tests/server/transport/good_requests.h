@@ -64,6 +64,8 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"AccessService.ListTokens", "page_size: 3"},
       {"AccessService.RevokeToken", "name: 'tokens/spare'"},
       {"AccessService.GetCaller", ""},
+      {"AccessService.CreateLogin", ""},
+      {"AccessService.EndLogin", ""},
       {"BudgetService.CreateBudget",
        "budget_id: 'new' validate_only: true budget { name: 'budgets/new' parent: 'budgets/b' cap "
        "{ approximate_dp { epsilon: 1 delta: 1e-5 filter: RENYI_ONE_ORDER order: 32 } } "

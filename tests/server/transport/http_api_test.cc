@@ -330,6 +330,12 @@ class HttpApiWithTokens : public HttpApi {
  protected:
   HttpApiWithTokens() : HttpApi(true) {}
 
+  // "epsledger_token=..." of an answer that sets it.
+  static std::string CookieIn(const HttpAnswer& answer) {
+    const std::string set = "set-cookie: ";
+    const size_t begin = answer.head.find(set) + set.size();
+    return answer.head.substr(begin, answer.head.find(';', begin) - begin);
+  }
   // The secret of a new token.
   std::string NewToken(core::Role role, const core::Tenant& tenant = {},
                        const std::vector<core::Grant>& grants = {}) {
@@ -420,7 +426,7 @@ TEST_F(HttpApiWithTokens, MetricsAreOfTheCallersTenant) {
   EXPECT_THAT(limited.body, Not(HasSubstr("secret-plans")));
 }
 
-TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {
+TEST_F(HttpApiWithTokens, KeepsALoginInACookieThatOtherSitesCannotUse) {
   const std::string secret = NewToken(core::Role::kViewer);
   EXPECT_EQ(Ask("POST", "/v1/login", "", R"({"token": "wrong"})").status, 401);
   EXPECT_EQ(Ask("POST", "/v1/login", "", "{\"token\": \"a\\r\\nset-cookie: x\"}").status, 400);
@@ -431,11 +437,61 @@ TEST_F(HttpApiWithTokens, KeepsATokenInACookieThatOtherSitesCannotUse) {
   ASSERT_EQ(in.status, 200);
   EXPECT_EQ(in.json()["role"], "VIEWER");
   EXPECT_THAT(in.head, HasSubstr("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200\r\n"));
-  const std::string cookie = absl::StrCat("Cookie: a=b; epsledger_token=", secret, "\r\n");
+  const std::string cookie = "Cookie: a=b; " + CookieIn(in) + "\r\n";
+  EXPECT_THAT(cookie, Not(HasSubstr(secret)));
   EXPECT_EQ(Read("/v1/budgets", cookie).status, 200);
+  EXPECT_EQ(Read("/v1/caller", cookie).json()["principal"], in.json()["principal"]);
   EXPECT_EQ(Read("/v1/budgets", cookie + "Sec-Fetch-Site: same-origin\r\n").status, 200);
   EXPECT_EQ(Read("/v1/budgets", cookie + "Sec-Fetch-Site: cross-site\r\n").status, 403);
   EXPECT_THAT(Ask("POST", "/v1/logout", cookie).head, HasSubstr("epsledger_token=; "));
+  // Whoever has a copy of the cookie comes in no more; who has the token does.
+  EXPECT_EQ(Read("/v1/budgets", cookie).status, 401);
+  const std::string header = "Authorization: Bearer " + secret + "\r\n";
+  EXPECT_EQ(Read("/v1/budgets", header).status, 200);
+  // A logout without a login, and with the token itself, ends nothing.
+  EXPECT_EQ(Ask("POST", "/v1/logout", "").status, 200);
+  EXPECT_EQ(Ask("POST", "/v1/logout", header).status, 200);
+  EXPECT_EQ(Read("/v1/budgets", header).status, 200);
+}
+
+TEST_F(HttpApiWithTokens, ALoginEndsWithItsTokenAndMakesNoOther) {
+  const std::string secret = NewToken(core::Role::kTrainer);
+  const std::string body = absl::StrCat(R"({"token": ")", secret, R"("})");
+  const HttpAnswer first = Ask("POST", "/v1/login", "", body);
+  const HttpAnswer second = Ask("POST", "/v1/login", "", body);
+  const std::string cookie = "Cookie: " + CookieIn(first) + "\r\n";
+  EXPECT_NE(CookieIn(first), CookieIn(second));
+  ASSERT_EQ(Read("/v1/budgets", cookie).status, 200);
+  const std::string login = CookieIn(first).substr(CookieIn(first).find('=') + 1);
+  const HttpAnswer again =
+      Ask("POST", "/v1/login", "", absl::StrCat(R"({"token": ")", login, R"("})"));
+  EXPECT_EQ(again.status, 400);
+  EXPECT_THAT(again.body, HasSubstr("a login has no login"));
+  const std::string name = first.json()["principal"];
+  ASSERT_TRUE(WaitingClient(*server_.ledger)
+                  .Run(core::AccessCommand{
+                      core::RevokeToken{core::Tenant{}, name.substr(name.find('/') + 1)}})
+                  .ok());
+  EXPECT_EQ(Read("/v1/budgets", cookie).status, 401);
+  EXPECT_EQ(Read("/v1/budgets", "Cookie: " + CookieIn(second) + "\r\n").status, 401);
+  EXPECT_EQ(Ask("POST", "/v1/login", "", body).status, 401);
+}
+
+TEST_F(HttpApiWithTokens, LoginsOfATokenComeNoFasterThanPeopleLogIn) {
+  const std::string body = absl::StrCat(R"({"token": ")", NewToken(core::Role::kViewer), R"("})");
+  std::string oldest;
+  int made = 0;
+  HttpAnswer refused;
+  for (int i = 0; i < 30; ++i) {
+    const HttpAnswer answer = Ask("POST", "/v1/login", "", body);
+    made += answer.status == 200;
+    if (i == 0) oldest = "Cookie: " + CookieIn(answer) + "\r\n";
+    if (answer.status != 200) refused = answer;
+  }
+  EXPECT_GE(made, 20);
+  EXPECT_LE(made, 25);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("too many logins"));
 }
 
 TEST_F(HttpApi, PagesOfOthersChangeNothingAndDoNotBorrowTheAddress) {

@@ -104,6 +104,7 @@ void ToProto(const core::Token& token, absl::Time now, v1::Token* message) {
   message->set_description(token.spec.description);
   for (const core::Grant& grant : token.grants) ToProto(grant, message->add_grants());
   ToProto(token.create_time_micros, message->mutable_create_time());
+  if (!token.login_of.empty()) message->set_login_of(absl::StrCat("tokens/", token.login_of));
   if (token.created_by) ToProto(*token.created_by, message->mutable_created_by());
   if (token.revoked_by) ToProto(*token.revoked_by, message->mutable_revoked_by());
   ToProto(token.spec.expire_time_micros, message->mutable_expire_time());

@@ -68,6 +68,7 @@ class ChangeOf {
   // Of the ledger of access, which nobody watches.
   absl::StatusOr<bool> operator()(const core::TokenCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::LimitedTokenCreated&) { return false; }
+  absl::StatusOr<bool> operator()(const core::LoginCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::TokenRevoked&) { return false; }
   absl::StatusOr<bool> operator()(const core::CallsDenied&) { return false; }
   absl::StatusOr<bool> operator()(const core::QuarantineBegun&) { return false; }

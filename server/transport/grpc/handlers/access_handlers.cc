@@ -2,19 +2,26 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "epsledger/v1/access_service.pb.h"
+#include "server/access/secret.h"
 #include "server/core/access_ledger.h"
+#include "server/core/unavailable.h"
 #include "server/transport/grpc/converters/access_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
+#include "server/transport/rates/rate_limiter.h"
 
 namespace epsledger::transport {
 namespace {
 
 constexpr char kTokenList[] = "tokens";
+// A working day and a half.
+constexpr absl::Duration kLoginLife = absl::Hours(12);
 
 class AccessHandlers {
  public:
@@ -81,6 +88,57 @@ class AccessHandlers {
                                  });
   }
 
+  void CreateLogin(wire::UnaryRequest arrived) {
+    Handle<v1::CreateLoginRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::CreateLoginRequest&, const Call& call) -> absl::Status {
+          const access::Caller& caller = call->caller();
+          absl::StatusOr<std::string> token = ParseTokenName("caller", caller.principal);
+          if (!token.ok()) {
+            call->Succeed(v1::CreateTokenResponse());
+            return absl::OkStatus();
+          }
+          if (!caller.login.empty()) {
+            return absl::FailedPreconditionError("a login has no login: log in with the token");
+          }
+          {
+            absl::MutexLock lock(&mutex_);
+            if (!login_rates_.Take(*token, RateLimiter::Clock::now())) {
+              return core::Overload("too many logins of this token: try again");
+            }
+          }
+          absl::StatusOr<std::string> secret = access::MakeSecret();
+          if (!secret.ok()) return secret.status();
+          absl::StatusOr<std::string> id = access::MakeTokenId();
+          if (!id.ok()) return id.status();
+          core::AccessCommand command{core::CreateLogin{
+              .tenant = caller.tenant,
+              .token_id = *std::move(token),
+              .id = *std::move(id),
+              .secret_hash = access::HashOfSecret(*secret),
+              .expire_time_micros = absl::ToUnixMicros(absl::Now() + kLoginLife)}};
+          SubmitForSecret(context_.ledger, std::move(command), *std::move(secret), call);
+          return absl::OkStatus();
+        });
+  }
+
+  void EndLogin(wire::UnaryRequest arrived) {
+    Handle<v1::EndLoginRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::EndLoginRequest&, const Call& call) -> absl::Status {
+          const access::Caller& caller = call->caller();
+          if (caller.login.empty()) {
+            call->Succeed(v1::EndLoginResponse());
+            return absl::OkStatus();
+          }
+          core::AccessCommand command{core::RevokeToken{caller.tenant, caller.login}};
+          SubmitNow<core::AccessOutcome>(
+              context_.ledger, std::move(command), {}, call,
+              [call](const core::AccessOutcome&) { call->Succeed(v1::EndLoginResponse()); });
+          return absl::OkStatus();
+        });
+  }
+
  private:
   // A grant of a budget that is not there yet would be one of whatever gets that name.
   static absl::Status CheckBudgetsExist(const core::LedgerReader& reader,
@@ -94,17 +152,23 @@ class AccessHandlers {
     return absl::OkStatus();
   }
 
-  static absl::Status Create(core::DurableLedger& ledger, access::NewToken made, const Call& call) {
-    core::AccessCommand command{
-        core::CreateToken{.spec = made.token.spec, .grants = made.token.grants}};
+  // Answers with the token that the command makes, and its secret.
+  static void SubmitForSecret(core::DurableLedger& ledger, core::AccessCommand command,
+                              std::string secret, const Call& call) {
     SubmitNow<core::AccessOutcome>(
         ledger, std::move(command), {}, call,
-        [call, secret = made.secret](const core::AccessOutcome& outcome) {
+        [call, secret = std::move(secret)](const core::AccessOutcome& outcome) {
           v1::CreateTokenResponse message;
           ToProto(outcome.token, absl::Now(), message.mutable_token());
           message.set_secret(secret);
           call->Succeed(message);
         });
+  }
+
+  static absl::Status Create(core::DurableLedger& ledger, access::NewToken made, const Call& call) {
+    core::AccessCommand command{
+        core::CreateToken{.spec = made.token.spec, .grants = made.token.grants}};
+    SubmitForSecret(ledger, std::move(command), std::move(made.secret), call);
     return absl::OkStatus();
   }
 
@@ -126,6 +190,8 @@ class AccessHandlers {
   }
 
   const HandlerContext context_;
+  absl::Mutex mutex_;
+  RateLimiter login_rates_ ABSL_GUARDED_BY(mutex_){{.burst = 20, .per_second = 0.2}};
 };
 
 }  // namespace
@@ -135,7 +201,9 @@ void AddAccessService(const HandlerContext& context, ServiceMethods& methods) {
               {{"CreateToken", &AccessHandlers::CreateToken},
                {"ListTokens", &AccessHandlers::ListTokens},
                {"RevokeToken", &AccessHandlers::RevokeToken},
-               {"GetCaller", &AccessHandlers::GetCaller}});
+               {"GetCaller", &AccessHandlers::GetCaller},
+               {"CreateLogin", &AccessHandlers::CreateLogin},
+               {"EndLogin", &AccessHandlers::EndLogin}});
 }
 
 }  // namespace epsledger::transport

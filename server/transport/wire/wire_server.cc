@@ -98,6 +98,7 @@ class WireServer::State {
     asio::io_context context{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
     asio::steady_timer housekeeping{context};
+    bool has_ended = false;  // of the thread alone
     std::thread thread;
   };
 
@@ -189,6 +190,7 @@ class WireServer::State {
     for (const auto& connection : Connections()) connection->Close();
     for (const auto& loop : loops_) {
       asio::post(loop->context, [raw = loop.get()] {
+        raw->has_ended = true;
         raw->housekeeping.cancel();
         raw->work.reset();
       });
@@ -419,7 +421,8 @@ class WireServer::State {
   void KeepHouse(Loop& loop) {
     loop.housekeeping.expires_after(kHousekeepingInterval);
     loop.housekeeping.async_wait([this, &loop](error_code error) {
-      if (error) return;
+      // A timer whose time has come is not cancelled any more, and would go on for ever.
+      if (error || loop.has_ended) return;
       const Clock::time_point now = Clock::now();
       for (const auto& connection : Connections()) connection->KeepHouse(now);
       KeepHouse(loop);

@@ -11,6 +11,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -141,6 +142,26 @@ TEST(Server, HealthFollowsTheLedger) {
   server->Drain(absl::ZeroDuration());
   EXPECT_THAT(std::string(ProbeHealth({.address = address}).message()),
               HasSubstr("cannot be asked"));
+}
+
+// A timer that has run out while its thread was busy is not cancelled any more.
+TEST(Server, EndsThoughItsHousekeepingIsDue) {
+  SilentLedger ledger;
+  auto server = StartOver(ledger);
+  server->Drain(absl::ZeroDuration());
+  absl::Notification busy;
+  absl::Notification ends;
+  // On the thread that keeps house, as nothing listens any more.
+  server->in_process().probe_wire([&](const absl::Status& status) {
+    EXPECT_FALSE(status.ok());
+    busy.Notify();
+    ends.WaitForNotification();
+  });
+  busy.WaitForNotification();
+  std::thread end([&] { server = nullptr; });
+  absl::SleepFor(absl::Milliseconds(600));  // so that the timer runs out, and the end is on its way
+  ends.Notify();
+  end.join();
 }
 
 bool HasReflection(const ServerOptions& options) {

@@ -185,6 +185,8 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
                                          "Refuse the charges of every session below, for good",
                                          true, &v1::BudgetService::StubInterface::CloseBudget);
 
+  AddGuardCommand(budget, invocation);
+
   auto superseded = std::make_shared<SupersedeFlags>();
   CLI::App* supersede = budget.add_subcommand(
       "supersede",

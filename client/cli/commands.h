@@ -22,6 +22,7 @@ void AddCalibrateCommand(CLI::App& app, Invocation& invocation);
 void AddCurveCommand(CLI::App& app, Invocation& invocation);
 void AddAuditCommand(CLI::App& app, Invocation& invocation);
 void AddTokenCommands(CLI::App& app, Invocation& invocation);
+void AddProposalCommands(CLI::App& app, Invocation& invocation);
 void AddPolicyCommands(CLI::App& app, Invocation& invocation);
 void AddServerCommands(CLI::App& app, Invocation& invocation);
 void AddExplainCommand(CLI::App& app, Invocation& invocation);
@@ -31,6 +32,7 @@ void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
 // The verbs of `budget` that change one, and those of `session` that read what it spends.
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation);
+void AddGuardCommand(CLI::App& budget, Invocation& invocation);
 void AddSessionReadings(CLI::App& session, Invocation& invocation);
 
 }  // namespace epsledger::cli

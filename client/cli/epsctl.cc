@@ -78,6 +78,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
   AddCurveCommand(app, invocation);
   AddAuditCommand(app, invocation);
   AddTokenCommands(app, invocation);
+  AddProposalCommands(app, invocation);
   AddPolicyCommands(app, invocation);
   AddServerCommands(app, invocation);
   AddExplainCommand(app, invocation);

@@ -265,8 +265,11 @@ void LiftQuarantine(Invocation& invocation, const std::string& text, const std::
   const auto lifted =
       invocation.Call(&Connection::audit, &Stub::LiftQuarantine, request, CallKind::kWrite);
   if (lifted == nullptr) return;
-  Table table({"root budget", "lost entries that clients brought"});
-  table.AddRow({request.budget(), lifted->lost_head_count()});
+  Table table({"root budget", "lost entries that clients brought", "quarantine"});
+  table.AddRow({request.budget(), lifted->lost_head_count(),
+                lifted->waits_for_approval()
+                    ? "waits for another admin to say the same within a week"
+                    : "lifted"});
   invocation.Print({.messages = {lifted.get()}, .table = table});
 }
 

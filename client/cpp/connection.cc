@@ -153,6 +153,7 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
 Connection::Connection(const std::shared_ptr<grpc::Channel>& channel, RetryOptions retry)
     : retry_(std::move(retry)),
       access_(v1::AccessService::NewStub(channel)),
+      proposals_(v1::ProposalService::NewStub(channel)),
       budgets_(v1::BudgetService::NewStub(channel)),
       sessions_(v1::SessionService::NewStub(channel)),
       charges_(v1::ChargeService::NewStub(channel)),

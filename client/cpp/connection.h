@@ -16,6 +16,7 @@
 #include "epsledger/v1/audit_service.grpc.pb.h"
 #include "epsledger/v1/budget_service.grpc.pb.h"
 #include "epsledger/v1/charge_service.grpc.pb.h"
+#include "epsledger/v1/proposal_service.grpc.pb.h"
 #include "epsledger/v1/server_service.grpc.pb.h"
 #include "epsledger/v1/session_service.grpc.pb.h"
 
@@ -57,6 +58,7 @@ class Connection {
 
   const RetryOptions& retry() const { return retry_; }
   v1::AccessService::StubInterface& access() { return *access_; }
+  v1::ProposalService::StubInterface& proposals() { return *proposals_; }
   v1::BudgetService::StubInterface& budgets() { return *budgets_; }
   v1::SessionService::StubInterface& sessions() { return *sessions_; }
   v1::ChargeService::StubInterface& charges() { return *charges_; }
@@ -69,6 +71,7 @@ class Connection {
 
   RetryOptions retry_;
   std::unique_ptr<v1::AccessService::StubInterface> access_;
+  std::unique_ptr<v1::ProposalService::StubInterface> proposals_;
   std::unique_ptr<v1::BudgetService::StubInterface> budgets_;
   std::unique_ptr<v1::SessionService::StubInterface> sessions_;
   std::unique_ptr<v1::ChargeService::StubInterface> charges_;

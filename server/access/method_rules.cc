@@ -46,6 +46,7 @@ constexpr MethodRule kMethodRules[] = {
     {"BudgetService.ThawBudget", Role::kAdmin, Subject::kNamed},
     {"BudgetService.CloseBudget", Role::kAdmin, Subject::kNamed},
     {"BudgetService.SupersedeBudget", Role::kAdmin, Subject::kNamed},
+    {"BudgetService.SetApprovalPolicy", Role::kAdmin, Subject::kNamed},
     {"BudgetService.GetBudgetTree", Role::kViewer, Subject::kNamed},
     {"BudgetService.GetBudgetGuarantees", Role::kViewer, Subject::kNamed},
     {"BudgetService.GetBudgetActivity", Role::kViewer, Subject::kNamed},
@@ -60,6 +61,12 @@ constexpr MethodRule kMethodRules[] = {
     {"ChargeService.StreamCharges", Role::kTrainer, Subject::kNamed},
     {"ChargeService.AcquireLease", Role::kTrainer, Subject::kNamed},
     {"ChargeService.SettleLease", Role::kTrainer, Subject::kNamed},
+
+    {"ProposalService.CreateProposal", Role::kTrainer, Subject::kNamed},
+    {"ProposalService.GetProposal", Role::kViewer, Subject::kNamed},
+    {"ProposalService.ListProposals", Role::kViewer, Subject::kNamed},
+    {"ProposalService.ApproveProposal", Role::kAdmin, Subject::kNamed},
+    {"ProposalService.RejectProposal", Role::kAdmin, Subject::kNamed},
 
     {"ServerService.GetServerInfo", Role::kViewer, Subject::kCaller},
 

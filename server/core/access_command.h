@@ -119,8 +119,11 @@ struct BeginQuarantine {
 
 struct LiftQuarantine {
   std::string root_id;  // a StoredId
-  std::string principal;
+  Person person;
   std::string reason;
+  // The root budget guards it: the first call proposes it, and that of another person within a week
+  // lifts it. Whoever holds the ledgers says so (storage::Replica).
+  bool is_guarded = false;
 };
 
 struct AccessCommand {
@@ -133,6 +136,7 @@ struct AccessCommand {
 struct AccessOutcome {
   Token token;                   // that it is about, or a default
   int64_t lost_entry_count = 0;  // of LiftQuarantine: that were brought
+  bool is_proposed = false;      // of LiftQuarantine: another person is to approve it
 };
 
 }  // namespace epsledger::core

@@ -9,11 +9,13 @@
 #include "absl/strings/str_format.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
+#include "server/core/proposal.h"
 
 namespace epsledger::core {
 namespace {
 
 constexpr size_t kSecretHashBytes = 32;
+constexpr int64_t kLiftProposalLifeMicros = int64_t{7} * 24 * 60 * 60 * 1'000'000;
 
 absl::Status Contradiction(const Entry& entry, const char* what) {
   return absl::DataLossError(
@@ -27,6 +29,19 @@ const Token* AccessLedger::FindToken(const Tenant& tenant, std::string_view toke
   if (hash == hash_of_token_.end()) return nullptr;
   const Token& token = tokens_.find(hash->second)->second;
   return token.spec.tenant == tenant.name ? &token : nullptr;
+}
+
+Person AccessLedger::PersonOf(const Tenant& tenant, std::string principal) const {
+  constexpr std::string_view kTokens = "tokens/";
+  Person person{.principal = std::move(principal), .makers = {}};
+  std::string_view made = person.principal;
+  while (made.substr(0, kTokens.size()) == kTokens && person.makers.size() < kMaxMakers) {
+    const Token* token = FindToken(tenant, made.substr(kTokens.size()));
+    if (token == nullptr || !token->created_by.has_value()) break;
+    person.makers.push_back(token->created_by->principal);
+    made = token->created_by->principal;
+  }
+  return person;
 }
 
 std::vector<const Token*> AccessLedger::TokensOf(const Tenant& tenant, std::string_view after_id,
@@ -120,14 +135,32 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(
   return decision;
 }
 
-absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuarantine& command) const {
+absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuarantine& command,
+                                                              int64_t time_micros) const {
   if (!IsInQuarantine(command.root_id)) {
     return absl::FailedPreconditionError(
         absl::StrFormat("budgets/%s: is in no quarantine that can be lifted",
                         std::string(BudgetIdOf(command.root_id))));
   }
   Decision decision;
-  decision.entries.push_back(QuarantineLifted{command.root_id, command.principal, command.reason});
+  if (command.is_guarded) {
+    const auto& proposed = lost_entries_.find(command.root_id)->second.lift_proposed;
+    if (!proposed.has_value() || proposed->expire_time_micros <= time_micros ||
+        !AreTwoPeople(proposed->proposer, command.person)) {
+      decision.is_proposed = true;
+      // Asked again by the same person, it waits no longer than it did.
+      if (!proposed.has_value() || proposed->expire_time_micros <= time_micros) {
+        decision.entries.push_back(
+            QuarantineLiftProposed{.root_id = command.root_id,
+                                   .proposer = command.person,
+                                   .reason = command.reason,
+                                   .expire_time_micros = time_micros + kLiftProposalLifeMicros});
+      }
+      return decision;
+    }
+  }
+  decision.entries.push_back(
+      QuarantineLifted{command.root_id, command.person.principal, command.reason});
   decision.lost_entry_count = lost_entries_.find(command.root_id)->second.entry_count;
   return decision;
 }
@@ -137,7 +170,8 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
     absl::FunctionRef<absl::Status(const Entry&)> store) {
   const auto decide = [&](const auto& body) {
     if constexpr (std::is_same_v<decltype(body), const CreateToken&> ||
-                  std::is_same_v<decltype(body), const CreateLogin&>) {
+                  std::is_same_v<decltype(body), const CreateLogin&> ||
+                  std::is_same_v<decltype(body), const LiftQuarantine&>) {
       return DecideOn(body, time_micros);
     } else {
       return DecideOn(body);
@@ -155,7 +189,8 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
     if (absl::Status status = store(entry); !status.ok()) return status;
     if (absl::Status status = Apply(entry); !status.ok()) return status;
   }
-  AccessOutcome outcome{.lost_entry_count = decision->lost_entry_count};
+  AccessOutcome outcome{.lost_entry_count = decision->lost_entry_count,
+                        .is_proposed = decision->is_proposed};
   if (!decision->token_id.empty()) {
     outcome.token = tokens_.find(hash_of_token_.find(decision->token_id)->second)->second;
   }
@@ -273,6 +308,10 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
     lost.in_quarantine = false;
     lost.entry_count = 0;
     lost.lifted_by = lifted->principal;
+    lost.lift_proposed.reset();
+  } else if (const auto* proposed = std::get_if<QuarantineLiftProposed>(&entry.body)) {
+    if (!IsInQuarantine(proposed->root_id)) return Contradiction(entry, "lifts no quarantine");
+    lost_entries_.find(proposed->root_id)->second.lift_proposed = *proposed;
   } else if (!std::holds_alternative<CallsDenied>(entry.body)) {
     return Contradiction(entry, "belongs to a budget's ledger");
   }

@@ -32,6 +32,8 @@ struct LostEntries {
   std::map<std::string, int64_t> lost_through;
   // Of the last lifting; empty: there was none.
   std::string lifted_by;
+  // Of a quarantine that two people lift: what the first of them said.
+  std::optional<QuarantineLiftProposed> lift_proposed = std::nullopt;
 
   // An entry that the ledger does not hold is one of those that are known to be lost. An
   // incarnation that has ended gives out nothing more: all that it lost was lost together. Of the
@@ -65,6 +67,10 @@ class AccessLedger {
   // follow, or it contradicts the state; the state is then unchanged.
   absl::Status Apply(const Entry& entry);
 
+  // The principal with who made its token, as far as the ledger knows: the tokens of release 0.1
+  // say nothing, and those that ended long ago are forgotten.
+  Person PersonOf(const Tenant& tenant, std::string principal) const;
+
   const LedgerHead& head() const { return head_; }
   // Of all tenants: every token that is neither revoked nor expired, and of those that have ended
   // the last kMaxEndedTokens of each tenant; of the logins of one that has not ended, the last
@@ -89,13 +95,14 @@ class AccessLedger {
     std::vector<EntryBody> entries;
     std::string token_id;          // empty: about no token
     int64_t lost_entry_count = 0;  // of AccessOutcome
+    bool is_proposed = false;      // of AccessOutcome
   };
   absl::StatusOr<Decision> DecideOn(const CreateToken& command, int64_t time_micros) const;
   absl::StatusOr<Decision> DecideOn(const CreateLogin& command, int64_t time_micros) const;
   absl::StatusOr<Decision> DecideOn(const RevokeToken& command) const;
   absl::StatusOr<Decision> DecideOn(const RecordDenials& command) const;
   absl::StatusOr<Decision> DecideOn(const BeginQuarantine& command) const;
-  absl::StatusOr<Decision> DecideOn(const LiftQuarantine& command) const;
+  absl::StatusOr<Decision> DecideOn(const LiftQuarantine& command, int64_t time_micros) const;
 
   struct TenantTokens {
     // By expiry, then by id. An expired one is moved when the next one is made.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace epsledger::core {
 
@@ -36,6 +37,18 @@ struct Actor {
 };
 
 inline constexpr size_t kMaxActorClientBytes = 128;
+
+// Who proposes, approves or rejects, with what is known of whether two of these are one person.
+struct Person {
+  std::string principal;
+  // Who made the principal's token, who made that one's, and so on, as far as it is known.
+  std::vector<std::string> makers;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("principal", s.principal);
+    v("makers", s.makers);
+  }
+};
 
 }  // namespace epsledger::core
 

@@ -56,6 +56,8 @@ template <>
 constexpr uint8_t kLast<Role> = 3;
 template <>
 constexpr uint8_t kLast<Door> = 4;
+template <>
+constexpr uint8_t kLast<GuardedChange> = 4;
 
 class Encoder {
  public:
@@ -277,6 +279,12 @@ Hash ChainHash(const Hash& previous, std::string_view content) {
 std::string EncodeEvent(const MechanismEvent& event) {
   std::string bytes;
   Encoder(&bytes).Put(event.kind());
+  return bytes;
+}
+
+std::string EncodeChange(const ProposedChange& change) {
+  std::string bytes;
+  Encoder(&bytes).Put(change);
   return bytes;
 }
 

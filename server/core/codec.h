@@ -37,6 +37,9 @@ Hash ChainHash(const Hash& previous, std::string_view content);
 // field. REQUIRES: the event is valid.
 std::string EncodeEvent(const accounting::MechanismEvent& event);
 
+// The canonical encoding of a proposed change: equal bytes if and only if it is the same.
+std::string EncodeChange(const ProposedChange& change);
+
 // The name of the first field in which the two differ, in proto3 JSON form, or "" if none.
 std::string FirstDifference(const BudgetSpec& a, const BudgetSpec& b);
 std::string FirstDifference(const SessionSpec& a, const SessionSpec& b);

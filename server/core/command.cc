@@ -10,6 +10,9 @@ struct BudgetFinder {
   const std::string& operator()(const UpdateBudget& c) const { return c.budget_id; }
   const std::string& operator()(const ChangeBudgetPhase& c) const { return c.budget_id; }
   const std::string& operator()(const SupersedeBudget& c) const { return c.budget_id; }
+  const std::string& operator()(const SetApprovalPolicy& c) const { return c.budget_id; }
+  const std::string& operator()(const ProposeChange& c) const { return c.budget_id; }
+  const std::string& operator()(const RejectProposal& c) const { return c.budget_id; }
   const std::string& operator()(const CreateSession& c) const { return c.spec.budget_id; }
   const std::string& operator()(const CloseSession& c) const { return c.session.budget_id; }
   const std::string& operator()(const RecordAudit& c) const { return c.session.budget_id; }

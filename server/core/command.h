@@ -187,6 +187,89 @@ struct SupersedeBudget {
   bool any_filter = false;
 };
 
+// Changes that a budget may guard: one person alone cannot make them, to it or below it. Numbers
+// as in budget.proto.
+enum class GuardedChange : uint8_t { kSupersede = 1, kClose = 2, kThaw = 3, kLiftQuarantine = 4 };
+
+// Which changes the budget guards from now on, rising. Guarding less is guarded itself.
+struct SetApprovalPolicy {
+  std::string budget_id;
+  std::vector<GuardedChange> guarded;
+};
+
+// What a proposal would do to its budget. Tags are stored: never renumber.
+struct ProposedChild {
+  static constexpr uint8_t kTag = 1;
+  BudgetSpec spec;
+  std::optional<accounting::NestedEvent> reference;
+  bool any_filter = false;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("spec", s.spec);
+    v("reference", s.reference);
+    v("any_filter", s.any_filter);
+  }
+};
+
+struct ProposedSuccessor {
+  static constexpr uint8_t kTag = 2;
+  std::string successor_id;
+  Cap cap;
+  bool any_filter = false;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("successor_id", s.successor_id);
+    v("cap", s.cap);
+    v("any_filter", s.any_filter);
+  }
+};
+
+// kActive thaws, kClosed closes.
+struct ProposedPhase {
+  static constexpr uint8_t kTag = 3;
+  BudgetPhase phase = BudgetPhase::kClosed;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("phase", s.phase);
+  }
+};
+
+struct ProposedPolicy {
+  static constexpr uint8_t kTag = 4;
+  std::vector<GuardedChange> guarded;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("guarded", s.guarded);
+  }
+};
+
+using ProposedChange =
+    std::variant<ProposedChild, ProposedSuccessor, ProposedPhase, ProposedPolicy>;
+
+// Proposes a change of a budget. REQUIRES: the change is about that budget; a child's parent is it.
+struct ProposeChange {
+  std::string budget_id;
+  std::string proposal_id;
+  ProposedChange change;
+  std::string reason;
+  Person proposer;
+  int64_t expire_time_micros = 0;
+};
+
+struct RejectProposal {
+  std::string budget_id;
+  std::string proposal_id;
+  Person resolver;
+  std::string reason;
+};
+
+// That the command is what a proposal asks for, and who lets it be done.
+struct Approval {
+  std::string proposal_id;
+  Person approver;
+  std::string reason;
+};
+
 class PlanComposition;
 
 struct CreateSession {
@@ -271,6 +354,11 @@ struct SeenHead {
 
 struct Pricing;
 
+using CommandBody =
+    std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
+                 CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
+                 ChargePreview, SetApprovalPolicy, ProposeChange, RejectProposal>;
+
 struct Command {
   // Microseconds since 1970, for people.
   int64_t time_micros = 0;
@@ -281,10 +369,9 @@ struct Command {
   std::optional<Actor> actor;
   // What they are limited to; nullptr: to nothing.
   std::shared_ptr<const Scope> scope = nullptr;
-  std::variant<CreateBudget, UpdateBudget, ChangeBudgetPhase, SupersedeBudget, CreateSession,
-               CloseSession, RecordAudit, OpenAttempt, Charge, SettleLease, AccessCommand,
-               ChargePreview>
-      body;
+  // With a body that is CommandFor a proposal.
+  std::optional<Approval> approval = std::nullopt;
+  CommandBody body;
   // What was computed for the command beforehand (pricing.h); nullptr: nothing yet.
   std::shared_ptr<const Pricing> pricing = nullptr;
   // True once nobody waits for the outcome: what was not decided yet need not be. Unset: somebody

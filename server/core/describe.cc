@@ -120,6 +120,23 @@ class Describer {
     return absl::StrCat("budget ", body.budget_id, " superseded by ", body.successor.id, ": ",
                         Describe(body.successor.cap), Because(body.reason));
   }
+  std::string operator()(const ApprovalPolicySet& body) const {
+    return absl::StrCat("budget ", body.budget_id, " is to ",
+                        Describe(ProposedChange(ProposedPolicy{body.guarded})));
+  }
+  std::string operator()(const ChangeProposed& body) const {
+    return absl::StrCat("proposal ", body.proposal_id, " for budget ", body.budget_id, ": ",
+                        Describe(body.change), Because(body.reason));
+  }
+  std::string operator()(const ProposalResolved& body) const {
+    return absl::StrCat("proposal ", body.proposal_id, " for budget ", body.budget_id,
+                        body.approved ? " approved by " : " rejected by ",
+                        Quoted(body.resolver.principal), Because(body.reason));
+  }
+  std::string operator()(const QuarantineLiftProposed& body) const {
+    return absl::StrCat("budgets/", body.root_id, " is to leave quarantine, says ",
+                        Quoted(body.proposer.principal), Because(body.reason));
+  }
   std::string operator()(const SessionClosed& body) const {
     return absl::StrCat(Session(body.session_number), " closed", Because(body.reason));
   }

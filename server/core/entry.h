@@ -225,6 +225,55 @@ struct BudgetSuperseded {
   }
 };
 
+// Which changes the budget guards from now on, itself and below it.
+struct ApprovalPolicySet {
+  static constexpr uint8_t kTag = 24;
+  std::string budget_id;
+  std::vector<GuardedChange> guarded;  // rising
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("guarded", s.guarded);
+  }
+};
+
+struct ChangeProposed {
+  static constexpr uint8_t kTag = 25;
+  std::string budget_id;
+  std::string proposal_id;
+  ProposedChange change;
+  std::string reason;
+  Person proposer;
+  int64_t expire_time_micros = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("proposal_id", s.proposal_id);
+    v("change", s.change);
+    v("reason", s.reason);
+    v("proposer", s.proposer);
+    v("expire_time_micros", s.expire_time_micros);
+  }
+};
+
+// Before the entries of the change, if it was approved.
+struct ProposalResolved {
+  static constexpr uint8_t kTag = 26;
+  std::string budget_id;
+  std::string proposal_id;
+  bool approved = false;
+  Person resolver;
+  std::string reason;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("budget_id", s.budget_id);
+    v("proposal_id", s.proposal_id);
+    v("approved", s.approved);
+    v("resolver", s.resolver);
+    v("reason", s.reason);
+  }
+};
+
 struct SessionClosed {
   static constexpr uint8_t kTag = 10;
   int64_t session_number = 0;
@@ -267,8 +316,8 @@ struct LeaseSettled {
   }
 };
 
-// The next five, QuarantineBegun and QuarantineLifted are entries of the ledger of access alone
-// (access_ledger.h).
+// The next five, QuarantineBegun, QuarantineLifted and QuarantineLiftProposed are entries of the
+// ledger of access alone (access_ledger.h).
 struct TokenCreated {
   static constexpr uint8_t kTag = 13;
   TokenSpec spec;
@@ -408,6 +457,22 @@ struct QuarantineLifted {
   }
 };
 
+// The first of two people wants to lift a quarantine.
+struct QuarantineLiftProposed {
+  static constexpr uint8_t kTag = 27;
+  std::string root_id;
+  Person proposer;
+  std::string reason;
+  int64_t expire_time_micros = 0;
+  template <class S, class V>
+  static void Fields(S& s, V&& v) {
+    v("root_id", s.root_id);
+    v("proposer", s.proposer);
+    v("reason", s.reason);
+    v("expire_time_micros", s.expire_time_micros);
+  }
+};
+
 // A charge that was refused, of an event that the session did not hold.
 struct ChargeRefused {
   static constexpr uint8_t kTag = 21;
@@ -433,7 +498,8 @@ using EntryBody =
                  ChargeDecided, BudgetUpdated, BudgetPhaseChanged, BudgetSuperseded, SessionClosed,
                  LeaseGranted, LeaseSettled, TokenCreated, TokenRevoked, CallsDenied, AuditRecorded,
                  ReferenceFixed, UnitsPriced, QuarantineBegun, QuarantineLifted, ChargeRefused,
-                 LimitedTokenCreated, LoginCreated>;
+                 LimitedTokenCreated, LoginCreated, ApprovalPolicySet, ChangeProposed,
+                 ProposalResolved, QuarantineLiftProposed>;
 
 // Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
 struct ChargeKey {

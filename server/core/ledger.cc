@@ -141,6 +141,13 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLo
   if (command.scope != nullptr && !Covers(*command.scope, *this, command)) {
     return OutsideScope(*command.scope);
   }
+  if (command.approval.has_value()) return DecideApproved(command, *command.approval, lookup);
+  if (absl::Status status = CheckUnguarded(command); !status.ok()) return status;
+  return DecideUnguarded(command, lookup);
+}
+
+absl::StatusOr<Ledger::Decision> Ledger::DecideUnguarded(const Command& command,
+                                                         ChargeLookup lookup) const {
   const Pricing* pricing = command.pricing.get();
   if (const auto* c = std::get_if<Charge>(&command.body)) {
     return DecideOn(*c, command.time_micros, pricing, lookup);
@@ -151,6 +158,13 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLo
   if (const auto* c = std::get_if<UpdateBudget>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<ChangeBudgetPhase>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<SupersedeBudget>(&command.body)) return DecideOn(*c, pricing);
+  if (const auto* c = std::get_if<SetApprovalPolicy>(&command.body)) return DecideOn(*c);
+  if (const auto* c = std::get_if<ProposeChange>(&command.body)) {
+    return DecideOn(*c, command, lookup);
+  }
+  if (const auto* c = std::get_if<RejectProposal>(&command.body)) {
+    return DecideOn(*c, command.time_micros);
+  }
   if (const auto* c = std::get_if<CreateSession>(&command.body)) return DecideOn(*c, pricing);
   if (const auto* c = std::get_if<CloseSession>(&command.body)) return DecideOn(*c);
   if (const auto* c = std::get_if<RecordAudit>(&command.body)) return DecideOn(*c);

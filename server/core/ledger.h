@@ -22,6 +22,7 @@
 #include "server/core/gate.h"
 #include "server/core/merkle.h"
 #include "server/core/pricing.h"
+#include "server/core/proposal.h"
 
 namespace epsledger::core {
 
@@ -60,6 +61,11 @@ struct BudgetState {
   std::vector<std::vector<Cost>> contributions;
   // Of a partition: what its children have spent in its own cells, in those of its parent, ...
   std::vector<std::vector<PartitionTotal>> totals;
+  // Changes that one person alone cannot make, to it or below it; rising.
+  std::vector<GuardedChange> guarded;
+  // By id: those that are pending, and of the others the last kMaxResolvedProposals.
+  std::map<std::string, Proposal, std::less<>> proposals;
+  std::deque<std::string> resolved_proposals;  // ids, oldest first
   // Charges of all sessions below, not counting plans.
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
@@ -173,6 +179,10 @@ struct AttemptOutcome {
 struct ChargeOutcome {
   std::vector<ChargeRecord> records;  // one per item, in order
 };
+struct ProposalOutcome {
+  std::string budget_id;
+  std::string proposal_id;
+};
 struct SettleOutcome {
   ChargeRecord charge;
   int64_t used_count = 0;
@@ -183,7 +193,7 @@ struct Preview {
   int64_t steps_that_fit = 0;
 };
 using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome,
-                             SettleOutcome, AccessOutcome, Preview, PricesWanted>;
+                             SettleOutcome, AccessOutcome, Preview, PricesWanted, ProposalOutcome>;
 
 // The stored row of a key, or nothing. The ledger asks before it decides: the outcome of a key is
 // for ever (I5, I6).
@@ -216,6 +226,9 @@ class Ledger {
   //   INVALID_ARGUMENT     a cap or plan out of its domain
   //   other                what `lookup` failed with
   //   NOT_FOUND            also: what `command.scope` does not cover, in words of its own
+  //   FAILED_PRECONDITION  also: a second person must approve the change (ApprovalRequired); who
+  //                        approves it has proposed it (SecondPersonRequired), or it was resolved
+  //                        or has expired
   //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events, or
   //                        kMaxEventBytes of them
   // PricesWanted where the command needs costs, references or prices that `command.pricing` does
@@ -285,7 +298,21 @@ class Ledger {
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }
 
+  // The budget that guards such a change of `budget`: itself or one above it. Nullptr: none does.
+  const BudgetState* GuardOf(const BudgetState& budget, GuardedChange change) const;
+
  private:
+  // Deciding on what one person may do, whether they may or not.
+  absl::StatusOr<Decision> DecideUnguarded(const Command& command, ChargeLookup lookup) const;
+  // ApprovalRequired, if the command wants a second person.
+  absl::Status CheckUnguarded(const Command& command) const;
+  // The command is what a proposal asks for, and its approval.
+  absl::StatusOr<Decision> DecideApproved(const Command& command, const Approval& approval,
+                                          ChargeLookup lookup) const;
+  absl::StatusOr<Decision> DecideOn(const ProposeChange& proposal, const Command& command,
+                                    ChargeLookup lookup) const;
+  absl::StatusOr<Decision> DecideOn(const RejectProposal& command, int64_t time_micros) const;
+  absl::StatusOr<Decision> DecideOn(const SetApprovalPolicy& command) const;
   absl::StatusOr<Decision> DecideOn(const CreateBudget& command, const Pricing* pricing) const;
   absl::StatusOr<Decision> DecideOn(const UpdateBudget& command) const;
   absl::StatusOr<Decision> DecideOn(const ChangeBudgetPhase& command) const;
@@ -335,6 +362,9 @@ class Ledger {
   absl::Status ApplyBody(const BudgetUpdated& body, const Entry& entry);
   absl::Status ApplyBody(const BudgetPhaseChanged& body, const Entry& entry);
   absl::Status ApplyBody(const BudgetSuperseded& body, const Entry& entry);
+  absl::Status ApplyBody(const ApprovalPolicySet& body, const Entry& entry);
+  absl::Status ApplyBody(const ChangeProposed& body, const Entry& entry);
+  absl::Status ApplyBody(const ProposalResolved& body, const Entry& entry);
   absl::Status ApplyBody(const SessionClosed& body, const Entry& entry);
   absl::Status ApplyBody(const AuditRecorded& body, const Entry& entry);
   absl::Status ApplyBody(const LeaseGranted& body, const Entry& entry);
@@ -349,6 +379,7 @@ class Ledger {
   absl::Status ApplyBody(const CallsDenied& body, const Entry& entry);
   absl::Status ApplyBody(const QuarantineBegun& body, const Entry& entry);
   absl::Status ApplyBody(const QuarantineLifted& body, const Entry& entry);
+  absl::Status ApplyBody(const QuarantineLiftProposed& body, const Entry& entry);
 
   // From the budget itself up to the root.
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;

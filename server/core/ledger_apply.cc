@@ -165,6 +165,7 @@ absl::Status Ledger::ApplyBody(const BudgetSuperseded& body, const Entry& entry)
   BudgetState& successor = AddBudget(spec, body.filter, entry.time_micros);
   successor.supersedes = body.budget_id;
   successor.carried = body.carried;
+  successor.guarded = old.guarded;
   successor.balance.Add(body.carried);
   // Both hold the same population: above a partition the successor takes the place of the old one.
   successor.contributions = old.contributions;
@@ -494,6 +495,9 @@ absl::Status Ledger::ApplyBody(const QuarantineBegun&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }
 absl::Status Ledger::ApplyBody(const QuarantineLifted&, const Entry&) {
+  return Contradiction("it is one of the ledger of access");
+}
+absl::Status Ledger::ApplyBody(const QuarantineLiftProposed&, const Entry&) {
   return Contradiction("it is one of the ledger of access");
 }
 

@@ -41,6 +41,15 @@ inline constexpr int64_t kMaxChargeIdBytes = 64;
 inline constexpr int64_t kMaxPrivacyUnitBytes = 128;
 inline constexpr int64_t kMaxDisplayNameBytes = 256;
 inline constexpr int64_t kMaxReasonBytes = 256;
+// Proposals of one budget that are pending, of all and of one proposer, and that are kept when they
+// no longer are. A budget's specification has 20 KB at most.
+inline constexpr int64_t kMaxPendingProposals = 100;
+inline constexpr int64_t kMaxPendingProposalsOfOne = 20;
+inline constexpr size_t kMaxResolvedProposals = 100;
+// A proposal waits so long at most.
+inline constexpr int64_t kMaxProposalLifeMicros = int64_t{90} * 24 * 60 * 60 * 1'000'000;
+// Makers of a token that are followed up.
+inline constexpr size_t kMaxMakers = 32;
 inline constexpr int64_t kMaxLibraryBytes = 64;
 inline constexpr int64_t kMaxLabels = 64;
 inline constexpr int64_t kMaxLabelKeyBytes = 63;

@@ -464,12 +464,12 @@ absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& 
       absl::StrFormat("budgets/%s exists already and is another budget", supersede->successor_id));
 }
 
-absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& access,
-                                              const Command& command, Append append,
-                                              absl::Status* store_status) {
+absl::StatusOr<Outcome> Replica::DecideAccess(core::AccessCommand access, const Command& command,
+                                              Append append, absl::Status* store_status) {
   if (absl::Status why = WhyNot(core::kAccessRootId); !why.ok()) return why;
-  if (const auto* lift = std::get_if<core::LiftQuarantine>(&access.body)) {
-    if (ledgers_.count(lift->root_id) == 0) {
+  if (auto* lift = std::get_if<core::LiftQuarantine>(&access.body)) {
+    const auto ledger = ledgers_.find(lift->root_id);
+    if (ledger == ledgers_.end()) {
       return absl::NotFoundError(absl::StrFormat("budgets/%s: there is no such root budget",
                                                  std::string(core::BudgetIdOf(lift->root_id))));
     }
@@ -479,6 +479,12 @@ absl::StatusOr<Outcome> Replica::DecideAccess(const core::AccessCommand& access,
           "budgets/%s: its quarantine is not lifted at this server: %s",
           std::string(core::BudgetIdOf(lift->root_id)), std::string(damage->second.message())));
     }
+    const Ledger& lost = *ledger->second;
+    const core::BudgetState* root = lost.FindBudget(lost.root_id());
+    while (root != nullptr && !root->superseded_by.empty()) {
+      root = lost.FindBudget(root->superseded_by);
+    }
+    lift->is_guarded = root != nullptr && lost.GuardOf(*root, core::GuardedChange::kLiftQuarantine);
   }
   std::vector<Entry> entries;
   absl::StatusOr<core::AccessOutcome> outcome =

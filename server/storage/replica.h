@@ -134,7 +134,7 @@ class Replica {
   // After an entry of the ledger of access.
   void FollowAccess(const core::Entry& entry);
   void Restore(const std::string& root_id);
-  absl::StatusOr<core::Outcome> DecideAccess(const core::AccessCommand& access,
+  absl::StatusOr<core::Outcome> DecideAccess(core::AccessCommand access,
                                              const core::Command& command, Append append,
                                              absl::Status* store_status);
   // The ledger that a command is about; for a new root budget a fresh one. `*root_id` is its name

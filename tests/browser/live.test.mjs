@@ -134,3 +134,27 @@ test('the overview follows too', { timeout }, async (t) => {
     t.diagnostic(`the overview shows a charge ${Date.now() - acknowledged} ms after epsctl ended`);
   });
 });
+
+test('what one person proposed is shown while it waits for another', { timeout }, async () => {
+  const server = await sharedServer();
+  await server.epsctl(
+    'budget', 'create', 'shared', '--rho', '1', '--relation', 'add-or-remove-one', '--privacy-unit', 'person',
+  );
+  await server.epsctl('budget', 'guard', 'shared', '--change', 'close,supersede');
+  await onPage(server, '/budgets/shared', async (page) => {
+    await isLive(page);
+    await page.getByText('supersede, close').waitFor();
+    const waits = page.getByText('Waits for another person:');
+    assert.equal(await waits.count(), 0);
+    await server.epsctl('proposal', 'close', 'shared', '--id', 'done', '--reason', 'the study is over');
+    await waits.waitFor();
+    assert.match(
+      await page.locator('main').innerText(),
+      /Waits for another person: shared, close it\. Proposed by .+, until .+\. Reason given: the study is over\./,
+    );
+    await server.epsctl(
+      'proposal', 'reject', 'budgets/shared/proposals/done', '--reason', 'not yet',
+    );
+    await waits.waitFor({ state: 'detached' });
+  });
+});

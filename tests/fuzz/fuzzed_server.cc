@@ -51,7 +51,15 @@ Entries MakeEntries() {
   ok = ok && b.Run(lease).ok();
   core::LedgerHarness spare;
   ok = ok && spare.Run(core::CreateBudget{core::PureBudget("spare", 9)}).ok() &&
-       spare.Run(core::CreateSession{core::AdaptiveSession("spare", "s")}).ok();
+       spare.Run(core::CreateSession{core::AdaptiveSession("spare", "s")}).ok() &&
+       spare
+           .Run(core::ProposeChange{.budget_id = "spare",
+                                    .proposal_id = "q",
+                                    .change = core::ProposedPolicy{{core::GuardedChange::kThaw}},
+                                    .reason = "x",
+                                    .proposer = {"another person", {}},
+                                    .expire_time_micros = 4'102'444'800'000'000})
+           .ok();
   if (!ok) Fail("the ledger to begin with cannot be made");
   entries["b"] = std::move(b.entries);
   entries["spare"] = std::move(spare.entries);

@@ -26,10 +26,10 @@ namespace epsledger::transport {
 namespace {
 
 std::vector<std::string> ServiceNames() {
-  return {"epsledger.v1.BudgetService", "epsledger.v1.SessionService",
-          "epsledger.v1.ChargeService", "epsledger.v1.AccountingService",
-          "epsledger.v1.AuditService",  "epsledger.v1.AccessService",
-          "epsledger.v1.ServerService"};
+  return {"epsledger.v1.BudgetService",   "epsledger.v1.SessionService",
+          "epsledger.v1.ChargeService",   "epsledger.v1.AccountingService",
+          "epsledger.v1.AuditService",    "epsledger.v1.AccessService",
+          "epsledger.v1.ProposalService", "epsledger.v1.ServerService"};
 }
 
 // How often a stop looks whether calls have ended.
@@ -212,6 +212,7 @@ absl::Status Server::Listen(const ServerOptions& options) {
       std::make_shared<const HeadKey>(*std::move(head_secret), ledger_.Incarnations(),
                                       former_secrets)};
   AddAccessService(context, methods_);
+  AddProposalService(context, methods_);
   AddBudgetService(context, methods_);
   AddSessionService(context, methods_);
   AddChargeService(context, methods_);

@@ -74,11 +74,18 @@ def prepare(server, folder):
     with open(os.path.join(folder, "scores.csv"), "w", encoding="utf-8") as file:
         for number in range(200):
             file.write("member,%d\nnon-member,%d\n" % (number + 100, number))
+    server.ctl("budget", "create", "paused", "--epsilon", "1", "--delta", "1e-5", *RELATION, "--privacy-unit", "person")
+    server.ctl("budget", "freeze", "paused", "--reason", "a look at it")
+    server.ctl("proposal", "close", "adult", "--id", "close-1", "--reason", "done")
     lose_a_charge(server, "mended")
     key = server.ctl("server", "info", "-o", "csv").splitlines()[1].split(",")[-1]
     # From the first token on, the server asks everybody for one.
     created = json.loads(server.ctl("token", "create", "--role", "admin"))
-    return {"ROOT": root, "PUBLIC_KEY": key, "TOKEN": created["token"]["name"], "EPSLEDGER_TOKEN": created["secret"]}
+    # Whoever made that one proposed the change too; this one is another person's.
+    server.stop()
+    secret = subprocess.run([server.epsledgerd, "token", "create", "--data-dir", server.data_dir, "--role", "admin", "--days",
+                             "1"], check=True, capture_output=True, text=True).stdout.strip()
+    return {"ROOT": root, "PUBLIC_KEY": key, "TOKEN": created["token"]["name"], "EPSLEDGER_TOKEN": secret}
 
 
 class ExamplesTest(unittest.TestCase):
@@ -94,7 +101,6 @@ class ExamplesTest(unittest.TestCase):
         with ServedLedger(cls.build) as server:
             cls.epsctl = server.epsctl
             cls.variables = prepare(server, cls.files)
-            server.stop()
             shutil.copytree(server.data_dir, cls.data)
         cls.commands = walk(cls.epsctl)
 

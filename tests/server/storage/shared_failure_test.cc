@@ -166,7 +166,8 @@ TEST(SharedFailure, AnOlderCopyIsFoundByTheServersThatWereThereAndByClientsThatW
   EXPECT_EQ(quarantined(stranger), 1);
 
   // Lifted at one server it is lifted at all that do not hold the other history themselves.
-  const core::AccessCommand lift{core::LiftQuarantine{"forgetful", "an admin", "charged by hand"}};
+  const core::AccessCommand lift{
+      core::LiftQuarantine{"forgetful", {"an admin", {}}, "charged by hand"}};
   EXPECT_EQ(client.Run(lift).status().code(), kRefused);
   EXPECT_TRUE(newcomer.Run(lift).ok());
   EXPECT_EQ(newcomer.Run(lift).status().code(), kRefused) << "it is lifted";

@@ -47,6 +47,15 @@ class BadInput : public ::testing::Test {
     EXPECT_TRUE(client().CreateSession("b", "other").ok());
     EXPECT_TRUE(client().CreateBudget("spare", "pure_epsilon { epsilon: 9 }").ok());
     EXPECT_TRUE(client().CreateSession("spare", "s").ok());
+    EXPECT_TRUE(WaitingClient(*server_.ledger)
+                    .Run(core::ProposeChange{
+                        .budget_id = "spare",
+                        .proposal_id = "q",
+                        .change = core::ProposedPolicy{{core::GuardedChange::kLiftQuarantine}},
+                        .reason = "x",
+                        .proposer = {"another person", {}},
+                        .expire_time_micros = absl::ToUnixMicros(absl::Now() + absl::Hours(1))})
+                    .ok());
     const core::TokenSpec spare{.id = "spare",
                                 .expire_time_micros = absl::ToUnixMicros(absl::InfiniteFuture()),
                                 .secret_hash = std::string(32, 'h')};

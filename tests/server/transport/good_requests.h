@@ -17,6 +17,7 @@
 #include "epsledger/v1/audit_service.pb.h"
 #include "epsledger/v1/budget_service.pb.h"
 #include "epsledger/v1/charge_service.pb.h"
+#include "epsledger/v1/proposal_service.pb.h"
 #include "epsledger/v1/server_service.pb.h"
 #include "epsledger/v1/session_service.pb.h"
 #include "google/protobuf/descriptor.h"
@@ -31,7 +32,7 @@ inline std::vector<const google::protobuf::FileDescriptor*> ServiceFiles() {
       v1::GetCallerRequest::descriptor()->file(),   v1::ComputeRequest::descriptor()->file(),
       v1::ListDenialsRequest::descriptor()->file(), v1::GetBudgetRequest::descriptor()->file(),
       v1::ChargeRequest::descriptor()->file(),      v1::GetServerInfoRequest::descriptor()->file(),
-      v1::GetSessionRequest::descriptor()->file()};
+      v1::GetProposalRequest::descriptor()->file(), v1::GetSessionRequest::descriptor()->file()};
 }
 
 inline std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
@@ -82,6 +83,16 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"BudgetService.SupersedeBudget",
        "name: 'budgets/spare' successor_id: 'next' reason: 'x' validate_only: true cap { "
        "pure_epsilon { epsilon: 7 } }"},
+      {"BudgetService.SetApprovalPolicy",
+       "name: 'budgets/spare' policy { guarded: [CLOSE, SUPERSEDE] } validate_only: true"},
+      {"ProposalService.CreateProposal",
+       "parent: 'budgets/b' proposal_id: 'p' proposal { name: 'budgets/b/proposals/p' reason: 'x' "
+       "close {} }"},
+      {"ProposalService.GetProposal", "name: 'budgets/b/proposals/p'"},
+      {"ProposalService.ListProposals", "parent: 'budgets/b' page_size: 3 pending_only: true"},
+      // Of another person than the caller.
+      {"ProposalService.ApproveProposal", "name: 'budgets/spare/proposals/q' reason: 'x'"},
+      {"ProposalService.RejectProposal", "name: 'budgets/b/proposals/p' reason: 'x'"},
       {"BudgetService.GetBudgetTree", "name: 'budgets/spare'"},
       {"BudgetService.GetBudgetGuarantees", "name: 'budgets/b' delta: 1e-5 group: 'g'"},
       {"SessionService.CreateSession",

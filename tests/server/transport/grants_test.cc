@@ -63,6 +63,12 @@ class Grants : public TokenServer {
       MakeSession(admin_, root);
     }
     MakeSession(admin_, first, "other");
+    EXPECT_TRUE(admin_
+                    .Call<v1::Proposal>("ProposalService.CreateProposal",
+                                        absl::StrCat("parent: 'budgets/", second,
+                                                     "' proposal_id: 'q' proposal { reason: 'x' "
+                                                     "set_approval_policy { guarded: THAW } }"))
+                    .ok());
   }
   std::string HeadsOf(const std::vector<std::string>& budgets) {
     std::string all;

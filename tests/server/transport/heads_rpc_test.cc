@@ -406,7 +406,7 @@ TEST_F(HeadsRpc, OneLiftIsOfAllThatAnEarlierIncarnationLost) {
             grpc::StatusCode::DATA_LOSS);
   absl::Notification lifted;
   restored.ledger->Submit(
-      {}, {.body = core::AccessCommand{core::LiftQuarantine{"b", "an admin", "a test"}}},
+      {}, {.body = core::AccessCommand{core::LiftQuarantine{"b", {"an admin", {}}, "a test"}}},
       [&](const absl::StatusOr<core::Outcome>& outcome) {
         EXPECT_TRUE(outcome.ok()) << outcome.status();
         lifted.Notify();

@@ -122,6 +122,10 @@ export interface Policy {
   provenanceRequired?: boolean;
 }
 
+export interface ApprovalPolicy {
+  guarded?: string[];
+}
+
 export interface Budget {
   name: string;
   parent?: string;
@@ -145,6 +149,7 @@ export interface Budget {
   supersededBy?: string;
   supersedes?: string;
   stateReason?: string;
+  approvalPolicy?: ApprovalPolicy;
 }
 
 export interface Claim {
@@ -248,6 +253,21 @@ export interface Lease {
   expireTime?: Timestamp;
   settled?: boolean;
   sequence?: Int64;
+}
+
+export interface Proposal {
+  name: string;
+  createChild?: { budgetId: string; budget?: Budget };
+  supersede?: { successorId: string; cap?: Cap };
+  close?: object;
+  thaw?: object;
+  setApprovalPolicy?: ApprovalPolicy;
+  reason?: string;
+  expireTime?: string;
+  proposedBy?: string;
+}
+export interface ListProposalsResponse {
+  proposals?: Proposal[];
 }
 
 export interface ListBudgetsResponse {

@@ -404,6 +404,10 @@ void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Bud
     message->set_superseded_by(FormatBudgetName(state.superseded_by));
   }
   if (!state.supersedes.empty()) message->set_supersedes(FormatBudgetName(state.supersedes));
+  for (const core::GuardedChange change : state.guarded) {
+    message->mutable_approval_policy()->add_guarded(
+        static_cast<v1::ApprovalPolicy::Change>(change));  // the same numbers
+  }
   const core::CellFilter& filter = state.balance.filter();
   for (size_t i = 0; i < filter.cells.size(); ++i) {
     ToProto(filter.cells[i], state.balance.spent()[i], message->add_cells());

@@ -25,6 +25,14 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::BudgetPhaseChanged& body) {
     return Tell(body.budget_id);
   }
+  // What waits for an approval is not in the budget: who shows it asks for it again.
+  absl::StatusOr<bool> operator()(const core::ApprovalPolicySet& body) {
+    return Tell(body.budget_id);
+  }
+  absl::StatusOr<bool> operator()(const core::ChangeProposed& body) { return Tell(body.budget_id); }
+  absl::StatusOr<bool> operator()(const core::ProposalResolved& body) {
+    return Tell(body.budget_id);
+  }
   // To a watcher of both the old one, which names its successor.
   absl::StatusOr<bool> operator()(const core::BudgetSuperseded& body) {
     return Tell(body.budget_id) || Tell(body.successor.id);
@@ -73,6 +81,7 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::CallsDenied&) { return false; }
   absl::StatusOr<bool> operator()(const core::QuarantineBegun&) { return false; }
   absl::StatusOr<bool> operator()(const core::QuarantineLifted&) { return false; }
+  absl::StatusOr<bool> operator()(const core::QuarantineLiftProposed&) { return false; }
 
   absl::StatusOr<bool> operator()(const core::ChargeDecided& body) {
     return TellCharge(body.session_number);

@@ -117,6 +117,15 @@ absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field,
   return core::SessionName{std::string((*segments)[0]), std::string((*segments)[1])};
 }
 
+absl::StatusOr<ProposalName> ParseProposalName(const std::string& field, std::string_view name) {
+  const auto segments = Segments(name, {"budgets", "proposals"});
+  if (!segments || !IsResourceId((*segments)[0]) || !IsResourceId((*segments)[1])) {
+    return WrongName(field, name,
+                     "budgets/{budget}/proposals/{proposal}, ids as in epsledger/v1/budget.proto");
+  }
+  return ProposalName{std::string((*segments)[0]), std::string((*segments)[1])};
+}
+
 absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::string_view name) {
   const auto segments = Segments(name, {"budgets", "sessions", "attempts"});
   const int64_t attempt = segments ? AttemptNumber((*segments)[2]) : 0;
@@ -154,6 +163,10 @@ std::string FormatBudgetName(std::string_view budget_id) {
 
 std::string FormatSessionName(const core::SessionName& name) {
   return absl::StrCat("budgets/", name.budget_id, "/sessions/", name.session_id);
+}
+
+std::string FormatProposalName(const ProposalName& name) {
+  return absl::StrCat("budgets/", name.budget_id, "/proposals/", name.proposal_id);
 }
 
 std::string FormatAttemptName(const AttemptName& name) {

@@ -23,6 +23,11 @@ struct ChargeName {
   std::string charge_id;
 };
 
+struct ProposalName {
+  std::string budget_id;
+  std::string proposal_id;
+};
+
 // OK if `id` is [a-z0-9] followed by up to 62 of [a-z0-9._-]. Otherwise INVALID_ARGUMENT
 // "budgetId: got \"Adult\", want [a-z0-9] followed by up to 62 of [a-z0-9._-]".
 absl::Status CheckResourceId(const std::string& field, std::string_view id);
@@ -35,6 +40,8 @@ absl::Status CheckChargeId(const std::string& field, std::string_view id);
 // `field`, what it got (shortened and escaped) and what it wants.
 absl::StatusOr<std::string> ParseBudgetName(const std::string& field, std::string_view name);
 absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field, std::string_view name);
+// "budgets/{budget}/proposals/{proposal}".
+absl::StatusOr<ProposalName> ParseProposalName(const std::string& field, std::string_view name);
 absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::string_view name);
 absl::StatusOr<ChargeName> ParseChargeName(const std::string& field, std::string_view name);
 // "budgets/{budget}/sessions/{session}/attempts/{attempt}/leases/{lease}"; the lease's id is that
@@ -43,6 +50,7 @@ absl::StatusOr<ChargeName> ParseLeaseName(const std::string& field, std::string_
 
 std::string FormatBudgetName(std::string_view budget_id);
 std::string FormatSessionName(const core::SessionName& name);
+std::string FormatProposalName(const ProposalName& name);
 std::string FormatAttemptName(const AttemptName& name);
 std::string FormatChargeName(const AttemptName& attempt, std::string_view charge_id);
 std::string FormatLeaseName(const AttemptName& attempt, std::string_view lease_id);

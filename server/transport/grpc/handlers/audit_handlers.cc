@@ -211,15 +211,23 @@ class AuditHandlers {
           if (!id.ok()) return id.status();
           absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
           if (!status.ok()) return status;
-          const access::Caller& caller = call->caller();
-          core::AccessCommand command{core::LiftQuarantine{core::StoredId(caller.tenant.name, *id),
-                                                           caller.principal, request.reason()}};
-          SubmitNow<core::AccessOutcome>(context_.ledger, std::move(command), {}, call,
-                                         [call](const core::AccessOutcome& outcome) {
-                                           v1::LiftQuarantineResponse message;
-                                           message.set_lost_head_count(outcome.lost_entry_count);
-                                           call->Succeed(message);
-                                         });
+          ReadState(
+              context_.ledger, call,
+              [&ledger = context_.ledger, root_id = core::StoredId(call->caller().tenant.name, *id),
+               reason = request.reason(), call](core::LedgerReader& reader) {
+                const access::Caller& caller = call->caller();
+                core::AccessCommand command{core::LiftQuarantine{
+                    root_id, reader.Access().PersonOf(caller.tenant, caller.principal), reason}};
+                SubmitNow<core::AccessOutcome>(
+                    ledger, std::move(command), {}, call,
+                    [call](const core::AccessOutcome& outcome) {
+                      v1::LiftQuarantineResponse message;
+                      message.set_lost_head_count(outcome.lost_entry_count);
+                      message.set_waits_for_approval(outcome.is_proposed);
+                      call->Succeed(message);
+                    });
+                return absl::OkStatus();
+              });
           return absl::OkStatus();
         });
   }

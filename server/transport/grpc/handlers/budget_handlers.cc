@@ -15,6 +15,7 @@
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
+#include "server/transport/grpc/converters/proposal_convert.h"
 #include "server/transport/grpc/converters/resource_names.h"
 #include "server/transport/grpc/converters/session_convert.h"
 #include "server/transport/grpc/handlers/budget_pages.h"
@@ -145,6 +146,25 @@ class BudgetHandlers {
           absl::StatusOr<core::SupersedeBudget> supersede = FromProto(request);
           if (!supersede.ok()) return supersede.status();
           SubmitAndAnswer(*std::move(supersede), request.validate_only(), call);
+          return absl::OkStatus();
+        });
+  }
+
+  void SetApprovalPolicy(wire::UnaryRequest arrived) {
+    Handle<v1::SetApprovalPolicyRequest>(
+        context_.open_calls, std::move(arrived),
+        [this](const v1::SetApprovalPolicyRequest& request, const Call& call) -> absl::Status {
+          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
+          if (!id.ok()) return id.status();
+          if (!request.has_policy()) {
+            return absl::InvalidArgumentError(
+                "policy: unset, want a policy; an empty one guards nothing");
+          }
+          absl::StatusOr<std::vector<core::GuardedChange>> guarded =
+              FromProto(request.policy(), "policy");
+          if (!guarded.ok()) return guarded.status();
+          SubmitAndAnswer(core::SetApprovalPolicy{*std::move(id), *std::move(guarded)},
+                          request.validate_only(), call);
           return absl::OkStatus();
         });
   }
@@ -301,6 +321,7 @@ void AddBudgetService(const HandlerContext& context, ServiceMethods& methods) {
                {"ThawBudget", &BudgetHandlers::ThawBudget},
                {"CloseBudget", &BudgetHandlers::CloseBudget},
                {"SupersedeBudget", &BudgetHandlers::SupersedeBudget},
+               {"SetApprovalPolicy", &BudgetHandlers::SetApprovalPolicy},
                {"GetBudgetTree", &BudgetHandlers::GetBudgetTree},
                {"GetBudgetGuarantees", &BudgetHandlers::GetBudgetGuarantees},
                {"GetBudgetActivity", &BudgetHandlers::GetBudgetActivity}});

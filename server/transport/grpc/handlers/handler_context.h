@@ -50,6 +50,7 @@ inline absl::Status NoSuchSession(const core::SessionName& name) {
 struct SubmitOptions {
   bool validate_only = false;
   std::optional<core::SeenHead> last_seen = {};
+  std::optional<core::Approval> approval = {};
 };
 
 // Submits a command that happens now, on the ledgers of the caller's tenant, within their grants.
@@ -63,6 +64,7 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                         .last_seen = std::move(options.last_seen),
                         .actor = access::ActorOf(call->caller()),
                         .scope = call->caller().scope,
+                        .approval = std::move(options.approval),
                         .body = std::move(body),
                         .abandoned = [call] { return call->Abandoned(); }};
   ledger.Submit(call->caller().tenant, std::move(command),

@@ -41,6 +41,8 @@ void AddBudgetService(const HandlerContext& context, ServiceMethods& methods);
 
 void AddChargeService(const HandlerContext& context, ServiceMethods& methods);
 
+void AddProposalService(const HandlerContext& context, ServiceMethods& methods);
+
 void AddServerService(const HandlerContext& context, ServerFacts facts, ServiceMethods& methods);
 
 void AddSessionService(const HandlerContext& context, ServiceMethods& methods);

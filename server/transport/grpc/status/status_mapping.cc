@@ -11,6 +11,7 @@
 #include "google/protobuf/message.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/core/proposal.h"
 #include "server/core/unavailable.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
@@ -60,6 +61,8 @@ constexpr char kQuota[] = "epsledger.dev/quota";
 const char* ReasonOf(const absl::Status& status) {
   if (core::IsOverload(status)) return "OVERLOADED";
   if (core::IsReadOnly(status)) return "LEDGER_READ_ONLY";
+  if (core::IsApprovalRequired(status)) return "APPROVAL_REQUIRED";
+  if (core::IsSecondPersonRequired(status)) return "SECOND_PERSON_REQUIRED";
   if (status.GetPayload(kQuota).has_value()) return "QUOTA_EXCEEDED";
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:

@@ -22,6 +22,7 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //   ALREADY_EXISTS       CONTENT_DIFFERS: use another name or key
 //   FAILED_PRECONDITION  STATE_FORBIDS: change something else first
 //                        QUOTA_EXCEEDED: QuotaExceeded, ask who runs the server
+//                        APPROVAL_REQUIRED, SECOND_PERSON_REQUIRED: core/proposal.h
 //   UNAVAILABLE          TRY_AGAIN, with google.rpc.RetryInfo: repeat with the same key
 //                        OVERLOADED, likewise: core::Overload, nothing was done
 //                        LEDGER_READ_ONLY, likewise: core::ReadOnly, nothing was done

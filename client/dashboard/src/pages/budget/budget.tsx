@@ -22,6 +22,7 @@ import { BudgetSessions } from './budget_sessions';
 import { CellsTable } from '../../ledger/cells_table';
 import { ChildBudgets } from './child_budgets';
 import { NewestEntries } from './newest_entries';
+import { guardedWords, Proposals } from './proposals';
 import { StatementCard } from '../../ledger/statement';
 
 export function BudgetPage({ budget: id }: { budget: string }) {
@@ -54,6 +55,7 @@ function BudgetBody({ budget }: { budget: Budget }) {
         </p>
       </PageHead>
       <BudgetNotices budget={budget} />
+      <Proposals budget={name} />
       <BudgetFigures budget={budget} guarantees={guarantees.value} />
       <Card title="Cap" aside={<span class="muted">{capWords(budget.cap)}</span>}>
         <BudgetBar budget={budget} />
@@ -199,6 +201,12 @@ function AboutBudget({ budget }: { budget: Budget }) {
             policy?.provenanceRequired === true
               ? 'attempts must declare sampler, clip norm, library and version'
               : '',
+          ],
+          [
+            'Two people',
+            budget.approvalPolicy === undefined
+              ? ''
+              : guardedWords(budget.approvalPolicy.guarded),
           ],
           [
             'Wants to know at',

@@ -36,7 +36,7 @@ class AccessLedgerTest : public ::testing::Test {
     return ledger_.lost_entries().at("acme/people").Cover(incarnation, sequence, "present");
   }
   absl::StatusOr<AccessOutcome> Lift(const std::string& root_id) {
-    return Run({LiftQuarantine{root_id, "tokens/1", "charged by hand"}});
+    return Run({LiftQuarantine{root_id, {"tokens/1", {}}, "charged by hand"}});
   }
   absl::StatusOr<AccessOutcome> Create(const std::string& tenant, int64_t expire_time,
                                        bool beyond_limit = false) {

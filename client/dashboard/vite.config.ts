@@ -15,7 +15,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // Two kilobytes less than esbuild's.
     minify: 'terser',
-    terserOptions: { module: true, ecma: 2020, compress: { passes: 2 } },
+    terserOptions: { module: true, ecma: 2020, compress: { passes: 2, pure_getters: true, inline: 1 } },
     modulePreload: { polyfill: false },
     cssCodeSplit: true,
     reportCompressedSize: false,

@@ -202,12 +202,7 @@ function AboutBudget({ budget }: { budget: Budget }) {
               ? 'attempts must declare sampler, clip norm, library and version'
               : '',
           ],
-          [
-            'Two people',
-            budget.approvalPolicy === undefined
-              ? ''
-              : guardedWords(budget.approvalPolicy.guarded),
-          ],
+          ['Two people', guardedWords(budget.approvalPolicy)],
           [
             'Wants to know at',
             thresholds.length === 0 ? '' : thresholds.map((at) => percent(at, 'down')).join(', '),

@@ -1,5 +1,5 @@
 import { pathOfResource } from '../../api/client';
-import type { ListProposalsResponse, Proposal } from '../../api/messages';
+import type { ApprovalPolicy, ListProposalsResponse, Proposal } from '../../api/messages';
 import { useGet } from '../../api/read';
 import { budgetOf, idOf } from '../../api/resource_names';
 import { Notice } from '../../design/notice';
@@ -10,7 +10,7 @@ import { capWords } from '../../format/caps';
 export function Proposals({ budget }: { budget: string }) {
   const read = useGet<ListProposalsResponse>(
     pathOfResource(budget, 'proposals'),
-    { pendingOnly: 'true', pageSize: 100 },
+    { pendingOnly: 'true' },
     { touchedBy: [budget], touchedWhen: (change) => change.budget !== undefined },
   );
   const proposals = read.value.value?.proposals ?? [];
@@ -21,7 +21,7 @@ export function Proposals({ budget }: { budget: string }) {
         <p key={proposal.name}>
           <strong>Waits for another person:</strong> {idOf(budgetOf(proposal.name))},{' '}
           {changeWords(proposal)}. Proposed by {proposal.proposedBy}, until{' '}
-          <At time={proposal.expireTime} />. Reason given: {proposal.reason}.
+          <At time={proposal.expireTime} />. Reason: {proposal.reason}.
         </p>
       ))}
     </Notice>
@@ -29,18 +29,14 @@ export function Proposals({ budget }: { budget: string }) {
 }
 
 function changeWords(proposal: Proposal): string {
-  const { createChild, supersede, setApprovalPolicy } = proposal;
-  if (createChild !== undefined) {
-    return `create ${createChild.budgetId} below it: ${capWords(createChild.budget?.cap)}`;
-  }
-  if (supersede !== undefined) {
-    return `supersede it by ${supersede.successorId}: ${capWords(supersede.cap)}`;
-  }
-  if (setApprovalPolicy !== undefined) return `guard ${guardedWords(setApprovalPolicy.guarded)}`;
-  return proposal.thaw !== undefined ? 'thaw it' : 'close it';
+  const { createChild: child, supersede, setApprovalPolicy: policy } = proposal;
+  if (child) return `create child ${child.budgetId}: ${capWords(child.budget?.cap)}`;
+  if (supersede) return `supersede it by ${supersede.successorId}: ${capWords(supersede.cap)}`;
+  if (policy) return `guard ${guardedWords(policy) || 'nothing'}`;
+  return proposal.thaw ? 'thaw it' : 'close it';
 }
 
 /** "supersede, lift quarantine". */
-export function guardedWords(guarded: readonly string[] = []): string {
-  return guarded.join(', ').toLowerCase().replaceAll('_', ' ') || 'nothing';
+export function guardedWords(policy: ApprovalPolicy | undefined): string {
+  return (policy?.guarded ?? []).join(', ').toLowerCase().replaceAll('_', ' ');
 }

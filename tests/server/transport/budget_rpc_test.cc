@@ -324,7 +324,9 @@ TEST(BudgetTree, IsReadPageByPageParentsFirst) {
       const auto page =
           page_of("page_size: " + std::to_string(size) + " page_token: '" + token + "'");
       ASSERT_TRUE(page.ok()) << page.status.error_message();
-      if (size > 0) EXPECT_LE(page.response.budgets_size(), size);
+      if (size > 0) {
+        EXPECT_LE(page.response.budgets_size(), size);
+      }
       for (const v1::Budget& budget : page.response.budgets()) names.push_back(budget.name());
       token = page.response.next_page_token();
     } while (!token.empty());

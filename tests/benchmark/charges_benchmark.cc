@@ -6,11 +6,13 @@
 // access log, beside one that does not; and a step of a lease in the client.
 //
 //   charges_benchmark [--rounds=5] [--milliseconds=1000] [--part=all] [--in-flight=0]
-//                     [--data-dir=DIR]
+//                     [--data-dir=DIR] [--before=PATH]
 //
 // --part is one of calls, batches, stream, access and lease. --in-flight measures that number of
 // calls alone, 0: 1, 8, 64 and 256.
 // --data-dir decides which file system is measured: by default a fresh folder in the temporary one.
+// --before is an epsledgerd of another version: it is the one without tokens and access log, so
+// that old is measured beside new.
 
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -484,11 +486,11 @@ void MeasureAccess(Bench& bench, const std::string& data_dir, int only_in_flight
 }
 
 int Main(int rounds, std::chrono::milliseconds duration, const std::string& part,
-         int only_in_flight, std::string data_dir) {
+         int only_in_flight, std::string data_dir, const std::string& before) {
   const NoOpProcess no_op;
   const ScratchFolder scratch;
   if (data_dir.empty()) data_dir = scratch.path();
-  ServerProcess server(data_dir);
+  ServerProcess server(ServerProcess::Flags{.flags = {"--data-dir", data_dir}, .program = before});
   if (server.address().empty()) {
     std::fprintf(stderr, "the server did not start: %s\n", server.output().c_str());
     return 1;
@@ -534,6 +536,7 @@ int main(int argc, char** argv) {
   int in_flight = 0;
   std::string part = "all";
   std::string data_dir;
+  std::string before;
   for (int i = 1; i < argc; ++i) {
     if (std::sscanf(argv[i], "--rounds=%d", &rounds) == 1 && rounds >= 1) continue;
     if (std::sscanf(argv[i], "--milliseconds=%d", &milliseconds) == 1 && milliseconds >= 1)
@@ -547,13 +550,17 @@ int main(int argc, char** argv) {
       data_dir = argv[i] + 11;
       continue;
     }
+    if (std::strncmp(argv[i], "--before=", 9) == 0) {
+      before = argv[i] + 9;
+      continue;
+    }
     std::fprintf(
         stderr,
         "usage: %s [--rounds=N] [--milliseconds=N] [--part=all|calls|batches|stream|access|lease] "
-        "[--in-flight=N] [--data-dir=DIR]\n",
+        "[--in-flight=N] [--data-dir=DIR] [--before=PATH of another epsledgerd]\n",
         argv[0]);
     return 2;
   }
-  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), part, in_flight,
-                         data_dir);
+  return epsledger::Main(rounds, std::chrono::milliseconds(milliseconds), part, in_flight, data_dir,
+                         before);
 }

@@ -33,7 +33,9 @@ void ServerProcess::Start() {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], STDERR_FILENO);
-  const std::string program = std::string(EPSLEDGER_BINARY_DIR) + "/server/epsledgerd";
+  const std::string program = flags_.program.empty()
+                                  ? std::string(EPSLEDGER_BINARY_DIR) + "/server/epsledgerd"
+                                  : flags_.program;
   std::vector<std::string> arguments = wrapper_;
   arguments.push_back(program);
   arguments.insert(arguments.end(), flags_.flags.begin(), flags_.flags.end());

@@ -23,6 +23,8 @@ class ServerProcess {
   // The same over a database of many servers, or whatever the flags say.
   struct Flags {
     std::vector<std::string> flags;
+    // The server to start: "" for the one of this build.
+    std::string program = {};
   };
   explicit ServerProcess(Flags flags, std::vector<std::string> wrapper = {});
   // Kills it.

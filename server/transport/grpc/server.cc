@@ -16,6 +16,7 @@
 #include "server/statement/signing_key.h"
 #include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
+#include "server/transport/grpc/ledger_services.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/standard/reflection_service.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -26,10 +27,11 @@ namespace epsledger::transport {
 namespace {
 
 std::vector<std::string> ServiceNames() {
-  return {"epsledger.v1.BudgetService",   "epsledger.v1.SessionService",
-          "epsledger.v1.ChargeService",   "epsledger.v1.AccountingService",
-          "epsledger.v1.AuditService",    "epsledger.v1.AccessService",
-          "epsledger.v1.ProposalService", "epsledger.v1.ServerService"};
+  std::vector<std::string> names;
+  for (const google::protobuf::ServiceDescriptor* service : LedgerServices()) {
+    names.push_back(service->full_name());
+  }
+  return names;
 }
 
 // How often a stop looks whether calls have ended.

@@ -7,19 +7,12 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "epsledger/v1/access_service.pb.h"
-#include "epsledger/v1/accounting_service.pb.h"
-#include "epsledger/v1/audit_service.pb.h"
-#include "epsledger/v1/budget_service.pb.h"
-#include "epsledger/v1/charge_service.pb.h"
-#include "epsledger/v1/server_service.pb.h"
-#include "epsledger/v1/session_service.pb.h"
+#include "server/transport/grpc/ledger_services.h"
 #include "server/transport/wire/services.h"
 
 namespace epsledger::transport {
 namespace {
 
-using google::protobuf::FileDescriptor;
 using google::protobuf::Message;
 using google::protobuf::MessageFactory;
 using google::protobuf::MethodDescriptor;
@@ -210,17 +203,8 @@ void RpcGateway::Drain(absl::Duration patience) { doorkeeper_->Drain(patience); 
 const std::vector<const MethodDescriptor*>& RpcGateway::UnaryMethods() {
   static const auto& methods = *new std::vector<const MethodDescriptor*>([] {
     std::vector<const MethodDescriptor*> found;
-    for (const FileDescriptor* file :
-         {v1::GetServerInfoRequest::descriptor()->file(),
-          v1::GetCallerRequest::descriptor()->file(), v1::GetBudgetRequest::descriptor()->file(),
-          v1::GetSessionRequest::descriptor()->file(), v1::ChargeRequest::descriptor()->file(),
-          v1::ComputeRequest::descriptor()->file(), v1::ListDenialsRequest::descriptor()->file()}) {
-      for (int s = 0; s < file->service_count(); ++s) {
-        for (int m = 0; m < file->service(s)->method_count(); ++m) {
-          const MethodDescriptor* method = file->service(s)->method(m);
-          if (!method->client_streaming() && !method->server_streaming()) found.push_back(method);
-        }
-      }
+    for (const MethodDescriptor* method : LedgerMethods()) {
+      if (!method->client_streaming() && !method->server_streaming()) found.push_back(method);
     }
     return found;
   }());

@@ -192,9 +192,9 @@ TEST_P(Reflection, ListsEveryServiceOnce) {
   EXPECT_THAT(names,
               UnorderedElementsAre("epsledger.v1.AccessService", "epsledger.v1.AccountingService",
                                    "epsledger.v1.AuditService", "epsledger.v1.BudgetService",
-                                   "epsledger.v1.ChargeService", "epsledger.v1.ServerService",
-                                   "epsledger.v1.SessionService", "grpc.health.v1.Health",
-                                   "grpc.reflection.v1.ServerReflection"));
+                                   "epsledger.v1.ChargeService", "epsledger.v1.ProposalService",
+                                   "epsledger.v1.ServerService", "epsledger.v1.SessionService",
+                                   "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"));
 }
 
 TEST_P(Reflection, GivesFilesFromWhichAClientBuildsTheService) {

@@ -4,35 +4,19 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "epsledger/v1/access_service.pb.h"
-#include "epsledger/v1/accounting_service.pb.h"
-#include "epsledger/v1/audit_service.pb.h"
-#include "epsledger/v1/budget_service.pb.h"
-#include "epsledger/v1/charge_service.pb.h"
-#include "epsledger/v1/server_service.pb.h"
-#include "epsledger/v1/session_service.pb.h"
+#include "server/transport/grpc/ledger_services.h"
 
 namespace epsledger::transport {
 namespace {
 
 using google::protobuf::Descriptor;
-using google::protobuf::FileDescriptor;
 
 // The method that takes a request. A method with a stream of requests shares its message with the
 // one without.
 std::map<const Descriptor*, std::string> MethodsByRequest() {
   std::map<const Descriptor*, std::string> methods;
-  for (const FileDescriptor* file :
-       {v1::GetCallerRequest::descriptor()->file(), v1::ComputeRequest::descriptor()->file(),
-        v1::ListDenialsRequest::descriptor()->file(), v1::GetBudgetRequest::descriptor()->file(),
-        v1::ChargeRequest::descriptor()->file(), v1::GetServerInfoRequest::descriptor()->file(),
-        v1::GetSessionRequest::descriptor()->file()}) {
-    for (int s = 0; s < file->service_count(); ++s) {
-      for (int m = 0; m < file->service(s)->method_count(); ++m) {
-        const auto* method = file->service(s)->method(m);
-        if (!method->client_streaming()) methods[method->input_type()] = method->full_name();
-      }
-    }
+  for (const google::protobuf::MethodDescriptor* method : LedgerMethods()) {
+    if (!method->client_streaming()) methods[method->input_type()] = method->full_name();
   }
   return methods;
 }

@@ -143,7 +143,7 @@ test('what one person proposed is shown while it waits for another', { timeout }
   await server.epsctl('budget', 'guard', 'shared', '--change', 'close,supersede');
   await onPage(server, '/budgets/shared', async (page) => {
     await isLive(page);
-    await page.getByText('supersede, close').waitFor();
+    await page.getByText('supersede, close', { exact: true }).waitFor();
     const waits = page.getByText('Waits for another person:');
     assert.equal(await waits.count(), 0);
     await server.epsctl('proposal', 'close', 'shared', '--id', 'done', '--reason', 'the study is over');

@@ -20,6 +20,7 @@ from served_ledger import ServedLedger
 
 PATH_PARAMETERS = [{"budget": "people", "session": "first-run"}, {"budget": "people", "session": "capped"},
                    {"budget": "people", "session": "planned"}]
+PROPOSAL = "done"  # of the first of the budgets
 BUDGETS = ("people", "frozen", "old", "new", "closed")
 # What a path wants besides, by its last word.
 WANTED = {"guarantees": {"delta": "1e-5"}, "statement": {"delta": "1e-5"}, "series": {"delta": "1e-5"},
@@ -30,7 +31,7 @@ RANGES = {"epsilonRange": {"first": "0.1", "last": "4", "count": "5", "logarithm
 # A value of every other query parameter. pageToken comes from the page before.
 VALUES = {"pageSize": "1", "delta": "1e-6", "group": "search", "typeOneError": "0.05", "afterSequence": "2",
           "atSequence": "12", "accountant": "RENYI", "pointCount": "5", "epsilons": "2", "typeOneErrors": "0.1",
-          "window": "3600s", "format": "csv"}
+          "window": "3600s", "format": "csv", "pendingOnly": "true"}
 
 
 def targets(path, operation):
@@ -42,7 +43,7 @@ def targets(path, operation):
     if "{session}" in path:
         names = PATH_PARAMETERS
     elif "{budget}" in path:
-        names = [{"budget": budget} for budget in BUDGETS]
+        names = [{"budget": budget, "proposal": PROPOSAL} for budget in BUDGETS]
     else:
         names = [{}]
     for one in names:
@@ -68,6 +69,7 @@ class OpenApiTest(unittest.TestCase):
         cls.server.__enter__()
         cls.addClassCleanup(cls.server.__exit__)
         cls.server.spend()
+        cls.server.ctl("proposal", "close", BUDGETS[0], "--id", PROPOSAL, "--reason", "a test")
         status, kind, text = cls.server.get("/openapi.json")
         assert (status, kind.split(";")[0]) == (200, "application/json"), (status, kind)
         cls.document = json.loads(text)

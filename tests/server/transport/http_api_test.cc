@@ -239,9 +239,17 @@ TEST_F(HttpApi, ReadsByGet) {
   EXPECT_EQ(entries.front()["sequence"], "2");
   EXPECT_EQ(entries.back()["sequence"], Read("/v1/budgets/b/head").json()["sequence"]);
   EXPECT_EQ(Read("/v1/budgets/none").json()["code"], "not_found");
+  ASSERT_EQ(Call("ProposalService/CreateProposal",
+                 R"({"parent": "budgets/b", "proposalId": "p",
+                     "proposal": {"reason": "done", "close": {}}})")
+                .status,
+            200);
+  EXPECT_EQ(Read("/v1/budgets/b/proposals?pendingOnly=true").json()["proposals"][0]["name"],
+            "budgets/b/proposals/p");
   // Every route of the table reaches its method.
   for (const RestRoute& route : RestRoutes()) {
-    std::string target = absl::StrReplaceAll(route.path, {{"{budget}", "b"}, {"{session}", "s"}});
+    std::string target = absl::StrReplaceAll(
+        route.path, {{"{budget}", "b"}, {"{session}", "s"}, {"{proposal}", "p"}});
     for (const QueryField& field : QueryFields(route)) {
       if (field.name == "delta") target += "?delta=1e-5";
       if (field.name == "epsilons") target += "?epsilons=1&epsilons=2&accountant=BEST";

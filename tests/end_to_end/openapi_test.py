@@ -42,8 +42,10 @@ def targets(path, operation):
     wanted = WANTED.get(path.rsplit("/", 1)[-1], {})
     if "{session}" in path:
         names = PATH_PARAMETERS
+    elif "{proposal}" in path:
+        names = [{"budget": BUDGETS[0], "proposal": PROPOSAL}]
     elif "{budget}" in path:
-        names = [{"budget": budget, "proposal": PROPOSAL} for budget in BUDGETS]
+        names = [{"budget": budget} for budget in BUDGETS]
     else:
         names = [{}]
     for one in names:

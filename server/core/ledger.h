@@ -220,17 +220,16 @@ class Ledger {
   Ledger& operator=(Ledger&&) = default;
 
   // Decides without changing anything.
-  //   NOT_FOUND            no such budget, session or attempt
+  //   NOT_FOUND            no such budget, session or attempt; or, in words of its own, what
+  //                        `command.scope` does not cover
   //   ALREADY_EXISTS       the name or key was used with other content; names the difference
-  //   FAILED_PRECONDITION  relation, privacy unit or depth do not fit the parent; no room at all
-  //   INVALID_ARGUMENT     a cap or plan out of its domain
-  //   other                what `lookup` failed with
-  //   NOT_FOUND            also: what `command.scope` does not cover, in words of its own
-  //   FAILED_PRECONDITION  also: a second person must approve the change (ApprovalRequired); who
+  //   FAILED_PRECONDITION  relation, privacy unit or depth do not fit the parent; there is no room;
+  //                        the session holds kMaxDistinctEvents distinct events, or kMaxEventBytes
+  //                        of them; a second person must approve the change (ApprovalRequired); who
   //                        approves it has proposed it (SecondPersonRequired), or it was resolved
   //                        or has expired
-  //   FAILED_PRECONDITION  also: the session holds kMaxDistinctEvents distinct events, or
-  //                        kMaxEventBytes of them
+  //   INVALID_ARGUMENT     a cap or plan out of its domain
+  //   other                what `lookup` failed with
   // PricesWanted where the command needs costs, references or prices that `command.pricing` does
   // not hold.
   // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.

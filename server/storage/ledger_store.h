@@ -2,7 +2,7 @@
 #define EPSLEDGER_SERVER_STORAGE_LEDGER_STORE_H_
 
 // The port to durable storage: append-only ledgers and an index of charge keys. One contract suite
-// (tests/server/storage/store_contract.h) holds every implementation.
+// (tests/server/storage/store_contract_test.cc) holds every implementation.
 
 #include <cstdint>
 #include <limits>
@@ -38,9 +38,8 @@ struct StoredKey {
 //    prefix of the appended entries that ends with this transaction or the one before, never part
 //    of a transaction.
 //  * A store is held or shared. One that is HELD belongs to one process: opening a second one
-//  fails,
-//    and after an error nothing is appended before Rollback and Resume have succeeded. To the
-//    ledgers of a SHARED one other processes append too: see SharedLedgers.
+//    fails, and after an error nothing is appended before Rollback and Resume have succeeded. To
+//    the ledgers of a SHARED one other processes append too: see SharedLedgers.
 //
 // Root ids here are names of core::StoredId; budget ids are unique within a tenant.
 //

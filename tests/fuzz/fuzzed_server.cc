@@ -18,9 +18,9 @@
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/memory_store.h"
 #include "server/transport/grpc/health_probe.h"
 #include "tests/server/core/ledger_harness.h"
+#include "tests/server/storage/memory_store.h"
 
 namespace epsledger::fuzz {
 namespace {

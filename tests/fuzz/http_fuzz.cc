@@ -10,11 +10,11 @@
 
 #include "prometheus/registry.h"
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/memory_store.h"
 #include "server/transport/grpc/server.h"
 #include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
 #include "tests/fuzz/exchange.h"
+#include "tests/server/storage/memory_store.h"
 
 namespace {
 

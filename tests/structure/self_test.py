@@ -15,6 +15,7 @@ import formatting
 import links
 import machine_paths
 import shell_scripts
+import used_headers
 import vendored_files
 from repository import Repository
 
@@ -264,6 +265,24 @@ class BuiltSources(Trees):
         text = TREE["tests/accounting/CMakeLists.txt"].replace("a_test.cc", "a_test.cc b.cc")
         self.only_rule(built_sources.check, dict(TREE, **{"tests/accounting/CMakeLists.txt": text,
                                                           "tests/accounting/b.cc": "TEST(B, IsSound) {}\n"}), "test-file-name")
+
+
+class UsedHeaders(Trees):
+    A = {"server/core/a.h": "", "server/core/a.cc": '#include "server/core/a.h"\n'}
+
+    def test_a_header_that_its_own_file_and_a_test_alone_include(self):
+        test = {"tests/server/core/a_test.cc": '#include "server/core/a.h"\n'}
+        self.only_rule(used_headers.check, dict(self.A, **test), "unused-header")
+
+    def test_a_header_that_another_file_of_the_product_includes(self):
+        self.assertEqual(self.rules(used_headers.check, dict(self.A, **{"server/b.cc": '#include "server/core/a.h"\n'})), [])
+
+    def test_public_headers_are_for_others(self):
+        self.assertEqual(self.rules(used_headers.check, {"client/cpp/include/epsledger/a.h": ""}), [])
+
+    def test_an_exception_that_is_none_any_more(self):
+        header = next(iter(used_headers.EXCEPTIONS))
+        self.only_rule(used_headers.check, {header: "", "client/b.cc": '#include "%s"\n' % header}, "used-exception")
 
 
 class FileShape(Trees):

@@ -15,6 +15,7 @@ import formatting
 import links
 import machine_paths
 import shell_scripts
+import used_headers
 import vendored_files
 from repository import Repository
 
@@ -22,6 +23,7 @@ CHECKS = {
     "arrows": arrows.check,
     "links": links.check,
     "sources_are_built": built_sources.check,
+    "headers_are_used": used_headers.check,
     "file_shape": file_shape.check,
     "vendored_files": vendored_files.check,
     "machine_paths": machine_paths.check,

@@ -1,4 +1,4 @@
-#include "accounting/classical/kov_closed_form.h"
+#include "tests/accounting/classical/kov_closed_form.h"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "server/core/unavailable.h"
-#include "server/storage/memory_store.h"
+#include "tests/server/storage/memory_store.h"
 #include "tests/server/storage/waiting_client.h"
 
 namespace epsledger::storage {

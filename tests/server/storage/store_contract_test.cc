@@ -10,9 +10,9 @@
 
 #include "server/storage/group_commit_ledger.h"
 #include "server/storage/ledger_store.h"
-#include "server/storage/memory_store.h"
 #include "server/storage/postgres/postgres_store.h"
 #include "server/storage/sqlite/sqlite_store.h"
+#include "tests/server/storage/memory_store.h"
 #include "tests/server/storage/postgres/fresh_database.h"
 #include "tests/server/storage/sample_entries.h"
 #include "tests/server/storage/scratch_folder.h"

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/memory_store.h"
 #include "server/storage/postgres/postgres_store.h"
 #include "server/storage/sqlite/sqlite_store.h"
 #include "tests/server/core/random_history.h"
+#include "tests/server/storage/memory_store.h"
 #include "tests/server/storage/postgres/fresh_database.h"
 #include "tests/server/storage/scratch_folder.h"
 #include "tests/server/storage/waiting_client.h"

@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 #include "server/access/access_control.h"
 #include "server/access/method_rules.h"
-#include "server/storage/memory_store.h"
+#include "tests/server/storage/memory_store.h"
 #include "tests/server/transport/good_requests.h"
 #include "tests/server/transport/test_server.h"
 #include "tests/server/transport/token_caller.h"

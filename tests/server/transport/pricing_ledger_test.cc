@@ -13,7 +13,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/memory_store.h"
+#include "tests/server/storage/memory_store.h"
 #include "tests/server/storage/waiting_client.h"
 
 namespace epsledger::transport {

@@ -21,9 +21,9 @@
 #include "gtest/gtest.h"
 #include "server/core/durable_ledger.h"
 #include "server/storage/group_commit_ledger.h"
-#include "server/storage/memory_store.h"
 #include "server/transport/grpc/server.h"
 #include "server/transport/grpc/status/status_mapping.h"
+#include "tests/server/storage/memory_store.h"
 
 namespace epsledger::transport {
 

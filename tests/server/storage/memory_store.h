@@ -1,16 +1,51 @@
-#include "server/storage/memory_store.h"
+#ifndef EPSLEDGER_TESTS_SERVER_STORAGE_MEMORY_STORE_H_
+#define EPSLEDGER_TESTS_SERVER_STORAGE_MEMORY_STORE_H_
 
 #include <algorithm>
+#include <map>
 #include <optional>
-
-#include <utility>
-#include <variant>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "server/core/tenant.h"
+#include "server/storage/ledger_store.h"
 
 namespace epsledger::storage {
 
-absl::Status MemoryStore::ReadAll(
+// A store that forgets everything with its process.
+class MemoryStore : public LedgerStore {
+ public:
+  absl::Status ReadAll(
+      absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
+      override;
+  absl::Status Begin() override;
+  absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
+  absl::Status Commit() override;
+  absl::StatusOr<std::vector<core::Entry>> ReadEntries(const std::string& root_id,
+                                                       int64_t after_sequence, int64_t limit,
+                                                       int64_t max_bytes) override;
+  absl::StatusOr<std::optional<core::Entry>> FindCharge(const std::string& root_id,
+                                                        const core::ChargeKey& key) override;
+  absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
+                                                       int64_t session_number,
+                                                       int64_t after_sequence,
+                                                       int64_t limit) override;
+
+ private:
+  using Key = std::tuple<int64_t, int64_t, std::string>;  // session number, attempt, charge id
+  struct StoredLedger {
+    std::vector<core::Entry> entries;
+    std::map<Key, int64_t> charge_sequences;
+  };
+  bool in_transaction_ = false;
+  std::vector<std::string> root_ids_;  // in order of creation
+  std::map<std::string, StoredLedger> ledgers_;
+  std::set<std::string> budget_ids_;
+};
+
+inline absl::Status MemoryStore::ReadAll(
     absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit) {
   for (const std::string& root_id : root_ids_) {
     for (const core::Entry& entry : ledgers_[root_id].entries) {
@@ -20,13 +55,13 @@ absl::Status MemoryStore::ReadAll(
   return absl::OkStatus();
 }
 
-absl::Status MemoryStore::Begin() {
+inline absl::Status MemoryStore::Begin() {
   if (in_transaction_) return absl::FailedPreconditionError("a transaction is open already");
   in_transaction_ = true;
   return absl::OkStatus();
 }
 
-absl::Status MemoryStore::Append(const std::string& root_id, const core::Entry& entry) {
+inline absl::Status MemoryStore::Append(const std::string& root_id, const core::Entry& entry) {
   if (!in_transaction_) return absl::FailedPreconditionError("no transaction is open");
   StoredLedger& ledger = ledgers_[root_id];
   if (entry.sequence != static_cast<int64_t>(ledger.entries.size()) + 1) {
@@ -48,16 +83,16 @@ absl::Status MemoryStore::Append(const std::string& root_id, const core::Entry& 
   return absl::OkStatus();
 }
 
-absl::Status MemoryStore::Commit() {
+inline absl::Status MemoryStore::Commit() {
   if (!in_transaction_) return absl::FailedPreconditionError("no transaction is open");
   in_transaction_ = false;
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<core::Entry>> MemoryStore::ReadEntries(const std::string& root_id,
-                                                                  int64_t after_sequence,
-                                                                  int64_t limit,
-                                                                  int64_t max_bytes) {
+inline absl::StatusOr<std::vector<core::Entry>> MemoryStore::ReadEntries(const std::string& root_id,
+                                                                         int64_t after_sequence,
+                                                                         int64_t limit,
+                                                                         int64_t max_bytes) {
   const auto ledger = ledgers_.find(root_id);
   if (ledger == ledgers_.end()) return std::vector<core::Entry>();
   const std::vector<core::Entry>& entries = ledger->second.entries;
@@ -70,8 +105,8 @@ absl::StatusOr<std::vector<core::Entry>> MemoryStore::ReadEntries(const std::str
   return std::vector<core::Entry>(entries.begin() + first, entries.begin() + last);
 }
 
-absl::StatusOr<std::optional<core::Entry>> MemoryStore::FindCharge(const std::string& root_id,
-                                                                   const core::ChargeKey& key) {
+inline absl::StatusOr<std::optional<core::Entry>> MemoryStore::FindCharge(
+    const std::string& root_id, const core::ChargeKey& key) {
   const auto ledger = ledgers_.find(root_id);
   if (ledger == ledgers_.end()) return std::nullopt;
   const auto it =
@@ -80,10 +115,10 @@ absl::StatusOr<std::optional<core::Entry>> MemoryStore::FindCharge(const std::st
   return ledger->second.entries[it->second - 1];
 }
 
-absl::StatusOr<std::vector<core::Entry>> MemoryStore::ListCharges(const std::string& root_id,
-                                                                  int64_t session_number,
-                                                                  int64_t after_sequence,
-                                                                  int64_t limit) {
+inline absl::StatusOr<std::vector<core::Entry>> MemoryStore::ListCharges(const std::string& root_id,
+                                                                         int64_t session_number,
+                                                                         int64_t after_sequence,
+                                                                         int64_t limit) {
   std::vector<core::Entry> result;
   const auto ledger = ledgers_.find(root_id);
   if (ledger == ledgers_.end()) return result;
@@ -99,3 +134,5 @@ absl::StatusOr<std::vector<core::Entry>> MemoryStore::ListCharges(const std::str
 }
 
 }  // namespace epsledger::storage
+
+#endif  // EPSLEDGER_TESTS_SERVER_STORAGE_MEMORY_STORE_H_

@@ -1,4 +1,4 @@
-#include "client/trainers/fsdp_published/printed_accounting.h"
+#include "tests/client/trainers/fsdp_published/printed_accounting.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "accounting/classical/kov_closed_form.h"
+#include "tests/accounting/classical/kov_closed_form.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,6 @@
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
-namespace {}  // namespace
-
 double KovEpsilon(const std::vector<CountedParameters>& events, double log_slack) {
   const double sum = BasicComposition(events).epsilon;
   const double basic = std::isnan(sum) ? kInfinity : sum;

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
-#define EPSLEDGER_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
+#ifndef EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
+#define EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
 
 // Closed-form bounds on optimal composition ([KOV15] Thm 3.4 for equal, Thm 3.5 for different
 // parameters, of which the former is a case). Every result is rounded up.
@@ -28,4 +28,4 @@ double KovLogSlack(const std::vector<CountedParameters>& events, double log_delt
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
+#endif  // EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_

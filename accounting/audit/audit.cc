@@ -33,7 +33,8 @@ std::string Theorem(AuditMethod method, size_t shares) {
     case AuditMethod::kOneRun:
       return "[SNJ23] Thm 5.2" + bonferroni;
     case AuditMethod::kOneRunFDp:
-      return "[MMC24] for the family G_mu, proved in accounting/README.md ; [DRS19] Cor 2.13" +
+      return "[MMC24] for the family G_mu, proved in accounting/audit/README.md ; [DRS19] Cor "
+             "2.13" +
              bonferroni;
   }
   return "";

@@ -2,7 +2,7 @@
 #define EPSLEDGER_ACCOUNTING_AUDIT_ONE_RUN_H_
 
 // The one-run audit of (epsilon, delta)-DP: many canaries, each in the data set with probability
-// 1/2 on its own, one run, guesses which were in ([SNJ23]). accounting/README.md, "Audits".
+// 1/2 on its own, one run, guesses which were in ([SNJ23]). accounting/audit/README.md, "Audits".
 
 #include <cstdint>
 #include <optional>

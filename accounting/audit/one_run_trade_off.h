@@ -2,7 +2,8 @@
 #define EPSLEDGER_ACCOUNTING_AUDIT_ONE_RUN_TRADE_OFF_H_
 
 // The one-run audit of f-DP: the same game as one_run.h, against a whole trade-off function instead
-// of one (epsilon, delta) ([MMC24]). The statement and its proof: accounting/README.md, "Audits".
+// of one (epsilon, delta) ([MMC24]). The statement and its proof: accounting/audit/README.md,
+// "Audits".
 
 #include <cstdint>
 

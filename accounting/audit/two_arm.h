@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_AUDIT_TWO_ARM_H_
 #define EPSLEDGER_ACCOUNTING_AUDIT_TWO_ARM_H_
 
-// The two-arm audit: one canary, many runs with it and many without. accounting/README.md,
+// The two-arm audit: one canary, many runs with it and many without. accounting/audit/README.md,
 // "Audits".
 
 #include <cstdint>

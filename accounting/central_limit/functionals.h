@@ -25,8 +25,8 @@ CentralLimitFunctionals GaussianFunctionals(Bounds mu);
 // epsilon in [0, 1e100]. Relative error 1e-14.
 CentralLimitFunctionals PureFunctionals(double epsilon);
 
-// Of T(Lap(0,1), Lap(theta,1)) as sums of positive terms (accounting/README.md). theta in [0, 1e6].
-// Relative error 1e-13.
+// Of T(Lap(0,1), Lap(theta,1)) as sums of positive terms (accounting/trade_off/README.md). theta in
+// [0, 1e6]. Relative error 1e-13.
 CentralLimitFunctionals LaplaceFunctionals(double theta);
 
 // Of one use of `event`: gaussian, gaussianDp, treeAggregation, pureDp, laplace (a scalar one). For

@@ -62,7 +62,7 @@ absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
   }
   return Filter{FilterRule::kAnyCell, std::move(cells),
                 "[FZ21] Thm 4.3 at every order, delta split evenly among the orders ; [CKS20] Prop "
-                "12 ; union bound of accounting/README.md, \"Some order of a grid\""};
+                "12 ; union bound of accounting/filter/README.md, \"Some order of a grid\""};
 }
 
 // What kAllCellsWithTolerance adds to every theorem.
@@ -82,7 +82,7 @@ Filter PortfolioFilter(double epsilon, double delta) {
   filter.theorem =
       std::string(kResidueTheorem) +
       " ; [ST22] Thm 1 ; [FZ21] Thm 4.3 at every order ; [CKS20] Prop 12 ; fixed shares "
-      "of delta, accounting/README.md, \"Some order of a grid\"";
+      "of delta, accounting/filter/README.md, \"Some order of a grid\"";
   const double mu =
       LargestGaussianMu(epsilon, RoundDown(std::log(RoundDown(kPortfolioGaussian * delta)), 1));
   if (const double cap = RoundDownNonNegative(mu * mu, 2); cap > 0) {

@@ -3,7 +3,7 @@
 
 // The privacy profile of mu-GDP, delta(epsilon) = Phi(-epsilon/mu + mu/2)
 // - e^epsilon Phi(-epsilon/mu - mu/2), from both sides and in log space: valid at delta = 1e-300
-// and at delta = exp(-2e9) alike. accounting/README.md, "The Gaussian profile".
+// and at delta = exp(-2e9) alike. accounting/gaussian/README.md, "The Gaussian profile".
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 #define EPSLEDGER_ACCOUNTING_NUMERIC_MILLS_RATIO_H_
 
 // The Mills ratio R(x) = (1 - Phi(x)) / phi(x) and its differences, from a table of Taylor
-// expansions. accounting/README.md, "The Mills ratio from a table".
+// expansions. accounting/gaussian/README.md, "The Mills ratio from a table".
 
 namespace epsledger::accounting {
 

@@ -21,7 +21,7 @@ struct CountedPair {
 // parameter mu, without any lattice on the losses: the profile is an integral along a vertical line
 // of the complex plane of the moment M(z)^count, summed by the trapezoid rule, whose only errors
 // are aliases, all positive and bounded by Chernoff, a far end bounded by FrequencyDecay, and
-// rounding (accounting/README.md, "The contour").
+// rounding (accounting/pld/README.md, "The contour").
 //
 // Cost grows with the digits wanted and hardly with the counts; with few uses of a small
 // sampling probability the far end is far away and the answer may be that the contour does not pay:

@@ -30,8 +30,8 @@ double CutMass(const SampledGaussianPair& pair);
 double RoughLogMoment(const SampledGaussianPair& pair, double order);
 
 // The law of L under the measure tilted by e^{tilt L}, by the trapezoid rule in t, with every error
-// bounded (accounting/README.md, "The contour"): aliasing of the rule by the integral on a shifted
-// line, what lies outside the points by a Gaussian tail, rounding point by point.
+// bounded (accounting/pld/README.md, "The contour"): aliasing of the rule by the integral on a
+// shifted line, what lies outside the points by a Gaussian tail, rounding point by point.
 class TiltedLoss {
  public:
   // Good for frequencies |y| <= largest_frequency. `tolerance` is what aliasing and truncation may

@@ -15,7 +15,7 @@ struct MixturePart {
 };
 
 // P = sum_i weight_i N(shift_i, 1) against Q = N(0, 1), and back ([Ganesh24], arXiv 2401.10294;
-// accounting/README.md, "Mixtures of Gaussians"). L(t) = log sum_i weight_i e^{shift_i t -
+// accounting/profile/README.md, "Mixtures of Gaussians"). L(t) = log sum_i weight_i e^{shift_i t -
 // shift_i^2/2} increases with t, so the best test is t > t*, L(t*) = epsilon, and any other
 // threshold gives less:
 //   delta = P[t > t*] - e^epsilon Q[t > t*],   Q[L > epsilon] = Q[t > t*];

@@ -8,8 +8,8 @@
 namespace epsledger::accounting {
 
 // Poisson sampling with probability q of any mechanism, under add-or-remove-one and
-// replace-special ([ZDW22] Thm 11; accounting/README.md, "Sampled profiles"). With (P, Q) the
-// mechanism's pair for "remove" and (Q, P) the one for "add", the sampled pairs are
+// replace-special ([ZDW22] Thm 11; accounting/profile/README.md, "Sampled profiles"). With (P, Q)
+// the mechanism's pair for "remove" and (Q, P) the one for "add", the sampled pairs are
 //   remove: (1-q) Q + q P against Q,     add: Q against (1-q) Q + q P.
 // Each is computed from the inner profile of its own direction; the two need not be reverses of one
 // another. With y = e^epsilon - 1:

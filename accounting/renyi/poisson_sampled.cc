@@ -125,7 +125,7 @@ double PoissonSampledPureDpAddRenyi(double order, double epsilon, double q) {
   const double bound = PoissonSampledPureDpRemoveRenyi(order, epsilon, q);
   if (!(order > 1) || epsilon > 700) return bound;
   // Randomized response is exchanged by swapping its outcomes: add is at most remove
-  // (README, "Exchangeable pairs"), and has its own sum.
+  // (README, "Poisson sampling of any mechanism"), and has its own sum.
   return std::min(bound, SampledTwoOutcomes(order, epsilon, q, 1 - order));
 }
 

@@ -6,7 +6,7 @@
 //   remove: D_a(P || Q) = log E_Q[g^a] / (a - 1),     g(x) = 1 - q + q exp((2x - 1) / (2 s^2)),
 //   add:    D_a(Q || P) = log E_Q[g^{1-a}] / (a - 1).
 // A vector query of sensitivity 1 reduces to this pair ([MTZ19] Thm 4). The derivation of every
-// bound used here is in accounting/README.md, "The sampled Gaussian".
+// bound used here is in accounting/renyi/README.md, "The sampled Gaussian".
 
 namespace epsledger::accounting {
 

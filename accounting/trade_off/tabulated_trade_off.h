@@ -36,7 +36,7 @@ std::vector<ProfileSample> SampleProfile(absl::FunctionRef<Bounds(double epsilon
 // profiles of (P, Q) and (Q, P) at finitely many epsilons: f(alpha) = sup over x of g(x) - x alpha,
 // g(x) = 1 - delta(log x) concave ([DRS19] Prop 2.12). From below, the supremum over the samples;
 // from above, over the crossings of the secants on both sides of each of their intervals, between
-// which g cannot rise above the secants (accounting/README.md, "A curve from one table").
+// which g cannot rise above the secants (accounting/trade_off/README.md, "A curve from one table").
 // Immutable, safe to share.
 class TabulatedTradeOff {
  public:

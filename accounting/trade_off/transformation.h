@@ -18,7 +18,7 @@ TradeOffFunction Symmetrize(const TradeOffFunction& f);
 
 // f_p = p f + (1 - p) Id = T(null, (1-p) null + p alternative), p in [0, 1]: with probability p the
 // outcome is one of f, otherwise it says nothing. The profiles are those of a mixture against its
-// base and the reverse (accounting/README.md).
+// base and the reverse (accounting/trade_off/README.md).
 absl::StatusOr<TradeOffFunction> Subsample(const TradeOffFunction& f, double probability);
 
 // C_p(f), the symmetrised f_p: if a mechanism is f-DP under replacement of one record, f symmetric,

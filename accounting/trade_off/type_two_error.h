@@ -16,7 +16,7 @@ namespace epsledger::accounting {
 //   of one ordered pair (P, Q), delta = E_P[(1 - e^epsilon dQ/dP)_+]: then f = T(Q, P);
 //   or the larger of both orders at each epsilon: then f is the lower convex envelope of
 //   min{T(P, Q), T(Q, P)}, which is the guarantee under an unordered relation. The larger of the
-//   two *trade-off functions* is not: see accounting/README.md.
+//   two *trade-off functions* is not: see accounting/trade_off/README.md.
 // It must be non-increasing and convex in x; `upper` need only be above it, and wherever `upper`
 // is above delta the lower bound on f stays one.
 //

@@ -55,7 +55,7 @@ absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting
   const bool replace_one = setting.relation == NeighboringRelation::kReplaceOne;
   const auto unamplified = [&](const MechanismEvent& inner,
                                double count) -> absl::StatusOr<ZcdpParameters> {
-    // Joint convexity of the moments (README, "Sampling cannot hurt").
+    // Joint convexity of the moments (accounting/renyi/README.md, "Sampling cannot hurt").
     absl::StatusOr<ZcdpParameters> one = ComposeZcdp(Flatten(inner), setting);
     if (!one.ok()) return one.status();
     if (group_size > 1 && one->delta > 0) {

@@ -25,8 +25,9 @@ struct ZcdpParameters {
 // cyclic sampling under the others only). UNIMPLEMENTED with the reason for the rest.
 //
 // group_size = k >= 1 data sets apart: (k H_k xi, k^2 rho)-zCDP with H_k = sum_{j<=k} 1/j, which is
-// GroupRenyi of xi + rho a ([BS16] Prop 1.9 for xi = 0; README, "Groups"); an (epsilon, delta)-DP
-// event has the group's own pair. UNIMPLEMENTED for a sampled event with a delta inside.
+// GroupRenyi of xi + rho a ([BS16] Prop 1.9 for xi = 0; accounting/renyi/README.md, "Groups"); an
+// (epsilon, delta)-DP event has the group's own pair. UNIMPLEMENTED for a sampled event with a
+// delta inside.
 absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting& setting,
                                       int64_t group_size = 1);
 

@@ -242,7 +242,7 @@ const std::vector<GlossaryEntry>& Glossary() {
        "orders. A charge is accepted while one of them can pay. One that cannot pay a charge pays "
        "none "
        "from then on.",
-       "", "accounting/README.md, \"Some order of a grid\""},
+       "", "accounting/filter/README.md, \"Some order of a grid\""},
       {kTerm, "odometer", "A running reading of what was spent. It describes, and does not decide.",
        "", "Rogers, Roth, Ullman, Vadhan 2016"},
       {kTerm, "privacy-profile", "Delta as a function of epsilon.", "",

@@ -73,7 +73,8 @@ bool Balance::FitsCell(size_t cell, Cost cost) const {
 
 bool Balance::Fits(const std::vector<Cost>& costs) const {
   const std::vector<Cell>& cells = filter_->cells;
-  // Accepting while one order of several has room: union bound, accounting/README.md "Filters".
+  // Accepting while one order of several has room: union bound, accounting/filter/README.md "Some
+  // order of a grid".
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (any && IsReserve(cells[i])) continue;  // of the cell before it

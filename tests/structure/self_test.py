@@ -8,6 +8,7 @@ import unittest
 
 import arrows
 import built_sources
+import cited_titles
 import compose_file
 import containers
 import file_shape
@@ -283,6 +284,24 @@ class UsedHeaders(Trees):
     def test_an_exception_that_is_none_any_more(self):
         header = next(iter(used_headers.EXCEPTIONS))
         self.only_rule(used_headers.check, {header: "", "client/b.cc": '#include "%s"\n' % header}, "used-exception")
+
+
+class CitedTitles(Trees):
+    PAGES = {"accounting/README.md": "## Notation\n", "accounting/pld/README.md": "# Losses\n\n**The contour.** A line.\n"}
+
+    def test_titles_that_are_there(self):
+        self.assertEqual(self.rules(cited_titles.check, dict(self.PAGES, **{
+            "accounting/pld/a.h": '// See (README,\n// "The contour").\n',
+            "accounting/zcdp/b.h": '// accounting/pld/README.md, "Losses"; README, "Notation".\n'})), [])
+
+    def test_a_title_that_is_not_there(self):
+        self.only_rule(cited_titles.check, dict(self.PAGES, **{"accounting/pld/a.h": '// README, "The tail"\n'}), "cited-title")
+
+    def test_a_title_of_another_page(self):
+        self.only_rule(cited_titles.check, dict(self.PAGES, **{"accounting/pld/a.h": '// README, "Notation"\n'}), "cited-title")
+
+    def test_a_page_that_is_not_there(self):
+        self.only_rule(cited_titles.check, {"accounting/a.h": '// accounting/pld/README.md, "Losses"\n'}, "cited-title")
 
 
 class FileShape(Trees):

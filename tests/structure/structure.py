@@ -9,6 +9,7 @@ import sys
 
 import arrows
 import built_sources
+import cited_titles
 import containers
 import file_shape
 import formatting
@@ -24,6 +25,7 @@ CHECKS = {
     "links": links.check,
     "sources_are_built": built_sources.check,
     "headers_are_used": used_headers.check,
+    "cited_titles": cited_titles.check,
     "file_shape": file_shape.check,
     "vendored_files": vendored_files.check,
     "machine_paths": machine_paths.check,

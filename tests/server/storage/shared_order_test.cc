@@ -119,10 +119,12 @@ TEST_F(SharedLedgersTest, CommandsOfOneClientKeepTheirOrder) {
 TEST_F(SharedLedgersTest, WhatATransactionHasNoTimeForKeepsItsPlace) {
   const auto hasty = Server({.max_deciding = absl::ZeroDuration()});
   WaitingClient client(*hasty);
-  ASSERT_TRUE(client.CreateBudget("hot", 50 * kStep).ok());
+  ASSERT_TRUE(client.CreateBudget("hot", 51 * kStep).ok());
   const core::SessionName run = client.CreateSession("hot", "run");
   ASSERT_EQ(client.OpenAttempt(run), 1);
-  const int64_t first = client.Head("hot").sequence + 2;  // after the price of the event
+  // A command that comes back with its prices is behind those that came meanwhile.
+  ASSERT_TRUE(client.Charge(run, 1, "whose event is known then", PureDp{kStep}).ok());
+  const int64_t first = client.Head("hot").sequence + 1;
   std::vector<std::future<absl::StatusOr<core::Outcome>>> answers;
   for (int n = 0; n < 100; ++n) {
     answers.push_back(

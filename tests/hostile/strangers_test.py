@@ -122,7 +122,7 @@ class StrangersTest(unittest.TestCase):
         """The most memory that the server had meanwhile, and how far the attack got. In a process of its own, which
         leaves the machine's processors to others, as one on another machine would."""
         attacker = subprocess.Popen(
-            ["nice", "-n", "19", sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "attacks.py"),
+            ["chrt", "--idle", "0", sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "attacks.py"),
              attack.__name__, server.grpc, str(self.seconds)], stdout=subprocess.PIPE, text=True)
         largest = 0
         while attacker.poll() is None:

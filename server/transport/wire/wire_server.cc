@@ -54,6 +54,13 @@ size_t ThreadCount() { return std::clamp<size_t>(std::thread::hardware_concurren
 // This much less of it has the strangers' thread, where others want it (nice(1)).
 constexpr int kStrangersNiceness = 10;
 
+// On the strangers' thread. Between any two steps it offers its processor to whoever waits for one:
+// a thread that wakes would otherwise wait until the scheduler's slice is over, some milliseconds.
+void RunGivingWay(asio::io_context& context) {
+  setpriority(PRIO_PROCESS, 0, kStrangersNiceness);  // this thread's alone
+  while (context.run_one() > 0) std::this_thread::yield();
+}
+
 absl::Status CannotListen(const std::string& address, const std::string& why) {
   return absl::UnavailableError(absl::StrCat(address, ": cannot listen there: ", why));
 }
@@ -139,9 +146,11 @@ class WireServer::State {
     for (const auto& loop : loops_) {
       const bool is_of_strangers = loop == loops_[0];
       loop->thread = std::thread([raw = loop.get(), is_of_strangers] {
-        if (is_of_strangers)
-          setpriority(PRIO_PROCESS, 0, kStrangersNiceness);  // this thread's alone
-        raw->context.run();
+        if (is_of_strangers) {
+          RunGivingWay(raw->context);
+        } else {
+          raw->context.run();
+        }
       });
     }
     for (auto& acceptor : tcp_acceptors_) Accept(acceptor);

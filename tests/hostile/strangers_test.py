@@ -57,6 +57,27 @@ def charge_for_ever(address, token):
                 print("failed: %s" % error, flush=True)
 
 
+def come_for_ever(address, token):
+    """New clients, one after the other, in a process of their own: a line for each that was let in, or why it was not."""
+    while True:
+        try:
+            come(address, token)
+            print("let in", flush=True)
+        except epsledger.EpsledgerError as error:
+            print("failed: %s" % error, flush=True)
+
+
+def come(address, token):
+    with epsledger.connect(address=address, transport="grpc", token=token) as late:
+        if not late.budget("people").cells:
+            raise ValueError("a budget without cells")
+
+
+def giving_way(*arguments):
+    """A command of Python that takes what others leave of this machine's processors, as one on another machine would."""
+    return ["chrt", "--idle", "0", sys.executable, "-B", *arguments]
+
+
 class Victim:
     """Charges one step after the other, each a call, and says how long each took."""
 
@@ -119,25 +140,27 @@ class StrangersTest(unittest.TestCase):
             self._run(server)
 
     def _attack(self, server, attack):
-        """The most memory that the server had meanwhile, and how far the attack got. In a process of its own, which
-        leaves the machine's processors to others, as one on another machine would."""
+        """The most memory that the server had meanwhile, and how far the attack got. While connections are made and
+        dropped, new clients are let in."""
         attacker = subprocess.Popen(
-            ["chrt", "--idle", "0", sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), "attacks.py"),
-             attack.__name__, server.grpc, str(self.seconds)], stdout=subprocess.PIPE, text=True)
+            giving_way(os.path.join(os.path.dirname(os.path.abspath(__file__)), "attacks.py"), attack.__name__, server.grpc,
+                       str(self.seconds)), stdout=subprocess.PIPE, text=True)
+        newcomers = subprocess.Popen(
+            giving_way(os.path.abspath(__file__), "--newcomers", server.grpc), env=dict(os.environ, EPSLEDGER_TOKEN=server.token),
+            stdout=subprocess.PIPE, text=True) if attack is connection_churn else None
         largest = 0
         while attacker.poll() is None:
             largest = max(largest, resident_bytes(server.pid))
-            if attack is connection_churn:
-                self._come(server)
             time.sleep(0.02)
         said = attacker.communicate()[0].strip()
+        if newcomers is not None:
+            first = newcomers.stdout.readline()  # one at least, however short the attack was
+            newcomers.terminate()
+            let_in = first + newcomers.communicate()[0]
+            self.assertNotIn("failed", let_in)
+            self.assertIn("let in", let_in)
         self.assertEqual(attacker.returncode, 0, "%s could not be made" % attack.__name__)
         return largest, said
-
-    def _come(self, server):
-        """A client that was not there before is let in."""
-        with epsledger.connect(address=server.grpc, transport="grpc", token=server.token) as late:
-            self.assertGreater(len(late.budget("people").cells), 0)
 
     def _run(self, server):
         with epsledger.connect(address=server.grpc, transport="grpc", token=server.token) as admin:
@@ -162,7 +185,7 @@ class StrangersTest(unittest.TestCase):
                 self.assertGreater(len(times), 0, "no charge was answered during " + attack.__name__)
                 self.assertEqual(server.get("/readyz")[0], 200, attack.__name__)
             # A new client is served too, not only the one that was there before.
-            self._come(server)
+            come(server.grpc, server.token)
         finally:
             victim.stop()
         print("| attack | memory grew by, MiB | charges | p50 ms (quiet %.1f) | p99 ms (quiet %.1f) | how far it got |"
@@ -176,6 +199,8 @@ class StrangersTest(unittest.TestCase):
 
 if __name__ == "__main__" and sys.argv[1:2] == ["--victim"]:
     charge_for_ever(sys.argv[2], os.environ["EPSLEDGER_TOKEN"])
+elif __name__ == "__main__" and sys.argv[1:2] == ["--newcomers"]:
+    come_for_ever(sys.argv[2], os.environ["EPSLEDGER_TOKEN"])
 elif __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")

@@ -183,7 +183,7 @@ class TenantsTest(unittest.TestCase):
             load.run(2)  # of a start
             quiet = load.run(self.seconds)
             hostile = subprocess.Popen(
-                ["nice", "-n", "19", sys.executable, "-B", os.path.join(HERE, "hostile_tenant.py"), server.grpc,
+                ["chrt", "--idle", "0", sys.executable, "-B", os.path.join(HERE, "hostile_tenant.py"), server.grpc,
                  server.hostile_token], stdout=subprocess.PIPE, text=True)
             try:
                 self.assertEqual(hostile.stdout.readline(), "hostile\n")

@@ -57,7 +57,7 @@ class GroupCommitLedger : public core::DurableLedger {
     // was done.
     size_t max_queue = 16'384;
     // After so long the other reads of a batch wait until what came meanwhile is decided.
-    absl::Duration max_reading = absl::Milliseconds(5);
+    absl::Duration max_reading = absl::Milliseconds(1);
     // Committed batches whose replies may wait; then decisions do.
     size_t max_untold_batches = 16;
     // Of a store that is held and can only be read: how long until the next trial.

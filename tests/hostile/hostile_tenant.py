@@ -1,7 +1,8 @@
-"""A tenant that means harm, with a good token: hostile_tenant.py HOST:PORT TOKEN, until it is killed.
+"""A tenant that means harm, with a good token: hostile_tenant.py HOST:PORT TOKEN [ATTACK ...], until it is killed.
 
 Everything that tests/hostile/neighbours_test.py does once, for ever and at the same time: events that are dear to price,
-large refusals, statements and lists of a large session, watches without end, answers that nobody takes."""
+large refusals, statements and lists of a large session, watches without end, answers that nobody takes; or the ATTACKs
+named alone."""
 import os
 import resource
 import sys
@@ -45,7 +46,10 @@ def for_ever(task):
     threading.Thread(target=run, daemon=True).start()
 
 
-def main(address, token):
+ATTACKS = ("prices", "refusals", "reads", "unread", "watches")
+
+
+def main(address, token, attacks):
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     authorization = ((b"authorization", b"Bearer " + token.encode()),)
@@ -81,16 +85,21 @@ def main(address, token):
                 connection.drain()
         connection.close()
 
-    for viewer in range(4):
-        for_ever(lambda i, one=client(), n=viewer: one.preview(budget="dear", event=dear(4 * i + n), expects=False))
-    for_ever(lambda i: refused.charge(large(i)))
-    for _ in range(3):
-        for_ever(lambda i, one=client(): read(one))
-    for_ever(lambda i: flood(LIST_BUDGETS, NO_WINDOW, b"\x08\xe8\x07"))
-    for_ever(lambda i: flood(WATCH_BUDGET, b"", b"\x0a\x0dbudgets/large"))
+    if "prices" in attacks:
+        for viewer in range(4):
+            for_ever(lambda i, one=client(), n=viewer: one.preview(budget="dear", event=dear(4 * i + n), expects=False))
+    if "refusals" in attacks:
+        for_ever(lambda i: refused.charge(large(i)))
+    if "reads" in attacks:
+        for _ in range(3):
+            for_ever(lambda i, one=client(): read(one))
+    if "unread" in attacks:
+        for_ever(lambda i: flood(LIST_BUDGETS, NO_WINDOW, b"\x08\xe8\x07"))
+    if "watches" in attacks:
+        for_ever(lambda i: flood(WATCH_BUDGET, b"", b"\x0a\x0dbudgets/large"))
     print("hostile", flush=True)
     threading.Event().wait()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:] or ATTACKS)

@@ -1,4 +1,5 @@
-"""Many tenants, one of which means harm: tenants_test.py BUILD_DIR [--tenants N] [--seconds S] [--rate R] [--measure]
+"""Many tenants, one of which means harm: tenants_test.py BUILD_DIR [--tenants N] [--seconds S] [--rate R] [--attack NAME]
+[--measure]
 
 Each tenant's token charges one step now and then, R steps a second in all, whether the ones before were answered or not.
 A step is good if it is accepted within a second of when it was due. First for S seconds in quiet, then for S seconds beside
@@ -173,6 +174,7 @@ class TenantsTest(unittest.TestCase):
     seconds = SECONDS
     rate = RATE
     measure = False
+    attack = ()
 
     def test_one_hostile_tenant_takes_little_from_the_others(self):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -184,7 +186,7 @@ class TenantsTest(unittest.TestCase):
             quiet = load.run(self.seconds)
             hostile = subprocess.Popen(
                 ["chrt", "--idle", "0", sys.executable, "-B", os.path.join(HERE, "hostile_tenant.py"), server.grpc,
-                 server.hostile_token], stdout=subprocess.PIPE, text=True)
+                 server.hostile_token, *self.attack], stdout=subprocess.PIPE, text=True)
             try:
                 self.assertEqual(hostile.stdout.readline(), "hostile\n")
                 beside = load.run(self.seconds)
@@ -209,9 +211,10 @@ if __name__ == "__main__":
     parser.add_argument("--tenants", type=int, default=TENANTS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="in quiet, and beside the hostile tenant")
     parser.add_argument("--rate", type=float, default=RATE, help="steps a second of all tenants together")
+    parser.add_argument("--attack", action="append", default=[], help="of the hostile tenant: this alone")
     parser.add_argument("--measure", action="store_true", help="print what is seen, also where it is too little")
     options = parser.parse_args()
     TenantsTest.build = os.path.abspath(options.build)
-    for option in ("tenants", "seconds", "rate", "measure"):
+    for option in ("tenants", "seconds", "rate", "measure", "attack"):
         setattr(TenantsTest, option, getattr(options, option))
     unittest.main(argv=sys.argv[:1])

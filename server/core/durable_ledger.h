@@ -59,10 +59,14 @@ class LedgerReader {
   // after those whose contents come to kMaxListedBytes.
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(const Ledger& ledger,
                                                          int64_t after_sequence, int64_t limit) = 0;
-  // The session's charges with sequence > after_sequence in order, at most `limit`.
-  virtual absl::StatusOr<std::vector<ChargeRecord>> ListCharges(const SessionName& session,
-                                                                int64_t after_sequence,
-                                                                int64_t limit) = 0;
+  // The session's charges with sequence > after_sequence in order, at most `limit`, and none after
+  // those whose entries come to kMaxListedBytes.
+  struct ChargePage {
+    std::vector<ChargeRecord> records;
+    bool is_cut = false;  // by `limit` or by bytes: there may be more
+  };
+  virtual absl::StatusOr<ChargePage> ListCharges(const SessionName& session, int64_t after_sequence,
+                                                 int64_t limit) = 0;
 
   // Calls `listener` once, after the first commit that adds to what this view shows of the ledger,
   // or one that fails: nothing comes in between unseen. A listener that has gone by then is

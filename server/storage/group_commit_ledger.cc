@@ -76,23 +76,26 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
                    owner_.store_->ReadEntries(id, after_sequence, limit, core::kMaxListedBytes));
   }
 
-  absl::StatusOr<std::vector<core::ChargeRecord>> ListCharges(const core::SessionName& name,
-                                                              int64_t after_sequence,
-                                                              int64_t limit) override {
+  absl::StatusOr<ChargePage> ListCharges(const core::SessionName& name, int64_t after_sequence,
+                                         int64_t limit) override {
     const Ledger* ledger = LedgerOf(name.budget_id);
     const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
-    std::vector<core::ChargeRecord> records;
-    if (session == nullptr) return records;
-    absl::StatusOr<std::vector<Entry>> entries = Visible(
-        *ledger,
-        owner_.store_->ListCharges(StoredRootId(*ledger), session->number, after_sequence, limit));
+    ChargePage page;
+    if (session == nullptr) return page;
+    absl::StatusOr<std::vector<Entry>> entries =
+        Visible(*ledger, owner_.store_->ListCharges(StoredRootId(*ledger), session->number,
+                                                    after_sequence, limit, core::kMaxListedBytes));
     if (!entries.ok()) return entries.status();
+    int64_t bytes = 0;
     for (const Entry& entry : *entries) {
       absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(entry);
       if (!record.ok()) return record.status();
-      records.push_back(*std::move(record));
+      page.records.push_back(*std::move(record));
+      bytes += static_cast<int64_t>(entry.content.size());
     }
-    return records;
+    page.is_cut =
+        bytes >= core::kMaxListedBytes || static_cast<int64_t>(page.records.size()) >= limit;
+    return page;
   }
 
   void NotifyOfNextCommit(const Ledger& ledger,

@@ -103,11 +103,13 @@ class LedgerStore {
                                                                 const core::ChargeKey& key) = 0;
 
   // The charges of a session, the entries with a ChargeKeyOf, with sequence > after_sequence in
-  // order, at most `limit`.
+  // order, at most `limit`, and none after those whose contents come to `max_bytes`: one at least,
+  // where there is one.
   virtual absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
                                                                int64_t session_number,
                                                                int64_t after_sequence,
-                                                               int64_t limit) = 0;
+                                                               int64_t limit,
+                                                               int64_t max_bytes) = 0;
 
   // Nullptr of a store that is held.
   virtual SharedLedgers* shared() { return nullptr; }

@@ -171,7 +171,7 @@ class Mutilation : public ::testing::Test {
         return reader.ListCharges({budget, "run"}, 0, 1000);
       });
       if (!listed.ok() || !listed->ok() ||
-          (*listed)->size() != static_cast<size_t>(kCharges + more)) {
+          (*listed)->records.size() != static_cast<size_t>(kCharges + more)) {
         return false;
       }
     }

@@ -522,14 +522,16 @@ absl::Status PostgresStore::Prefetch(const std::vector<StoredKey>& keys) {
 absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::string& root_id,
                                                                     int64_t session_number,
                                                                     int64_t after_sequence,
-                                                                    int64_t limit) {
+                                                                    int64_t limit,
+                                                                    int64_t max_bytes) {
   std::vector<core::Entry> result;
   int64_t after = after_sequence;
   int64_t block = BlockOf(after_sequence);
   // Every block holds one of the session's charges at least, so `limit` of them are enough; mostly
   // fewer are.
   const int64_t blocks = limit / 8 + 1;
-  while (static_cast<int64_t>(result.size()) < limit) {
+  int64_t bytes = 0;
+  while (static_cast<int64_t>(result.size()) < limit && bytes < max_bytes) {
     const absl::StatusOr<PostgresRows> rows =
         Read({&kListCharges,
               PostgresValues().Int(LedgerId(root_id)).Int(session_number).Int(block).Int(blocks)});
@@ -541,10 +543,12 @@ absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::s
       block = BlockOf(entry->sequence) + 1;
       const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry->body);
       if (!charge.has_value() || charge->session_number != session_number ||
-          entry->sequence <= after || static_cast<int64_t>(result.size()) >= limit) {
+          entry->sequence <= after || static_cast<int64_t>(result.size()) >= limit ||
+          bytes >= max_bytes) {
         continue;
       }
       after = entry->sequence;
+      bytes += static_cast<int64_t>(entry->content.size());
       result.push_back(*std::move(entry));
     }
   }

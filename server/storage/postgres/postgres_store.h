@@ -73,8 +73,8 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
                                                         const core::ChargeKey& key) override;
   absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
                                                        int64_t session_number,
-                                                       int64_t after_sequence,
-                                                       int64_t limit) override;
+                                                       int64_t after_sequence, int64_t limit,
+                                                       int64_t max_bytes) override;
 
   SharedLedgers* shared() override { return this; }
   absl::StatusOr<std::vector<std::string>> CatchUp(Visit visit) override;

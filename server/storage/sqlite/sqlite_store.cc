@@ -384,7 +384,8 @@ absl::StatusOr<std::optional<core::Entry>> SqliteStore::FindCharge(const std::st
 absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::string& root_id,
                                                                   int64_t session_number,
                                                                   int64_t after_sequence,
-                                                                  int64_t limit) {
+                                                                  int64_t limit,
+                                                                  int64_t max_bytes) {
   sqlite3_stmt* list = list_charges_.get();
   const Reset reset(list);
   sqlite3_bind_int64(list, 1, LedgerId(root_id));
@@ -392,7 +393,9 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::str
   sqlite3_bind_int64(list, 3, BlockOf(after_sequence));
   std::vector<core::Entry> result;
   int step = SQLITE_DONE;
-  while (static_cast<int64_t>(result.size()) < limit && (step = sqlite3_step(list)) == SQLITE_ROW) {
+  int64_t bytes = 0;
+  while (static_cast<int64_t>(result.size()) < limit && bytes < max_bytes &&
+         (step = sqlite3_step(list)) == SQLITE_ROW) {
     absl::StatusOr<core::Entry> entry = ColumnEntry(list, 0, 1);
     if (!entry.ok()) return entry.status();
     const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry->body);
@@ -400,6 +403,7 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::str
         entry->sequence <= after_sequence) {
       continue;
     }
+    bytes += static_cast<int64_t>(entry->content.size());
     result.push_back(*std::move(entry));
   }
   if (step != SQLITE_ROW && step != SQLITE_DONE) return Error("listing charges");

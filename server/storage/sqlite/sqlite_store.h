@@ -79,8 +79,8 @@ class SqliteStore : public LedgerStore {
                                                         const core::ChargeKey& key) override;
   absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
                                                        int64_t session_number,
-                                                       int64_t after_sequence,
-                                                       int64_t limit) override;
+                                                       int64_t after_sequence, int64_t limit,
+                                                       int64_t max_bytes) override;
 
  private:
   SqliteStore() = default;

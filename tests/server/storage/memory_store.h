@@ -30,8 +30,8 @@ class MemoryStore : public LedgerStore {
                                                         const core::ChargeKey& key) override;
   absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
                                                        int64_t session_number,
-                                                       int64_t after_sequence,
-                                                       int64_t limit) override;
+                                                       int64_t after_sequence, int64_t limit,
+                                                       int64_t max_bytes) override;
 
  private:
   using Key = std::tuple<int64_t, int64_t, std::string>;  // session number, attempt, charge id
@@ -118,15 +118,18 @@ inline absl::StatusOr<std::optional<core::Entry>> MemoryStore::FindCharge(
 inline absl::StatusOr<std::vector<core::Entry>> MemoryStore::ListCharges(const std::string& root_id,
                                                                          int64_t session_number,
                                                                          int64_t after_sequence,
-                                                                         int64_t limit) {
+                                                                         int64_t limit,
+                                                                         int64_t max_bytes) {
   std::vector<core::Entry> result;
   const auto ledger = ledgers_.find(root_id);
   if (ledger == ledgers_.end()) return result;
+  int64_t bytes = 0;
   for (const core::Entry& entry : ledger->second.entries) {
-    if (static_cast<int64_t>(result.size()) >= limit) break;
+    if (static_cast<int64_t>(result.size()) >= limit || bytes >= max_bytes) break;
     const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry.body);
     if (charge.has_value() && charge->session_number == session_number &&
         entry.sequence > after_sequence) {
+      bytes += static_cast<int64_t>(entry.content.size());
       result.push_back(entry);
     }
   }

@@ -61,7 +61,7 @@ TEST_P(StoreContract, StartsEmpty) {
   const auto charge = store_->FindCharge("adult", {1, 1, "x"});
   ASSERT_TRUE(charge.ok());
   EXPECT_FALSE(charge->has_value());
-  EXPECT_TRUE(store_->ListCharges("adult", 1, 0, 10)->empty());
+  EXPECT_TRUE(store_->ListCharges("adult", 1, 0, 10, kAnyBytes)->empty());
 }
 
 TEST_P(StoreContract, GivesBackEveryLedgerInOrderByteForByte) {
@@ -120,13 +120,18 @@ TEST_P(StoreContract, ListsChargesInOrderAndByPage) {
   ASSERT_TRUE(store_->Begin().ok());
   ASSERT_TRUE(AppendAll("a", entries).ok());
   ASSERT_TRUE(store_->Commit().ok());
-  const std::vector<Entry> first = *store_->ListCharges("a", 1, 0, 2);
+  const std::vector<Entry> first = *store_->ListCharges("a", 1, 0, 2, kAnyBytes);
   ASSERT_EQ(first.size(), 2u);
   EXPECT_LT(first[0].sequence, first[1].sequence);
-  const std::vector<Entry> rest = *store_->ListCharges("a", 1, first[1].sequence, 100);
+  const std::vector<Entry> rest = *store_->ListCharges("a", 1, first[1].sequence, 100, kAnyBytes);
   ASSERT_EQ(rest.size(), 3u);
   EXPECT_EQ(rest.back().content, entries.back().content);
-  EXPECT_TRUE(store_->ListCharges("a", 2, 0, 100)->empty());
+  EXPECT_TRUE(store_->ListCharges("a", 2, 0, 100, kAnyBytes)->empty());
+  // One at least, and the one that reaches the bound.
+  const auto bytes = static_cast<int64_t>(first[0].content.size());
+  EXPECT_EQ(store_->ListCharges("a", 1, 0, 100, 1)->size(), 1u);
+  EXPECT_EQ(store_->ListCharges("a", 1, 0, 100, bytes)->size(), 1u);
+  EXPECT_EQ(store_->ListCharges("a", 1, 0, 100, bytes + 1)->size(), 2u);
 }
 
 TEST_P(StoreContract, ReadsNoMoreBytesThanAreAskedFor) {
@@ -170,17 +175,17 @@ TEST_P(StoreContract, ListsTheChargesOfEachOfManySessions) {
   const auto check = [&](core::LedgerReader& reader) {
     int64_t after = 0;
     for (int i = 0; i < kCharges; i += 7) {
-      const auto page = *reader.ListCharges(sessions[0], after, 7);
+      const auto page = reader.ListCharges(sessions[0], after, 7)->records;
       ASSERT_EQ(page.size(), std::min<size_t>(7, kCharges - i));
       for (size_t k = 0; k < page.size(); ++k) {
         EXPECT_EQ(page[k].row.charge_id, std::to_string(i + k));
       }
       after = page.back().sequence;
     }
-    EXPECT_TRUE(reader.ListCharges(sessions[0], after, 7)->empty());
+    EXPECT_TRUE(reader.ListCharges(sessions[0], after, 7)->records.empty());
     const int64_t last = std::numeric_limits<int64_t>::max();
-    EXPECT_TRUE(reader.ListCharges(sessions[0], last, 7)->empty());
-    const auto few = *reader.ListCharges(sessions[1], 0, 100);
+    EXPECT_TRUE(reader.ListCharges(sessions[0], last, 7)->records.empty());
+    const auto few = reader.ListCharges(sessions[1], 0, 100)->records;
     ASSERT_EQ(few.size(), 3u);
     EXPECT_EQ(few[1].row.charge_id, "70");
   };

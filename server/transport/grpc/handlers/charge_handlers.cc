@@ -50,8 +50,9 @@ absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, co
 }
 
 v1::ListChargesResponse PageOf(const core::SessionName& name, const std::string& list, int64_t size,
-                               const std::vector<core::ChargeRecord>& records) {
+                               const core::LedgerReader::ChargePage& page) {
   v1::ListChargesResponse response;
+  const std::vector<core::ChargeRecord>& records = page.records;
   size_t bytes = 0;
   for (size_t i = 0; i < records.size(); ++i) {
     if (static_cast<int64_t>(i) == size || bytes > kMaxPageBytes) {
@@ -61,6 +62,9 @@ v1::ListChargesResponse PageOf(const core::SessionName& name, const std::string&
     ToProto(name, records[i], response.add_charges());
     bytes += response.charges().rbegin()->ByteSizeLong();
   }
+  if (page.is_cut && response.next_page_token().empty()) {
+    response.set_next_page_token(MakePageToken(list, absl::StrCat(records.back().sequence)));
+  }
   return response;
 }
 
@@ -69,17 +73,16 @@ absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& nam
                         ComputationPool& computations, const Call& call) {
   absl::Status status = CheckSessionExists(reader, name);
   if (!status.ok()) return status;
-  absl::StatusOr<std::vector<core::ChargeRecord>> records =
-      reader.ListCharges(name, after, size + 1);
-  if (!records.ok()) return records.status();
+  absl::StatusOr<core::LedgerReader::ChargePage> page = reader.ListCharges(name, after, size + 1);
+  if (!page.ok()) return page.status();
   const core::SessionState& session = *reader.LedgerOf(name.budget_id)->FindSession(name);
   if (session.event_bytes <= kMaxShownEventBytes / size) {
-    call->Succeed(PageOf(name, list, size, *records));
+    call->Succeed(PageOf(name, list, size, *page));
     return absl::OkStatus();
   }
   return computations.Submit(call->caller().tenant,
-                             [call, name, list, size, records = *std::move(records)] {
-                               call->Succeed(PageOf(name, list, size, records));
+                             [call, name, list, size, page = *std::move(page)] {
+                               call->Succeed(PageOf(name, list, size, page));
                              });
 }
 

@@ -393,18 +393,17 @@ class SessionHandlers {
     if (past.at_sequence == newest) {
       return WriteHistory(context, HistoryOf(*session), call, std::move(past));
     }
-    const absl::StatusOr<std::vector<core::ChargeRecord>> page =
+    const absl::StatusOr<core::LedgerReader::ChargePage> page =
         reader.ListCharges(past.name, past.after_sequence, core::kMaxPageSize);
     if (!page.ok()) return page.status();
-    for (const core::ChargeRecord& record : *page) {
+    for (const core::ChargeRecord& record : page->records) {
       past.after_sequence = record.sequence;
       if (record.sequence > past.at_sequence) break;
       if (record.row.decision == core::ChargeDecision::kAccepted) {
         past.counts[record.row.event_index] += record.row.count;
       }
     }
-    if (static_cast<int64_t>(page->size()) == core::kMaxPageSize &&
-        past.after_sequence < past.at_sequence && !call->Abandoned()) {
+    if (page->is_cut && past.after_sequence < past.at_sequence && !call->Abandoned()) {
       ReadPastHistory(context, call, std::move(past));
       return absl::OkStatus();
     }

@@ -270,16 +270,17 @@ absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
     return series.stretches.empty() ? 0 : series.stretches.back().steps;
   };
   if (series.total > 0) {
-    const absl::StatusOr<std::vector<core::ChargeRecord>> page =
+    const absl::StatusOr<core::LedgerReader::ChargePage> page =
         reader.ListCharges(series.name, series.after_sequence, core::kMaxPageSize);
     if (!page.ok()) return page.status();
-    for (const core::ChargeRecord& record : *page) {
+    for (const core::ChargeRecord& record : page->records) {
       series.after_sequence = record.sequence;
       if (record.row.decision == core::ChargeDecision::kAccepted) Count(record, &series);
       if (steps() >= series.total) break;
     }
     if (steps() < series.total) {
-      if (page->empty()) return absl::DataLossError("the ledger lacks charges that it has counted");
+      if (page->records.empty())
+        return absl::DataLossError("the ledger lacks charges that it has counted");
       if (!call->Abandoned()) ReadOn(ledger, computations, call, std::move(series));
       return absl::OkStatus();
     }

@@ -140,8 +140,9 @@ TEST_F(KeyDamage, AKeyThatLeadsToAnotherChargeIsNeverAnswered) {
     }
     absl::StatusOr<std::vector<core::Entry>> ListCharges(const std::string& root_id,
                                                          int64_t session, int64_t after,
-                                                         int64_t limit) override {
-      return store_->ListCharges(root_id, session, after, limit);
+                                                         int64_t limit,
+                                                         int64_t max_bytes) override {
+      return store_->ListCharges(root_id, session, after, limit, max_bytes);
     }
 
    private:

@@ -80,21 +80,19 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
                                          int64_t limit) override {
     const Ledger* ledger = LedgerOf(name.budget_id);
     const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
-    ChargePage page;
-    if (session == nullptr) return page;
+    if (session == nullptr) return ChargePage();
     absl::StatusOr<std::vector<Entry>> entries =
         Visible(*ledger, owner_.store_->ListCharges(StoredRootId(*ledger), session->number,
                                                     after_sequence, limit, core::kMaxListedBytes));
     if (!entries.ok()) return entries.status();
-    int64_t bytes = 0;
-    for (const Entry& entry : *entries) {
+    ChargePage page;
+    for (int64_t bytes = 0; const Entry& entry : *entries) {
       absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(entry);
       if (!record.ok()) return record.status();
       page.records.push_back(*std::move(record));
       bytes += static_cast<int64_t>(entry.content.size());
+      page.is_cut = bytes >= core::kMaxListedBytes || std::ssize(page.records) >= limit;
     }
-    page.is_cut =
-        bytes >= core::kMaxListedBytes || static_cast<int64_t>(page.records.size()) >= limit;
     return page;
   }
 

@@ -28,6 +28,7 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "server/transport/wire/connection.h"
+#include "server/transport/wire/giving_way.h"
 #include "server/transport/wire/self_probe.h"
 #include "spdlog/spdlog.h"
 
@@ -51,13 +52,9 @@ constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
 size_t ThreadCount() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8); }
 
 // A stranger costs processor time before anything is known of it: handshakes, headers, refusals.
-// This much less of it has the strangers' thread, where others want it (nice(1)).
-constexpr int kStrangersNiceness = 10;
-
-// On the strangers' thread. Between any two steps it offers its processor to whoever waits for one:
-// a thread that wakes would otherwise wait until the scheduler's slice is over, some milliseconds.
+// So the strangers' thread offers its processor to whoever waits for one, between any two steps.
 void RunGivingWay(asio::io_context& context) {
-  setpriority(PRIO_PROCESS, 0, kStrangersNiceness);  // this thread's alone
+  wire::GiveWay();
   while (context.run_one() > 0) std::this_thread::yield();
 }
 

@@ -53,9 +53,7 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     absl::StatusOr<std::optional<Entry>> entry = FindKey(name, attempt, std::string(charge_id));
     if (!entry.ok()) return entry.status();
     if (!entry->has_value()) return std::nullopt;
-    absl::StatusOr<core::ChargeRecord> record = LedgerOf(name.budget_id)->ToRecord(**entry);
-    if (!record.ok()) return record.status();
-    return *std::move(record);
+    return LedgerOf(name.budget_id)->ToRecord(**entry);
   }
 
   absl::StatusOr<std::optional<core::LeaseSettled>> FindSettlement(

@@ -28,7 +28,6 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "server/transport/wire/connection.h"
-#include "server/transport/wire/giving_way.h"
 #include "server/transport/wire/self_probe.h"
 #include "spdlog/spdlog.h"
 
@@ -52,9 +51,13 @@ constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
 size_t ThreadCount() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8); }
 
 // A stranger costs processor time before anything is known of it: handshakes, headers, refusals.
-// So the strangers' thread offers its processor to whoever waits for one, between any two steps.
+// This much less of it has the strangers' thread, where others want it (nice(1)).
+constexpr int kStrangersNiceness = 10;
+
+// On the strangers' thread. Between any two steps it offers its processor to whoever waits for one:
+// a thread that wakes would otherwise wait until the scheduler's slice is over, some milliseconds.
 void RunGivingWay(asio::io_context& context) {
-  wire::GiveWay();
+  setpriority(PRIO_PROCESS, 0, kStrangersNiceness);  // this thread's alone
   while (context.run_one() > 0) std::this_thread::yield();
 }
 

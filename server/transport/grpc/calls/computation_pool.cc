@@ -1,12 +1,20 @@
 #include "server/transport/grpc/calls/computation_pool.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "server/transport/grpc/status/status_mapping.h"
-#include "server/transport/wire/giving_way.h"
 
 namespace epsledger::transport {
+namespace {
+
+// This much less of a processor have the threads, where the ledger or the wire want it (nice(1)): a
+// ninth of what others have.
+constexpr int kNiceness = 10;
+
+}  // namespace
 
 ComputationPool::ComputationPool(size_t threads_of_tenant, size_t max_queued)
     : threads_of_tenant_(threads_of_tenant), max_queued_(max_queued) {
@@ -44,7 +52,7 @@ std::list<std::string>::iterator ComputationPool::NextTurn() {
 }
 
 void ComputationPool::Loop() {
-  wire::GiveWay();
+  setpriority(PRIO_PROCESS, 0, kNiceness);  // this thread's alone
   const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return stopping_ || NextTurn() != turns_.end();
   };

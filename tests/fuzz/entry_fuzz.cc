@@ -18,10 +18,12 @@ namespace {
 
 using namespace epsledger::core;  // NOLINT: the ledger's own words
 
+// Within the cap, or the tolerance that the filter's rule has beyond it.
 bool WithinCap(const Balance& balance) {
   const std::vector<Cell>& cells = balance.filter().cells;
   const auto fits = [&](const Cell& cell) {
-    return balance.spent()[static_cast<size_t>(&cell - cells.data())] <= cell.cap;
+    const auto i = static_cast<size_t>(&cell - cells.data());
+    return balance.spent()[i] <= RoomOf(balance.filter(), i);
   };
   return balance.filter().rule == epsledger::accounting::FilterRule::kAnyCell
              ? std::any_of(cells.begin(), cells.end(), fits)

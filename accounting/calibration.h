@@ -3,7 +3,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
+#include "accounting/guarantee.h"
+#include "accounting/question.h"
 
 namespace epsledger::accounting {
 

@@ -1,11 +1,86 @@
 #ifndef EPSLEDGER_ACCOUNTING_QUESTION_H_
 #define EPSLEDGER_ACCOUNTING_QUESTION_H_
 
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
 #include "absl/status/status.h"
-#include "accounting/accountant.h"
+#include "accounting/epsilon_at_delta.h"
 #include "accounting/event/history.h"
+#include "accounting/event/mechanism_event.h"
+#include "accounting/event/neighboring_relation.h"
+#include "accounting/guarantee.h"
 
 namespace epsledger::accounting {
+
+// The smallest delta at which the history is (epsilon, delta)-DP. epsilon finite, any sign.
+struct DeltaAtEpsilon {
+  double epsilon = 0;
+};
+// The Renyi divergence of the whole history. order in (1, inf).
+struct RenyiDivergenceAtOrder {
+  double order = 0;
+};
+// The trade-off function at a type I error in [0, 1], and its inverse. For one direction P =
+// "with", Q = "without" (REMOVE) it is f = T(Q, P), whose inverse T(P, Q) is the function of ADD;
+// without a direction it is the lower convex envelope of both, which is its own inverse.
+struct TypeTwoErrorAt {
+  double type_one_error = 0;
+};
+struct InverseTypeTwoErrorAt {
+  double type_two_error = 0;
+};
+// delta(0), the largest advantage of a membership attack.
+struct Advantage {};
+// The mu fit on type I errors in [alpha_min, 1 - alpha_min], with its regret: `upper`, which is an
+// APPROXIMATION unless the history is Gaussian throughout.
+struct GaussianDpMu {
+  double alpha_min = 0;
+};
+// The functionals of the central limit theorem, whoever is asked: `value` is mu. With a type I
+// error, `lower` and `upper` are the Berry-Esseen band of the trade-off function there, a bound.
+struct CentralLimit {
+  std::optional<double> type_one_error;
+};
+// The value of one parameter of the first event at which the history spends what is wanted:
+// (epsilon, delta), or mu, or a true positive rate at a false positive rate.
+struct Calibrate {
+  enum class Variable : uint8_t { kNoiseMultiplier = 1, kCount = 2, kSamplingProbability = 3 };
+  // An attack may not find more than this share of the members at this rate of false alarms.
+  struct OperatingPoint {
+    double false_positive_rate = 0;
+    double true_positive_rate = 0;
+  };
+  double epsilon = 0;
+  double delta = 0;
+  Variable variable = Variable::kNoiseMultiplier;
+  // With one of these, epsilon and delta are not looked at.
+  std::optional<double> mu = std::nullopt;
+  std::optional<OperatingPoint> operating_point = std::nullopt;
+};
+
+using Query = std::variant<EpsilonAtDelta, DeltaAtEpsilon, RenyiDivergenceAtOrder, TypeTwoErrorAt,
+                           InverseTypeTwoErrorAt, Advantage, GaussianDpMu, CentralLimit, Calibrate>;
+
+// A run-length encoded history and what is asked of it.
+struct Question {
+  Accountant accountant = Accountant::kBest;
+  NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
+  // One direction of add-or-remove-one; unset takes the worse of both.
+  std::optional<Adjacency> adjacency;
+  SensitivityRelation sensitivity_relation = SensitivityRelation::kContribution;
+  // Composed in this order; the order does not change any answer. Empty: nothing was released.
+  std::vector<CountedEvent> events;
+  Query query;
+  // Wanted (upper - lower) / upper of a two-sided accountant, in (0, 1).
+  double relative_width = 1e-3;
+  // The guarantee for groups of this many privacy units. >= 1.
+  int64_t group_size = 1;
+  // delta' of the advanced composition theorem; unset takes half of the target delta.
+  std::optional<double> advanced_delta_slack;
+};
 
 // OK if every field of the question is in its domain. Otherwise INVALID_ARGUMENT with the first
 // offending field as the request names it: "query.epsilonAtDelta: got 1.5, want in [0, 1]".

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/answer.h"
 #include "accounting/audit/certified_trade_off.h"
 #include "accounting/audit/one_run_trade_off.h"
 #include "accounting/event/domain.h"

@@ -8,11 +8,11 @@
 #include <variant>
 
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
 #include "accounting/audit/audit_target.h"
 #include "accounting/audit/canary_scores.h"
 #include "accounting/audit/one_run.h"
 #include "accounting/audit/two_arm.h"
+#include "accounting/question.h"
 
 namespace epsledger::accounting {
 

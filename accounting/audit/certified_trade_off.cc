@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "accounting/answer.h"
 #include "accounting/event/domain.h"
 #include "accounting/trade_off/tabulated_trade_off.h"
 

@@ -2,7 +2,7 @@
 #define EPSLEDGER_ACCOUNTING_AUDIT_CERTIFIED_TRADE_OFF_H_
 
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 #include "accounting/trade_off/trade_off_function.h"
 
 namespace epsledger::accounting {

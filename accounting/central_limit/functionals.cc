@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 
 namespace epsledger::accounting {
 

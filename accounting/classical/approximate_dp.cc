@@ -7,9 +7,13 @@
 #include "accounting/event/domain.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
-#include "accounting/renyi/closed_form.h"
 
 namespace epsledger::accounting {
+
+double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets) {
+  const double buckets = static_cast<double>(num_buckets);
+  return RoundUp(std::log1p(buckets * ((1 - noise_parameter) / noise_parameter)), 6);
+}
 
 absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
                                                         const Setting& setting,

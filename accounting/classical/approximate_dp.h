@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_APPROXIMATE_DP_H_
 #define EPSLEDGER_ACCOUNTING_CLASSICAL_APPROXIMATE_DP_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,10 @@ struct ApproximateDpParameters {
   double epsilon = 0;
   double delta = 0;
 };
+
+// Returns epsilon >= log(1 + num_buckets (1 - p) / p), the epsilon of randomized response over
+// num_buckets values with flip probability p = noise_parameter, rounded up.
+double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets);
 
 // The (epsilon, delta) that one use of an elementary event has without any choice to make: laplace
 // ([DMNS06] Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism,

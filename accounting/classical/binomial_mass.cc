@@ -10,8 +10,6 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr double kTwoPi = 6.283185307179586;
-
 // S(1), ..., S(15), by mpmath at 40 digits.
 constexpr std::array<double, 15> kStirlingError = {
     0.08106146679532725822,   0.041340695955409294094,  0.027677925684998339149,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/binomial_mass.h"
-#include "accounting/classical/composition.h"
 #include "accounting/classical/log_concave_sum.h"
 #include "accounting/classical/smallest_epsilon.h"
 #include "accounting/event/domain.h"

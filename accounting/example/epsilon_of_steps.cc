@@ -6,7 +6,7 @@
 #include <iostream>
 #include <limits>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 
 namespace accounting = epsledger::accounting;
 

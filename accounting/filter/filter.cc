@@ -11,7 +11,7 @@
 #include "accounting/event/history.h"
 #include "accounting/event/validation.h"
 #include "accounting/gaussian/calibration.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/profile.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "accounting/event/domain.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -38,28 +37,6 @@ double LargestGaussianMu(double epsilon, double log_delta) {
   }
   const Crossing crossing = NarrowCrossing(excess, holds, fails, 1e-16);
   return std::exp(crossing.holds);
-}
-
-double AnalyticNoiseMultiplier(double epsilon, double delta) {
-  const double mu = LargestGaussianMu(epsilon, delta == 1 ? 0 : RoundDown(std::log(delta)));
-  if (mu == kInfinity) return 0;
-  if (!(mu > 0)) return kInfinity;
-  double multiplier = RoundUp(1 / mu);
-  // What is promised is checked once more on the number that is returned.
-  const double log_delta = RoundDown(std::log(delta));
-  for (int i = 0; i < 50; ++i) {
-    if (GaussianLogDelta(RoundUp(1 / multiplier), epsilon).upper <= log_delta) return multiplier;
-    multiplier = RoundUp(multiplier, 1 << (i < 40 ? i / 2 : 20));
-  }
-  return kInfinity;
-}
-
-absl::StatusOr<double> ClassicalNoiseMultiplier(double epsilon, double delta) {
-  absl::Status status = CheckInterval("epsilon", epsilon, kPositiveProbability);
-  if (!status.ok()) return status;
-  status = CheckInterval("delta", delta, kOpenProbability);
-  if (!status.ok()) return status;
-  return RoundUp(std::sqrt(2 * std::log(1.25 / delta)) / epsilon, 5);
 }
 
 }  // namespace epsledger::accounting

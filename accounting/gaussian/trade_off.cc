@@ -57,10 +57,4 @@ Bounds GaussianTradeOff(Bounds mu, double alpha) {
   return Bounds{std::max(0.0, phi(z_low, -1)), std::min({1.0, NextUp(1 - alpha), phi(z_high, +1)})};
 }
 
-Bounds GaussianAdvantage(Bounds mu) {
-  const Bounds log_delta = GaussianLogDelta(mu, 0);
-  return Bounds{RoundDownNonNegative(std::exp(log_delta.lower), 2),
-                std::min(1.0, RoundUpNonNegative(std::exp(log_delta.upper), 2))};
-}
-
 }  // namespace epsledger::accounting

@@ -11,9 +11,6 @@ namespace epsledger::accounting {
 // 1e-14 (1 + |Phi^-1(1 - alpha) - mu|)^2. The lower bound is the safe side. Cost: 0.3 us.
 Bounds GaussianTradeOff(Bounds mu, double alpha);
 
-// Bounds on the largest advantage of a test, delta(0) = 2 Phi(mu/2) - 1.
-Bounds GaussianAdvantage(Bounds mu);
-
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_GAUSSIAN_TRADE_OFF_H_

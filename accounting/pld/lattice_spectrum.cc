@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
@@ -11,7 +12,6 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr double kTwoPi = 6.28318530717958647693;
 // A product below e^-90 is nothing beside the 1 at frequency 0.
 constexpr double kForgotten = -90;
 

@@ -8,12 +8,6 @@
 #include "accounting/pld/chernoff.h"
 
 namespace epsledger::accounting {
-namespace {
-
-constexpr double kTwoPi = 6.28318530717958647693;
-
-}  // namespace
-
 double TiltedSum::Aliases(double epsilon) const {
   const double w = period();
   // From below: f <= e^log_mass, so the aliases are a geometric series.

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/approximate_dp.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/added_noise.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/approximate_dp_profile.h"
 #include "accounting/profile/bounded_range_profile.h"

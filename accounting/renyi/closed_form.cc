@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accounting/classical/approximate_dp.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
@@ -85,11 +86,6 @@ double BoundedRangeRenyi(double order, double epsilon) {
   const double optimal = NextUp(divergence + 16 * kUnitRoundoff * magnitude);
   return std::min({std::isnan(optimal) ? kInfinity : optimal,
                    RoundUp(0.125 * order * epsilon * epsilon, 3), PureDpRenyi(order, epsilon)});
-}
-
-double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets) {
-  const double buckets = static_cast<double>(num_buckets);
-  return RoundUp(std::log1p(buckets * ((1 - noise_parameter) / noise_parameter)), 6);
 }
 
 double RandomizedResponseRenyi(double order, double noise_parameter, int64_t num_buckets) {

@@ -29,9 +29,6 @@ double BoundedRangeRenyi(double order, double epsilon);
 // person's value is replaced: P and Q differ in two outcomes only.
 double RandomizedResponseRenyi(double order, double noise_parameter, int64_t num_buckets);
 
-// The epsilon of that randomized response, log(1 + num_buckets (1 - p) / p), rounded up.
-double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets);
-
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_RENYI_CLOSED_FORM_H_

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
 #include "accounting/renyi/group.h"

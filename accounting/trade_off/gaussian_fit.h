@@ -3,7 +3,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "accounting/trade_off/operating_point.h"
+#include "accounting/trade_off/gaussian_summary.h"
 
 namespace epsledger::accounting {
 

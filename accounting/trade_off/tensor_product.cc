@@ -175,23 +175,4 @@ absl::StatusOr<TradeOffFunction> TensorProduct(const TradeOffFunction& f,
   return TensorProduct({CountedTradeOff{f, 1}, CountedTradeOff{g, 1}});
 }
 
-absl::StatusOr<TradeOffFunction> ApproximateDpLimit(double mu, double delta) {
-  const absl::Status status = CheckInterval("delta", delta, Interval{0, kInfinity, true, true});
-  if (!status.ok()) return status;
-  const absl::StatusOr<TradeOffFunction> f = TradeOffFunction::Gaussian(mu);
-  if (!f.ok()) return f.status();
-  return RevealWithProbability(*f, -std::expm1(-delta));
-}
-
-Bounds ComposedDelta(const std::vector<double>& deltas) {
-  Bounds log_rest{0, 0};
-  for (const double delta : deltas) {
-    const double log_one = std::log1p(-delta);
-    log_rest.lower = RoundDown(log_rest.lower + RoundDown(log_one));
-    log_rest.upper = std::min(0.0, RoundUp(log_rest.upper + RoundUp(log_one)));
-  }
-  return Bounds{RoundDownNonNegative(-std::expm1(log_rest.upper)),
-                std::min(1.0, RoundUpNonNegative(-std::expm1(log_rest.lower)))};
-}
-
 }  // namespace epsledger::accounting

@@ -37,15 +37,6 @@ absl::StatusOr<TradeOffFunction> TensorProduct(const TradeOffFunction& f,
 // Pairs of outcomes that one product may enumerate: a second of work, 64 MB.
 inline constexpr double kMaxEnumeratedOutcomes = 4e6;
 
-// The limit of the composition of (epsilon_i, delta_i) mechanisms when sum epsilon_i^2 -> mu^2,
-// max epsilon_i -> 0, sum delta_i -> delta, max delta_i -> 0: G_mu (x) f_{0, 1 - e^-delta}
-// ([DRS19] section 3.2). A limit, not a bound. mu in [0, inf], delta in [0, inf].
-absl::StatusOr<TradeOffFunction> ApproximateDpLimit(double mu, double delta);
-
-// f_{0, delta_1} (x) ... (x) f_{0, delta_n} = f_{0, d}: bounds on d = 1 - prod (1 - delta_i),
-// without cancellation. Every delta in [0, 1]. Exact.
-Bounds ComposedDelta(const std::vector<double>& deltas);
-
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_TRADE_OFF_TENSOR_PRODUCT_H_

@@ -193,10 +193,6 @@ TradeOffFunction TradeOffFunction::FromPiecewiseLinear(PiecewiseLinear f) {
       std::make_shared<PiecewiseLinearFunction>(std::move(f), /*symmetric=*/false));
 }
 
-TradeOffFunction TradeOffFunction::FromProfile(std::shared_ptr<const PrivacyProfile> profile) {
-  return FromProfiles(DirectedProfiles{profile, profile});
-}
-
 TradeOffFunction TradeOffFunction::FromProfiles(const DirectedProfiles& profiles) {
   return TradeOffFunction(std::make_shared<ProfileFunction>(profiles));
 }

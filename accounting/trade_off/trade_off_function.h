@@ -42,8 +42,6 @@ class TradeOffFunction {
                                                      const std::vector<double>& type_two,
                                                      const std::string& field);
   static TradeOffFunction FromPiecewiseLinear(PiecewiseLinear f);
-  // T(Q, P) for the profile of (P, Q): of the remove profile, T(without, with).
-  static TradeOffFunction FromProfile(std::shared_ptr<const PrivacyProfile> profile);
   // The guarantee where nobody says which of the two data sets is which: the lower convex envelope
   // of min{f, f^-1}, f = T(Q, P), whose profile is the larger one at each epsilon. Symmetric if
   // both profiles belong to one pair.

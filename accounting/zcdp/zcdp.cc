@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "accounting/classical/approximate_dp.h"
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"

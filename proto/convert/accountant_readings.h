@@ -8,9 +8,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
 #include "accounting/event/mechanism_event.h"
 #include "accounting/event/neighboring_relation.h"
+#include "accounting/question.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/session_service.pb.h"
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "proto/convert/history_convert.h"
 

@@ -8,7 +8,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 #include "epsledger/v1/accounting_service.pb.h"
 
 namespace epsledger::convert {

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
 #include "accounting/event/neighboring_relation.h"
 #include "accounting/guarantee.h"
+#include "accounting/question.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "epsledger/v1/guarantee.pb.h"
 #include "epsledger/v1/mechanism.pb.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 #include "epsledger/v1/mechanism.pb.h"
 
 namespace epsledger::convert {

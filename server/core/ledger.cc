@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"

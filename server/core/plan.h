@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/guarantee.h"
 #include "server/core/balance.h"
 #include "server/core/cap.h"

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/event/domain.h"
 
 namespace epsledger::statement {

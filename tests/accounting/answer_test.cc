@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/numeric/constants.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/gaussian/calibration.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/questions.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/numeric/bounds.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/questions.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/gaussian/calibration.h"
 #include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/central_limit/limit.h"
 #include "accounting/renyi/sampled_gaussian.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 
 namespace epsledger::accounting {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "server/core/ledger.h"
 #include "server/core/pricing.h"
 #include "tests/server/core/compute_pricing.h"

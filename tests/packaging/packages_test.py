@@ -29,7 +29,7 @@ PACKAGES = {
                             "usr/bin/epsledger-trainer-attack"],
                            ["libgrpc++1.51", "libjpeg62-turbo"]),
     "libepsledger-dev": (["usr/include/epsledger/client.h", "usr/lib/libepsledger_client.a",
-                          "usr/include/epsledger-accounting/accounting/accountant.h",
+                          "usr/include/epsledger-accounting/accounting/answer.h",
                           "usr/lib/cmake/epsledger/epsledger-config.cmake"],
                          ["libabsl-dev", "libgrpc++-dev", "libprotobuf-dev", "libssl-dev"]),
 }

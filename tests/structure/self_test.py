@@ -8,6 +8,7 @@ import unittest
 
 import arrows
 import built_sources
+import circles
 import cited_titles
 import compose_file
 import containers
@@ -54,7 +55,7 @@ BROKEN_ARROWS = {
                     ("server/access/a.cc", '#include "epsledger/v1/access_service.pb.h"')],
     "oidc-sees": [("server/oidc/a.cc", '#include "server/transport/grpc/server.h"'),
                   ("server/oidc/a.cc", '#include "server/storage/ledger_store.h"')],
-    "json-syntax-sees": [("proto/json_syntax/a.cc", '#include "accounting/accountant.h"'),
+    "json-syntax-sees": [("proto/json_syntax/a.cc", '#include "accounting/answer.h"'),
                          ("proto/json_syntax/a.cc", '#include "proto/convert/compute.h"')],
     "statement-sees": [("server/statement/a.cc", '#include "server/transport/grpc/a.h"'),
                        ("server/statement/a.cc", '#include "epsledger/v1/audit.pb.h"')],
@@ -284,6 +285,22 @@ class UsedHeaders(Trees):
     def test_an_exception_that_is_none_any_more(self):
         header = next(iter(used_headers.EXCEPTIONS))
         self.only_rule(used_headers.check, {header: "", "client/b.cc": '#include "%s"\n' % header}, "used-exception")
+
+
+class Circles(Trees):
+    ROOMS = {"accounting/pld/a.h": "", "accounting/zcdp/b.h": "", "accounting/zcdp/c.h": "",
+             "accounting/pld/a.cc": '#include "accounting/zcdp/b.h"\n#include "accounting/zcdp/c.h"\n'}
+
+    def test_arrows_one_way(self):
+        self.assertEqual(self.rules(circles.check, self.ROOMS), [])
+
+    def test_an_arrow_back(self):
+        self.only_rule(circles.check, dict(self.ROOMS, **{"accounting/zcdp/b.cc": '#include "accounting/pld/a.h"\n'}), "circle")
+
+    def test_a_folder_and_one_in_it(self):
+        self.assertEqual(self.rules(circles.check, {
+            "accounting/a.h": "", "accounting/pld/a.h": "", "accounting/a.cc": '#include "accounting/pld/a.h"\n',
+            "accounting/pld/a.cc": '#include "accounting/a.h"\n'}), [])
 
 
 class CitedTitles(Trees):

@@ -9,6 +9,7 @@ import sys
 
 import arrows
 import built_sources
+import circles
 import cited_titles
 import containers
 import file_shape
@@ -22,6 +23,7 @@ from repository import Repository
 
 CHECKS = {
     "arrows": arrows.check,
+    "circles": circles.check,
     "links": links.check,
     "sources_are_built": built_sources.check,
     "headers_are_used": used_headers.check,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/reveal.h"
 #include "accounting/event/domain.h"
 #include "accounting/numeric/constants.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "rapidcheck/gtest.h"

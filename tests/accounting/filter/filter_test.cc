@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/profile/profiles_of.h"
 #include "tests/accounting/filter/event_pricer.h"
 #include "tests/accounting/filter/residue_game.h"

@@ -65,14 +65,5 @@ TEST(GaussianTradeOff, IsItsOwnInverseDecreasingAndBelowTheDiagonal) {
   }
 }
 
-TEST(GaussianAdvantage, IsDeltaAtZero) {
-  // 2 Phi(1/2) - 1.
-  const Bounds advantage = GaussianAdvantage({1, 1});
-  EXPECT_NEAR(advantage.lower, 0.38292492254802620728, 1e-14);
-  EXPECT_NEAR(advantage.upper, 0.38292492254802620728, 1e-14);
-  EXPECT_EQ(GaussianAdvantage({0, 0}).upper, 0);
-  EXPECT_EQ(GaussianAdvantage({kInfinity, kInfinity}).upper, 1);
-}
-
 }  // namespace
 }  // namespace epsledger::accounting

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/pld/tensor_rows.h"
 #include "tests/accounting/questions.h"

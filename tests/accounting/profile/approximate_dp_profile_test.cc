@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/profile/atoms_truth.h"
 #include "tests/accounting/profile/profile_checks.h"

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/profile/approximate_dp_profile.h"
 #include "accounting/profile/gaussian_profile.h"
 

@@ -116,12 +116,6 @@ TEST(TensorProduct, LeaksComposeAsOneMinusTheProduct) {
     rest *= 1 - delta;
   }
   EXPECT_NEAR(TensorProduct(factors)->At(0.2).lower, rest - 0.2, 1e-11);
-  EXPECT_NEAR(ComposedDelta(deltas).upper, 1 - rest, 1e-15);
-  EXPECT_LE(ComposedDelta(deltas).lower, 1 - rest + 1e-16);
-  // No cancellation: a million leaks of 1e-17 are 1e-11.
-  EXPECT_NEAR(ComposedDelta(std::vector<double>(1'000'000, 1e-17)).upper / 1e-11, 1, 1e-9);
-  EXPECT_EQ(ComposedDelta({0.3, 1}).upper, 1);
-  EXPECT_EQ(ComposedDelta({}).upper, 0);
 }
 
 TEST(TensorProduct, RefusesWhatNeedsAGrid) {
@@ -135,19 +129,6 @@ TEST(TensorProduct, RefusesWhatNeedsAGrid) {
   EXPECT_EQ(TensorProduct({{Pure(0.1), 0}}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(TensorProduct(laplace, Pure(1)).ok());
   EXPECT_EQ(TensorProduct(std::vector<CountedTradeOff>{})->At(0.25).lower, 0.75);
-}
-
-// n mechanisms of (mu / sqrt n, delta / n) approach G_mu (x) f_{0, 1 - e^-delta}.
-TEST(ApproximateDpLimit, IsApproachedByManySmallSteps) {
-  const auto limit = *ApproximateDpLimit(1, 0.05);
-  double worst = 0;
-  const auto f =
-      *TensorProduct({{*TradeOffFunction::ApproximateDp(1 / std::sqrt(400.0), 0.05 / 400), 400}});
-  for (const double alpha : {0.01, 0.1, 0.3, 0.5, 0.8}) {
-    worst = std::max(worst, std::abs(f.At(alpha).lower - limit.At(alpha).lower));
-  }
-  EXPECT_LT(worst, 2e-3);
-  EXPECT_GT(worst, 1e-9);  // a limit, not an identity
 }
 
 }  // namespace

@@ -92,10 +92,11 @@ TEST(TradeOffFunction, LaplaceBracketsHighPrecisionAtItsBreaks) {
 }
 
 TEST(TradeOffFunction, AnswersTheEndsAndNotANumber) {
-  const TradeOffFunction all[] = {
-      TradeOffFunction::Identity(), *TradeOffFunction::Gaussian(2),
-      *TradeOffFunction::ApproximateDp(1, 0.1), *TradeOffFunction::Laplace(1),
-      TradeOffFunction::FromProfile(std::make_shared<SampledGaussianProfile>(0.1, 1, true))};
+  const auto sampled = std::make_shared<SampledGaussianProfile>(0.1, 1, true);
+  const TradeOffFunction all[] = {TradeOffFunction::Identity(), *TradeOffFunction::Gaussian(2),
+                                  *TradeOffFunction::ApproximateDp(1, 0.1),
+                                  *TradeOffFunction::Laplace(1),
+                                  TradeOffFunction::FromProfiles({sampled, sampled})};
   for (const TradeOffFunction& f : all) {
     EXPECT_EQ(f.At(1).upper, 0);
     EXPECT_EQ(f.At(std::nan("")).lower, 0);
@@ -183,8 +184,8 @@ TEST(DeltaFromTradeOff, RecoversProfilesFromTheirFunctions) {
 TEST(TradeOffFunction, AnUnorderedRelationTakesTheSmallerFunctionNotTheLarger) {
   const auto remove = std::make_shared<SampledGaussianProfile>(0.5, 2, true);
   const auto add = std::make_shared<SampledGaussianProfile>(0.5, 2, false);
-  const auto one = TradeOffFunction::FromProfile(remove);
-  const auto other = TradeOffFunction::FromProfile(add);
+  const auto one = TradeOffFunction::FromProfiles({remove, remove});
+  const auto other = TradeOffFunction::FromProfiles({add, add});
   const auto both = TradeOffFunction::FromProfiles({remove, add});
   EXPECT_NEAR(both.Delta(1).upper, 0.2105, 5e-5);
   EXPECT_NEAR(other.Delta(1).upper, 0, 1e-12);
@@ -197,10 +198,10 @@ TEST(TradeOffFunction, AnUnorderedRelationTakesTheSmallerFunctionNotTheLarger) {
 }
 
 TEST(TradeOffFunction, ProfilesInBothOrdersAreInverses) {
-  const auto remove =
-      TradeOffFunction::FromProfile(std::make_shared<SampledGaussianProfile>(0.25, 0.5, true));
-  const auto add =
-      TradeOffFunction::FromProfile(std::make_shared<SampledGaussianProfile>(0.25, 0.5, false));
+  const auto removed = std::make_shared<SampledGaussianProfile>(0.25, 0.5, true);
+  const auto added = std::make_shared<SampledGaussianProfile>(0.25, 0.5, false);
+  const auto remove = TradeOffFunction::FromProfiles({removed, removed});
+  const auto add = TradeOffFunction::FromProfiles({added, added});
   for (const double alpha : {0.001, 0.05, 0.4, 0.9}) {
     EXPECT_NEAR(add.At(alpha).lower, remove.InverseAt(alpha).lower, 1e-8) << alpha;
     EXPECT_NEAR(add.At(remove.At(alpha).upper).lower, alpha, 1e-8) << alpha;
@@ -211,7 +212,8 @@ TEST(TradeOffFunction, ProfilesInBothOrdersAreInverses) {
 }
 
 TEST(TradeOffFunction, AProfileThatIsNotExactHasNoUpperBound) {
-  const auto f = TradeOffFunction::FromProfile(std::make_shared<InexactProfile>(0.5, 2, true));
+  const auto profile = std::make_shared<InexactProfile>(0.5, 2, true);
+  const auto f = TradeOffFunction::FromProfiles({profile, profile});
   EXPECT_GT(f.At(0.1).lower, 0.2);
   EXPECT_GE(f.At(0.1).upper, 0.9);
 }

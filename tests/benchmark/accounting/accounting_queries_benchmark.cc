@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/filter/filter.h"
 
 namespace epsledger::accounting {

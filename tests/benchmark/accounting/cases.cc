@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/accountant.h"
-#include "accounting/composition.h"
+#include "accounting/accountants/composition.h"
+#include "accounting/answer.h"
 #include "accounting/event/history.h"
 #include "accounting/pld/directed_composition.h"
 #include "accounting/profile/profiles_of.h"

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "accounting/accountant.h"
+#include "accounting/question.h"
 #include "tests/server/core/ledger_harness.h"
 
 namespace epsledger::core {

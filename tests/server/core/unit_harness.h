@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "server/core/codec.h"
 #include "server/core/ledger_verifier.h"
 #include "server/core/pricing.h"

@@ -12,7 +12,7 @@
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/validation.h"
 #include "proto/convert/enum_convert.h"

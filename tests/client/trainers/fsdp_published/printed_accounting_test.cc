@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 
 namespace epsledger::trainers::fsdp_published {
 namespace {

@@ -1,4 +1,4 @@
-#include "accounting/pld/pld_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,24 +7,25 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/optimal_heterogeneous.h"
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/pld/directed_composition.h"
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/profiles_of.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/profile.h"
-#include "accounting/trade_off/operating_point.h"
+#include "accounting/trade_off/gaussian_summary.h"
 #include "accounting/trade_off/tabulated_trade_off.h"
 #include "accounting/trade_off/trade_off_function.h"
 
 namespace epsledger::accounting {
 namespace {
 
-constexpr char kTheorem[] = "[ZDW22] Thm 10, summed on a contour or on a lattice of [DGKKM22]";
+constexpr char kLossesTheorem[] =
+    "[ZDW22] Thm 10, summed on a contour or on a lattice of [DGKKM22]";
 constexpr char kResponseTheorem[] = "[ZDW22] Thm 10 ; [KOV15] Thm 3.3";
 constexpr char kTradeOffTheorem[] = "[ZDW22] Thm 10 ; [DRS19] Prop 2.12";
 
@@ -134,7 +135,7 @@ class PldComposed final : public Composition {
         return answer;
       }
     }
-    Guarantee answer = Answer(kTheorem);
+    Guarantee answer = Answer(kLossesTheorem);
     Bounds epsilon{0, 0};
     Precision precision = precision_;
     for (DirectedComposition& direction : directions_) {
@@ -162,7 +163,7 @@ class PldComposed final : public Composition {
     const double margin = kMargin * precision_.relative_width;
     log_delta.upper = std::min(0.0, log_delta.upper + margin);
     log_delta.lower -= margin;
-    Guarantee answer = DeltaBelow(log_delta.upper, 0, kTheorem);
+    Guarantee answer = DeltaBelow(log_delta.upper, 0, kLossesTheorem);
     if (two_sided_) {
       answer.log_lower = log_delta.lower;
       answer.lower = RoundDownNonNegative(std::exp(log_delta.lower), 1);
@@ -196,7 +197,7 @@ class PldComposed final : public Composition {
         SummarizeAsGaussian(TradeOffFunction::FromTable(TradeOff(sampling)), alpha_min);
     if (!fit.ok()) return fit.status();
     Guarantee answer =
-        Answer(absl::StrCat(kTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
+        Answer(absl::StrCat(kLossesTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
     answer.kind = GuaranteeKind::kApproximation;
     answer.upper = fit->mu;
     answer.regret = fit->regret;

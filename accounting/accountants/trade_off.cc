@@ -1,4 +1,4 @@
-#include "accounting/trade_off/trade_off_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,15 +7,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
-#include "accounting/pld/pld_composed.h"
-#include "accounting/trade_off/operating_point.h"
+#include "accounting/trade_off/gaussian_summary.h"
 #include "accounting/trade_off/tensor_product.h"
 #include "accounting/trade_off/trade_off_function.h"
 #include "accounting/trade_off/transformation.h"
@@ -23,7 +22,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr char kTheorem[] = "[DRS19] Thm 3.2";
+constexpr char kTensorProduct[] = "[DRS19] Thm 3.2";
 constexpr char kDuality[] = "[DRS19] Thm 3.2 and Prop 2.12";
 // A count beyond this is left to the privacy loss: enumerating its outcomes would take seconds.
 constexpr double kLargestCount = 1000;
@@ -153,7 +152,7 @@ class TradeOffComposed final : public Composition {
 
   absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
     const Bounds f = f_.At(type_one_error);
-    Guarantee answer = Answer(kTheorem);
+    Guarantee answer = Answer(kTensorProduct);
     answer.lower = f.lower;
     answer.upper = attained_ ? f.upper : std::min(1.0, RoundUp(1 - type_one_error));
     return answer;
@@ -170,7 +169,7 @@ class TradeOffComposed final : public Composition {
     const absl::StatusOr<GaussianSummary> summary = SummarizeAsGaussian(f_, alpha_min);
     if (!summary.ok()) return summary.status();
     Guarantee answer =
-        Answer(absl::StrCat(kTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
+        Answer(absl::StrCat(kTensorProduct, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
     answer.kind = GuaranteeKind::kApproximation;
     answer.upper = summary->mu;
     answer.regret = summary->regret;

@@ -1,4 +1,4 @@
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
-#include "accounting/gaussian/gaussian_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/gaussian/trade_off.h"
 #include "accounting/numeric/rounding.h"

@@ -1,4 +1,4 @@
-#include "accounting/gaussian/composition.h"
+#include "accounting/gaussian/mu.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <vector>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/zcdp/zcdp.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/classical/heterogeneous_rows.h"

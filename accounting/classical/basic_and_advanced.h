@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_COMPOSITION_H_
-#define EPSLEDGER_ACCOUNTING_CLASSICAL_COMPOSITION_H_
+#ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_BASIC_AND_ADVANCED_H_
+#define EPSLEDGER_ACCOUNTING_CLASSICAL_BASIC_AND_ADVANCED_H_
 
 // Basic and advanced composition of (epsilon_i, delta_i)-DP events. Every result is rounded up.
 
@@ -47,4 +47,4 @@ double AdvancedLogDelta(const AdvancedSums& sums, double epsilon);
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_CLASSICAL_COMPOSITION_H_
+#endif  // EPSLEDGER_ACCOUNTING_CLASSICAL_BASIC_AND_ADVANCED_H_

@@ -1,4 +1,4 @@
-#include "server/transport/grpc/calls/export_stream.h"
+#include "server/transport/grpc/handlers/export_stream.h"
 
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_ACCOUNTING_GAUSSIAN_COMPOSITION_H_
-#define EPSLEDGER_ACCOUNTING_GAUSSIAN_COMPOSITION_H_
+#ifndef EPSLEDGER_ACCOUNTING_GAUSSIAN_MU_H_
+#define EPSLEDGER_ACCOUNTING_GAUSSIAN_MU_H_
 
 #include <cstdint>
 #include <optional>
@@ -30,4 +30,4 @@ int TreeHeight(int64_t step_count);
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_GAUSSIAN_COMPOSITION_H_
+#endif  // EPSLEDGER_ACCOUNTING_GAUSSIAN_MU_H_

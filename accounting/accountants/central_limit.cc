@@ -1,4 +1,4 @@
-#include "accounting/central_limit/central_limit_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace epsledger::accounting {
 namespace {
 
-constexpr char kTheorem[] =
+constexpr char kCentralLimitTheorem[] =
     "[DRS19] Thm 3.5 and Cor 5.4, [BDLS20] Thm 5: the limit, without its error";
 
 class CentralLimitComposed final : public Composition {
@@ -20,7 +20,7 @@ class CentralLimitComposed final : public Composition {
     return Approximately(GaussianEpsilon(mu_, at.log_delta).upper);
   }
   absl::StatusOr<Guarantee> Delta(double epsilon) const override {
-    Guarantee answer = DeltaBelow(GaussianLogDelta(mu_, epsilon).upper, 0, kTheorem);
+    Guarantee answer = DeltaBelow(GaussianLogDelta(mu_, epsilon).upper, 0, kCentralLimitTheorem);
     answer.kind = GuaranteeKind::kApproximation;
     return answer;
   }
@@ -31,7 +31,7 @@ class CentralLimitComposed final : public Composition {
 
  private:
   Guarantee Approximately(double value) const {
-    Guarantee answer = Answer(kTheorem);
+    Guarantee answer = Answer(kCentralLimitTheorem);
     answer.kind = GuaranteeKind::kApproximation;
     answer.upper = value;
     return answer;

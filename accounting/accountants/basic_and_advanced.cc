@@ -1,9 +1,9 @@
-#include "accounting/classical/classical_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <cmath>
 #include <optional>
 
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
 #include "accounting/numeric/rounding.h"
 

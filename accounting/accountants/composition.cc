@@ -1,23 +1,15 @@
-#include "accounting/composition.h"
+#include "accounting/accountants/composition.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/central_limit/central_limit_composed.h"
-#include "accounting/classical/classical_composed.h"
-#include "accounting/classical/optimal_composed.h"
+#include "accounting/accountants/composers.h"
 #include "accounting/event/domain.h"
-#include "accounting/gaussian/gaussian_composed.h"
 #include "accounting/numeric/rounding.h"
-#include "accounting/pld/pld_composed.h"
-#include "accounting/renyi/moments_composed.h"
-#include "accounting/renyi/renyi_composed.h"
 #include "accounting/trade_off/gaussian_fit.h"
-#include "accounting/trade_off/trade_off_composed.h"
 #include "accounting/trade_off/type_two_error.h"
-#include "accounting/zcdp/zcdp_composed.h"
 
 namespace epsledger::accounting {
 namespace {

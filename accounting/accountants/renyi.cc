@@ -1,4 +1,4 @@
-#include "accounting/renyi/renyi_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-#include "accounting/trade_off/operating_point.h"
+#include "accounting/trade_off/gaussian_summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,27 +15,6 @@ namespace {
 constexpr int kGridPoints = 200;
 
 }  // namespace
-
-Bounds Advantage(const TradeOffFunction& f) { return f.Delta(0); }
-
-Bounds TruePositiveRate(const TradeOffFunction& f, double false_positive_rate) {
-  const Bounds beta = f.At(false_positive_rate);
-  return Bounds{RoundDownNonNegative(1 - beta.upper),
-                std::min(1.0, RoundUpNonNegative(1 - beta.lower))};
-}
-
-Bounds BayesError(const TradeOffFunction& f, double null_prior) {
-  if (!(null_prior > 0 && null_prior < 1)) {
-    return std::isnan(null_prior) ? Bounds{0, 0.5} : Bounds{0, 0};
-  }
-  const double other = 1 - null_prior;
-  const double epsilon = std::log(null_prior / other);
-  const double slack = 4 * kUnitRoundoff * (2 + std::abs(epsilon));
-  const double ceiling = std::min(null_prior, RoundUp(other));
-  return Bounds{
-      std::min(ceiling, RoundDownNonNegative(other * (1 - f.Delta(epsilon - slack).upper), 3)),
-      std::min(ceiling, RoundUp(other * (1 - f.Delta(epsilon + slack).lower), 3))};
-}
 
 absl::StatusOr<GaussianSummary> SummarizeAsGaussian(const TradeOffFunction& f,
                                                     double smallest_alpha) {

@@ -1,4 +1,4 @@
-#include "accounting/renyi/moments_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "accounting/classical/optimal_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/classical/composition.h"
+#include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/optimal_heterogeneous.h"
 #include "accounting/event/domain.h"
 #include "accounting/numeric/rounding.h"
-#include "accounting/pld/pld_composed.h"
 #include "accounting/trade_off/type_two_error.h"
 
 namespace epsledger::accounting {

@@ -1,25 +1,10 @@
-#ifndef EPSLEDGER_ACCOUNTING_TRADE_OFF_OPERATING_POINT_H_
-#define EPSLEDGER_ACCOUNTING_TRADE_OFF_OPERATING_POINT_H_
-
-// What a trade-off function says to people: how well an attacker can do. Under an unordered
-// relation pass the symmetrised function.
+#ifndef EPSLEDGER_ACCOUNTING_TRADE_OFF_GAUSSIAN_SUMMARY_H_
+#define EPSLEDGER_ACCOUNTING_TRADE_OFF_GAUSSIAN_SUMMARY_H_
 
 #include "absl/status/statusor.h"
 #include "accounting/trade_off/trade_off_function.h"
 
 namespace epsledger::accounting {
-
-// Bounds on the largest TPR - FPR of a test, sup of 1 - f(a) - a = delta(0). In [0, 1].
-Bounds Advantage(const TradeOffFunction& f);
-
-// Bounds on the largest true positive rate of a test at this false positive rate in [0, 1]: 1 - f.
-// The upper bound is the safe side.
-Bounds TruePositiveRate(const TradeOffFunction& f, double false_positive_rate);
-
-// Bounds on the smallest probability of a wrong guess, the null having prior probability
-// `null_prior` in [0, 1]: inf over a of pi a + (1 - pi) f(a) = (1 - pi)(1 - delta(log(pi / (1 -
-// pi)))). At most min(pi, 1 - pi). The lower bound is the safe side.
-Bounds BayesError(const TradeOffFunction& f, double null_prior);
 
 // f in one number. APPROXIMATIONS, both of them, and never a reason to grant anything.
 struct GaussianSummary {
@@ -38,4 +23,4 @@ absl::StatusOr<GaussianSummary> SummarizeAsGaussian(const TradeOffFunction& f,
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_TRADE_OFF_OPERATING_POINT_H_
+#endif  // EPSLEDGER_ACCOUNTING_TRADE_OFF_GAUSSIAN_SUMMARY_H_

@@ -1,4 +1,4 @@
-#include "accounting/accountant.h"
+#include "accounting/answer.h"
 
 #include <cmath>
 #include <map>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/accountants/composition.h"
 #include "accounting/calibration.h"
 #include "accounting/central_limit/reading.h"
-#include "accounting/composition.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/history.h"
 #include "accounting/event/validation.h"

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_ACCOUNTING_COMPOSITION_H_
-#define EPSLEDGER_ACCOUNTING_COMPOSITION_H_
+#ifndef EPSLEDGER_ACCOUNTING_ACCOUNTANTS_COMPOSITION_H_
+#define EPSLEDGER_ACCOUNTING_ACCOUNTANTS_COMPOSITION_H_
 
 #include <cstdint>
 #include <memory>
@@ -74,4 +74,4 @@ absl::StatusOr<std::unique_ptr<Composition>> Compose(Accountant accountant,
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_COMPOSITION_H_
+#endif  // EPSLEDGER_ACCOUNTING_ACCOUNTANTS_COMPOSITION_H_

@@ -1,4 +1,4 @@
-#include "accounting/zcdp/zcdp_composed.h"
+#include "accounting/accountants/composers.h"
 
 #include "accounting/event/domain.h"
 #include "accounting/numeric/rounding.h"

@@ -27,8 +27,6 @@ constexpr double kUncutWork = 3e7;
 constexpr double kQuickUncutWork = 4e6;
 constexpr size_t kFewPairs = 4;
 constexpr double kCutWork = 4e8;
-constexpr int kLargestNodeCount = 1 << 17;
-constexpr int kLargestPointCount = 1 << 18;
 
 // Whether an epsilon is known as well as wanted.
 bool NarrowEnough(Bounds epsilon, const Precision& precision) {
@@ -45,23 +43,6 @@ bool NarrowEnoughDelta(Bounds log_delta, const Precision& precision) {
 }
 
 }  // namespace
-
-struct ContourComposition::Line {
-  double tilt = 0;
-  double step = 0;  // between nodes; the period of the aliases is 2 pi / step
-  int count = 0;    // nodes 0, ..., count - 1
-  // Of each pair.
-  std::vector<std::vector<Complex>> log_phi;
-  std::vector<std::vector<double>> relative_error;  // of phi
-  std::vector<Bounds> log_moment;                   // log M(tilt)
-  // log bounds on |phi| over each octave's half, from (count - 1) * step on, and beyond the last.
-  std::vector<std::vector<double>> log_decay;
-  std::vector<double> band_start;
-  double order = 0;                      // of the moment that bounds the aliases
-  std::vector<double> log_order_moment;  // upper bounds, by pair
-  double log_set_aside = -kInfinity;     // at least the mass that the cuts set aside
-  TiltedSum sum;
-};
 
 ContourComposition::ContourComposition(std::vector<CountedPair> pairs, Bounds mu)
     : pairs_(std::move(pairs)), mu_(mu) {}
@@ -128,146 +109,16 @@ double ContourComposition::RoughMoment(double order) const {
 }
 
 bool ContourComposition::BuildLine(double epsilon, double log_delta, double relative) {
-  const double reach = -log_delta - std::log(kShare * relative);
-  // The tilt, near the saddle, that makes the period short. Away from the saddle rounding weighs
-  // more, by e^excess: a factor e^5 there is as bad as a factor e in the period, and with a cut,
-  // where every digit is needed, a factor e.
-  const double price = work_limit_ == kCutWork ? 1 : 5;
-  constexpr double kRatio = 1.15;
-  constexpr int kBelow = 9;
-  constexpr int kAbove = 9;
-  std::vector<double> orders;
-  std::vector<double> exponents;
-  for (int i = -kBelow; i <= kAbove; ++i) {
-    orders.push_back(saddle_ * std::pow(kRatio, i));
-    exponents.push_back(RoughMoment(orders.back()) - orders.back() * epsilon);
-  }
-  double least_cost = kInfinity;
-  double period = kInfinity;
-  double tilt = saddle_;
-  size_t shown_by = 0;
-  for (size_t i = 0; i + 1 < orders.size(); ++i) {
-    const double excess = exponents[i] - exponents[kBelow];
-    for (size_t k = i + 1; k < orders.size(); ++k) {
-      const double above =
-          (exponents[k] + LogChernoffConstant(orders[k]) + reach) / (orders[k] - orders[i]);
-      const double needed = std::max(reach / orders[i], above);
-      const double cost = std::log(needed) + std::max(0.0, excess) / price;
-      if (cost < least_cost) {
-        least_cost = cost;
-        period = needed;
-        tilt = orders[i];
-        shown_by = k;
-      }
-    }
-  }
-  if (!std::isfinite(period)) return false;
-  auto line = std::make_shared<Line>();
-  line->tilt = tilt;
-  line->step = 2 * kPi / (1.05 * period);
-
-  const auto parts = static_cast<double>(pairs_.size());
-
-  // Upper bounds on the moments that bound the aliases, to a thousandth in all.
-  line->order = orders[shown_by];
-  for (const CountedPair& p : pairs_) {
-    const double tolerance = std::clamp(1e-3 / (p.count * parts), 1e-13, 1e-6);
-    const TiltedLoss loss(p.pair, line->order, 0, tolerance, kLargestPointCount);
-    line->log_order_moment.push_back(loss.valid() ? loss.log_moment() + loss.log_moment_error()
-                                                  : kInfinity);
-  }
-
-  const int cells = pairs_.size() > 16 ? 64 : 128;
-  std::vector<FrequencyDecay> decays;
-  std::vector<double> assumed;  // of each log moment, at most this
-  double log_scale = 0.5 * tilt * (tilt + 1) * mu_.upper * mu_.upper;
-  for (const CountedPair& p : pairs_) {
-    const double rough = RoughLogMoment(p.pair, tilt);
-    log_scale += p.count * rough;
-    assumed.push_back(rough + 1e-4);
-    decays.emplace_back(p.pair, tilt, assumed.back(), cells);
-  }
-  // How small a node must be to be left out, relative to what is looked for.
-  const double log_wanted = log_delta + tilt * epsilon - log_scale + std::log(kShare * relative);
-  // Half octaves of frequency, outwards until what is left is small enough.
-  std::vector<double> starts;
-  std::vector<double> log_bounds;  // on the product, in the half octave that begins there
-  double start = 4 * line->step;
-  const double gaussian = 0.5 * mu_.lower * mu_.lower;
-  const auto log_of_tail = [](double log_bound, double from) {  // the integral of 1/y^2, first term
-    return log_bound - std::log(from) + std::log(2.0);
-  };
-  for (int band = 0; band < 64; ++band, start *= std::sqrt(2.0)) {
-    double log_bound = -gaussian * start * start;
-    for (size_t i = 0; i < pairs_.size(); ++i) {
-      log_bound += pairs_[i].count * std::log(decays[i].BoundNear(start));
-    }
-    // Beyond, where that can be small or these bounds are at their end.
-    const bool at_end = !log_bounds.empty() && log_bound > log_bounds.back();
-    double log_beyond = kInfinity;
-    if (at_end || log_of_tail(log_bound, start) < log_wanted - 2) {
-      log_beyond = -gaussian * start * start;
-      for (size_t i = 0; i < pairs_.size(); ++i) {
-        log_beyond += pairs_[i].count * std::log(decays[i].BoundBeyond(start));
-      }
-    }
-    starts.push_back(start);
-    log_bounds.push_back(std::min(log_bound, log_beyond));
-    if (log_of_tail(log_beyond, start) < log_wanted - 2) break;
-  }
-  // From the far end inwards while the bands stay small.
-  size_t first = starts.size() - 1;
-  while (first > 0 && log_of_tail(log_bounds[first - 1], starts[first - 1]) <
-                          log_wanted - 2 - std::log(static_cast<double>(starts.size()))) {
-    --first;
-  }
-  const double last_node = std::ceil(starts[first] / line->step);
-  if (!(last_node < kLargestNodeCount)) return false;
-  line->count = static_cast<int>(last_node) + 1;
-  const double top = line->step * static_cast<double>(line->count - 1);
-  // The bands that are kept begin where the nodes end.
-  const double scale = top / starts[first];
-  for (size_t i = first; i < starts.size(); ++i) line->band_start.push_back(starts[i] * scale);
-
-  for (size_t i = 0; i < pairs_.size(); ++i) {
-    const CountedPair& p = pairs_[i];
-    // Each node errs by this times the count; the nodes' weights sum to about 1 / tilt.
-    const double tolerance =
-        std::clamp(0.1 * tilt * std::exp(log_wanted) / p.count / parts, 1e-25, 1e-9);
-    const double most = std::min<double>(kLargestPointCount, work_limit_ / line->count);
-    const TiltedLoss loss(p.pair, tilt, top, tolerance, static_cast<int>(most));
-    if (!loss.valid() || static_cast<double>(loss.size()) > most) return false;
-    line->log_moment.push_back(
-        {loss.log_moment() - loss.log_moment_error(), loss.log_moment() + loss.log_moment_error()});
-    std::vector<Complex> phi = loss.CharacteristicFunctionMinusOne(line->step, line->count);
-    std::vector<double> errors;
-    for (int k = 0; k < line->count; ++k) {
-      Complex& value = phi[static_cast<size_t>(k)];                // phi - 1, then log phi
-      const double squared = 2 * value.real() + std::norm(value);  // |phi|^2 - 1
-      const double size = std::sqrt(std::max(0.0, 1 + squared));
-      const double error = loss.Error(line->step * k);
-      if (error < 0.5 * size) {
-        errors.push_back(error / (size - error));
-        value = Complex(0.5 * std::log1p(squared), std::atan2(value.imag(), 1 + value.real()));
-      } else {
-        errors.push_back(kInfinity);
-        value = Complex(std::log(size + error), 0);
-      }
-    }
-    line->log_phi.push_back(std::move(phi));
-    line->relative_error.push_back(std::move(errors));
-    // The decay again, now against the certified moment.
-    const double certified = line->log_moment.back().upper;
-    if (certified > assumed[i]) decays[i] = FrequencyDecay(p.pair, tilt, certified, cells);
-    std::vector<double> logs;
-    for (size_t b = 0; b < line->band_start.size(); ++b) {
-      const double beyond = decays[i].BoundBeyond(line->band_start[b]);
-      const bool last = b + 1 == line->band_start.size();
-      logs.push_back(
-          std::log(last ? beyond : std::min(beyond, decays[i].BoundNear(line->band_start[b]))));
-    }
-    line->log_decay.push_back(std::move(logs));
-  }
+  // Away from the saddle a factor e^5 in rounding is as bad as a factor e in the period, and with a
+  // cut, where every digit is needed, a factor e.
+  std::unique_ptr<ContourLine> line = BuildContourLine(
+      pairs_, mu_,
+      {.epsilon = epsilon, .log_delta = log_delta, .log_share = std::log(kShare * relative)},
+      {.saddle = saddle_,
+       .work = work_limit_,
+       .patience = work_limit_ == kCutWork ? 1.0 : 5.0,
+       .rough_moment = [this](double order) { return RoughMoment(order); }});
+  if (line == nullptr) return false;
   line_ = std::move(line);
   Recompose();
   return true;
@@ -291,7 +142,7 @@ void ContourComposition::Cut(double log_mass) {
 }
 
 void ContourComposition::Recompose() {
-  Line& line = *line_;
+  ContourLine& line = *line_;
   double set_aside = 0;  // 1 - prod (1 - m)^count <= sum count m
   for (const CountedPair& p : pairs_) set_aside += p.count * CutMass(p.pair);
   line.log_set_aside = set_aside > 0 ? RoundUp(std::log(set_aside), 4) + 1e-12 : -kInfinity;

@@ -5,17 +5,10 @@
 #include <vector>
 
 #include "accounting/numeric/bounds.h"
+#include "accounting/pld/contour_line.h"
 #include "accounting/pld/precision.h"
-#include "accounting/pld/tilted_loss.h"
-#include "accounting/pld/tilted_sum.h"
 
 namespace epsledger::accounting {
-
-// `count` uses of a Poisson-sampled Gaussian.
-struct CountedPair {
-  SampledGaussianPair pair;
-  double count = 0;
-};
 
 // The composition, in one direction, of Poisson-sampled Gaussians and one plain Gaussian of
 // parameter mu, without any lattice on the losses: the profile is an integral along a vertical line
@@ -48,9 +41,6 @@ class ContourComposition {
   double saddle() const { return saddle_; }
 
  private:
-  // phi of each pair at the nodes of one line.
-  struct Line;
-
   // Gathers alike pairs into one each, for RoughMoment.
   void Represent();
   void AdjustRepresentatives();
@@ -73,7 +63,7 @@ class ContourComposition {
   double saddle_ = 2;
   double last_epsilon_ = 0;
   double work_limit_ = 0;  // nodes times quadrature points that a line may take
-  std::shared_ptr<Line> line_;
+  std::unique_ptr<ContourLine> line_;
 };
 
 }  // namespace epsledger::accounting

@@ -204,10 +204,10 @@ TEST(ContourCompositionTest, KindsThatHardlyDifferComposeAsOneKind) {
     for (int i = 0; i < 1000; ++i) {
       pairs.push_back({{0.01 * (1 + 1e-12 * i), 1 + 1e-12 * i, adjacency}, 10});
     }
-    const ContourComposition one({{{0.01, 1, adjacency}, 10'000}}, Bounds{0, 0});
+    const std::vector<CountedPair> one = {{{0.01, 1, adjacency}, 10'000}};
     for (const double log_delta : {-0.7, -11.5, -69.0}) {
       const Bounds a = ContourComposition(pairs, Bounds{0, 0}).Epsilon(log_delta, Precision{});
-      const Bounds b = ContourComposition(one).Epsilon(log_delta, Precision{});
+      const Bounds b = ContourComposition(one, Bounds{0, 0}).Epsilon(log_delta, Precision{});
       EXPECT_LE(a.lower, b.upper * (1 + 1e-7)) << log_delta;
       EXPECT_LE(b.lower, a.upper * (1 + 1e-7)) << log_delta;
       EXPECT_LE(a.upper - a.lower, 1e-3 * a.upper) << log_delta;

@@ -11,6 +11,7 @@
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
 #include "accounting/pld/chernoff.h"
+#include "accounting/pld/composed_lattice.h"
 #include "accounting/pld/lattice_placement.h"
 #include "accounting/pld/lattice_spectrum.h"
 #include "accounting/pld/loss_measure.h"
@@ -28,24 +29,15 @@ constexpr double kQuickWork = 0x1p19;
 // A contour that did not pay for so many deltas in a row is not asked for another one.
 constexpr int kContourTries = 3;
 
-double LogAdd(double a, double b, bool up) {
-  const double sum = LogAddExp(a, b);
-  return up ? RoundUp(sum, 6) : RoundDown(sum, 6);
-}
-
 }  // namespace
 
 // One discretisation, and what has been made from it.
 struct DirectedComposition::Level {
-  double interval = 0;
   double log_tail = 0;  // the profiles were cut where they sum to this
   std::vector<MeasurePair> measures;
   std::unique_ptr<FourierTransform> transform;
   std::unique_ptr<LatticeSpectrum> spectrum;
-  ComposedSums sums;
-  double log_infinity_above = -kInfinity;
-  double log_infinity_below = -kInfinity;
-  double largest_index = 0;                    // no finite loss lies above
+  ComposedLattice composed;
   std::vector<std::vector<LossPiece>> pieces;  // of the measures above, for choosing where to look
 };
 
@@ -84,7 +76,7 @@ void DirectedComposition::Add(size_t index, double more) {
 
 void DirectedComposition::BuildLevel(double interval, double log_tail) {
   auto level = std::make_unique<Level>();
-  level->interval = interval;
+  level->composed.interval = interval;
   level->log_tail = log_tail;
   for (const CountedProfile& p : profiles_) {
     const Bounds range = LossRange(*p.profile, LogTailOf(p, log_tail));
@@ -107,26 +99,26 @@ void DirectedComposition::Recompose() {
   double log_finite_above = 0;
   double log_finite_below = 0;
   double log_total_above = 0;
-  level_->largest_index = 0;
+  level_->composed.largest_index = 0;
   for (size_t i = 0; i < profiles_.size(); ++i) {
     const double count = profiles_[i].count;
     counts.push_back(count);
     const MeasurePair& m = level_->measures[i];
     const auto points = static_cast<int64_t>(m.above.masses.size());
-    level_->largest_index += count * static_cast<double>(m.above.first + points - 1);
+    level_->composed.largest_index += count * static_cast<double>(m.above.first + points - 1);
     // The total above is 1 but for the rounding of its masses.
     log_finite_above += count * std::log1p(-std::min(1.0, m.above.infinity_mass));
     log_total_above += count * 8 * kUnitRoundoff;
     log_finite_below += count * std::log1p(-std::min(1.0, m.below.infinity_mass));
   }
-  level_->sums = level_->spectrum->Compose(counts);
+  level_->composed.sums = level_->spectrum->Compose(counts);
   // 1 - prod (1 - m)^count: what is infinite, whatever the finite parts are.
   const double slack = static_cast<double>(profiles_.size()) + 4;
   const double above = -std::expm1(RoundDown(log_finite_above, slack));
   const double below = -std::expm1(std::min(0.0, RoundUp(log_finite_below, slack)));
-  level_->log_infinity_above =
+  level_->composed.log_infinity_above =
       above > 0 ? std::min(0.0, RoundUp(std::log(above) + log_total_above, 4)) : -kInfinity;
-  level_->log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInfinity;
+  level_->composed.log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInfinity;
 }
 
 // About the moment: where to look, not a bound.
@@ -141,7 +133,7 @@ double DirectedComposition::LogMomentAt(double order) const {
 double DirectedComposition::Saddle(absl::FunctionRef<double(double order)> objective) {
   const Minimum best = MinimizeFrom(
       [&](double log_order) { return objective(std::exp(log_order)); }, std::log(saddle_), 0.5,
-      std::log(1e-6), std::log(1 / level_->interval), 0.05, 40);
+      std::log(1e-6), std::log(1 / level_->composed.interval), 0.05, 40);
   saddle_ = std::exp(best.at);
   return best.value;
 }
@@ -178,7 +170,7 @@ DirectedComposition::Line DirectedComposition::ChooseLine(const Aim& aim,
   double top = 0;
   for (size_t i = 0; i < profiles_.size(); ++i) {
     const LossMeasure& m = level_->measures[i].above;
-    top += profiles_[i].count * level_->interval *
+    top += profiles_[i].count * level_->composed.interval *
            static_cast<double>(m.first + static_cast<int64_t>(m.masses.size()) - 1);
   }
   const double reach = -aim.log_delta - std::log(kTailShare * precision.relative_width);
@@ -213,7 +205,7 @@ bool DirectedComposition::BuildSpectrum(const Aim& aim, const Precision& precisi
   const Line line = ChooseLine(aim, precision);
   int64_t points = 64;
   while (points < precision.max_points &&
-         static_cast<double>(points) * level_->interval < line.period) {
+         static_cast<double>(points) * level_->composed.interval < line.period) {
     points *= 2;
   }
   if (level_->transform == nullptr || level_->transform->size() != static_cast<size_t>(points)) {
@@ -222,8 +214,8 @@ bool DirectedComposition::BuildSpectrum(const Aim& aim, const Precision& precisi
   std::vector<double> counts;
   for (const CountedProfile& p : profiles_) counts.push_back(p.count);
   level_->spectrum =
-      std::make_unique<LatticeSpectrum>(level_->measures, counts, level_->interval, line.tilt,
-                                        line.moment_orders, *level_->transform);
+      std::make_unique<LatticeSpectrum>(level_->measures, counts, level_->composed.interval,
+                                        line.tilt, line.moment_orders, *level_->transform);
   Recompose();
   work_ += static_cast<double>(points) * static_cast<double>(profiles_.size());
   for (const MeasurePair& pair : level_->measures) {
@@ -233,20 +225,6 @@ bool DirectedComposition::BuildSpectrum(const Aim& aim, const Precision& precisi
 }
 
 namespace {
-
-// The epsilon between two lattice points at which the chord from e^log_left to e^log_right, linear
-// in e^epsilon, takes the value e^log_target; log_left >= log_target >= log_right.
-double OnChord(double epsilon_left, double interval, double log_left, double log_right,
-               double log_target, bool up) {
-  const double over = std::expm1(std::min(log_left - log_target, 700.0));
-  const double under = -std::expm1(log_right - log_target);
-  double share = over + under > 0 ? over / (over + under) : 1;
-  share =
-      up ? std::min(1.0, share * (1 + 1e-13) + 1e-15) : std::max(0.0, share * (1 - 1e-13) - 1e-15);
-  const double step = std::log1p(share * std::expm1(interval));
-  return up ? RoundUp(epsilon_left + RoundUp(step, 4), 2)
-            : RoundDown(epsilon_left + RoundDown(step, 4), 2);
-}
 
 // The epsilon of one use, straight from its profile.
 Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
@@ -284,112 +262,7 @@ Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
   return epsilon;
 }
 
-// The largest j in [0, start] that a few tries find with log_profile(j) > log_target; a profile
-// known from below only is not monotone: where rounding drowns it, it is -inf.
-std::optional<int64_t> LastOver(absl::FunctionRef<double(int64_t)> log_profile, int64_t start,
-                                double log_target) {
-  constexpr int64_t kOneByOne = 12;
-  int64_t under = start + 1;
-  for (int64_t back = 0; start - back >= 0; back = back < kOneByOne ? back + 1 : 2 * back) {
-    int64_t over = start - back;
-    if (log_profile(over) <= log_target) {
-      under = over;
-      continue;
-    }
-    while (under - over > 1) {
-      const int64_t middle = over + (under - over) / 2;
-      (log_profile(middle) > log_target ? over : under) = middle;
-    }
-    return over;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
-
-Bounds DirectedComposition::ReadEpsilon(double log_delta, double near) const {
-  const double h = level_->interval;
-  const auto top = static_cast<int64_t>(std::min(level_->largest_index, 9e15));
-  Bounds epsilon{0, kInfinity};
-
-  // Above: the smallest lattice point where the bound is at most delta, then the chord before it.
-  const auto above = [&](int64_t j) {
-    const double finite = j >= top ? -kInfinity : level_->sums.above.LogProfileAt(j).upper;
-    return LogAdd(finite, level_->log_infinity_above, true);
-  };
-  const auto below = [&](int64_t j) {
-    const double finite = j >= top ? -kInfinity : level_->sums.below.LogProfileAt(j).lower;
-    return LogAdd(finite, level_->log_infinity_below, false);
-  };
-  // Secant steps along the tilt, kept inside a bracket [over, under] of lattice points.
-  const auto last_over = [&](const auto& log_profile, int64_t start) -> std::optional<int64_t> {
-    int64_t over = -1;    // the profile exceeds delta here, or this is before 0
-    int64_t under = top;  // and does not here
-    int64_t j = std::clamp<int64_t>(start, 0, std::max<int64_t>(top - 1, 0));
-    for (int evaluation = 0; under - over > 1 && evaluation < 120; ++evaluation) {
-      const double excess = log_profile(j) - log_delta;
-      (excess > 0 ? over : under) = j;
-      double step = excess / (level_->sums.above.tilt * h);
-      if (!std::isfinite(step)) step = excess > 0 ? 1e9 : -1e9;
-      step = excess > 0 ? std::max(1.0, std::ceil(step)) : std::min(-1.0, std::floor(step));
-      double next = static_cast<double>(j) + std::clamp(step, -1e9, 1e9);
-      // Every fourth time, halve: a secant can creep.
-      const bool outside = next <= static_cast<double>(over) || next >= static_cast<double>(under);
-      if (outside || evaluation % 4 == 3) {
-        next = std::floor(0.5 * (static_cast<double>(over) + static_cast<double>(under)));
-      }
-      j = std::clamp<int64_t>(static_cast<int64_t>(next), over + 1, std::max(over + 1, under - 1));
-    }
-    if (under - over > 1) return std::nullopt;
-    return over;
-  };
-  const auto guess = static_cast<int64_t>(std::min(9e15, near / h));
-  const std::optional<int64_t> over_above =
-      level_->log_infinity_above < log_delta ? last_over(above, guess) : std::nullopt;
-  if (over_above.has_value()) {
-    if (*over_above < 0) {
-      epsilon.upper = 0;
-    } else {
-      epsilon.upper = OnChord(static_cast<double>(*over_above) * h, h, above(*over_above),
-                              above(*over_above + 1), log_delta, true);
-    }
-  }
-  if (level_->log_infinity_below > log_delta) {
-    epsilon.lower = kInfinity;
-    return epsilon;
-  }
-  const std::optional<int64_t> over_below = LastOver(below, over_above.value_or(guess), log_delta);
-  if (over_below.has_value() && *over_below >= 0) {
-    epsilon.lower =
-        std::max(0.0, OnChord(static_cast<double>(*over_below) * h, h, below(*over_below),
-                              below(*over_below + 1), log_delta, false));
-  }
-  return epsilon;
-}
-
-Bounds DirectedComposition::ReadLogDelta(double epsilon) const {
-  const double h = level_->interval;
-  Bounds log_delta{level_->log_infinity_below, level_->log_infinity_above};
-  const double quotient = std::floor(epsilon / h);
-  if (quotient >= level_->largest_index) return log_delta;
-  const auto j = static_cast<int64_t>(quotient);
-  const Bounds left = level_->sums.above.LogProfileAt(j);
-  const Bounds right = level_->sums.above.LogProfileAt(j + 1);
-  const Bounds left_below = level_->sums.below.LogProfileAt(j);
-  const Bounds right_below = level_->sums.below.LogProfileAt(j + 1);
-  // On the chord, linear in e^epsilon; the share is rounded towards the worse end.
-  const double offset = epsilon - quotient * h;
-  const double share = std::expm1(offset) / std::expm1(h);
-  const double slip = 1e-14 + 4 * kUnitRoundoff * std::abs(epsilon) / h;
-  const double up = std::clamp(share - slip, 0.0, 1.0);
-  const double down = std::clamp(share + slip, 0.0, 1.0);
-  const double above = LogAdd(left.upper + std::log1p(-up), right.upper + std::log(up), true);
-  const double below =
-      LogAdd(left_below.lower + std::log1p(-down), right_below.lower + std::log(down), false);
-  log_delta.upper = std::min(0.0, LogAdd(above, log_delta.upper, true));
-  log_delta.lower = LogAdd(below, log_delta.lower, false);
-  return log_delta;
-}
 
 double DirectedComposition::IntervalNear(double interval) const {
   std::vector<double> spacings;
@@ -458,7 +331,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
            (std::isfinite(best.upper) && best.upper - best.lower <= wanted);
   };
   const auto read = [&](double near) {
-    const Bounds found = ReadEpsilon(log_delta, near);
+    const Bounds found = level_->composed.Epsilon(log_delta, near);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
   };
   if (contour_.has_value()) {
@@ -472,12 +345,13 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
   }
   const Extent extent = ExtentOf(log_tail);
   const auto refine = [&](double allowed) {
-    double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
+    double interval = level_ == nullptr ? InitialInterval(extent) : level_->composed.interval;
     for (int round = 0; round < kRounds; ++round) {
       const double smallest = SmallestInterval(extent, precision, allowed - work_);
       interval = std::max(interval, smallest);
-      if (round > 0 && interval >= level_->interval) break;
-      if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
+      if (round > 0 && interval >= level_->composed.interval) break;
+      if (level_ == nullptr || level_->composed.interval != interval ||
+          level_->log_tail > log_tail) {
         BuildLevel(interval, log_tail);
       }
       const Aim aim = AimAtDelta(log_delta);
@@ -487,7 +361,7 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
       last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
       if (narrow_enough() || limited || interval == smallest) break;
       // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
-      if (level_->log_infinity_above >= log_delta) break;
+      if (level_->composed.log_infinity_above >= log_delta) break;
       const double width = best.upper - best.lower;
       if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding rules now
       const double wanted =
@@ -523,7 +397,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
            std::exp(best.upper) - std::exp(best.lower) <= precision.absolute_delta;
   };
   const auto read = [&] {
-    const Bounds found = ReadLogDelta(epsilon);
+    const Bounds found = level_->composed.LogDelta(epsilon);
     best = Bounds{std::max(best.lower, found.lower), std::min(best.upper, found.upper)};
   };
   if (contour_.has_value() && contour_failures_ < kContourTries) {
@@ -541,12 +415,12 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
   double log_tail = level_ == nullptr ? log_share - 20 : level_->log_tail;
   Extent extent = ExtentOf(log_tail);
   const double allowed = work_ + Allowed(precision);
-  double interval = level_ == nullptr ? InitialInterval(extent) : level_->interval;
+  double interval = level_ == nullptr ? InitialInterval(extent) : level_->composed.interval;
   if (level_ == nullptr) {
     interval = std::max(interval, SmallestInterval(extent, precision, allowed - work_));
   }
   for (int round = 0; round < kRounds; ++round) {
-    if (level_ == nullptr || level_->interval != interval || level_->log_tail > log_tail) {
+    if (level_ == nullptr || level_->composed.interval != interval || level_->log_tail > log_tail) {
       BuildLevel(interval, log_tail);
     }
     const Aim aim = AimAtEpsilon(epsilon);
@@ -577,7 +451,8 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
 // The error is of second order where the losses are smooth, once the lattice resolves them at all.
 double DirectedComposition::NextInterval(double too_wide, bool resolved) const {
   const double least = resolved ? 1.0 / 32 : 1.0 / 8;
-  return IntervalNear(level_->interval * std::clamp(0.75 / std::sqrt(too_wide), least, 0.6));
+  return IntervalNear(level_->composed.interval *
+                      std::clamp(0.75 / std::sqrt(too_wide), least, 0.6));
 }
 
 }  // namespace epsledger::accounting

@@ -85,8 +85,6 @@ class DirectedComposition {
   Aim AimAtEpsilon(double epsilon);
   Line ChooseLine(const Aim& aim, const Precision& precision) const;
   double LogMomentAt(double order) const;
-  Bounds ReadEpsilon(double log_delta, double near) const;
-  Bounds ReadLogDelta(double epsilon) const;
 
   std::vector<CountedProfile> profiles_;
   std::optional<ContourComposition> contour_;

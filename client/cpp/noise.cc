@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <openssl/crypto.h>
@@ -20,6 +21,16 @@ namespace {
 // Results are multiples of 2^-40 times the power of two at or below the standard deviation.
 constexpr int kGridBits = 40;
 
+absl::Status CheckOneUse(const Permit& permit) {
+  if (permit.uses_left() == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("permit.uses_left: got ", permit.uses_left(),
+                   ", want exactly 1 (Permit::TakeOne splits a larger permit)"));
+}
+
+// Wipes values that, with what they were added to, would give the noise away.
+void Wipe(std::span<double> values) { OPENSSL_cleanse(values.data(), values.size_bytes()); }
+
 }  // namespace
 
 absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<double> sum) {
@@ -29,11 +40,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
                                                    permit.mechanism().ToJson(),
                                                    ", want gaussian or poissonSampled{gaussian}"));
   }
-  if (permit.uses_left() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("permit.uses_left: got ", permit.uses_left(),
-                     ", want exactly 1 (Permit::TakeOne splits a larger permit)"));
-  }
+  if (absl::Status status = CheckOneUse(permit); !status.ok()) return status;
   if (!std::isnormal(contribution) || contribution <= 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("contribution: got ", contribution, ", want in (0, inf)"));
@@ -72,13 +79,37 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
       result = absl::OutOfRangeError(absl::StrCat("sum[", i, "]: overflows with noise"));
     }
   }
-  OPENSSL_cleanse(draws.data(), sizeof(draws));
+  Wipe(draws);
   if (!sampler.status().ok()) result = sampler.status();
   if (result.ok()) {
     std::copy(noised.begin(), noised.end(), sum.begin());
   }
-  // Together with `sum` before, the noised values would give the noise away.
-  OPENSSL_cleanse(noised.data(), noised.size() * sizeof(double));
+  Wipe(noised);
+  return result;
+}
+
+absl::Status DrawGaussianNoise(Permit permit, double standard_deviation, std::span<double> draws) {
+  const Permit spent = std::move(permit);
+  if (absl::Status status = CheckOneUse(spent); !status.ok()) return status;
+  if (!std::isnormal(standard_deviation) || standard_deviation <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("standard_deviation: got ", standard_deviation,
+                                                   ", want a positive normal number"));
+  }
+  std::vector<double> drawn(draws.size());
+  NormalSampler sampler;
+  absl::Status result;
+  std::array<double, 2> two{};
+  for (std::size_t i = 0; i < drawn.size() && result.ok(); ++i) {
+    if (i % 2 == 0) two = sampler.DrawTwo();
+    drawn[i] = standard_deviation * two[i % 2];
+    if (!std::isfinite(drawn[i])) {
+      result = absl::OutOfRangeError(absl::StrCat("draws[", i, "]: overflows"));
+    }
+  }
+  Wipe(two);
+  if (!sampler.status().ok()) result = sampler.status();
+  if (result.ok()) std::copy(drawn.begin(), drawn.end(), draws.begin());
+  Wipe(drawn);
   return result;
 }
 

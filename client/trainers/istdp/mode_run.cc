@@ -1,7 +1,9 @@
 #include "client/trainers/istdp/mode_run.h"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,9 +13,9 @@
 #include "client/trainers/istdp/published_noise.h"
 #include "client/trainers/istdp/sound.h"
 #include "client/trainers/istdp/sound_line_search.h"
-#include "client/trainers/run/charged_normal.h"
 #include "client/trainers/run/ledger_release.h"
 #include "client/trainers/run/non_private_access.h"
+#include "epsledger/noise.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::istdp {
@@ -98,7 +100,12 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
           [&]() -> absl::StatusOr<Eigen::VectorXd> {
             absl::StatusOr<Permit> permit = run.session.Charge(events.front());
             if (!permit.ok()) return permit.status();
-            return DrawChargedNormals(*std::move(permit), 1, 2 * run.loss.feature_count());
+            Eigen::VectorXd draws(2 * run.loss.feature_count());
+            const std::span<double> all(draws.data(), static_cast<std::size_t>(draws.size()));
+            if (absl::Status status = DrawGaussianNoise(*std::move(permit), 1, all); !status.ok()) {
+              return status;
+            }
+            return draws;
           });
       break;
     case Mode::kDpSgd:

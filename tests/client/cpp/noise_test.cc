@@ -198,6 +198,46 @@ TEST_F(NoiseTest, MovedPermitHasNoUseLeft) {
   EXPECT_EQ(second.uses_left(), 0);  // NOLINT(bugprone-use-after-move): the point
 }
 
+TEST_F(NoiseTest, DrawsFreshNormalsOfTheStandardDeviation) {
+  constexpr int kDraws = 100'001;
+  const auto draw = [this] {
+    std::vector<double> draws(kDraws);
+    EXPECT_TRUE(DrawGaussianNoise(Charge(Mechanism::PureDp(1)), 3, draws).ok());
+    return draws;
+  };
+  const std::vector<double> draws = draw();
+  double mean = 0, square = 0, fourth = 0;
+  for (const double x : draws) {
+    mean += x / kDraws;
+    square += x * x / kDraws;
+    fourth += x * x * x * x / kDraws;
+  }
+  // Six standard deviations of each statistic: wrong once in 10^9 runs.
+  EXPECT_NEAR(mean, 0, 6 * 3 / std::sqrt(kDraws));
+  EXPECT_NEAR(square, 9, 6 * 9 * std::sqrt(2.0 / kDraws));
+  EXPECT_NEAR(fourth, 3 * 81, 6 * 81 * std::sqrt(96.0 / kDraws));
+  EXPECT_NE(draws, draw());
+  EXPECT_EQ(ledger_.spent(), 2);
+}
+
+TEST_F(NoiseTest, RefusesDrawsOutsideItsDomainAndLeavesThemAsTheyWere) {
+  const auto expect_refused = [](Permit permit, double deviation, absl::StatusCode code) {
+    std::vector<double> draws = {1, 2, 3};
+    EXPECT_EQ(DrawGaussianNoise(std::move(permit), deviation, draws).code(), code) << deviation;
+    EXPECT_THAT(draws, ::testing::ElementsAre(1, 2, 3));
+  };
+  const Mechanism event = Mechanism::PureDp(1);
+  for (const double bad : {0.0, -1.0, std::nan(""), kInfinity, 1e-310}) {
+    expect_refused(Charge(event), bad, absl::StatusCode::kInvalidArgument);
+  }
+  expect_refused(Charge(event, 2), 1, absl::StatusCode::kInvalidArgument);
+  Permit permit = Charge(event);
+  const Permit moved = std::move(permit);
+  expect_refused(std::move(permit), 1,
+                 absl::StatusCode::kInvalidArgument);  // NOLINT(bugprone-use-after-move)
+  EXPECT_TRUE(DrawGaussianNoise(Charge(event), 1, {}).ok());
+}
+
 TEST(NormalSampler, ReachesTheTails) {
   // P(|z| > 4.5) = 6.8e-6: among 4e6 draws 27 are expected, and none has chance 1.5e-12.
   NormalSampler sampler;

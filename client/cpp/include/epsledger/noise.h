@@ -46,6 +46,20 @@ namespace epsledger {
 [[nodiscard]] absl::Status AddGaussianNoise(Permit permit, double contribution,
                                             std::span<double> sum);
 
+// Overwrites every element of `draws` with an independent draw of N(0, standard_deviation^2) and
+// spends the permit: for mechanisms whose noise is not added to a sum (objective perturbation, for
+// one) and which are therefore charged as another event than gaussian. The permit shows that
+// something was charged, not that the event covers this noise: the caller vouches for that.
+//
+// The sampler and its limits are those of AddGaussianNoise; the draws are not rounded to a grid. On
+// any error `draws` is unchanged, nothing may be released, and the permit is spent all the same:
+//   INVALID_ARGUMENT   the permit has not exactly one use, or standard_deviation is not a normal
+//                      positive number.
+//   OUT_OF_RANGE       a draw would overflow.
+//   INTERNAL           the operating system gave no randomness.
+[[nodiscard]] absl::Status DrawGaussianNoise(Permit permit, double standard_deviation,
+                                             std::span<double> draws);
+
 }  // namespace epsledger
 
 #endif  // EPSLEDGER_NOISE_H_

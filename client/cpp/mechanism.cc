@@ -55,6 +55,13 @@ Mechanism Mechanism::PureDp(double epsilon) {
   return MechanismMessage::Wrap(std::move(event));
 }
 
+Mechanism Mechanism::ApproximateDp(double epsilon, double delta) {
+  v1::MechanismEvent event;
+  event.mutable_approximate_dp()->set_epsilon(epsilon);
+  event.mutable_approximate_dp()->set_delta(delta);
+  return MechanismMessage::Wrap(std::move(event));
+}
+
 Mechanism Mechanism::Zcdp(double rho) {
   v1::MechanismEvent event;
   event.mutable_zcdp()->set_rho(rho);

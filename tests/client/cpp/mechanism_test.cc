@@ -19,11 +19,17 @@ TEST(Mechanism, JsonIsTheProto3Json) {
             R"("event":{"gaussian":{"noiseMultiplier":1.5}}}})");
 }
 
+TEST(Mechanism, ApproximateDpHasItsTwoNumbers) {
+  EXPECT_EQ(Mechanism::ApproximateDp(1.5, 0.25).ToJson(),
+            R"({"approximateDp":{"epsilon":1.5,"delta":0.25}})");
+}
+
 TEST(Mechanism, ComesBackFromItsJsonEqual) {
   const Mechanism gaussian = Mechanism::Gaussian(0.1 + 0.2);
   for (const Mechanism& mechanism :
-       {gaussian, Mechanism::Laplace(2), Mechanism::PureDp(0), Mechanism::Zcdp(1e-300),
-        Mechanism::GaussianDp(1e308), Mechanism::PoissonSampled(0.01, gaussian),
+       {gaussian, Mechanism::Laplace(2), Mechanism::PureDp(0), Mechanism::ApproximateDp(1, 1e-300),
+        Mechanism::Zcdp(1e-300), Mechanism::GaussianDp(1e308),
+        Mechanism::PoissonSampled(0.01, gaussian),
         Mechanism::Gaussian(std::numeric_limits<double>::infinity()),
         Mechanism::Composed({{gaussian, 3}, {Mechanism::PureDp(1), 1}})}) {
     const absl::StatusOr<Mechanism> parsed = Mechanism::FromJson(mechanism.ToJson());

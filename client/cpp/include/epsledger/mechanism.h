@@ -33,6 +33,8 @@ class Mechanism {
   static Mechanism PoissonSampled(double sampling_probability, const Mechanism& mechanism);
   // Any (epsilon, 0)-DP mechanism. In [0, inf).
   static Mechanism PureDp(double epsilon);
+  // Any (epsilon, delta)-DP mechanism. epsilon in [0, inf), delta in [0, 1].
+  static Mechanism ApproximateDp(double epsilon, double delta);
   // Any mechanism with Renyi divergence <= rho * order at every order > 1. In [0, inf).
   static Mechanism Zcdp(double rho);
   // Any mu-GDP mechanism. In [0, inf).

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/commands.h"
+#include "client/cli/commands/commands.h"
 
 namespace epsledger::cli {
 namespace {

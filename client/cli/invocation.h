@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cli/exit_code.h"
-#include "client/cli/table.h"
-#include "client/cli/terminal.h"
+#include "client/cli/print/table.h"
+#include "client/cli/print/terminal.h"
 #include "client/cpp/connection.h"
 #include "epsledger/client.h"
 

@@ -16,7 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/cli/epsctl.h"
-#include "client/cli/history_flags.h"
+#include "client/cli/flags/history_flags.h"
 #include "google/protobuf/util/json_util.h"
 
 namespace epsledger::cli {

@@ -1,4 +1,4 @@
-#include "client/cli/chart.h"
+#include "client/cli/print/chart.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "client/cli/glossary.h"
+#include "client/cli/glossary/glossary.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>

@@ -1,6 +1,6 @@
 // The auditor's verifiers against paths of the naive definition, for every size to 70.
 
-#include "client/cli/merkle_proof.h"
+#include "client/cli/verify/merkle_proof.h"
 
 #include <string>
 #include <vector>

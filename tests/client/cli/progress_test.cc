@@ -1,4 +1,4 @@
-#include "client/cli/progress.h"
+#include "client/cli/print/progress.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "client/cli/table.h"
+#include "client/cli/print/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

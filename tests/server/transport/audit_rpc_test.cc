@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "client/cli/merkle_proof.h"
-#include "client/cli/statement_check.h"
+#include "client/cli/verify/merkle_proof.h"
+#include "client/cli/verify/statement_check.h"
 #include "epsledger/v1/server_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

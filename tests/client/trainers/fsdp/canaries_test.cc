@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/canary_file.h"
+#include "client/cli/commands/canary_file.h"
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/fsdp/fsdp.h"
 #include "client/trainers/run/canary_scores.h"

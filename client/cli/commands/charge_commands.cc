@@ -1,0 +1,297 @@
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/flags/attempt_flags.h"
+#include "client/cli/flags/cap_delta.h"
+#include "client/cli/flags/event_flags.h"
+#include "client/cli/flags/resource_name.h"
+#include "client/cli/print/answers.h"
+#include "client/cpp/charging.h"
+#include "client/cpp/refusal_message.h"
+#include "client/cpp/rpc_status.h"
+#include "epsledger/refusal.h"
+#include "proto/convert/json_message.h"
+
+namespace epsledger::cli {
+namespace {
+
+void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
+  invocation.Print({.messages = {&charge}, .table = ChargeTable({&charge})});
+}
+
+// What people want to know of a charge that is refused, or would be: how much is gone of what
+// limits it, or else of the session's budget.
+void TellSpentSoFar(Invocation& invocation, const std::string& session,
+                    const v1::Refusal& refusal) {
+  if (!invocation.IsForPeople()) return;
+  const std::string& limit = refusal.limiting_resource();
+  const bool is_budget = !limit.empty() && limit.find("/sessions/") == limit.npos;
+  const std::string spent = SpentSoFar(invocation, is_budget ? limit : ParentOf(session));
+  if (!spent.empty()) invocation.terminal().err << spent << "\n";
+}
+
+struct CreateChargeFlags {
+  std::string session;
+  EventFlags event;
+  AttemptFlags attempt;
+  std::string charge_id;
+};
+
+void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
+  const absl::StatusOr<std::string> session = SessionName(flags.session);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  const absl::StatusOr<v1::CountedEvent> event = flags.event.ToMessage();
+  if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
+  const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
+  if (!attempt.has_value()) return;
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+
+  v1::ChargeRequest request;
+  request.set_attempt(*attempt);
+  request.set_charge_id(flags.charge_id.empty() ? MakeKey() : flags.charge_id);
+  *request.mutable_event() = event->event();
+  request.set_count(event->count());
+  const absl::StatusOr<v1::Charge> charge = ChargeUntilDefinite(**connection, request);
+  if (charge.ok()) return PrintCharge(invocation, *charge);
+
+  if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
+    PrintCharge(invocation, *refused);
+  }
+  invocation.Fail(charge.status(), CallKind::kWrite);
+  if (const auto refused = RefusedChargeOf(charge.status()); refused.has_value()) {
+    TellSpentSoFar(invocation, *session, refused->refusal());
+  }
+  if (UnknownCharge(charge.status()).has_value()) {
+    invocation.terminal().err << "epsctl: to ask again for this same charge, repeat the command "
+                                 "with --attempt "
+                              << LastSegment(*attempt) << " --charge-id " << request.charge_id()
+                              << "\n";
+  }
+}
+
+struct BatchFlags {
+  std::string session;
+  AttemptFlags attempt;
+  std::string mode;
+};
+
+// Reads one item a line: {"chargeId": ..., "event": {...}, "count": 1}.
+absl::Status ReadItems(std::istream& in, v1::BatchChargeRequest* request) {
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    v1::BatchChargeItem* item = request->add_items();
+    const absl::Status parsed = convert::ReadJsonObject(line, item);
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("line ", number, ": want the proto3 JSON of epsledger.v1.BatchChargeItem: ",
+                       std::string(parsed.message())));
+    }
+    if (item->charge_id().empty()) item->set_charge_id(MakeKey());
+    if (item->count() == 0) item->set_count(1);
+  }
+  if (request->items_size() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("items: got none, want one a line on the standard input");
+}
+
+// Prints every item that was decided; the exit code is that of the worst.
+void PrintBatch(Invocation& invocation, const std::vector<absl::StatusOr<v1::Charge>>& results) {
+  std::vector<v1::Charge> decided;
+  absl::Status worst;
+  for (const absl::StatusOr<v1::Charge>& result : results) {
+    const std::optional<v1::Charge> refused = RefusedChargeOf(result.status());
+    if (result.ok()) {
+      decided.push_back(*result);
+    } else if (refused.has_value()) {
+      decided.push_back(*refused);
+    }
+    if (!result.ok() && (worst.ok() || UnknownCharge(result.status()).has_value())) {
+      worst = result.status();
+    }
+  }
+  std::vector<const v1::Charge*> charges;
+  for (const v1::Charge& charge : decided) charges.push_back(&charge);
+  invocation.Print({.messages = {charges.begin(), charges.end()},
+                    .is_list = true,
+                    .table = ChargeTable(charges)});
+  if (!worst.ok()) invocation.Fail(worst, CallKind::kWrite);
+}
+
+void Batch(Invocation& invocation, const BatchFlags& flags) {
+  const absl::StatusOr<std::string> session = SessionName(flags.session);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  v1::BatchChargeRequest request;
+  if (absl::Status read = ReadItems(invocation.terminal().in, &request); !read.ok()) {
+    return invocation.Fail(read, CallKind::kRead);
+  }
+  const std::optional<std::string> attempt = flags.attempt.AttemptName(invocation, *session);
+  if (!attempt.has_value()) return;
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+  request.set_attempt(*attempt);
+  request.set_mode(flags.mode == "per-item" ? v1::BatchChargeRequest::PER_ITEM
+                                            : v1::BatchChargeRequest::ALL_OR_NOTHING);
+  const auto results = BatchUntilDefinite(**connection, request);
+  if (!results.ok()) return invocation.Fail(results.status(), CallKind::kWrite);
+  PrintBatch(invocation, *results);
+}
+
+// Steps that cost less than a unit each are charged a unit one by one: says so where a block of
+// them is larger.
+void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
+               const v1::PreviewChargeResponse& preview) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 40;  // nothing limits
+  if (!invocation.IsForPeople() || preview.steps_that_fit() < 1 ||
+      preview.steps_that_fit() > kMany) {
+    return;
+  }
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return;
+  const std::int64_t asked = request.count();
+  request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
+  if (asked >= request.count()) return;  // that was a block already
+  const auto block = (*connection)
+                         ->Call((*connection)->charges(),
+                                &v1::ChargeService::StubInterface::PreviewCharge, request);
+  if (!block.ok() || block->decision() != v1::Charge::ACCEPTED) return;
+  invocation.terminal().err << "One by one " << preview.steps_that_fit()
+                            << " fit; charged together, as one block or a lease, "
+                            << request.count() << " fit at least.\n";
+}
+
+void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
+  const absl::StatusOr<std::string> session = SessionName(text);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  const absl::StatusOr<v1::CountedEvent> event = flags.ToMessage();
+  if (!event.ok()) return invocation.Fail(event.status(), CallKind::kRead);
+  v1::PreviewChargeRequest request;
+  request.set_session(*session);
+  *request.mutable_event() = event->event();
+  request.set_count(event->count());
+  const auto preview =
+      invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::PreviewCharge,
+                      request, CallKind::kRead);
+  if (preview == nullptr) return;
+  const bool accepted = preview->decision() == v1::Charge::ACCEPTED;
+  Table table({"decision", "steps that fit", "reason", "limited by"});
+  table.AddRow({v1::Charge::Decision_Name(preview->decision()), preview->steps_that_fit(),
+                accepted ? "" : v1::Refusal::Reason_Name(preview->refusal().reason()),
+                accepted ? "" : preview->refusal().limiting_resource()});
+  invocation.Print({.messages = {preview.get()}, .table = std::move(table)});
+  if (!accepted) {
+    invocation.set_exit_code(ExitCode::kRefused);
+    invocation.terminal().err << "epsctl: would be "
+                              << RefusalText(FromMessage(preview->refusal(), "")) << "\n";
+  }
+  TellBlock(invocation, request, *preview);
+  TellSpentSoFar(invocation, *session, preview->refusal());
+}
+
+void GetCharge(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> name = ChargeName(text);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  v1::GetChargeRequest request;
+  request.set_name(*name);
+  const auto charge = invocation.Call(
+      &Connection::charges, &v1::ChargeService::StubInterface::GetCharge, request, CallKind::kRead);
+  if (charge != nullptr) PrintCharge(invocation, *charge);
+}
+
+void List(Invocation& invocation, const std::string& text) {
+  const absl::StatusOr<std::string> session = SessionName(text);
+  if (!session.ok()) return invocation.Fail(session.status(), CallKind::kRead);
+  std::vector<std::unique_ptr<v1::ListChargesResponse>> pages;
+  std::vector<const v1::Charge*> charges;
+  v1::ListChargesRequest request;
+  request.set_parent(*session);
+  request.set_page_size(1000);
+  do {
+    auto page =
+        invocation.Call(&Connection::charges, &v1::ChargeService::StubInterface::ListCharges,
+                        request, CallKind::kRead);
+    if (page == nullptr) return;
+    for (const v1::Charge& charge : page->charges()) charges.push_back(&charge);
+    request.set_page_token(page->next_page_token());
+    pages.push_back(std::move(page));
+  } while (!request.page_token().empty());
+  invocation.Print({.messages = {charges.begin(), charges.end()},
+                    .is_list = true,
+                    .table = ChargeTable(charges)});
+}
+
+}  // namespace
+
+void AddChargeCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* charge = app.add_subcommand("charge", "Rows of the ledger");
+  charge->require_subcommand(1);
+  charge->fallthrough();
+
+  auto flags = std::make_shared<CreateChargeFlags>();
+  CLI::App* create =
+      charge->add_subcommand("create", "Charge a release by hand, before its noise is drawn");
+  create->fallthrough();
+  create->add_option("session", flags->session, "BUDGET/SESSION")->required();
+  flags->event.AddTo(*create);
+  flags->attempt.AddTo(*create);
+  create
+      ->add_option("--charge-id", flags->charge_id,
+                   "the idempotency key: the same key twice is charged once; made up if not given")
+      ->type_name("ID");
+  create->footer(
+      "Examples:\n"
+      "  epsctl charge create adult/run-1 --open-attempt --gaussian 40\n"
+      "  epsctl charge create adult/run-1 --attempt 1 --charge-id epoch-3 \\\n"
+      "      --gaussian 40 --sampling-probability 0.01 --count 100");
+  create->callback([&invocation, flags] { CreateCharge(invocation, *flags); });
+
+  auto batched = std::make_shared<BatchFlags>();
+  CLI::App* batch = charge->add_subcommand(
+      "batch", "Charge several releases in one commit: one JSON object a line, standard input");
+  batch->fallthrough();
+  batch->add_option("session", batched->session, "BUDGET/SESSION")->required();
+  batch->add_option("--mode", batched->mode, "all of them or none, or each after the ones before")
+      ->check(CLI::IsMember({"all-or-nothing", "per-item"}))
+      ->required();
+  batched->attempt.AddTo(*batch);
+  batch->footer(
+      "A line is {\"chargeId\": ..., \"event\": {...}, \"count\": 1}; without a charge id, one is "
+      "made up.\n"
+      "Example:\n"
+      "  echo '{\"chargeId\": \"a\", \"event\": {\"gaussian\": {\"noiseMultiplier\": 40}}}' |\n"
+      "      epsctl charge batch adult/run-1 --attempt 1 --mode per-item");
+  batch->callback([&invocation, batched] { Batch(invocation, *batched); });
+
+  auto previewed = std::make_shared<std::pair<std::string, EventFlags>>();
+  CLI::App* preview = charge->add_subcommand(
+      "preview", "What a charge would do, and how many steps fit; charges nothing");
+  preview->fallthrough();
+  preview->add_option("session", previewed->first, "BUDGET/SESSION")->required();
+  previewed->second.AddTo(*preview);
+  preview->footer("Example:\n  epsctl charge preview adult/run-1 --gaussian 40 --count 10");
+  preview->callback(
+      [&invocation, previewed] { Preview(invocation, previewed->first, previewed->second); });
+
+  auto name = std::make_shared<std::string>();
+  CLI::App* get = charge->add_subcommand("get", "Show one charge");
+  get->fallthrough();
+  get->add_option("charge", *name, "BUDGET/SESSION/ATTEMPT/CHARGE")->required();
+  get->footer("Example:\n  epsctl charge get adult/run-1/1/step-7");
+  get->callback([&invocation, name] { GetCharge(invocation, *name); });
+
+  auto session = std::make_shared<std::string>();
+  CLI::App* list = charge->add_subcommand("list", "List the charges of a session, in order");
+  list->fallthrough();
+  list->add_option("session", *session, "BUDGET/SESSION")->required();
+  list->footer("Example:\n  epsctl charge list adult/run-1 -o jsonl");
+  list->callback([&invocation, session] { List(invocation, *session); });
+}
+
+}  // namespace epsledger::cli

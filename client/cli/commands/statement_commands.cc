@@ -1,0 +1,238 @@
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/flags/cap_delta.h"
+#include "client/cli/flags/resource_name.h"
+#include "client/cli/verify/merkle_proof.h"
+#include "client/cli/verify/statement_check.h"
+
+namespace epsledger::cli {
+namespace {
+
+struct StatementFlags {
+  std::string name;
+  std::optional<double> delta;
+  std::string save;
+  std::string html;
+};
+
+// "adult" is a budget, "adult/run-1" a session; full names are what they are.
+absl::StatusOr<std::string> StatementName(const std::string& text) {
+  const bool full = text.starts_with("budgets/");
+  const bool session = text.find(full ? "/sessions/" : "/") != text.npos;
+  return session ? SessionName(text) : BudgetName(text);
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return absl::UnavailableError(path + ": cannot be written");
+  return absl::OkStatus();
+}
+
+void GetStatement(Invocation& invocation, const StatementFlags& flags) {
+  const absl::StatusOr<std::string> name = StatementName(flags.name);
+  if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
+  const absl::StatusOr<Connection*> connection = invocation.Connect();
+  if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
+  const absl::StatusOr<double> delta = SaidOrCapDelta(**connection, flags.delta, *name);
+  if (!delta.ok()) return invocation.Fail(delta.status(), CallKind::kRead);
+  v1::GetPrivacyStatementRequest request;
+  request.set_name(*name);
+  request.set_delta(*delta);
+  const auto statement =
+      invocation.Call(&Connection::audit, &v1::AuditService::StubInterface::GetPrivacyStatement,
+                      request, CallKind::kRead);
+  if (statement == nullptr) return;
+  absl::Status status;
+  if (!flags.save.empty()) status.Update(WriteFile(flags.save, ToJson(*statement, true) + "\n"));
+  if (!flags.html.empty()) status.Update(WriteFile(flags.html, statement->html()));
+  if (!status.ok()) return invocation.FailOffline(status);
+  if (!flags.save.empty() || !flags.html.empty()) return;
+  if (invocation.IsForPeople()) {
+    invocation.terminal().out << statement->text();
+    return;
+  }
+  Table table({"text", "json", "signature", "public key"});
+  table.AddRow({statement->text(), statement->json(),
+                absl::BytesToHexString(statement->signature()),
+                absl::BytesToHexString(statement->public_key())});
+  invocation.Print({.messages = {statement.get()}, .table = table});
+}
+
+// False, after it said why, if the file is no saved statement.
+bool Load(Invocation& invocation, const std::string& path, v1::PrivacyStatement* statement) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream json;
+  json << file.rdbuf();
+  if (file && google::protobuf::util::JsonStringToMessage(json.str(), statement).ok()) return true;
+  invocation.FailOffline(absl::InvalidArgumentError(
+      path + ": cannot be read, or is not what `epsctl statement get --save` writes"));
+  return false;
+}
+
+std::string KeyOfDigits(const std::string& digits) {
+  const bool is_hex =
+      digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos && digits.size() % 2 == 0;
+  return is_hex ? absl::HexStringToBytes(digits) : "";
+}
+
+// The server's ledger begins with the entries that the statement was made of.
+absl::Status CheckGrew(const v1::PrivacyStatement& earlier, const v1::PrivacyStatement& later,
+                       const v1::ConsistencyProof& proof) {
+  if (proof.old_size() == earlier.head().sequence() &&
+      proof.new_size() == later.head().sequence() &&
+      proof.old_merkle_root() == earlier.head().merkle_root() &&
+      proof.new_merkle_root() == later.head().merkle_root() && IsValid(proof)) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(
+      "the server's ledger does not begin with what the statement was made of: it is another one, "
+      "or was changed");
+}
+
+// The one of the server's keys that the statement names; empty if it is none of them, or the only
+// one that the caller trusts is another.
+std::string KeyOf(const v1::PrivacyStatement& statement, const v1::ServerInfo& info,
+                  const std::string& trusted) {
+  const std::string& key = statement.public_key();
+  bool is_known = key == info.statement_public_key();
+  for (const std::string& former : info.former_statement_public_keys()) is_known |= key == former;
+  return is_known && (trusted.empty() || trusted == key) ? key : "";
+}
+
+void PrintAge(Invocation& invocation, const v1::PrivacyStatement& earlier,
+              const v1::PrivacyStatement& later, const std::vector<std::string>& changes) {
+  const bool is_newest = changes.empty();
+  Table table({"newest", "made at entry", "ledger is at", "what has changed since"});
+  table.AddRow({Cell(is_newest ? "yes" : "no").In(is_newest ? Tone::kGood : Tone::kBad),
+                earlier.head().sequence(), later.head().sequence(), absl::StrJoin(changes, ", ")});
+  invocation.Print({.table = table});
+  if (!is_newest) invocation.set_exit_code(ExitCode::kFailed);
+}
+
+void Check(Invocation& invocation, const std::string& path, const std::string& key_digits) {
+  v1::PrivacyStatement earlier;
+  if (!Load(invocation, path, &earlier)) return;
+  const auto fail = [&](const absl::Status& status) {
+    invocation.FailOffline(
+        absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message()))));
+  };
+  const auto info =
+      invocation.Call(&Connection::server, &v1::ServerService::StubInterface::GetServerInfo,
+                      v1::GetServerInfoRequest(), CallKind::kRead);
+  if (info == nullptr) return;
+  const std::string key = KeyOf(earlier, *info, KeyOfDigits(key_digits));
+  if (key.empty()) {
+    return fail(
+        absl::DataLossError("it was signed with a key that is none of this server's, or "
+                            "not the one of --public-key"));
+  }
+  if (absl::Status status = CheckStatement(earlier, key); !status.ok()) return fail(status);
+  const absl::StatusOr<StatementSubject> subject = SubjectOf(earlier);
+  if (!subject.ok()) return fail(subject.status());
+  v1::GetPrivacyStatementRequest request;
+  request.set_name(subject->name);
+  request.set_delta(subject->delta);
+  const auto later =
+      invocation.Call(&Connection::audit, &v1::AuditService::StubInterface::GetPrivacyStatement,
+                      request, CallKind::kRead);
+  if (later == nullptr) return;
+  if (absl::Status status = CheckStatement(*later, info->statement_public_key()); !status.ok()) {
+    return fail(status);
+  }
+  const absl::StatusOr<std::vector<std::string>> changes = ChangesBetween(earlier, *later);
+  if (!changes.ok()) return fail(changes.status());
+  v1::ProveConsistencyRequest wanted;
+  wanted.set_budget(later->head().root_budget());
+  wanted.set_old_size(earlier.head().sequence());
+  wanted.set_new_size(later->head().sequence());
+  const auto proof =
+      invocation.Call(&Connection::audit, &v1::AuditService::StubInterface::ProveConsistency,
+                      wanted, CallKind::kRead);
+  if (proof == nullptr) return;
+  if (absl::Status status = CheckGrew(earlier, *later, *proof); !status.ok()) return fail(status);
+  PrintAge(invocation, earlier, *later, *changes);
+}
+
+void Verify(Invocation& invocation, const std::string& path, const std::string& key_digits) {
+  v1::PrivacyStatement statement;
+  if (!Load(invocation, path, &statement)) return;
+  const absl::Status status = CheckStatement(statement, KeyOfDigits(key_digits));
+  if (!status.ok()) {
+    return invocation.FailOffline(
+        absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message()))));
+  }
+  if (invocation.IsForPeople()) {
+    invocation.terminal().out << statement.text() << "\nSigned by the owner of this key.\n";
+  } else {
+    invocation.terminal().out << statement.json() << "\n";
+  }
+}
+
+}  // namespace
+
+void AddStatementCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* statement =
+      app.add_subcommand("statement", "Signed accounts of what a budget or session guarantees");
+  statement->require_subcommand(1);
+  statement->fallthrough();
+
+  auto flags = std::make_shared<StatementFlags>();
+  CLI::App* get = statement->add_subcommand("get", "Show or save a statement as it is now");
+  get->fallthrough();
+  get->add_option("name", flags->name, "BUDGET or BUDGET/SESSION")->required();
+  AddReadingDelta(*get, flags->delta);
+  get->add_option("--save", flags->save, "write the whole of it, for `statement verify`")
+      ->type_name("FILE");
+  get->add_option("--html", flags->html, "write its printable form")->type_name("FILE");
+  get->footer(
+      "Examples:\n"
+      "  epsctl statement get adult\n"
+      "  epsctl statement get adult/run-1 --delta 1e-5 --save run-1.json --html run-1.html");
+  get->callback([&invocation, flags] { GetStatement(invocation, *flags); });
+
+  auto path = std::make_shared<std::string>();
+  auto key = std::make_shared<std::string>();
+  CLI::App* verify = statement->add_subcommand(
+      "verify",
+      "Check a saved statement: who signed it, and that no part was changed. Needs no server");
+  verify->fallthrough();
+  verify->add_option("file", *path, "written by `statement get --save`")->required();
+  verify->add_option("--public-key", *key, "of the server, from somebody you trust")
+      ->type_name("HEX")
+      ->required();
+  verify->footer(
+      "Example, PUBLIC_KEY being what `server info` says and its owner confirms:\n"
+      "  epsctl statement verify run-1.json --public-key \"$PUBLIC_KEY\"");
+  verify->callback([&invocation, path, key] { Verify(invocation, *path, *key); });
+
+  auto saved = std::make_shared<std::string>();
+  auto trusted = std::make_shared<std::string>();
+  CLI::App* check = statement->add_subcommand("check",
+                                              "Ask the server whether a saved statement is the "
+                                              "newest: whether it would say the same now, of "
+                                              "a ledger that has only grown. Exits with 1 if not");
+  check->fallthrough();
+  check->add_option("file", *saved, "written by `statement get --save`")->required();
+  check
+      ->add_option("--public-key", *trusted,
+                   "that must have signed it; otherwise any that the server says is its own")
+      ->type_name("HEX");
+  check->footer("Example:\n  epsctl statement check run-1.json");
+  check->callback([&invocation, saved, trusted] { Check(invocation, *saved, *trusted); });
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,74 @@
+#include "client/cli/completion/completion_tree.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+
+namespace epsledger::cli {
+namespace {
+
+// CLI11 tells the choices of an option in its type: "FORMAT:{table,json}".
+CompletionValues ValuesOf(const CLI::Option& option) {
+  CompletionValues values;
+  const std::string type = option.get_type_name();
+  values.is_file = absl::StartsWith(type, "FILE") || option.get_name() == "file";
+  const std::size_t open = type.find('{');
+  const std::size_t close = type.find('}', open);
+  if (open == type.npos || close == type.npos) return values;
+  for (const absl::string_view choice :
+       absl::StrSplit(type.substr(open + 1, close - open - 1), ',')) {
+    // A map of choices says what they stand for: "viewer->1".
+    values.choices.emplace_back(choice.substr(0, choice.find("->")));
+  }
+  return values;
+}
+
+// The first line, so that it stands beside the name.
+std::string Help(const std::string& text) {
+  return std::string(absl::StripAsciiWhitespace(absl::StrReplaceAll(text, {{"\n", " "}})));
+}
+
+CompletionOption ToOption(const CLI::Option& option) {
+  CompletionOption found;
+  for (const std::string& name : option.get_lnames()) found.names.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) found.names.push_back("-" + name);
+  found.help = Help(option.get_description());
+  // One whose value may be left out is followed by anything.
+  found.takes_value = option.get_items_expected_min() > 0;
+  found.values = ValuesOf(option);
+  return found;
+}
+
+void AddCommands(const CLI::App& app, const std::string& path,
+                 std::vector<CompletionCommand>* tree) {
+  CompletionCommand command{.path = path, .help = Help(app.get_description())};
+  for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+    if (option->get_positional()) {
+      const CompletionValues values = ValuesOf(*option);
+      command.words.is_file = command.words.is_file || values.is_file;
+      command.words.choices.insert(command.words.choices.end(), values.choices.begin(),
+                                   values.choices.end());
+    } else {
+      command.options.push_back(ToOption(*option));
+    }
+  }
+  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  for (const CLI::App* verb : verbs) command.verbs.push_back(verb->get_name());
+  tree->push_back(std::move(command));
+  for (const CLI::App* verb : verbs) {
+    AddCommands(*verb, path.empty() ? verb->get_name() : absl::StrCat(path, " ", verb->get_name()),
+                tree);
+  }
+}
+
+}  // namespace
+
+std::vector<CompletionCommand> CompletionTree(const CLI::App& app) {
+  std::vector<CompletionCommand> tree;
+  AddCommands(app, "", &tree);
+  return tree;
+}
+
+}  // namespace epsledger::cli

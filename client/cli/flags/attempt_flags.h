@@ -1,0 +1,36 @@
+#ifndef EPSLEDGER_CLIENT_CLI_FLAGS_ATTEMPT_FLAGS_H_
+#define EPSLEDGER_CLIENT_CLI_FLAGS_ATTEMPT_FLAGS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "client/cli/invocation.h"
+
+namespace epsledger::cli {
+
+// Under which attempt something is charged, on the command line, and what a new one says of itself.
+struct AttemptFlags {
+  std::optional<std::int64_t> attempt;
+  bool open_attempt = false;
+  std::string sampler;
+  double clip_norm = 0;
+  std::string library;
+  std::string library_version;
+
+  // Adds --attempt, --open-attempt, --sampler, --clip-norm, --library and --library-version.
+  void AddTo(CLI::App& command);
+
+  // The name of the attempt of `session`, a full name; opens one if told so. Fails and returns
+  // nothing unless exactly one of --attempt and --open-attempt is given.
+  std::optional<std::string> AttemptName(Invocation& invocation, const std::string& session) const;
+};
+
+// "epsctl-" and 16 hexadecimal digits: another key each time.
+std::string MakeKey();
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_FLAGS_ATTEMPT_FLAGS_H_

@@ -1,0 +1,36 @@
+#ifndef EPSLEDGER_CLIENT_CLI_GLOSSARY_GLOSSARY_H_
+#define EPSLEDGER_CLIENT_CLI_GLOSSARY_GLOSSARY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace epsledger::cli {
+
+// What `epsctl explain` knows: one entry for each thing that the API, the messages and the exit
+// codes speak of.
+struct GlossaryEntry {
+  enum class Kind { kRefusal, kAccountant, kEvent, kTerm, kExitCode };
+  Kind kind;
+  std::string_view name;  // lower case, words joined by "-"
+  std::string_view text;
+  std::string_view remedy;  // what to do about it; may be empty
+  std::string_view source;  // the theorem or definition behind it; may be empty
+};
+
+// All entries; several may share a name: zcdp is an accountant, an event and a term.
+const std::vector<GlossaryEntry>& Glossary();
+
+// "refusal", "accountant", "event", "term" or "exit code".
+std::string_view KindName(GlossaryEntry::Kind kind);
+
+// The entries of a name as people write it: case, "_", spaces and camelCase do not matter, and an
+// exit code may be "3", "exit 3" or "exit-code-3". Empty if there is none.
+std::vector<const GlossaryEntry*> Explain(std::string_view word);
+
+// The names that `word` may have been meant to be, the nearest first, each once; at most five.
+std::vector<std::string> NearMatches(std::string_view word);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_GLOSSARY_GLOSSARY_H_

@@ -1,0 +1,276 @@
+#include "client/cli/print/answers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/util/time_util.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/flags/cap_flags.h"
+#include "client/cli/flags/event_flags.h"
+#include "client/cli/print/chart.h"
+#include "epsledger/rounded_number.h"
+
+namespace epsledger::cli {
+namespace {
+
+Tone ToneOf(v1::Budget::State state) {
+  switch (state) {
+    case v1::Budget::CLOSED:
+      return Tone::kBad;
+    case v1::Budget::FROZEN:
+    case v1::Budget::SUPERSEDED:
+      return Tone::kWarning;
+    default:
+      return Tone::kPlain;
+  }
+}
+
+Table BudgetTable(const std::vector<const v1::Budget*>& budgets) {
+  Table table({"name", "state", "cap", "spent %", "accepted", "refused", "relation", "privacy unit",
+               "parent", "display name", "theorem"});
+  for (const v1::Budget* budget : budgets) {
+    table.AddRow(
+        {budget->name(), Cell(v1::Budget::State_Name(budget->state())).In(ToneOf(budget->state())),
+         DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp),
+         budget->accepted_charge_count(), budget->refused_charge_count(),
+         v1::NeighboringRelation::Kind_Name(budget->neighboring_relation()), budget->privacy_unit(),
+         budget->parent(), budget->display_name(), budget->theorem()});
+  }
+  return table;
+}
+
+// Red where nothing is left, yellow from the first alert threshold on.
+Tone SpentTone(const v1::Budget& budget) {
+  if (!(budget.spent_fraction() < 1)) return Tone::kBad;
+  const bool alerted =
+      !budget.alert_thresholds().empty() && budget.spent_fraction() >= budget.alert_thresholds(0);
+  return alerted ? Tone::kWarning : Tone::kPlain;
+}
+
+// The columns that fit on a line; csv and json have all of them.
+Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets,
+                       const Invocation& invocation) {
+  std::vector<std::string> columns = {"name", "state", "cap", "spent %"};
+  if (invocation.DrawsCharts()) columns.push_back("of the cap");
+  columns.insert(columns.end(), {"accepted", "refused"});
+  Table table(std::move(columns));
+  for (const v1::Budget* budget : budgets) {
+    std::vector<Cell> row = {
+        budget->name(), Cell(v1::Budget::State_Name(budget->state())).In(ToneOf(budget->state())),
+        DescribeCap(budget->cap()), Cell(100 * budget->spent_fraction(), Rounding::kUp)};
+    if (invocation.DrawsCharts()) {
+      row.push_back(Cell(Bar(budget->spent_fraction(), budget->leased_fraction(),
+                             invocation.terminal().unicode))
+                        .In(SpentTone(*budget)));
+    }
+    row.insert(row.end(), {budget->accepted_charge_count(), budget->refused_charge_count()});
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
+// The whole budget in one bar, with its legend.
+std::string BudgetChart(const v1::Budget& budget, const Invocation& invocation) {
+  if (!invocation.DrawsCharts()) return "";
+  std::string chart = absl::StrCat(
+      Bar(budget.spent_fraction(), budget.leased_fraction(), invocation.terminal().unicode), "  ",
+      RoundedNumber(100 * budget.spent_fraction(), Rounding::kUp, 3), " % spent");
+  if (budget.leased_fraction() > 0) {
+    absl::StrAppend(&chart, ", of it ",
+                    RoundedNumber(100 * budget.leased_fraction(), Rounding::kUp, 3),
+                    " % in open leases (", invocation.terminal().unicode ? "▓" : "=", ")");
+  }
+  return chart;
+}
+
+// What a cap in units holds, in a sentence; empty for other caps.
+std::string UnitsSummary(const v1::Budget& budget) {
+  const auto units = std::find_if(
+      budget.cells().begin(), budget.cells().end(),
+      [](const v1::CellBalance& cell) { return cell.quantity() == v1::CellBalance::UNITS; });
+  if (units == budget.cells().end()) return "";
+  const v1::MechanismEvent* reference = ReferenceOf(budget.cap());
+  if (reference == nullptr) {
+    return "It will count units of the event that its first session expects (session create\n"
+           "--expects), or else that its first charge suggests.";
+  }
+  return absl::StrCat("It counts units of ", DescribeEvent(*reference),
+                      ": a step that is exactly this costs one.\n",
+                      static_cast<std::int64_t>(units->cap()), " such steps fit in all, ",
+                      static_cast<std::int64_t>(units->remaining()), " are left.");
+}
+
+std::string DescribeHistory(const v1::Session& session) {
+  if (session.events_omitted()) {
+    return absl::StrCat(session.step_count(), " uses of many events (session history)");
+  }
+  std::string text;
+  for (const v1::CountedEvent& event : session.history()) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", event.count(), " x ",
+                    DescribeEvent(event.event()));
+  }
+  return text;
+}
+
+// The label of what is known of the algorithm, with its flag.
+std::string DescribeLabel(const v1::Session& session) {
+  if (!session.has_claim()) return "no claim made";
+  return absl::StrCat(session.claim().label(),
+                      session.claim().counterexample_known() ? " (counterexample_known)" : "");
+}
+
+Table AuditsTable(const v1::Session& session) {
+  Table table({"audited", "epsilon lower", "at delta", "confidence", "if", "trials",
+               "compared with", "exceeds claim", "source", "sequence"});
+  for (const v1::SessionAudit& audit : session.audits()) {
+    table.AddRow(
+        {v1::AuditCanariesRequest::Method_Name(audit.method()),
+         Cell(audit.epsilon_lower_bound(), Rounding::kDown), ExactNumber(audit.delta()),
+         ExactNumber(audit.confidence()),
+         audit.hypothesis() == v1::AuditCanariesResponse::GAUSSIAN_TRADE_OFF ? "Gaussian trade-off"
+                                                                             : "",
+         audit.trials(),
+         audit.has_claimed_epsilon() ? Cell(audit.claimed_epsilon(), Rounding::kUp) : Cell(""),
+         audit.exceeds_claim() ? "YES" : "no", audit.source(), audit.sequence()});
+  }
+  return table;
+}
+
+Table SessionTable(const std::vector<const v1::Session*>& sessions) {
+  Table table({"name", "mode", "state", "attempt", "accepted", "refused", "history", "own cap",
+               "display name", "label", "claimed epsilon"});
+  for (const v1::Session* session : sessions) {
+    table.AddRow(
+        {session->name(), v1::Session::Mode_Name(session->mode()),
+         v1::Session::State_Name(session->state()), session->current_attempt(),
+         session->accepted_charge_count(), session->refused_charge_count(),
+         DescribeHistory(*session),
+         session->has_own_cap()  ? DescribeCap(session->own_cap())
+         : session->no_own_cap() ? "none: the budgets limit it"
+                                 : "the plan",
+         session->display_name(), DescribeLabel(*session),
+         session->has_claim() ? Cell(session->claim().epsilon(), Rounding::kUp) : Cell("")});
+  }
+  return table;
+}
+
+// What each quantity's cap is and how much of it is spent.
+Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells,
+                const Invocation& invocation) {
+  std::vector<std::string> columns = {"quantity", "order", "cap", "spent", "remaining"};
+  if (invocation.DrawsCharts()) columns.push_back("of the cap");
+  Table table(std::move(columns));
+  for (const v1::CellBalance& cell : cells) {
+    const int digits = DigitsForSpent(cell.spent(), cell.cap());
+    const bool has_order = cell.quantity() == v1::CellBalance::RENYI_DIVERGENCE;
+    std::vector<Cell> row = {v1::CellBalance::Quantity_Name(cell.quantity()),
+                             has_order ? Cell(cell.order(), Rounding::kDown) : Cell(""),
+                             Cell(cell.cap(), Rounding::kDown, digits),
+                             Cell(cell.spent(), Rounding::kUp, digits),
+                             Cell(cell.remaining(), Rounding::kDown)};
+    if (invocation.DrawsCharts()) {
+      row.push_back(
+          cell.cap() > 0 ? Bar(cell.spent() / cell.cap(), 0, invocation.terminal().unicode) : "");
+    }
+    table.AddRow(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent) {
+  const Table cells = CellTable(budget.cells(), invocation);
+  std::vector<std::string> lines = {BudgetChart(budget, invocation), spent, UnitsSummary(budget)};
+  std::erase(lines, "");
+  invocation.Print({.messages = {&budget},
+                    .table = BudgetTable({&budget}),
+                    .below = &cells,
+                    .summary = absl::StrJoin(lines, "\n")});
+}
+
+void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets) {
+  invocation.Print({.messages = {budgets.begin(), budgets.end()},
+                    .is_list = true,
+                    .table = invocation.IsForPeople() ? ShortBudgetTable(budgets, invocation)
+                                                      : BudgetTable(budgets)});
+}
+
+void PrintSession(Invocation& invocation, const v1::Session& session, const std::string& chart) {
+  const Table cells = CellTable(session.cells(), invocation);
+  invocation.Print({.messages = {&session},
+                    .table = SessionTable({&session}),
+                    .below = &cells,
+                    .summary = invocation.DrawsCharts() ? chart : ""});
+  if (!invocation.IsForPeople() || session.audits().empty()) return;
+  invocation.terminal().out << "\n";
+  AuditsTable(session).PrintAligned(invocation.terminal().out, invocation.terminal().color);
+}
+
+void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>& sessions) {
+  invocation.Print({.messages = {sessions.begin(), sessions.end()},
+                    .is_list = true,
+                    .table = SessionTable(sessions)});
+}
+
+Table ChargeTable(const std::vector<const v1::Charge*>& charges) {
+  Table table({"sequence", "name", "count", "event", "decision", "reason", "limited by"});
+  for (const v1::Charge* charge : charges) {
+    const bool refused = charge->has_refusal();
+    table.AddRow(
+        {charge->sequence(), charge->name(), charge->count(), DescribeEvent(*charge),
+         Cell(v1::Charge::Decision_Name(charge->decision())).In(refused ? Tone::kBad : Tone::kGood),
+         refused ? v1::Refusal::Reason_Name(charge->refusal().reason()) : "",
+         refused ? charge->refusal().limiting_resource() : ""});
+  }
+  return table;
+}
+
+void PrintLease(Invocation& invocation, const v1::Lease& lease) {
+  Table table({"name", "event", "granted", "used", "wasted", "settled", "expires", "sequence"});
+  table.AddRow({lease.name(), DescribeEvent(lease.event()), lease.granted_count(),
+                lease.used_count(), lease.wasted_count(), lease.settled() ? "yes" : "no",
+                lease.has_expire_time()
+                    ? std::string(google::protobuf::util::TimeUtil::ToString(lease.expire_time()))
+                    : "",
+                lease.sequence()});
+  invocation.Print({.messages = {&lease}, .table = std::move(table)});
+}
+
+void PrintReadings(Invocation& invocation,
+                   const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings) {
+  Table table({"accountant", "epsilon", "lower", "kind", "theorem or why there is none"});
+  std::vector<const google::protobuf::Message*> messages;
+  for (const v1::AccountantReading& reading : readings) {
+    messages.push_back(&reading);
+    const v1::Guarantee& guarantee = reading.guarantee();
+    table.AddRow({v1::Accountant::Kind_Name(reading.accountant()),
+                  guarantee.has_upper() ? Cell(guarantee.upper(), Rounding::kUp) : Cell(""),
+                  guarantee.has_lower() ? Cell(guarantee.lower(), Rounding::kDown) : Cell(""),
+                  reading.has_guarantee() ? v1::Guarantee::Kind_Name(guarantee.kind()) : "",
+                  reading.has_guarantee() ? guarantee.theorem() : reading.reason_unavailable()});
+  }
+  invocation.Print({.messages = std::move(messages), .is_list = true, .table = std::move(table)});
+}
+
+std::string GrantText(const google::protobuf::RepeatedPtrField<v1::Grant>& grants) {
+  std::string text;
+  for (const v1::Grant& grant : grants) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", grant.resource());
+    if (grant.methods().empty()) continue;
+    std::string methods;
+    for (const std::string& method : grant.methods()) {
+      absl::StrAppend(&methods, methods.empty() ? "" : ", ", method.substr(method.find('.') + 1));
+    }
+    absl::StrAppend(&text, " (", methods, ")");
+  }
+  return text;
+}
+
+}  // namespace epsledger::cli

@@ -1,0 +1,45 @@
+#ifndef EPSLEDGER_CLIENT_CLI_PRINT_ANSWERS_H_
+#define EPSLEDGER_CLIENT_CLI_PRINT_ANSWERS_H_
+
+// How resources are printed, the same whichever verb shows them.
+
+#include <string>
+#include <vector>
+
+#include <google/protobuf/repeated_field.h>
+
+#include "client/cli/invocation.h"
+#include "client/cli/print/table.h"
+#include "epsledger/v1/access_service.pb.h"
+#include "epsledger/v1/accounting_service.pb.h"
+#include "epsledger/v1/budget.pb.h"
+#include "epsledger/v1/charge.pb.h"
+#include "epsledger/v1/guarantee.pb.h"
+#include "epsledger/v1/session.pb.h"
+
+namespace epsledger::cli {
+
+// `spent` is shown to people below the rest; it may be empty.
+void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent = "");
+void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
+
+// `chart` is shown where charts are; it may be empty.
+void PrintSession(Invocation& invocation, const v1::Session& session,
+                  const std::string& chart = "");
+void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>& sessions);
+
+// One line per charge, refused ones with their reason.
+Table ChargeTable(const std::vector<const v1::Charge*>& charges);
+
+void PrintLease(Invocation& invocation, const v1::Lease& lease);
+
+// What every accountant says of a history.
+void PrintReadings(Invocation& invocation,
+                   const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings);
+
+// In one line: "budgets/vision, budgets/speech/sessions/first (Charge, OpenAttempt)".
+std::string GrantText(const google::protobuf::RepeatedPtrField<v1::Grant>& grants);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_PRINT_ANSWERS_H_

@@ -1,0 +1,24 @@
+#ifndef EPSLEDGER_CLIENT_CLI_PRINT_CHART_H_
+#define EPSLEDGER_CLIENT_CLI_PRINT_CHART_H_
+
+// Charts of one line, for terminals. Where Unicode is not understood they are drawn in ASCII.
+
+#include <string>
+#include <vector>
+
+namespace epsledger::cli {
+
+inline constexpr int kBarWidth = 20;
+
+// Returns a bar of kBarWidth characters: what is spent, its part that open leases hold drawn
+// lighter, and what is left. Shares of the cap. A character that is partly spent is drawn as spent,
+// so that no bar is emptier than the truth; a share that is NaN or above 1 fills it.
+std::string Bar(double spent, double leased, bool unicode);
+
+// Returns a character for each value: its height between 0 and `top`, rounded up; values above
+// `top`, infinities and NaN have the full height. REQUIRES: top > 0.
+std::string Sparkline(const std::vector<double>& values, double top, bool unicode);
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_PRINT_CHART_H_

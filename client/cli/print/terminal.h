@@ -1,0 +1,30 @@
+#ifndef EPSLEDGER_CLIENT_CLI_PRINT_TERMINAL_H_
+#define EPSLEDGER_CLIENT_CLI_PRINT_TERMINAL_H_
+
+#include <iosfwd>
+
+namespace epsledger::cli {
+
+// Where a run of epsctl reads and writes, and what the other end understands.
+struct Terminal {
+  std::istream& in;
+  std::ostream& out;
+  std::ostream& err;
+  bool out_is_terminal = false;
+  bool color = false;   // out takes colors, and NO_COLOR is unset or empty
+  bool cursor = false;  // out's cursor can be moved
+  bool unicode = false;
+  bool in_is_terminal = false;
+  bool err_is_terminal = false;
+
+  // Somebody can be asked, and answer.
+  bool is_conversation() const { return in_is_terminal && err_is_terminal; }
+};
+
+// The standard streams, as the environment describes them: NO_COLOR, TERM (unset or "dumb" is a
+// terminal that takes characters only) and the locale (LC_ALL, LC_CTYPE or LANG).
+Terminal StandardTerminal();
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_PRINT_TERMINAL_H_

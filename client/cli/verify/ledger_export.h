@@ -1,0 +1,39 @@
+#ifndef EPSLEDGER_CLIENT_CLI_VERIFY_LEDGER_EXPORT_H_
+#define EPSLEDGER_CLIENT_CLI_VERIFY_LEDGER_EXPORT_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "epsledger/v1/audit.pb.h"
+
+namespace epsledger::cli {
+
+// Writes an export file (the format is in server/storage/README.md), checking on the way that every
+// entry follows from the one before.
+class LedgerExport {
+ public:
+  // `root_budget` is "budgets/{budget}". REQUIRES: `out` outlives it.
+  LedgerExport(std::ostream& out, const std::string& root_budget);
+  // DATA_LOSS if it is not the next entry or its hash does not follow.
+  absl::Status Add(const v1::AuditEntry& entry);
+  // The last line. UNAVAILABLE if the file could not be written.
+  absl::Status Finish();
+
+  std::int64_t entry_count() const { return entry_count_; }
+  const std::string& hash() const { return hash_; }
+  // Of the entries so far (RFC 6962).
+  std::string MerkleRoot() const;
+
+ private:
+  std::ostream& out_;
+  std::int64_t entry_count_ = 0;
+  std::string hash_;
+  std::vector<std::string> subtrees_;  // roots of complete subtrees, the largest first
+};
+
+}  // namespace epsledger::cli
+
+#endif  // EPSLEDGER_CLIENT_CLI_VERIFY_LEDGER_EXPORT_H_

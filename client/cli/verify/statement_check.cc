@@ -1,0 +1,137 @@
+#include "client/cli/verify/statement_check.h"
+
+#include <memory>
+
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <openssl/evp.h>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/verify/merkle_proof.h"
+
+namespace epsledger::cli {
+namespace {
+
+using google::protobuf::Struct;
+using google::protobuf::Value;
+using google::protobuf::util::MessageDifferencer;
+
+constexpr size_t kKeyBytes = 32;
+constexpr size_t kSignatureBytes = 64;
+
+const unsigned char* Unsigned(const std::string& bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
+
+bool IsSigned(const std::string& message, const std::string& signature,
+              const std::string& public_key) {
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, Unsigned(public_key),
+                                  public_key.size()),
+      &EVP_PKEY_free);
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(),
+                                                                       &EVP_MD_CTX_free);
+  return key != nullptr && digest != nullptr && signature.size() == kSignatureBytes &&
+         EVP_DigestVerifyInit(digest.get(), nullptr, nullptr, nullptr, key.get()) == 1 &&
+         EVP_DigestVerify(digest.get(), Unsigned(signature), signature.size(), Unsigned(message),
+                          message.size()) == 1;
+}
+
+const Value& Member(const Struct& object, const char* key) {
+  const auto it = object.fields().find(key);
+  return it == object.fields().end() ? Value::default_instance() : it->second;
+}
+
+absl::StatusOr<Struct> JsonOf(const v1::PrivacyStatement& statement) {
+  Struct json;
+  if (google::protobuf::util::JsonStringToMessage(statement.json(), &json).ok()) return json;
+  return absl::DataLossError("the statement's JSON is none");
+}
+
+// A statement of release 0.1 says neither tenant nor store: then nothing contradicts.
+bool Contradicts(const Struct& earlier, const Struct& later, const char* key) {
+  const auto& before = earlier.fields();
+  return before.count(key) > 0 &&
+         Member(earlier, key).string_value() != Member(later, key).string_value();
+}
+
+}  // namespace
+
+absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::string& public_key) {
+  if (public_key.size() != kKeyBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("--public-key: got ", public_key.size(),
+                                                   " bytes, want 32 as 64 hexadecimal "
+                                                   "digits"));
+  }
+  if (!IsSigned(statement.json(), statement.signature(), public_key)) {
+    return absl::DataLossError("the statement's JSON was not signed by the owner of this key");
+  }
+  Struct json;
+  if (!google::protobuf::util::JsonStringToMessage(statement.json(), &json).ok() ||
+      Member(json, "privacyStatement").number_value() != 1) {
+    return absl::DataLossError("what was signed is no privacy statement of a known version");
+  }
+  if (statement.public_key() != public_key) {
+    return absl::DataLossError(
+        "the statement names another public key than the one that signed it");
+  }
+  const auto differs = [](const char* part) {
+    return absl::DataLossError(absl::StrCat("the statement's ", part, " is not what was signed"));
+  };
+  const auto is_digest_of = [&](const char* key, const std::string& bytes) {
+    return Member(json, key).string_value() == absl::BytesToHexString(Sha256(bytes));
+  };
+  if (!is_digest_of("textSha256", statement.text())) return differs("text");
+  if (!is_digest_of("htmlSha256", statement.html())) return differs("HTML");
+  const Struct& ledger = Member(json, "ledger").struct_value();
+  const v1::LedgerHead& head = statement.head();
+  if (Member(ledger, "rootBudget").string_value() != head.root_budget() ||
+      Member(ledger, "sequence").number_value() != static_cast<double>(head.sequence()) ||
+      Member(ledger, "hash").string_value() != absl::BytesToHexString(head.hash()) ||
+      Member(ledger, "merkleRoot").string_value() != absl::BytesToHexString(head.merkle_root())) {
+    return differs("ledger head");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StatementSubject> SubjectOf(const v1::PrivacyStatement& statement) {
+  const absl::StatusOr<Struct> json = JsonOf(statement);
+  if (!json.ok()) return json.status();
+  StatementSubject subject{
+      .name = Member(Member(*json, "resource").struct_value(), "name").string_value(),
+      .delta = Member(*json, "delta").number_value()};
+  if (subject.name.empty()) return absl::DataLossError("the statement names no budget or session");
+  return subject;
+}
+
+absl::StatusOr<std::vector<std::string>> ChangesBetween(const v1::PrivacyStatement& earlier,
+                                                        const v1::PrivacyStatement& later) {
+  const absl::StatusOr<Struct> before = JsonOf(earlier);
+  if (!before.ok()) return before.status();
+  const absl::StatusOr<Struct> after = JsonOf(later);
+  if (!after.ok()) return after.status();
+  const Struct& old_ledger = Member(*before, "ledger").struct_value();
+  const Struct& new_ledger = Member(*after, "ledger").struct_value();
+  for (const char* key : {"tenant", "rootBudget", "store"}) {
+    if (Contradicts(old_ledger, new_ledger, key)) {
+      return absl::DataLossError(
+          "the statement is of another ledger than the server's of that name");
+    }
+  }
+  if (Member(old_ledger, "sequence").number_value() >
+      Member(new_ledger, "sequence").number_value()) {
+    return absl::DataLossError(
+        "the statement is of more entries than the server's ledger has: it has lost some");
+  }
+  std::vector<std::string> changes;
+  for (const char* key : {"resource", "caps", "claim", "audits", "sampling"}) {
+    if (!MessageDifferencer::Equals(Member(*before, key), Member(*after, key))) {
+      changes.push_back(key);
+    }
+  }
+  return changes;
+}
+
+}  // namespace epsledger::cli

@@ -41,26 +41,26 @@ struct Flags {
   BackupCommand backup;
 
   StorePlace store;
-  // Of transport::ServerOptions; empty: in the data directory.
+  // For transport::ServerOptions. Empty: in the data directory.
   std::string statement_key_file;
-  // Of heads::HeadPublisher::Options.
+  // For heads::HeadPublisher::Options.
   std::string publish_heads_file;
   std::string publish_heads_url;
   int64_t publish_heads_seconds = 60;
   std::string address_file;
-  // Of storage::GroupCommitLedger::Options.
+  // For storage::GroupCommitLedger::Options.
   size_t max_queue = storage::GroupCommitLedger::Options().max_queue;
   std::string log_level = "info";
   transport::ServerOptions server{.addresses = {"127.0.0.1:50551"}};
   std::vector<std::string> http_addresses;
   std::vector<std::string> operations_addresses;
-  // Of transport::HttpRoutesOptions.
+  // For transport::HttpRoutesOptions.
   std::vector<std::string> http_host_names;
   // Lines of JSON rather than of text.
   bool json_log = false;
   // Without an issuer: there is none.
   oidc::OidcOptions oidc;
-  // Of access_log::AccessLog; empty: there is none.
+  // For access_log::AccessLog. Empty: no access log.
   std::string access_log_file;
   int64_t access_log_sample = 100;
 };

@@ -119,7 +119,7 @@ absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) 
   return SigningKey::LoadOrCreate(file);
 }
 
-// Of the key and of those before it.
+// The public halves of the key and of the keys before it.
 absl::StatusOr<std::vector<std::string>> PublicKeys(const Flags& flags, const SigningKey& key) {
   std::vector<std::string> keys = {key.public_key()};
   for (const std::string& file : flags.server.former_statement_key_files) {

@@ -22,7 +22,7 @@ constexpr char kHowToGiveAToken[] =
     "give a token in the metadata \"authorization: Bearer SECRET\" (epsctl: --token-file or "
     "EPSLEDGER_TOKEN), or a client certificate with O = tenant, OU = role, CN = name";
 
-// Of a login, the token that it is of: that says who calls.
+// The token's id; for a login the id of its token, which says who calls.
 std::string TokenName(const core::Token& token) {
   return absl::StrCat("tokens/", token.login_of.empty() ? token.spec.id : token.login_of);
 }

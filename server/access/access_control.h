@@ -24,8 +24,8 @@ struct AccessOptions {
   bool required = false;
   // Access control is off, whatever there is.
   bool insecure_off = false;
-  // Of callers with tokens of others; then access control is on. nullptr: there is none. REQUIRES:
-  // it outlives the AccessControl.
+  // Knows callers by tokens that others issue; with one, access control is on. nullptr: there is
+  // none. REQUIRES: it outlives the AccessControl.
   IdentityProvider* identity_provider = nullptr;
 };
 
@@ -33,7 +33,7 @@ struct AccessOptions {
 struct Credentials {
   // The value of the metadata "authorization", if there is one; of several, all joined by ','.
   std::optional<std::string> authorization;
-  // Of the peer, where the transport has verified it; empty if there is none.
+  // The peer's certificate, verified by the transport. Empty: the peer has none.
   std::string certificate_pem;
   // False if others could have read it on the way: neither TLS nor from this machine.
   bool confidential = false;

@@ -73,7 +73,7 @@ class AccessLog {
   // False, and it counts as lost, for a stranger too many.
   bool TakesStranger(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Of the writing thread.
+  // Called by the writing thread.
   void Write(const std::vector<CallRecord>& records, int64_t lost) ABSL_LOCKS_EXCLUDED(mutex_);
   void ReopenIfMoved();
 

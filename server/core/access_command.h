@@ -97,7 +97,7 @@ struct CreateToken {
 struct CreateLogin {
   Tenant tenant;
   std::string token_id;
-  // Of the new one. The rest is the token's.
+  // The id of the new login. The rest is the token's.
   std::string id;
   std::string secret_hash;
   int64_t expire_time_micros = 0;

@@ -30,9 +30,9 @@ struct LostEntries {
   int64_t entry_count = 0;
   // By incarnation: the highest sequence number that was brought, ever.
   std::map<std::string, int64_t> lost_through;
-  // Of the last lifting; empty: there was none.
+  // Who lifted it last. Empty: nobody.
   std::string lifted_by;
-  // Of a quarantine that two people lift: what the first of them said.
+  // If two people lift the quarantine: what the first of them said.
   std::optional<QuarantineLiftProposed> lift_proposed = std::nullopt;
 
   // An entry that the ledger does not hold is one of those that are known to be lost. An
@@ -72,7 +72,7 @@ class AccessLedger {
   Person PersonOf(const Tenant& tenant, std::string principal) const;
 
   const LedgerHead& head() const { return head_; }
-  // Of all tenants: every token that is neither revoked nor expired, and of those that have ended
+  // The tokens of all tenants: every one that is neither revoked nor expired, and of the ended ones
   // the last kMaxEndedTokens of each tenant; of the logins of one that has not ended, the last
   // kMaxLogins. Never empty once a token was made.
   const TokenTable& tokens() const { return tokens_; }

@@ -62,7 +62,7 @@ class ChargeDecider {
  private:
   // An event with what it costs at every gate and what is left of it in the plan.
   struct PricedEvent {
-    // Of the session's events, or, of a new one, in the order in which the command names them.
+    // Its index among the session's events; new events follow in the order of the command.
     int64_t index = 0;
     // One vector per gate; empty for a DECLARED session.
     const std::vector<std::vector<Cost>>* unit_costs = nullptr;
@@ -142,7 +142,7 @@ class ChargeDecider {
   // Events first used in this command, by encoding.
   std::map<std::string, NewEvent> new_events_;
   int64_t new_event_bytes_ = 0;
-  // Of those that charges were accepted of: their index here -> in the session.
+  // Events of accepted charges: their index here -> their index in the session.
   std::map<int64_t, int64_t> entered_;
   // Uses taken by the items so far, by event index.
   std::map<int64_t, int64_t> uses_taken_;

@@ -348,7 +348,7 @@ struct SeenHead {
   std::string incarnation;
   // That is one of this store's, the present one or an earlier one.
   bool is_known_incarnation = true;
-  // Of one that another incarnation than the present one gave out: which, and which that is.
+  // If another incarnation than the present one gave the head out: both of them, in words.
   std::string other_incarnation;
 };
 

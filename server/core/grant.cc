@@ -30,7 +30,7 @@ struct SessionFinder {
   const std::string& operator()(const Charge& c) const { return c.session.session_id; }
   const std::string& operator()(const ChargePreview& c) const { return c.session.session_id; }
   const std::string& operator()(const SettleLease& c) const { return c.session.session_id; }
-  // Of a budget.
+  // Commands about a budget name no session.
   template <class Body>
   const std::string& operator()(const Body&) const {
     return none;

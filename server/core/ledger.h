@@ -59,7 +59,7 @@ struct BudgetState {
   // Below a partition: what this budget has added to its parent, to the parent of that, ...: one
   // vector each, of the cells there. Empty elsewhere.
   std::vector<std::vector<Cost>> contributions;
-  // Of a partition: what its children have spent in its own cells, in those of its parent, ...
+  // For a partition: what its children have spent in its own cells, in those of its parent, ...
   std::vector<std::vector<PartitionTotal>> totals;
   // Changes that one person alone cannot make, to it or below it; rising.
   std::vector<GuardedChange> guarded;
@@ -69,7 +69,7 @@ struct BudgetState {
   // Charges of all sessions below, not counting plans.
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
-  // Of the newest accepted charge below. 0 before the first.
+  // The time of the newest accepted charge below. 0 before the first.
   int64_t last_accepted_time_micros = 0;
   // Charges and plans refused below, oldest first: the newest kMaxRecentRefusals.
   std::deque<RefusalMark> recent_refusals;
@@ -127,7 +127,7 @@ struct SessionState {
   int64_t create_time_micros = 0;
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
-  // Of a session that is not proven: a nonPrivate event was charged, and every epsilon is infinite.
+  // For a session that is not proven: a nonPrivate event was charged; every epsilon is infinite.
   bool non_private_charged = false;
   // Oldest first, the newest kMaxShownAudits of audit_count.
   std::vector<RecordedAudit> audits;
@@ -409,7 +409,7 @@ class Ledger {
   std::map<std::pair<std::string, std::string>, int64_t> session_numbers_;
   LedgerHead head_;
   MerkleFrontier merkle_;
-  // Of the newest entries, by sequence modulo kRecentHashes.
+  // The hashes of the newest entries, by sequence modulo kRecentHashes.
   std::vector<Hash> recent_hashes_;
 };
 

@@ -25,7 +25,7 @@ class MerkleFrontier {
   // Cost: one hash on average, log2(size) at most.
   void Append(const Hash& leaf);
   int64_t size() const { return size_; }
-  // Of no leaves: SHA-256 of nothing.
+  // The root over all leaves. Without leaves: SHA-256 of nothing.
   Hash Root() const;
 
  private:

@@ -29,7 +29,7 @@ class PlanComposition {
   // fixed in advance, so any accountant is valid (not only filters).
   absl::StatusOr<accounting::Guarantee> At(double delta);
 
-  // Of distinct deltas, that At was asked so far.
+  // How many distinct deltas At was asked so far.
   size_t asked_count() const { return answers_.size(); }
 
  private:

@@ -22,7 +22,7 @@ struct Proposal {
   ProposeChange asked;
   int64_t create_time_micros = 0;
   ProposalState state = ProposalState::kPending;
-  // Of one that is not pending.
+  // Set once the proposal is not pending.
   std::string resolved_by;
   std::string resolve_reason;
   int64_t resolve_time_micros = 0;

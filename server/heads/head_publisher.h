@@ -47,7 +47,7 @@ class HeadPublisher {
   // Nothing while the ledger cannot be read.
   std::optional<Heads> ReadHeads();
   absl::Status Post(const std::string& line);
-  // Of libcurl: whether to give a POST up, because the server stops.
+  // A callback of libcurl: whether to give a POST up, because the server stops.
   static int IsToEnd(void* self, int64_t, int64_t, int64_t, int64_t);
   // Tells the log when it begins and when it ends.
   void Note(const char* flag, const std::string& place, const absl::Status& status);

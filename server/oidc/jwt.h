@@ -12,7 +12,7 @@
 
 namespace epsledger::oidc {
 
-// Of what is looked at at all. Tokens with many groups come to 4 kB.
+// Longer tokens are refused unread. Tokens with many groups come to 4 kB.
 inline constexpr size_t kMaxJwtBytes = 12 << 10;
 // By which the issuer's clock and this one may differ.
 inline constexpr absl::Duration kClockSkew = absl::Seconds(60);

@@ -71,7 +71,7 @@ class OidcProvider final : public access::IdentityProvider {
   const OidcOptions options_;
   const DocumentSource keys_source_;
   const DocumentSource rules_source_;
-  // Of the reading thread.
+  // The reading thread alone uses these.
   std::string keys_text_;
   std::string rules_text_;
 

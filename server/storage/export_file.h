@@ -18,7 +18,7 @@ namespace epsledger::storage {
 // What a replay of one stored ledger found.
 struct LedgerReport {
   std::string root_id;
-  // Of the entries before the fault, if there is one.
+  // The head of the entries; if there is a fault, of those before it.
   core::LedgerHead head;
   core::Hash merkle_root{};
   // References and prices in units that were proved again, as far as that was asked for.

@@ -435,7 +435,7 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
   // standby was cancelled: the commit of this transaction comes after it everywhere.
   const bool commit = in_transaction_ || (repeated && shared_ != nullptr);
   if (status.ok() && commit) status = store_->Commit();
-  // Of a budget id that another transaction is about to take.
+  // The budget id is one that another transaction is about to take.
   return absl::IsDeadlineExceeded(status) ? absl::AbortedError(status.message()) : status;
 }
 
@@ -582,7 +582,7 @@ void GroupCommitLedger::Fail(const absl::Status& status) {
         status.ToString()));
     failure_ = unreadable_;
   }
-  // Of a store that is held nothing is known any more.
+  // What a held store holds is not known any more.
   if (shared_ == nullptr) next_look_ = Clock::time_point::max();
   spdlog::error("not serving: {}", status.ToString());
 }

@@ -60,22 +60,22 @@ class GroupCommitLedger : public core::DurableLedger {
     absl::Duration max_reading = absl::Milliseconds(1);
     // Committed batches whose replies may wait; then decisions do.
     size_t max_untold_batches = 16;
-    // Of a store that is held and can only be read: how long until the next trial.
+    // A held store that can only be read is tried again after this long.
     absl::Duration resume_interval = absl::Seconds(1);
-    // Of a shared store: how long an idle server does not see what others append; after a failure,
-    // how long it waits before it tries again.
+    // Shared stores only, as the next four. An idle server looks this often for what others append,
+    // and waits this long after a failure before it tries again.
     absl::Duration catch_up_interval = absl::Milliseconds(250);
-    // Of a shared store: a database that does not answer for so long (it waits for a standby that
-    // is gone, say) is none to serve from.
+    // A database that does not answer for this long (because it waits for a standby that is gone,
+    // say) is no longer served from.
     absl::Duration patience = absl::Seconds(10);
-    // Of a shared store: without an answer for so long nobody knows which tokens were revoked.
-    // Longer than max_deciding.
+    // After this long without an answer the server does not know which tokens were revoked. Longer
+    // than max_deciding.
     absl::Duration token_patience = absl::Seconds(5);
-    // Of a shared store: what is not decided then goes into the next transaction. Others wait for
+    // What is not decided by then goes into the next transaction. Others wait for
     // the ledgers of this one, and the database throws out who holds them for too long
     // (kSessionSettings of the PostgreSQL store).
     absl::Duration max_deciding = absl::Seconds(3);
-    // Of a shared store: for how long commands wait for a ledger that another server holds.
+    // Commands wait this long for a ledger that another server holds.
     absl::Duration hold_patience = absl::Seconds(10);
     // Entries that were published, and that the store must hold (Replica::CheckPublished).
     std::vector<core::NamedEntry> published;
@@ -156,7 +156,7 @@ class GroupCommitLedger : public core::DurableLedger {
   void Serve(const char* why) ABSL_LOCKS_EXCLUDED(mutex_);
   void LookAgainIn(absl::Duration interval);
 
-  // Of a store that is held.
+  // Held stores only.
   // Transact, and after an error the durable state again.
   absl::Status TransactHeld(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
   // Ends the transaction, and replays the ledgers to which it had appended from the store.
@@ -165,15 +165,15 @@ class GroupCommitLedger : public core::DurableLedger {
   // Takes commands again if the store can be written.
   void Resume() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of a shared store.
+  // Shared stores only.
   // Begins a transaction that holds the ledgers of the writes, as they are now.
   absl::Status HoldLedgersOf(const std::vector<Write>& writes);
   // What is known of the keys of the writes before they are decided need not be asked one by one.
   absl::Status PrefetchKeysOf(const std::vector<Write>& writes);
   // Transact, again where that may help.
   absl::Status TransactShared(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
-  // Of writes that met a ledger that another server holds: decides those of other ledgers, each
-  // ledger by itself, and sets the others aside. The batch and the outcomes are then of those that
+  // For writes that met a ledger that another server holds: decides those of other ledgers, each
+  // ledger by itself, and sets the rest aside. The batch and the outcomes are then of those that
   // were decided.
   absl::Status TransactApart(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
   // What of the batch is about ledgers that are known to be held.
@@ -205,7 +205,7 @@ class GroupCommitLedger : public core::DurableLedger {
   int64_t recovered_budget_count_ = 0;
   std::vector<core::Incarnation> incarnations_;
 
-  // Of the deciding thread alone, once it runs.
+  // The deciding thread alone uses these, once it runs.
   std::unique_ptr<LedgerStore> store_;
   SharedLedgers* const shared_;  // of store_; nullptr if it is held
   Replica replica_;
@@ -214,8 +214,8 @@ class GroupCommitLedger : public core::DurableLedger {
   // When to catch up with a shared store, or to try one that can only be read.
   Clock::time_point next_look_ = Clock::time_point::max();
   core::LedgerHead published_access_;
-  // Of a shared store: the ledgers of the open transaction, and those that are not known to be
-  // complete in memory.
+  // Shared stores only: the ledgers of the open transaction, and those that may not be complete in
+  // memory.
   std::vector<std::string> held_;
   std::set<std::string> unsettled_;
   // Ledgers that another server holds, and what waits for them, in order.
@@ -231,7 +231,7 @@ class GroupCommitLedger : public core::DurableLedger {
   absl::Status unreadable_ ABSL_GUARDED_BY(mutex_);  // neither commands nor reads
   // When the deciding thread began what it does now.
   Clock::time_point working_since_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
-  // Of a shared store: when it was last known what others appended.
+  // Shared stores only: when this server last knew what others had appended.
   Clock::time_point caught_up_at_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
   // Somebody was refused for a failure that may have passed: absl's timeouts follow the clock on
   // the wall, which may have been set back.

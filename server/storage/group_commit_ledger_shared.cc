@@ -16,7 +16,7 @@ using core::Outcome;
 
 namespace {
 
-// Of a transaction that the database wants to be repeated, or that met another one.
+// A transaction is tried so often if the database asks for that, or if it met another one.
 constexpr int kMaxAttempts = 5;
 
 absl::Status HeldElsewhere() {

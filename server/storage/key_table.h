@@ -32,7 +32,7 @@ class KeyTable {
   // Something in a row of the ledger is not of its type.
   void AddDamage(int64_t ledger_id) { damaged_.insert(ledger_id); }
 
-  // Of all that was added: the ledgers of which the table says something else.
+  // The ledgers for which the table differs from what was added here.
   std::vector<int64_t> DamagedLedgers() const;
   // All of which there was an entry with a key, or a row.
   std::vector<int64_t> Ledgers() const;

@@ -302,7 +302,7 @@ absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& op
   if (!report.ok()) return report;
   sqlite->reset();
   status = CheckLogIsEmpty(files.unfinished);
-  // Of a database that is gone from here.
+  // The database that they belonged to is gone from here.
   std::error_code ignored;
   if (status.ok() && !Exists(files.database)) {
     std::filesystem::remove(AnchorOf(files.database), ignored);

@@ -80,13 +80,13 @@ class LedgerStore {
     return absl::UnavailableError("this store cannot be read after an error");
   }
 
-  // Of a store that is held: OK while transactions may begin. Otherwise why it can only be read:
-  // after an error, or from the start.
+  // Held stores: OK while transactions may begin. Otherwise why the store can only be read: after an
+  // error, or from the start.
   virtual absl::Status Writable() const { return absl::OkStatus(); }
 
-  // Of a store that is held, after Rollback: whether transactions may begin again, after a trial
-  // that wrote and synced. All that can be read is durable then. UNAVAILABLE: not now.
-  // FAILED_PRECONDITION: not before the store is opened anew.
+  // Held stores, after Rollback: writes and syncs a trial. OK: transactions may begin again, and
+  // all that can be read is durable. UNAVAILABLE: not now. FAILED_PRECONDITION: not before the
+  // store is opened again.
   virtual absl::Status Resume() {
     return absl::FailedPreconditionError("this store is not written again after an error");
   }
@@ -124,12 +124,12 @@ class SharedLedgers {
   // Both hand out what others have appended, and name the ledgers of which the store has LOST
   // entries that its caller has: it is an older copy, or another history.
 
-  // Of any ledger. Connects anew if the connection is lost; reading outside of a transaction does
-  // not, and says UNAVAILABLE. When it returns OK all that was ever handed out survives what a
+  // Entries of any ledger. Reconnects if the connection is lost; a read outside of a transaction
+  // does not, and says UNAVAILABLE. When it returns OK all that was ever handed out survives what a
   // commit survives.
   virtual absl::StatusOr<std::vector<std::string>> CatchUp(LedgerStore::Visit visit) = 0;
 
-  // Of these ledgers, which are made if they are missing: until the transaction ends nobody else
+  // Holds these ledgers, and makes those that are missing: until the transaction ends nobody else
   // appends to them. After Begin and before the first Append. DEADLINE_EXCEEDED if somebody else
   // holds one of them for longer than a moment.
   virtual absl::StatusOr<std::vector<std::string>> Hold(const std::vector<std::string>& root_ids,

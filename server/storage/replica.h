@@ -110,7 +110,7 @@ class Replica {
   const core::AccessLedger& access() const { return access_; }
   bool IsQuarantined(const std::string& root_id) const { return !WhyNot(root_id).ok(); }
   int64_t quarantined_count() const;
-  // Of the tenant.
+  // Those of this tenant.
   std::vector<core::QuarantinedLedger> QuarantinedOf(const core::Tenant& tenant) const;
 
   // Lost entries that were found since the last call, to be recorded in the ledger of access.
@@ -123,8 +123,8 @@ class Replica {
   core::LedgerHead HeadOf(const std::string& root_id) const;
   // DATA_LOSS, with the reason, if the ledger takes no commands.
   absl::Status WhyNot(const std::string& root_id) const;
-  // Of a ledger, or without its root of all of the tenant's, which lack an entry: `lost`, and they
-  // are in quarantine; or that the entry is known to be lost.
+  // Why a ledger that lacks an entry is refused; without a root, all ledgers of the tenant: `lost`,
+  // and they are in quarantine, or the entry is known to be lost.
   absl::Status NoteLostUnlessKnown(std::string_view tenant_name, const std::string& root_id,
                                    const core::NamedEntry& entry, const absl::Status& lost);
   // A head that proves nothing, for the log.

@@ -233,7 +233,7 @@ bool PostgresConnection::AwaitResult(Clock::time_point deadline) const {
     pollfd readable = {.fd = PQsocket(connection), .events = POLLIN, .revents = 0};
     const int ready = poll(&readable, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
     if (ready == 0 && left <= 0) return false;
-    // Of a session that has ended PQgetResult says so.
+    // If the session has ended, PQgetResult says so.
     if (ready > 0 && PQconsumeInput(connection) != 1) return true;
   }
   return true;

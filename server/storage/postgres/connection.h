@@ -57,7 +57,7 @@ class PostgresRows {
   int count() const { return PQntuples(result_.get()); }
   // REQUIRES: a bigint column.
   int64_t Int(int row, int column) const;
-  // Of a text or bytea column. Valid as long as this object.
+  // The value of a text or bytea column. Valid as long as this object.
   std::string_view Bytes(int row, int column) const;
 
  private:
@@ -121,7 +121,7 @@ class PostgresConnection {
   static void KeepWarning(void* self, const PGresult* notice);
   bool Send(const PostgresCall& call, bool prepare);
   absl::Status Error() const;
-  // Of a session that cannot go on: it is closed.
+  // The error of a session that cannot go on. Closes it.
   absl::Status Broken();
   absl::Status Late();
   static absl::Status Error(const PGresult* result);

@@ -198,7 +198,7 @@ PostgresCall PostgresStore::TailsOf(const std::vector<std::string>& root_ids) {
     ids.push_back(position.ledger_id);  // no ledger has the number 0
     known.push_back(position.head.sequence);
   }
-  // Of one, as mostly: without a sort, as others wait for the ledger meanwhile.
+  // One ledger, the common case: read without a sort, because others wait for it meanwhile.
   if (ids.size() == 1) return {&kReadPage, PostgresValues().Int(ids[0]).Int(known[0]).Int(kPage)};
   return {&kTails, PostgresValues().IntArray(ids).IntArray(known).Int(kPage)};
 }

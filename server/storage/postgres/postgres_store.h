@@ -105,7 +105,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   absl::Status Connect();
   absl::Status ConnectIfLost();
   absl::Status CheckPhase(std::string_view phase) const;
-  // Of the answer to kPhase.
+  // `answer` is that to kPhase.
   absl::Status CheckPhaseAndVersion(const PostgresRows& answer) const;
   absl::Status WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write);
   // kStillDurable, and what it says. Where it says no the session is given up: the next one tells
@@ -124,7 +124,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   // What rows of root_budget, ledger_id, sequence and hash say.
   void NoteHeads(const PostgresRows& rows, Heads* heads);
   absl::Status Flush();
-  // Of what is in the database.
+  // Asks for what the database holds.
   absl::StatusOr<PostgresRows> Ask(const PostgresCall& call);
   // Reads, also of what the open transaction has appended.
   absl::StatusOr<PostgresRows> Read(const PostgresCall& call);
@@ -142,7 +142,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   bool seen_more_ = false;  // something was handed out since the last commit
   bool warned_ = false;     // of MissingPrecautions, once in its life
 
-  // Of the open transaction.
+  // The open transaction.
   bool began_ = false;  // Begin was called
   bool open_ = false;   // the database knows of it
   std::set<std::string> held_;

@@ -25,7 +25,7 @@ absl::Status MigratePostgresSchema(PostgresConnection& connection);
 // has changed the tables under this one.
 absl::Status CheckPostgresVersion(int64_t version);
 
-// Of its name in the table `epsledger`. FAILED_PRECONDITION for one that is not known.
+// The phase of this name in the table `epsledger`. FAILED_PRECONDITION for an unknown name.
 absl::StatusOr<PostgresPhase> PostgresPhaseOf(std::string_view name);
 // Durable when it returns OK.
 absl::Status WritePostgresPhase(PostgresConnection& connection, PostgresPhase phase);

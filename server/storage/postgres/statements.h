@@ -50,7 +50,7 @@ inline constexpr PostgresStatement kAllHeads = {
 inline constexpr PostgresStatement kLockHeads = {
     "SELECT root_budget, ledger_id, sequence, hash FROM ledgers"
     " WHERE root_budget = ANY ($1::text[]) ORDER BY ledger_id FOR UPDATE"};
-// Of one ledger, as mostly: PostgreSQL plans it once, a vector each time anew.
+// For one ledger, the common case: PostgreSQL plans it once, but an array each time again.
 inline constexpr PostgresStatement kLockHead = {
     "SELECT root_budget, ledger_id, sequence, hash FROM ledgers"
     " WHERE root_budget = $1::text FOR UPDATE"};

@@ -122,7 +122,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
 ServedFiles::~ServedFiles() {
   if (changes_ >= 0) close(changes_);
   if (file_ == nullptr) return;
-  // Of a commit that failed the anchor says nothing: it may not be durable.
+  // The anchor says nothing of a commit that failed: the commit may not be durable.
   file_->Sync().IgnoreError();
 }
 

@@ -39,7 +39,7 @@ void KeepPrivate(const std::string& path, bool create) {
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& given_path,
                                                                const Options& options) {
-  // Of a folder that is moved away the name leads elsewhere.
+  // If the folder is moved away, its name leads elsewhere.
   const std::string path =
       options.vfs == nullptr ? std::filesystem::absolute(given_path).string() : given_path;
   std::unique_ptr<SqliteStore> store(new SqliteStore());
@@ -89,8 +89,8 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         ": can only be read: its mode, its file system or its first bytes say so. Nothing can be "
         "charged from it");
   }
-  // Of what a process before this one wrote, the log may show transactions that are in the cache of
-  // the operating system only: it was killed before its sync, or its sync failed, and then a later
+  // The log may show transactions of an earlier process that are in the cache of the operating
+  // system only: it was killed before its sync, or its sync failed, and then a later
   // sync of the same file succeeds without writing them. Replays of their keys are answered without
   // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
   if (absl::Status status = OpenLog(path, options); !status.ok()) return status;
@@ -184,7 +184,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
 
 absl::Status SqliteStore::ReadIncarnations() {
   absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database_.get());
-  // Of a damaged database nothing is charged.
+  // A damaged database takes no charges.
   if (!incarnations.ok()) return damage_.ok() ? incarnations.status() : absl::OkStatus();
   incarnations_ = *std::move(incarnations);
   return absl::OkStatus();

@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<VfsFile>> VfsFile::Open(sqlite3_vfs* vfs, const s
   if (exists == 0 && !create) return absl::NotFoundError(path + ": there is no such file");
   opened->allocated_ = std::make_unique<std::byte[]>(static_cast<size_t>(vfs->szOsFile));
   auto* file = reinterpret_cast<sqlite3_file*>(opened->allocated_.get());
-  // Of the kinds of files that SQLite knows it is like a log: its name is synced with it.
+  // SQLite treats it as a write-ahead log: its name is synced with it.
   const int flags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
   if (const int code = vfs->xOpen(vfs, opened->path_.c_str(), file, flags, nullptr);
       code != SQLITE_OK) {

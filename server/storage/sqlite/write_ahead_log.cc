@@ -84,8 +84,8 @@ int64_t OffsetOf(int64_t frame, int64_t page_size) {
   return kHeaderSize + frame * (kFrameHeaderSize + page_size);
 }
 
-// Of a log without a header that can be read: OK if its first generation of frames says no more
-// than the database does.
+// For a log whose header cannot be read: OK if its first generation of frames says no more than the
+// database does.
 absl::Status CheckHeadless(sqlite3_file* log, int64_t log_size, sqlite3_file* database) {
   const absl::StatusOr<int64_t> database_size = SizeOf(database);
   if (!database_size.ok()) return database_size.status();

@@ -37,7 +37,7 @@ std::vector<std::string> ServiceNames() {
 // How often a stop looks whether calls have ended.
 constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
 
-// Of the secret that tags heads. Never changed: clients hold tags.
+// The purpose of the secret that tags heads. Never changed: clients hold tags.
 constexpr char kHeadPurpose[] = "epsledger.v1.LedgerHead.tag";
 constexpr size_t kMaxNameBytes = 128;
 

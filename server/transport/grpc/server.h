@@ -137,7 +137,7 @@ class Server {
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   // From then on nothing is waited for.
   SteadyTime give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
-  // Of a future, whose waiting is by the steady clock; that of absl::Mutex is not.
+  // A future waits by the steady clock; absl::Mutex does not.
   std::promise<void> drained_;
   const std::shared_future<void> when_drained_{drained_.get_future()};
   std::thread housekeeper_;

@@ -31,10 +31,10 @@ constexpr absl::Duration kLookUp = absl::Seconds(2);
 constexpr absl::Duration kReopenAfter = absl::Milliseconds(200);
 // A resource that nobody watches any more is kept so long, for those who come back.
 constexpr absl::Duration kKeepUnwatched = absl::Seconds(30);
-// Of what happened to one resource: enough for a client that takes a second to come back.
+// What is kept of one resource: enough for a client that takes a second to come back.
 constexpr size_t kWindowEvents = 4096;
 constexpr size_t kWindowBytes = size_t{4} << 20;
-// Of one chunk. A page of a client that catches up.
+// The size of one chunk: a page of a client that catches up.
 constexpr size_t kChunkBytes = size_t{256} << 10;
 // Streams that are open at a time; each holds a connection, of which there are not many more.
 constexpr size_t kMaxStreams = 400;

@@ -149,7 +149,7 @@ class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
   RpcGateway& gateway_;
   std::thread thread_;
 
-  // Of the hub's thread alone.
+  // The hub's thread alone uses these.
   bool stopped_ = false;
   bool dirty_ = false;
   uint64_t last_client_ = 0;

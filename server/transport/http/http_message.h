@@ -28,7 +28,7 @@ struct HttpRequest {
   // Nobody on the way can read it: it came over TLS or from this machine.
   bool confidential = false;
   std::string peer;  // "192.0.2.7:50211"
-  // Of wire::CallOrigin.
+  // As in wire::CallOrigin.
   std::string request_id;
   std::string traceparent;
 

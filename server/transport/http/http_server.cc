@@ -142,7 +142,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     parser_.emplace();
     parser_->header_limit(kMaxHeaderBytes);
     parser_->body_limit(kMaxBodyBytes);
-    // Of its own: the stream's would close it, and nobody would be told why.
+    // A timer of its own: the stream's would close the connection, and nobody would be told why.
     tcp_stream().expires_never();
     too_slow_ = false;
     request_end_.expires_after(loop_->patience);
@@ -337,7 +337,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     const bool last = !chunk.has_value();
     auto bytes = std::make_shared<std::string>(
         last ? "0\r\n\r\n" : absl::StrCat(absl::Hex(chunk->size()), "\r\n", *chunk, "\r\n"));
-    // Of the write alone: the read that waits for the hang-up has no end in time.
+    // For the write alone: the read that waits for the hang-up has no time limit.
     tcp_stream().expires_after(loop_->patience);
     asio::async_write(
         stream_, asio::buffer(*bytes),
@@ -358,7 +358,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
   HttpStream stream_;
   const bool confidential_;
   std::string client_certificate_;
-  // Of the request that is answered.
+  // The request that is being answered.
   std::string request_id_;
   std::string traceparent_;
   asio::steady_timer request_end_;

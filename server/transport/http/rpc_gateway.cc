@@ -127,7 +127,7 @@ class StreamReader {
   grpc::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Of methods with one request, whose calls need no waking.
+// The client of methods with one request, whose calls need no waking.
 class ReaderAsClient final : public wire::StreamClient {
  public:
   explicit ReaderAsClient(std::shared_ptr<StreamReader> reader) : reader_(std::move(reader)) {}
@@ -225,7 +225,7 @@ std::unique_ptr<Message> RpcGateway::NewRequest(const MethodDescriptor& method) 
   return NewMessage(method.input_type());
 }
 
-// Of one call over HTTP.
+// The answer to one call over HTTP.
 class RpcGateway::Answer final : public wire::Responder {
  public:
   Answer(const MethodDescriptor& method, std::shared_ptr<Doorkeeper> doorkeeper, Done done)

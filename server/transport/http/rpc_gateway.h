@@ -18,12 +18,12 @@ namespace epsledger::transport {
 // Who calls over HTTP, as the gRPC services will see it.
 struct HttpCaller {
   std::string authorization;  // "Bearer epsl_..."; empty: nobody in particular
-  // Of HttpRequest.
+  // As in HttpRequest.
   bool tls = false;
   bool confidential = false;
   std::string client_certificate_pem;
   std::string peer;
-  // Of wire::CallOrigin.
+  // As in wire::CallOrigin.
   std::string client;
   std::string request_id;
   std::string traceparent;

@@ -13,10 +13,10 @@ namespace epsledger::transport {
 struct ConnectionLimits {
   // Half of the file descriptors that a process commonly has.
   size_t all = 512;
-  // Of one peer: an office behind one address, each of its dashboards with a stream of events. A
-  // peer of this machine, as a probe or a proxy, is not held to it.
+  // Connections of one peer: an office behind one address, each of its dashboards with a stream of
+  // events. Peers on this machine, such as probes and proxies, are not held to it.
   size_t of_peer = 128;
-  // Of all, those that only peers of this machine may take: probes are answered however many others
+  // This many of all are kept for peers on this machine: probes are answered however many others
   // come.
   size_t reserved = 32;
 };

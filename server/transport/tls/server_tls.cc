@@ -8,7 +8,7 @@
 namespace epsledger::transport {
 namespace {
 
-// Of TLS 1.2: forward secrecy and authenticated encryption. TLS 1.3 has nothing else.
+// For TLS 1.2: forward secrecy and authenticated encryption. TLS 1.3 has nothing else.
 constexpr char kCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr unsigned char kHttp2[] = {2, 'h', '2'};
 

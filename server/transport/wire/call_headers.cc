@@ -147,7 +147,7 @@ std::optional<std::chrono::nanoseconds> ReadTimeout(std::string_view text) {
   using std::chrono::nanoseconds;
   switch (text.back()) {
     case 'H':
-      // Of eight digits they are more than nanoseconds can count.
+      // Eight digits of hours are more than nanoseconds can count.
       return std::min<std::chrono::seconds>(std::chrono::hours(count),
                                             std::chrono::hours(24 * 365));
     case 'M':

@@ -32,7 +32,7 @@ class CallHeaders {
 
   // "/epsledger.v1.BudgetService/GetBudget".
   const std::string& path() const { return path_; }
-  // Of several, all joined by ','.
+  // Several headers are joined by ','.
   const std::optional<std::string>& authorization() const { return authorization_; }
   // The User-Agent, cut at kMaxClientBytes; empty if it is not visible text.
   const std::string& client() const { return client_; }

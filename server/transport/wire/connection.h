@@ -38,7 +38,7 @@ struct Shared {
   std::atomic<bool> draining{false};
   // Calls that the services have not ended.
   std::atomic<int64_t> calls{0};
-  // Of methods that are open to strangers, until the services have ended them.
+  // Calls of methods that are open to strangers, until the services have ended them.
   std::atomic<size_t> open_method_calls{0};
   std::atomic<size_t> unfinished_bytes{0};
   std::atomic<size_t> untaken_bytes{0};
@@ -101,7 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool is_reset = false;
     Clock::time_point progress_time;  // of the end, or when the client took something after it
     std::shared_ptr<StreamedCall> call;
-    // Of the client, not given on yet.
+    // Requests that were not passed on yet.
     std::deque<std::string> requests;
     size_t request_bytes = 0;                        // of these
     size_t request_count = 0;                        // of all that came
@@ -196,7 +196,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Forget(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void KeepHouseOfStreams(Clock::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Of the calls. Hands one over, unless the server stops.
+  // Hands a call over, unless the server stops.
   void HandOver(int32_t id, absl::FunctionRef<void()> start) ABSL_LOCKS_EXCLUDED(mutex_);
   bool IsGone(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnAdmitted(int32_t id, const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);

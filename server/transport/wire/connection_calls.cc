@@ -14,7 +14,7 @@ grpc::Status Unavailable(const char* why) { return {grpc::StatusCode::UNAVAILABL
 
 }  // namespace
 
-// Of one call with streams; keeps the connection alive.
+// The answers to one call with streams. Keeps the connection alive.
 class Connection::StreamAnswers final : public StreamClient {
  public:
   StreamAnswers(std::shared_ptr<Connection> connection, int32_t id, bool is_of_open_method)
@@ -38,7 +38,7 @@ class Connection::StreamAnswers final : public StreamClient {
   const bool is_of_open_method_;
 };
 
-// Of one call without streams.
+// The answer to one call without streams.
 class Connection::Answer final : public Responder {
  public:
   Answer(std::shared_ptr<Connection> connection, int32_t id)

@@ -12,10 +12,10 @@ namespace epsledger::transport::wire {
 // Headers of one call, each with 32 bytes more, as HTTP/2 counts them. A bearer token and a trace
 // context fit many times.
 inline constexpr size_t kMaxHeaderBytes = 16 << 10;
-// Of what a client says of itself: a library, its version and the one below it.
+// What a client says of itself: a library, its version and the one below it.
 inline constexpr size_t kMaxClientBytes = 128;
 inline constexpr size_t kMaxRequestIdBytes = 128;
-// Of a method that is open to strangers: the name of a service.
+// The request of a method that is open to strangers: the name of a service.
 inline constexpr size_t kMaxOpenRequestBytes = 4 << 10;
 // Bytes that a stream may send before they are taken, and a connection.
 inline constexpr int32_t kStreamWindow = 64 << 10;

@@ -15,7 +15,7 @@ namespace epsledger::transport::wire {
 // those that a length announces.
 class MessageReader {
  public:
-  // Of one message.
+  // The largest message.
   explicit MessageReader(size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Takes bytes and appends the messages that end in them.

@@ -35,7 +35,7 @@ struct CallOrigin {
   // that is valid, and the call is known by RequestIdOf.
   std::string request_id;
   int32_t number = 0;  // of the call, on its connection
-  // Of W3C Trace Context, as the client sent it; empty if it sent none that is valid.
+  // W3C Trace Context as the client sent it. Empty if it sent none that is valid.
   std::string traceparent;
 };
 
@@ -93,7 +93,7 @@ class StreamedCall {
 
 struct StreamRequest {
   CallOrigin origin;
-  // Of a method that takes one; the requests of a stream are asked for.
+  // The request of a method that takes one. The requests of a stream are asked for.
   std::string message;
   // When nobody waits any more.
   std::optional<std::chrono::steady_clock::time_point> deadline;

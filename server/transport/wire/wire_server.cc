@@ -39,7 +39,7 @@ using boost::system::error_code;
 using tcp = asio::ip::tcp;
 using local = asio::local::stream_protocol;
 
-// Of the process's file descriptors, those that HTTP, the ledger and the log may need.
+// HTTP, the ledger and the log may need this many file descriptors of the process.
 constexpr size_t kOtherDescriptors = 640;
 constexpr size_t kMaxConnections = 4096;
 // Strangers of all connections: each holds some tens of kilobytes.
@@ -459,7 +459,7 @@ class WireServer::State {
   std::vector<std::string> addresses_;
   asio::generic::stream_protocol::endpoint first_endpoint_;  // as this machine reaches it
   std::vector<std::string> paths_;                           // of sockets, removed at the end
-  // Of the first loop's thread alone.
+  // The first loop's thread alone uses it.
   std::optional<RenewedTlsFiles> tls_files_;
   std::shared_ptr<ServerTls> tls_;
   bool stopped_ = false;

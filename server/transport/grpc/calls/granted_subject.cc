@@ -66,7 +66,7 @@ std::optional<GrantedSubject> SubjectOf(const Message& request, access::Subject 
   }
   GrantedSubject named = SubjectNamed(NameIn(request));
   named.whole_ledger = subject == access::Subject::kLedger;
-  // Of CreateSession.
+  // CreateSession names it beside its parent.
   if (named.session_id.empty()) named.session_id = TextOf(request, "session_id");
   return named;
 }

@@ -15,7 +15,7 @@ namespace epsledger::transport {
 
 // What a request reads, as grants see it.
 struct GrantedSubject {
-  // Of "budgets/{budget}" and "budgets/{budget}/sessions/{session}...". Empty: no such name.
+  // From "budgets/{budget}" and "budgets/{budget}/sessions/{session}...". Empty: no such name.
   std::string budget_id;
   std::string session_id;
   // All of the ledger that holds the budget.

@@ -41,7 +41,7 @@ class OpenCall {
   friend class OpenCalls;
 
   const SteadyTime arrival_time_ = SteadyNow();
-  // Of its list, under that one's mutex.
+  // Its place in the list, guarded by the list's mutex.
   std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
   size_t request_bytes_ = 0;
   std::optional<std::string> tenant_;  // whose share it takes
@@ -67,8 +67,8 @@ class OpenCalls {
   // as long as the call is open.
   bool Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes = 0)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Of a call whose caller is known: false if the tenant has as many as one may have, half of
-  // either limit. REQUIRES: Add was true; once.
+  // Counts a call whose caller is now known. False if the tenant has as many as one may have, half
+  // of either limit. REQUIRES: Add was true; called once.
   bool Claim(OpenCall& call, const core::Tenant& tenant) ABSL_LOCKS_EXCLUDED(mutex_);
   // Does nothing if it was not added.
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);

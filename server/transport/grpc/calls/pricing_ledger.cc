@@ -36,7 +36,7 @@ using core::UnitReference;
 constexpr int kMaxRounds = 32;
 // Chains that prices were made on lately: a few MB each.
 constexpr size_t kMaxChains = 8;
-// Of the events that were prepared for one chain: 8 MB.
+// Masses of the events that were prepared for one chain: 8 MB.
 constexpr size_t kMaxPreparedMasses = size_t{1} << 20;
 constexpr size_t kMaxReferences = 32;
 constexpr size_t kMaxPricesOfChain = 4'096;
@@ -66,7 +66,7 @@ class PricingLedger::Memory {
  public:
   // Whose reference is computed: budget and session.
   using FilterKey = std::pair<std::string, std::string>;
-  // Of a tenant: nobody waits for what waits in the queue of another.
+  // The first is the tenant: nobody waits for what waits in the queue of another tenant.
   using Key = std::pair<std::string, std::variant<core::CostKey, FilterKey>>;
   using Continuation = absl::AnyInvocable<void() &&>;
 

@@ -73,7 +73,7 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::ReferenceFixed& body) {
     return body.budget_id.empty() ? TellSession(body.session_number) : Tell(body.budget_id);
   }
-  // Of the ledger of access, which nobody watches.
+  // Entries of the ledger of access, which nobody watches.
   absl::StatusOr<bool> operator()(const core::TokenCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::LimitedTokenCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::LoginCreated&) { return false; }

@@ -69,7 +69,7 @@ class ChargeStream final : public StreamCall {
   std::deque<OpenRequest> open_ ABSL_GUARDED_BY(mutex_);
   size_t open_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t first_number_ ABSL_GUARDED_BY(mutex_) = 0;  // of open_
-  // Of its own, so that the ledger does not wait for what is made of the replies.
+  // A mutex of its own: the ledger does not wait while replies are written.
   absl::Mutex replies_mutex_;
   std::vector<Reply> replies_ ABSL_GUARDED_BY(replies_mutex_);
 };

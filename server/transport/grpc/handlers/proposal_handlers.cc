@@ -133,7 +133,7 @@ class ProposalHandlers {
   }
 
  private:
-  // Of a proposal in a list: the ids of its budget and of itself.
+  // Where a proposal is in a list: its budget's id and its own.
   using Place = std::pair<std::string, std::string>;
 
   // Approving and rejecting differ in what is submitted, `submit(ledger, proposal, who, reason,

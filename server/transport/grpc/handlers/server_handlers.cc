@@ -10,7 +10,7 @@
 namespace epsledger::transport {
 namespace {
 
-// Of all ledgers. Cost: one step a budget.
+// Counts over all ledgers. Cost: one step a budget.
 void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   int64_t sessions = 0;
   int64_t entries = 0;
@@ -26,7 +26,7 @@ void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   info->set_entry_count(entries);
 }
 
-// Of what all share at one moment a tenant has half.
+// A tenant has half of what all share at one moment.
 void Tell(const Quotas& quotas, v1::Quotas* message) {
   message->set_open_calls(kMaxOpenCalls / 2);
   message->set_open_request_bytes(kMaxOpenRequestBytes / 2);

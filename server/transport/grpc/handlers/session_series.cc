@@ -181,7 +181,7 @@ void Count(const core::ChargeRecord& record, Series* series) {
   }
 }
 
-// Of no kind if there is none.
+// A guarantee without a kind if there is no answer.
 v1::Guarantee EpsilonOf(const Series& series, const std::map<int64_t, int64_t>& counts) {
   accounting::Question question;
   question.accountant = series.accountant;

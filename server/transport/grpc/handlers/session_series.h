@@ -13,7 +13,7 @@ namespace epsledger::transport {
 
 // Epsilons, by what was charged and what was asked of it.
 using SeriesCache = AnswerCache<v1::Guarantee>;
-// Of half a kilobyte each: a hundred charts.
+// Half a kilobyte each: a hundred charts.
 inline constexpr size_t kMaxCachedSeriesPoints = 10'000;
 
 // SessionService.GetSessionSeries: every point is a composition of its own of what was charged up

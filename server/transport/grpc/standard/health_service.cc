@@ -32,7 +32,7 @@ Response::ServingStatus StatusOf(bool serving) {
 // skips what changed while the client took nothing.
 class HealthService::Watch final : public wire::StreamedCall {
  public:
-  // Of a service that is not `known` there is one status, for ever.
+  // A service that is not `known` has one status, for ever.
   Watch(std::shared_ptr<const HealthService> service, bool known,
         std::unique_ptr<wire::StreamClient> client)
       : service_(std::move(service)), known_(known), outbox_(std::move(client)) {}

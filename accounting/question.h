@@ -85,7 +85,7 @@ struct Question {
 // OK if every field of the question is in its domain. Otherwise INVALID_ARGUMENT with the first
 // offending field as the request names it: "query.epsilonAtDelta: got 1.5, want in [0, 1]".
 absl::Status Validate(const Question& question);
-// Of one of its fields.
+// The same for one of its fields.
 absl::Status Validate(Accountant accountant);
 absl::Status Validate(const Query& query);
 

@@ -26,7 +26,7 @@ class Composition {
   virtual absl::StatusOr<Guarantee> Delta(double epsilon) const = 0;
   // UNIMPLEMENTED unless overridden.
   virtual absl::StatusOr<Guarantee> RenyiDivergence(double order) const;
-  // Of one direction, or of both: see TypeTwoErrorAt. Unless overridden, a lower bound from the
+  // For one direction, or for both: see TypeTwoErrorAt. Unless overridden, a lower bound from the
   // upper bounds that Delta answers ([DRS19] Prop 2.12).
   virtual absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const;
   // Unless overridden, an APPROXIMATION with its regret from some 170 answers of Delta, which

@@ -54,7 +54,7 @@ struct AuditAnswer {
   std::optional<double> mu_lower;
   // Two arms, with scores: what the scores were cut at.
   std::optional<double> threshold;
-  // What was counted. Of several numbers of guesses, the one that shows most.
+  // What was counted; with several numbers of guesses, for the one that shows most.
   std::variant<TwoArmCounts, OneRunCounts> counts;
   // Two arms: both hold with probability >= confidence.
   std::optional<double> true_positive_rate_lower;

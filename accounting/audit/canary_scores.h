@@ -12,7 +12,7 @@ namespace epsledger::accounting {
 // What an attack says of canaries: the higher a score, the more the canary looks like a member.
 // Infinities are scores like others.
 struct CanaryScores {
-  // Of canaries that were in the data set, and of those that were left out.
+  // Scores of canaries that were in the data set, and of those that were left out.
   std::vector<double> members;
   std::vector<double> non_members;
 };

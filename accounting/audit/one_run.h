@@ -18,8 +18,8 @@ namespace epsledger::accounting {
 struct OneRunCounts {
   // Canaries whose inclusion was drawn.
   int64_t canaries = 0;
-  // Of how many the attack said in or out, at most; fixed before the run. The others it abstains
-  // from.
+  // The attack says "in" or "out" of at most so many canaries, a number fixed before the run. It
+  // abstains from the others.
   int64_t guesses = 0;
   // How many of the guesses were right.
   int64_t correct = 0;
@@ -46,9 +46,9 @@ double OneRunPValue(const OneRunCounts& counts, double epsilon, double delta);
 absl::StatusOr<double> OneRunEpsilonLowerBound(const OneRunCounts& counts,
                                                const AuditTarget& target);
 
-// Of `guesses` guesses, half say "in" of the highest scores and half say "out" of the lowest; one
-// more "in" if the number is odd. Canaries with one score are guessed alike or not at all: a half
-// that would end among them ends before them, and takes them all if that leaves no more than
+// Half of `guesses` guesses say "in" of the highest scores and half say "out" of the lowest; one
+// more says "in" if the number is odd. Canaries with one score are guessed alike or not at all: a
+// half that would end among them ends before them, and takes them all if that leaves no more than
 // `guesses`. What is not guessed counts as wrong: a guesser that orders ties by a coin has as many
 // right, so the theorem holds of these counts, and no order of ties decides what is proved.
 // Validates the scores, and guesses in [1, number of scores].

@@ -54,7 +54,7 @@ enum class AuditObjective : uint8_t { kEpsilon, kMu };
 struct TwoArmScoreAudit {
   // "Member" is said of scores >= threshold.
   double threshold = 0;
-  // Of the scores that did not choose the threshold.
+  // Counts of the scores that did not choose the threshold.
   TwoArmCounts counts;
   TwoArmAudit audit;
 };

@@ -327,7 +327,7 @@ std::vector<std::complex<double>> TiltedLoss::CharacteristicFunctionMinusOne(dou
 }
 
 double TiltedLoss::Error(double frequency) const {
-  // Of each |u| <= min(2, |y L|): so many steps of 8 roundings, of sizes up to |u|; the sums. 8
+  // For each |u| <= min(2, |y L|): so many steps of 8 roundings, of sizes up to |u|; the sums. 8
   // roundings of the angle and of the turn. And the errors of L and of the weights.
   const double size = std::min(2.0, frequency * mean_loss_);
   return quadrature_error_ + frequency * (phase_error_ + 2.1 * weight_error_) +

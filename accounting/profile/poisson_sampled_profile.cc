@@ -71,8 +71,8 @@ AddPoint AddEpsilon(double epsilon, double q, double rest, double log_q) {
                                       std::abs(std::log(point.c + point.c_error)) + 1)};
     return point;
   }
-  // Of q e^epsilon / c (exp one ulp, a product, a quotient) and of y / c (expm1 one ulp, a
-  // quotient).
+  // The rounding of q e^epsilon / c (exp one ulp, a product, a quotient) and of y / c (expm1 one
+  // ulp, a quotient).
   const double relative = 2.1 * kUlp + 1.01 * point.c_error / (point.c - point.c_error);
   const double z = y / point.c;  // the mapped e^epsilon - 1
   if (z >= -0.5) {

@@ -16,7 +16,7 @@ namespace epsledger {
 // Thread-safe.
 class SeenHeads {
  public:
-  // Of an answer; what it tells is forgotten if a newer one was seen, or the hash is not one.
+  // Remembers the head of an answer, unless a newer one was seen or the hash is none.
   void Remember(const std::string& session_name, std::int64_t sequence, const std::string& hash,
                 const std::string& tag) ABSL_LOCKS_EXCLUDED(mutex_);
 

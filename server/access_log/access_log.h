@@ -54,8 +54,8 @@ class AccessLog {
   static constexpr double kStrangerLinesPerSecond = 100;
 
   // `path`: "-" is the standard output. The file is made readable to its owner alone, appended to,
-  // and opened anew after it was moved or removed. Of charges that were accepted one in
-  // `accepted_sample` gets a line; everything else has one. NOT_FOUND and others if it cannot be
+  // and opened anew after it was moved or removed. One in `accepted_sample`
+  // accepted charges gets a line; everything else has one. NOT_FOUND and others if it cannot be
   // opened. REQUIRES: accepted_sample >= 1.
   static absl::StatusOr<std::unique_ptr<AccessLog>> Open(std::string path, int64_t accepted_sample);
   // Writes what waits.

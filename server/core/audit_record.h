@@ -14,7 +14,7 @@ namespace epsledger::core {
 struct AuditRecord {
   accounting::AuditMethod method = accounting::AuditMethod::kTwoArmThreshold;
   accounting::AuditHypothesis hypothesis = accounting::AuditHypothesis::kNone;
-  // Of the epsilon at `delta`, at this confidence.
+  // A lower bound on the epsilon at `delta`, at this confidence.
   double epsilon_lower = 0;
   double delta = 0;
   double confidence = 0;

@@ -48,11 +48,11 @@ struct CostKey {
 
 // A reference for one filter.
 struct ReferenceWanted {
-  // Of a budget's cap, or, with session_id, of a session's own.
+  // Whose cap: a budget's, or, with session_id, a session's own.
   std::string budget_id;
   std::string session_id;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
-  // Of a cap in (epsilon, delta), with what units may take of its delta, or of one in so many
+  // The cap: in (epsilon, delta), with what units may take of its delta, or in a number of
   // units.
   double epsilon = 0;
   double delta = 0;
@@ -61,7 +61,7 @@ struct ReferenceWanted {
   // taken that serves more workloads.
   accounting::MechanismEvent event;
   bool suggested = false;
-  // Of a successor: the reference whose pair and slack a unit it keeps.
+  // For a successor: the reference whose pair and slack per unit it keeps.
   std::shared_ptr<const UnitReference> carried = nullptr;
 };
 

@@ -60,7 +60,7 @@ struct Facts {
   // What the epsilon is of: of a budget its cap, of a DECLARED session its whole plan, of an
   // ADAPTIVE one what it was charged.
   std::vector<accounting::CountedEvent> events;
-  // Of a budget whose cap is in (epsilon, delta) or pure epsilon: what its filter keeps, as it is.
+  // For a cap in (epsilon, delta) or pure epsilon: what the budget's filter keeps, as it is.
   // The accountants round delta before they look at it, and see nothing at the cap's own.
   // With the filter's tolerance in it.
   std::optional<accounting::ApproximateDp> kept_by_filter;

@@ -72,7 +72,7 @@ class Replica {
   // Entries that were published, and that the ledgers must hold, if one of the store's own
   // incarnations published them. A ledger that lacks one is put in
   // quarantine, unless the entry is known to be lost; where the ledger is gone all of its tenant's
-  // are. Of the ledger of access the log tells.
+  // are. The log tells of the ledger of access.
   void CheckPublished(const std::vector<core::NamedEntry>& entries, HashLookup hash_of);
 
   // Budgets that the command names and that no ledger here has, as core::StoredId.

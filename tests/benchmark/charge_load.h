@@ -53,7 +53,7 @@ class ChargeLoad {
   void Done(const Call& call, const grpc::Status& status, bool accepted);
 
   std::vector<Connection> connections_;
-  // Of seven digits.
+  // Seven digits.
   int64_t next_id_ = 1'000'000;
   Shape shape_;
   std::chrono::steady_clock::time_point end_;

@@ -48,7 +48,7 @@ constexpr PostgresStatement kUpdateHeads = {
     " WHERE l.ledger_id = new.ledger_id"};
 constexpr PostgresStatement kCommit = {"COMMIT"};
 
-// Of seven digits, as those of the measured charges.
+// Seven digits, as in the measured charges.
 constexpr int64_t kFirstChargeId = 1'000'000;
 
 void Check(const absl::Status& status) {

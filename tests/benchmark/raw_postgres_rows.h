@@ -18,7 +18,7 @@ class RawPostgresRows {
  public:
   struct Shape {
     int ledgers = 1;
-    // Of each ledger, which charge in turn, `run` charges each time.
+    // Sessions of each ledger. They charge in turn, `run` charges each time.
     int sessions = 1;
     int run = 1;
     int content_bytes = 62;

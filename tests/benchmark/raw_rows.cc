@@ -10,7 +10,7 @@
 namespace epsledger {
 namespace {
 
-// Of a charge of a Gaussian mechanism with a charge id of seven digits.
+// The size of a charge of a Gaussian mechanism with a charge id of seven digits.
 constexpr size_t kContentBytes = 62;
 
 void Check(bool good, sqlite3* database) {

@@ -46,7 +46,7 @@ int64_t Setting(const char* name, int64_t otherwise) {
 struct Asked {
   core::SessionName session;
   std::vector<std::string> ids;
-  // Of the first acknowledgement; empty as long as the outcome is unknown.
+  // What the first acknowledgement said. Empty as long as the outcome is unknown.
   std::vector<core::ChargeRecord> acknowledged;
 };
 

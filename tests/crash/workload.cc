@@ -406,7 +406,7 @@ class Workload::Worker {
   const std::string budget_;
   const std::string name_;
   std::vector<Server> servers_;
-  // Of the server that the operation is asked of: an outcome that is unknown is asked for there.
+  // The budgets of the server that is asked: an unknown outcome is asked for there.
   Budgets* budgets_ = nullptr;
   Sessions* sessions_ = nullptr;
   Charges* charges_ = nullptr;

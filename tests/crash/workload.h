@@ -54,7 +54,8 @@ class Workload {
     std::function<void(int64_t done)> after_operation = {};
   };
 
-  // The server must be at `address` whenever it runs. Of several, each operation is asked of any.
+  // The server must be at `address` whenever it runs. With several, each operation goes to any of
+  // them.
   Workload(std::string address, Options options)
       : Workload(std::vector<std::string>{std::move(address)}, std::move(options)) {}
   Workload(std::vector<std::string> addresses, Options options);

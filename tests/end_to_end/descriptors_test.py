@@ -57,7 +57,7 @@ class DescriptorsTest(unittest.TestCase):
             deadline = time.monotonic() + PATIENCE_SECONDS
             while len(os.listdir("/proc/%d/fd" % pid)) < DESCRIPTORS:
                 self.assertLess(time.monotonic(), deadline, "the descriptors were never all taken")
-            # Of a second in which connections wait to be accepted, a loop that tries again at once takes all.
+            # A loop that tries again at once takes a whole second in which connections wait to be accepted.
             began, used = time.monotonic(), self.processor_seconds(pid)
             time.sleep(1)
             self.assertLess(self.processor_seconds(pid) - used, 0.4 * (time.monotonic() - began))

@@ -37,7 +37,7 @@ constexpr int kClients = 16;  // each on a connection and a session of its own
 constexpr int kOverload = 10;
 constexpr int kMostInFlight = 1024;
 constexpr double kUnit = 1.0 / (1 << 20);  // dyadic: spent is exactly the number of charges
-// Of what the server holds for calls: ten times as many calls more may not cost more than this.
+// What the server holds for calls: ten times as many more calls may not cost more than this.
 constexpr long kMemoryGrowthKb = 32 << 10;
 
 double OverloadSeconds() {

@@ -179,7 +179,7 @@ class _Budget:
         self.spec, self.filter = spec, dict(filter, cells=[dict(cell) for cell in filter["cells"]])
         self.children = []
         self.reference = None  # ReferenceFixed
-        # Of each filter from here up to the root: what the sessions of this very budget paid there, cell by cell.
+        # For each filter from here up to the root: what the sessions of this very budget paid there, cell by cell.
         self.paid = {}
 
     @property

@@ -114,7 +114,7 @@ class UnitsTest(unittest.TestCase):
                                  r"(\d+) references and prices proved again" % root, line)
             self.assertIsNotNone(found, line)
             references = sum(1 for budget in ledger.budgets.values() if budget.reference is not None)
-            # Of a reference: that its units fit the cap, and that a use of it is one unit.
+            # What a reference must hold: its units fit the cap, and that a use of it is one unit.
             self.assertEqual((int(found[1]), found[2], int(found[3])),
                              (sequence, digest, 2 * references + ledger.price_count + ledger.plan_count))
 

@@ -114,7 +114,7 @@ class Upgrade(unittest.TestCase):
         with open(os.path.join(ROOT, "server", "core", "entry.h"), encoding="utf-8") as stream:
             kinds = dict(re.findall(r"^struct (\w+) \{\n  static constexpr uint8_t kTag = (\d+);", stream.read(), re.MULTILINE))
         self.assertGreater(len(kinds), 10)
-        # Of the ledger of access, which is not exported.
+        # Entries of the ledger of access, which is not exported.
         for kind in ("TokenCreated", "LimitedTokenCreated", "LoginCreated", "TokenRevoked", "CallsDenied", "QuarantineBegun", "QuarantineLifted",
                      "QuarantineLiftProposed"):
             del kinds[kind]

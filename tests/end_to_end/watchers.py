@@ -23,7 +23,7 @@ import threading
 import time
 
 BATCH = 20
-# Of one record; so small that nothing is refused.
+# An event so cheap that nothing is refused.
 EVENT = {"gaussian": {"noiseMultiplier": 1e6}}
 SEQUENCE = re.compile(rb'\nid: budgets/people:(\d+)\nevent: charge\n')
 # What may be added by a longer run: buffers of sockets and of the allocator.

@@ -47,7 +47,7 @@ std::string StartHttp(FuzzedServer& fuzzed) {
   return server.addresses()[0];
 }
 
-// Of a request that may compute for long, the client waits for a second.
+// The client waits for a second for a request that may compute for long.
 std::string Post(const MethodDescriptor& method, const std::string& body) {
   return "POST /" + method.service()->full_name() + "/" + method.name() +
          " HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnect-timeout-ms: 1000\r\n"

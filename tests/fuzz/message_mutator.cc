@@ -29,7 +29,7 @@ class Mutator {
     if (fields == 0) return;
     const FieldDescriptor* field = message->GetDescriptor()->field(Below(fields));
     const Reflection* reflection = message->GetReflection();
-    // Of a message most fields are not set: look among those that are as often.
+    // Most fields of a message are not set: look as often among those that are.
     std::vector<const FieldDescriptor*> set;
     reflection->ListFields(*message, &set);
     if (!set.empty() && Below(2) == 0) field = set[Below(static_cast<int>(set.size()))];

@@ -155,7 +155,7 @@ class PackagesTest(unittest.TestCase):
             stream.write(text.replace("ExecStart=epsledgerd", "ExecStart=" + program))
         done = subprocess.run([tool, "verify", "--man=no", unit], capture_output=True, text=True, timeout=60)
         self.assertNotIn("epsledgerd.service", done.stdout + done.stderr)
-        # Of 100, where more is worse; a unit that confines nothing has 96.
+        # On a scale to 100, where more is worse; a unit that confines nothing has 96.
         run(tool, "security", "--offline=yes", "--threshold=20", unit)
 
     def test_the_server_of_the_package_serves_as_the_unit_starts_it(self):

@@ -121,7 +121,7 @@ TEST(AuditCanaries, HoldsWhatWasCountedAgainstTheChargedEvents) {
   const std::string loose = "events { count: 16 event { gaussian { noise_multiplier: 1 } } } ";
   EXPECT_FALSE(
       Answer("method: TWO_ARM_GDP " + std::string(kTwoArms) + loose).contradicts_certificate());
-  // Of 1000 guesses 900 right: mu = .5 is rejected, mu = 1 is not (.880 is the end).
+  // 900 of 1000 guesses are right: mu = .5 is rejected, mu = 1 is not (.880 is the end).
   const std::string tight = "events { count: 1 event { gaussian { noise_multiplier: 2 } } } ";
   const auto rejected = Answer("method: ONE_RUN_F_DP " + std::string(kOneRun) + tight);
   EXPECT_TRUE(rejected.contradicts_certificate());

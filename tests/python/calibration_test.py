@@ -18,7 +18,7 @@ WIDTH = 1 + 5e-4
 SAMPLE_RATE, STEPS = 0.01, 500
 # What Opacus 1.6 makes of it: get_noise_multiplier(..., accountant="prv").
 OPACUS_NOISE = 0.8544921875
-# Of what privacy loss distributions admit; the rest is slack, and the delta of a portfolio's other filters.
+# The share of what privacy loss distributions admit; the rest is slack, and the delta of a portfolio's other filters.
 LEAST_SHARE = 0.93
 
 

@@ -32,7 +32,7 @@ def main(build, file):
     if not result.testsRun and not result.skipped:
         print("%s holds no test" % file)
         return 1
-    # Of a class whose setUpClass skipped it no test is in testsRun.
+    # If setUpClass skips a class, none of its tests is in testsRun.
     ran = result.testsRun - sum(isinstance(test, unittest.TestCase) for test, _ in result.skipped)
     return 0 if ran > 0 else SKIPPED
 

@@ -163,7 +163,7 @@ void Calibrate(Invocation& invocation, CalibrateFlags flags) {
   if (flags.noise_multiplier && !event.any() && flags.history.events_file.empty()) {
     event.gaussian = 1;  // sought
   }
-  // Of an event in JSON the sampling is in the JSON.
+  // The JSON of an event says how it is sampled.
   if (flags.sampling_probability && (!event.json.empty() || !event.any())) {
     event.sampling_probability.reset();
   }

@@ -24,7 +24,7 @@ class LedgerExport {
 
   std::int64_t entry_count() const { return entry_count_; }
   const std::string& hash() const { return hash_; }
-  // Of the entries so far (RFC 6962).
+  // The root over the entries so far (RFC 6962).
   std::string MerkleRoot() const;
 
  private:

@@ -11,9 +11,9 @@ export type Route =
   | { page: 'overview' }
   | { page: 'login' }
   | { page: 'server' }
-  // Of all budgets, or of one and everything below it.
+  // Refusals of all budgets, or of one and everything below it.
   | { page: 'refusals'; budget?: string }
-  // Of the ledger of one tree of budgets.
+  // The ledger of one tree of budgets.
   | { page: 'audit'; budget?: string }
   | { page: 'budget'; budget: string }
   | { page: 'session'; budget: string; session: string }

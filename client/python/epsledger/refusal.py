@@ -27,7 +27,7 @@ class Refusal:
     requested: float = 0
     #: How many single uses of the event would still have fitted everywhere.
     steps_that_fit: int = 0
-    #: With POLICY_VIOLATION: what the policy wants. Of a calibration: what else to ask for.
+    #: With POLICY_VIOLATION: what the policy wants. For a calibration: what else to ask for.
     remedy: str = ""
 
     @classmethod

@@ -215,7 +215,7 @@ absl::StatusOr<LocatedData> Assemble(const std::string& name, FoundFiles found,
                          found.is_known ? " records, every fourth from the first"
                                         : " records, by a hash of each; they have no guarantee");
   }
-  // Of private records their number is private.
+  // The number of private records is private.
   const std::string count =
       found.is_known ? absl::StrCat(data.train.labels.size(), " records") : "its records";
   data.description =

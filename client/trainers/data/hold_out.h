@@ -7,7 +7,7 @@
 
 namespace epsledger::trainers {
 
-// Of a set without a test file, the share that is held out is one in so many.
+// One in so many records is held out of a set without a test file.
 inline constexpr int kHoldOutEvery = 4;
 
 // A set in two parts, by the numbers of its records, ascending.

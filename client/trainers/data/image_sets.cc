@@ -27,8 +27,8 @@ struct KnownBytes {
   const char* sha256;  // of the bytes after decompression
 };
 
-// Of the four files as Y. LeCun, C. Cortes and C. Burges published them. Their MD5 sums are
-// 6bbc9ace..., a25bea73..., 2646ac64... and 27ae3e4e..., those in every list of them.
+// The checksums of the four files as Y. LeCun, C. Cortes and C. Burges published them. Their MD5
+// sums are 6bbc9ace..., a25bea73..., 2646ac64... and 27ae3e4e..., those in every list of them.
 constexpr std::array<KnownBytes, 4> kMnist = {{
     {"train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
     {"train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
@@ -80,7 +80,7 @@ LocatedImages Assemble(const std::string& name, LabeledImages train, LabeledImag
                         .held_out = {std::move(held_out)},
                         .class_count = kClassCount,
                         .description = {}};
-  // Of private records their number is private.
+  // The number of private records is private.
   const std::string count =
       is_known ? absl::StrCat(located.train.labels.size(), " images") : "its images";
   located.description = absl::StrCat(

@@ -67,7 +67,7 @@ absl::StatusOr<double> SamplingProbability(const CommandLine& options,
   return probability;
 }
 
-// Of a run that goes on: it is charged where it was, and with the noise that it had.
+// A run that goes on is charged where it was, and with the noise that it had.
 absl::Status TakeIdentity(const RunIdentity& identity, const std::string& settings,
                           LedgerFlags& flags) {
   if (identity.budget != flags.budget || identity.session != flags.session) {

@@ -16,7 +16,7 @@ namespace epsledger::trainers::fsdp {
 struct NoiseShares {
   double embedding = 0;
   double residual = 0;
-  // Of each indicator's +-1/2, scaled to +-indicator.
+  // The noise on each indicator's +-1/2, scaled to +-indicator.
   double indicator = 0;
   int indicator_count = 0;
 };

@@ -40,7 +40,7 @@ class Progress {
   absl::Status Finish(const TrainingResult& result, const LedgerRelease& release);
 
  private:
-  // Of what `state` would answer with.
+  // Evaluates what `state` would answer with.
   absl::StatusOr<Evaluation> EvaluateState(const TrainingState& state);
 
   const RunReport& report_;

@@ -50,8 +50,9 @@ double McpValue(const McpPenalty& penalty, double t);
 //       0                                              if |s| <= lambda sqrt(shape * step)
 //       s                                              otherwise
 //
-// Of two equally good minimizers it returns 0, so the map is a function of its arguments alone.
-// Always |t| <= |s|, and t is never of the opposite sign. s = +-inf returns s; NaN returns NaN.
+// Between two equally good minimizers it returns 0, so that the map is a function of its arguments
+// alone. Always |t| <= |s|, and t is never of the opposite sign. s = +-inf returns s; NaN returns
+// NaN.
 //
 // The published closed form has shape - 1 for shape - step, which is right only for step = 1;
 // errata 2 and 3 of the README. Cost: a few flops.

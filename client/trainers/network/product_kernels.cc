@@ -95,7 +95,7 @@ Tile TileOf(ProductKernel kernel) {
 }
 
 constexpr Eigen::Index kLargestTile = 32 * 12;
-// Of one block: 256 KB of the left factor, which stays in the second cache.
+// Rows of one block: 256 KB of the left factor, which stays in the second cache.
 constexpr Eigen::Index kBlockRows = 256;
 constexpr Eigen::Index kBlockDepth = 256;
 constexpr std::ptrdiff_t kAlignment = 64;

@@ -37,8 +37,8 @@ Mechanism StepEvent(const RunDescription& description, double noise_multiplier) 
              : Mechanism::PoissonSampled(description.sampling_probability, gaussian);
 }
 
-// Of a cap's delta, what units of a reference may take beside the slack and reserve of their
-// filter; 0 where the filter counts none.
+// What units of a reference may take of a cap's delta, beside the slack and reserve of their
+// filter. 0 if the filter counts no units.
 double ShareOfUnits(ApproximateDpFilter filter) {
   switch (filter) {
     case ApproximateDpFilter::kResidue:

@@ -20,9 +20,9 @@ struct RunDescription {
   std::string display_name;  // "ISTDP on a9a"
   Provenance provenance;
   std::optional<Claim> claim;
-  // Of the Poisson samples that steps run over; 1: every step runs over all records.
+  // The probability of the Poisson samples of steps. 1: every step runs over all records.
   double sampling_probability = 1;
-  // Of a run that goes on from a checkpoint: its session must be there. Another ledger's would know
+  // True if the run goes on from a checkpoint: its session must be there. Another ledger would know
   // nothing of what was released before.
   bool resumes = false;
 };

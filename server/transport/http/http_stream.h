@@ -19,7 +19,7 @@ namespace epsledger::transport {
 
 // A connection's bytes, in plaintext or over TLS: one type for both, and for everything that waits
 // on it, so that what Beast makes of a stream by templates is compiled once. An AsyncStream in the
-// words of Boost.Asio. Of its executor's thread alone.
+// words of Boost.Asio. Its executor's thread alone uses it.
 class HttpStream {
  public:
   using executor_type = boost::beast::tcp_stream::executor_type;

@@ -292,7 +292,7 @@ void Connection::Advance(int32_t id) {
   if (is_whole && !stream->method->takes_stream && stream->requests.empty()) {
     return End(id, *stream, {grpc::StatusCode::INTERNAL, "request: got no message, want one"});
   }
-  // A call without streams is admitted where it is answered. Of a stream the memory is taken before
+  // A call without streams is admitted where it is answered. The memory of a stream is taken before
   // the services look.
   if (is_whole && (stream->method->unary || stream->admitted)) {
     return StartCall(id, *stream);

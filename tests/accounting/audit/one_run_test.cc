@@ -220,7 +220,7 @@ TEST(OneRunEpsilonLowerBound, ShowsAsMuchOfAGaussianAsIsKnown) {
   }
 }
 
-// Of 400 audits at confidence .9, 62 or more above the truth would be chance of 4e-4
+// 62 or more of 400 audits at confidence .9 are above the truth with a chance of 4e-4
 // (two_arm_test).
 TEST(OneRunEpsilonLowerBound, IsBelowTheTruthAsOftenAsItSays) {
   for (const double epsilon : {0.0, 1.0, 4.0}) {

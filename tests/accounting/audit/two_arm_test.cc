@@ -133,7 +133,7 @@ TEST(AuditTwoArmScores, DoesNotTrustTheOrderOfTheScores) {
   EXPECT_LT(sorted, 1);
 }
 
-// Of 400 audits at confidence .9 at most 10% exceed the truth but for chance: 62 of 400 or more are
+// At most 10% of 400 audits at confidence .9 exceed the truth but for chance: 62 of 400 or more are
 // seen with probability below 4e-4 (scipy: binom.sf(61, 400, .1)).
 TEST(AuditTwoArmScores, IsBelowTheTruthAsOftenAsItSays) {
   const AuditTarget target{.delta = 1e-5, .confidence = 0.9};

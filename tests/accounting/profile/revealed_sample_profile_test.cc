@@ -108,7 +108,7 @@ TEST(ReplaceSpecial, NoBlackBoxIsAmplified) {
       // Randomized response of epsilon / 2 has the range epsilon.
       {ExponentialMechanism{1}, WorstOf(0.5, 0)},
       {PermuteAndFlip{1}, WorstOf(0.5, 0)},
-      // Of divergence at most epsilon^2 / 2 at order 1, and epsilon^2 alpha / 2 above.
+      // Its divergence is at most epsilon^2 / 2 at order 1, and epsilon^2 alpha / 2 above.
       {Zcdp{.rho = 0.5}, WorstOf(1, 0)},
       {GaussianDp{1}, WorstOf(0.6, 0)},
   };

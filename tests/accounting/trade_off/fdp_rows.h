@@ -110,7 +110,7 @@ inline constexpr LaplaceTradeOffRow kLaplaceTradeOffRows[] = {
     {5.0, 1.0, 0.0},
 };
 
-// Of f_p = p G_mu + (1 - p) Id.
+// Rows for f_p = p G_mu + (1 - p) Id.
 struct SubsampledRow {
   double mu;
   double probability;

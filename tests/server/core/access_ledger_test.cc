@@ -289,7 +289,7 @@ TEST_F(AccessLedgerTest, AnIncarnationThatHasEndedLostWhatItLostTogether) {
   ASSERT_TRUE(Begin("acme/people", 7).ok());
   ASSERT_TRUE(Begin("acme/people", 5, "earlier").ok());
   ASSERT_TRUE(Lift("acme/people").ok());
-  // Of the present one what was brought, and what comes before it.
+  // The present one knows what was brought, and what comes before it.
   EXPECT_TRUE(IsKnown(7, "present"));
   EXPECT_TRUE(IsKnown(3, "present"));
   EXPECT_FALSE(IsKnown(8, "present")) << "it may be another loss";

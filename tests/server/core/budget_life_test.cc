@@ -367,7 +367,7 @@ TEST_F(BudgetLifeTest, KnowsWhetherAClientSawMoreThanItHolds) {
   };
   const int64_t newest = harness_.entries.back().sequence;
   for (const Entry& entry : harness_.entries) {
-    // Of the older ones the store is asked.
+    // The store is asked about the older ones.
     const std::optional<bool> want =
         entry.sequence + kRecentHashes <= newest ? std::nullopt : std::optional<bool>(true);
     EXPECT_EQ(harness_.ledger.Holds(seen(entry)), want) << entry.sequence;

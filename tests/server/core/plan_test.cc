@@ -167,7 +167,7 @@ TEST(PlanCompositionTest, DoneBeforehandLeavesNothingToTheDecision) {
   }
   EXPECT_EQ(prepared.ledger.session_count(), 1);  // the loud one is refused
   EXPECT_TRUE(prepared.ledger.head() == unprepared.ledger.head());
-  // Of a session that is there nothing is asked.
+  // Nothing is asked about a session that is there.
   EXPECT_THAT(prepared.ledger.PlanDeltas(DeclaredSession("b", "quiet", {})), IsEmpty());
   EXPECT_THAT(prepared.ledger.PlanDeltas(AdaptiveSession("b", "adaptive")), IsEmpty());
   EXPECT_THAT(prepared.ledger.PlanDeltas(DeclaredSession("elsewhere", "s", {})), IsEmpty());

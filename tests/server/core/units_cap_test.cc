@@ -170,7 +170,7 @@ TEST_F(UnitsCapTest, PricesAreNotCarriedToACapOfFewerUnits) {
         << "also what was paid two budgets ago";
     harness.ExpectReplays();
   }
-  // Of a portfolio the units are dead, and the others go on.
+  // In a portfolio the units are dead, and the other filters go on.
   {
     UnitHarness harness;
     harness.Budget("big", ApproximateDpFilter::kPortfolio, Step());

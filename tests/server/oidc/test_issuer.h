@@ -38,7 +38,7 @@ class TestKey {
     cjose_err error{};
     return TestKey(cjose_jwk_create_EC_random(curve, &error), kid);
   }
-  // Of a secret that both ends know.
+  // A key that is a secret which both ends know.
   static TestKey Shared(const std::string& kid, const std::string& secret) {
     cjose_err error{};
     return TestKey(cjose_jwk_create_oct_spec(reinterpret_cast<const uint8_t*>(secret.data()),

@@ -188,7 +188,7 @@ TEST_F(GroupCommitLedgerTest, ReadsThatTakeLongLetChargesIn) {
     ledger_->Read(core::Tenant{}, [&](absl::StatusOr<core::LedgerReader*> reader) {
       seen.push_back((*reader)->AllLedgers().size());
       if (seen.size() > 1) return;
-      // Of another tenant's, whose turn comes before the next read.
+      // A command of another tenant, whose turn comes before the next read.
       ledger_->Submit({"other"},
                       {.body = core::CreateBudget{{.id = "b",
                                                    .cap = core::PureEpsilonCap{1},

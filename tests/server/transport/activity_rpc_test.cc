@@ -98,7 +98,7 @@ TEST_F(ActivityRpc, ASeriesGoesThroughEveryCompositionFromNothingToAllThatWasCha
   EXPECT_EQ(got.attempts(1).sequence(), got.points(36).sequence());
 }
 
-// Of a cap without units: there a block costs what its steps cost one by one.
+// With a cap without units: there a block costs what its steps cost one by one.
 TEST_F(ActivityRpc, WhatIsAheadEndsWhereTheLedgerRefuses) {
   ASSERT_TRUE(client().Charge(kAttempt, "a", kGaussian, 10).ok());
   const v1::GetSessionSeriesResponse got = Series(30).response;

@@ -23,7 +23,7 @@ TEST(ConnectionCounts, OnePeerHasItsShareAndAnotherOneIsServed) {
   EXPECT_EQ(Taken(counts, {"192.0.2.2"}), 10);
   // Written as IPv6, it is the same peer.
   EXPECT_EQ(Taken(counts, {"::ffff:192.0.2.1"}), 0);
-  // Of a household with IPv6, every address is one peer's; of the next one it is not.
+  // All IPv6 addresses of one household are one peer; those of the next one are another.
   EXPECT_EQ(Taken(counts, {"2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3"}), 10);
   EXPECT_EQ(Taken(counts, {"2001:db8:0:1::1"}), 10);
   counts.Remove(make_address("192.0.2.1"));

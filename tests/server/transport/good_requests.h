@@ -90,7 +90,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "close {} }"},
       {"ProposalService.GetProposal", "name: 'budgets/b/proposals/p'"},
       {"ProposalService.ListProposals", "parent: 'budgets/b' page_size: 3 pending_only: true"},
-      // Of another person than the caller.
+      // A proposal of another person than the caller.
       {"ProposalService.ApproveProposal", "name: 'budgets/spare/proposals/q' reason: 'x'"},
       {"ProposalService.RejectProposal", "name: 'budgets/b/proposals/p' reason: 'x'"},
       {"BudgetService.GetBudgetTree", "name: 'budgets/spare'"},

@@ -7,11 +7,11 @@ import type { Charge, ListChargesResponse } from './messages';
 import { useAnswer, type Read } from './read';
 
 const PAGE_SIZE = 1_000;
-/** Of a session with more, the newest are out of reach. */
+/** The newest charges of a session with more are out of reach. */
 export const MOST_CHARGES = 20_000;
 
 interface Place {
-  /** Of the last page that was reached. */
+  /** The token of the last page that was reached. */
   token?: string;
   /** The page before it, which is full and changes no more. */
   before: readonly Charge[];

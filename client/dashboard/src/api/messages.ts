@@ -234,7 +234,7 @@ export interface Refusal {
 export interface Charge {
   name: string;
   event?: MechanismEvent;
-  /** Of a refused charge whose event the ledger does not keep. */
+  /** For a refused charge whose event the ledger does not keep. */
   eventDescription?: string;
   count?: Int64;
   decision?: 'ACCEPTED' | 'REFUSED' | 'DECISION_UNSPECIFIED';

@@ -10,7 +10,7 @@ import type { LedgerChange } from './messages';
 export interface Read<T> {
   /** The newest answer; kept while a newer one is fetched, and while one fails. */
   value?: T;
-  /** Of the newest question. */
+  /** The error of the newest question. */
   error?: ApiError;
   /** True while a question is open. */
   loading: boolean;
@@ -21,7 +21,7 @@ export interface ReadOptions<T> {
   initial?: T;
   /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
   touchedBy?: readonly string[];
-  /** Of those changes, only the ones that this says. */
+  /** Only those of these changes count for which this is true. */
   touchedWhen?: (change: LedgerChange) => boolean;
   /** The answer to the question before stays until there is one to the new question. */
   keepsOld?: boolean;

@@ -25,7 +25,7 @@ export function useSessionsBelow(budget: string): ReadonlySignal<Read<SessionLis
 async function listSessionsBelow(budget: string, abort: AbortSignal): Promise<Result<SessionList>> {
   const tree = await get<GetBudgetTreeResponse>(pathOfResource(budget, 'tree'), {}, abort);
   if (!tree.ok) return tree;
-  // Of a tree of more than a page the first ones are listed.
+  // If the tree has more than a page, the first ones are listed.
   const cutTree = (tree.value.nextPageToken ?? '') !== '';
   const sessions: Session[] = [];
   for (const { name } of tree.value.budgets ?? []) {

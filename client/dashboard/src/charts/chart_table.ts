@@ -5,7 +5,7 @@ export interface ChartTable {
   columns: readonly string[];
   /** Rounded for reading, each to its safe side. */
   rows: readonly (readonly string[])[];
-  /** Of the CSV; unset: as `columns`. */
+  /** The columns of the CSV; unset: as `columns`. */
   exactColumns?: readonly string[];
   /** With every digit. */
   exactRows: readonly (readonly CsvCell[])[];

@@ -76,7 +76,7 @@ export function profileWords(point: ProfilePoint | undefined): string {
     : `The history is (epsilon ${roundedUp(point.epsilon)}, delta ${delta})-differentially private.`;
 }
 
-/** Of the whole curve, and from where on delta is at most `wanted`, "1e-5": at `reached`, or nowhere. */
+/** The whole curve in words; delta is at most `wanted`, "1e-5", from `reached` on, or nowhere. */
 export function profileSummary(
   points: readonly ProfilePoint[],
   reached: number,

@@ -78,7 +78,7 @@ export function shownBounds(bounds: readonly AttackBounds[], view: TradeOffView)
   return view === 'trade-off' ? [...bounds] : bounds.filter(({ falseAlarm }) => falseAlarm > 0);
 }
 
-/** Of what `shownBounds` returned. */
+/** `bounds` is what `shownBounds` returned. */
 export function tradeOffCurves(
   bounds: readonly AttackBounds[],
   view: TradeOffView,

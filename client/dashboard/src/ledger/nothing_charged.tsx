@@ -5,7 +5,7 @@ import { Empty } from '../design/notice';
 /** In place of numbers of nothing: the command that changes that. */
 export function NothingCharged({ session }: { session: Session }) {
   const planned = session.plan?.events?.[0]?.event;
-  // Of a plan only what is in it is accepted.
+  // A plan accepts only what is in it.
   const event =
     planned === undefined
       ? '--gaussian 1.1 --sampling-probability 0.01'

@@ -17,7 +17,7 @@ export interface Plan {
 
 export type PlanField = 'noise' | 'sampling' | 'steps' | 'target';
 
-/** Of the address; what it does not say, of `otherwise`. */
+/** The plan in the address; what the address does not say comes from `otherwise`. */
 export function planOfQuery(otherwise: Partial<Plan> = {}): Plan {
   const said = (name: keyof Plan) => query.value.get(name) ?? otherwise[name] ?? '';
   const relation = said('relation');

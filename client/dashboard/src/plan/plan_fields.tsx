@@ -10,7 +10,7 @@ const RELATIONS: RelationKind[] = ['ADD_OR_REMOVE_ONE', 'REPLACE_ONE', 'REPLACE_
 
 interface PlanFieldsProps {
   plan: Plan;
-  /** Of the server, to be shown at the field that it names. */
+  /** The server's error, shown at the field that it names. */
   error?: ApiError;
   /** Without a session, which relation is meant is a question too. */
   withRelation: boolean;

@@ -15,7 +15,7 @@ interface PlannerFitProps {
 type State = { asking: true } | { noise: number } | { words: string };
 
 export function PlannerFit({ session, plan, event }: PlannerFitProps) {
-  // Of the plan that it was asked for: another plan has none yet.
+  // The fit belongs to the plan that it was asked for: another plan has none yet.
   const key = JSON.stringify([session, event, plan.steps]);
   const [found, setFound] = useState<{ key: string; state: State } | undefined>();
   const open = useRef<AbortController | undefined>(undefined);

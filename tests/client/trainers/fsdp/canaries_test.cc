@@ -166,7 +166,7 @@ TEST(CanaryScores, SeparateTheMembersThatAModelMemorised) {
       ++surprising;
     }
   }
-  // Of those that were left out the model knows a tenth or so, by luck.
+  // The model knows a tenth or so of those that were left out, by luck.
   EXPECT_GT(surprising, 0.65 * static_cast<double>(200 - canaries->member_count()));
 
   // And the audit says so: no run of epsilon 1 looks like this one.

@@ -15,7 +15,7 @@
 
 namespace epsledger::trainers {
 
-// Of every audit here: they hold with probability 1 - 1e-6, and noise is seeded beside.
+// The target of every audit here: it holds with probability 1 - 1e-6, and noise is seeded.
 inline constexpr accounting::AuditTarget kSureTarget{.delta = 1e-5, .confidence = 1 - 1e-6};
 
 // What a trainer was charged for, each once or more.
@@ -62,7 +62,7 @@ inline AuditedCharge AuditAgainst(accounting::Question history, bool with_certif
   return audited;
 }
 
-// Of Gaussian releases without sampling, whose trade-off function is Gaussian.
+// For Gaussian releases without sampling, whose trade-off function is Gaussian.
 inline AuditedCharge AuditGaussian(
     accounting::CanaryScores scores, Charges charges,
     accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne) {
@@ -76,7 +76,7 @@ inline AuditedCharge AuditGaussian(
   return AuditAgainst(std::move(history), true, std::move(question));
 }
 
-// Of anything, without a hypothesis. No certificate: of a sampled history that is 400 queries.
+// For anything, without a hypothesis. No certificate: a sampled history would take 400 queries.
 inline AuditedCharge AuditByCounting(accounting::CanaryScores scores, Charges charges,
                                      const accounting::AuditTarget& target = kSureTarget) {
   accounting::Question history;

@@ -87,7 +87,7 @@ class SlowScattering {
     return result;
   }
 
-  // Of a plane at full resolution or at half of it.
+  // For a plane at full resolution or at half of it.
   void AppendLowPass(const Eigen::MatrixXd& plane, std::vector<double>* maps) const {
     const auto n = static_cast<int>(plane.rows());
     // The band-limited low pass of n samples: g(d) = sum over |k| <= n / 2 of g_hat(k) cos(...) /

@@ -26,7 +26,7 @@ std::vector<core::SessionName> Fill(WaitingClient& client) {
   return sessions;
 }
 
-// Of what the servers have read.
+// Damage to what the servers have read.
 const struct Damage {
   const char* sql;
   bool found_at_start;  // by replaying; otherwise as a quarantined ledger

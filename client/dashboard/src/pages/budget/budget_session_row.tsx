@@ -50,7 +50,7 @@ export function BudgetSessionRow({
           events: session.history ?? [],
           query: { renyiDivergenceAtOrder: order },
         },
-    // Of the same order: rows are made anew for another one.
+    // The order is the same: rows are made again for another one.
     { keepsOld: true },
   );
   const divergence = numberOf(computed.value.value?.upper);

@@ -9,9 +9,9 @@
 
 namespace epsledger::trainers::istdp {
 
-// What a run that was cut off is gone on from. Public: it holds released values and settings, and
+// Where a run that was cut off continues. Public: it holds released values and settings, and
 // nothing of the records or of the noise. Steps that were charged after it was written are lost
-// with their noise; going on draws fresh noise in a new attempt and charges again.
+// with their noise; a run that continues draws fresh noise in a new attempt and charges again.
 struct Checkpoint {
   std::string budget;
   std::string session;   // its last segment

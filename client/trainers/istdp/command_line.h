@@ -67,8 +67,8 @@ struct ParsedCommandLine {
 };
 ParsedCommandLine ParseCommandLine(int argc, char** argv);
 
-// What a checkpoint must have been made with to be gone on from: everything that decides what a
-// step does, on one line.
+// Everything that decides what a step does, on one line. A run continues only from a checkpoint
+// that was written with the same text.
 std::string SettingsText(const CommandLine& options);
 
 }  // namespace epsledger::trainers::istdp

@@ -16,7 +16,7 @@
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/profiles_of.h"
 #include "accounting/renyi/conversion.h"
-#include "accounting/renyi/profile.h"
+#include "accounting/renyi/divergences.h"
 #include "accounting/trade_off/gaussian_summary.h"
 #include "accounting/trade_off/tabulated_trade_off.h"
 #include "accounting/trade_off/trade_off_function.h"
@@ -108,7 +108,7 @@ class PldComposed final : public Composition {
   // `reverses` is empty where `directions` is about both orders of every pair.
   PldComposed(Accountant accountant, std::vector<DirectedComposition> directions,
               std::vector<DirectedComposition> reverses, bool two_sided,
-              std::optional<RenyiProfile> renyi, std::vector<CountedParameters> responses,
+              std::optional<RenyiDivergences> renyi, std::vector<CountedParameters> responses,
               const CompositionOptions& options)
       : Composition(accountant),
         directions_(std::move(directions)),
@@ -283,7 +283,7 @@ class PldComposed final : public Composition {
   mutable std::vector<DirectedComposition> reverses_;
   mutable std::shared_ptr<const TabulatedTradeOff> curve_;
   const bool two_sided_;
-  const std::optional<RenyiProfile> renyi_;
+  const std::optional<RenyiDivergences> renyi_;
   const std::vector<CountedParameters> responses_;
   double largest_loss_ = 0;
   double finite_loss_ = 0;
@@ -354,9 +354,9 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
     (one && !adds ? reverses : directions)
         .emplace_back(std::move(add), ContourOf(pairs, all_pairs, mu, Adjacency::kAdd));
   }
-  std::optional<RenyiProfile> renyi;
+  std::optional<RenyiDivergences> renyi;
   if (options.group_size == 1) {
-    absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(uses, setting, asked_by);
+    absl::StatusOr<RenyiDivergences> created = RenyiDivergences::Create(uses, setting, asked_by);
     if (created.ok()) renyi = *std::move(created);
   }
   return std::make_unique<PldComposed>(asked_by, std::move(directions), std::move(reverses),

@@ -8,8 +8,8 @@
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/event/domain.h"
 #include "accounting/renyi/conversion.h"
+#include "accounting/renyi/divergences.h"
 #include "accounting/renyi/moments.h"
-#include "accounting/renyi/profile.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -18,7 +18,7 @@ constexpr char kComposition[] = "[Mironov17] Prop 1";
 
 class RenyiComposed final : public Composition {
  public:
-  RenyiComposed(Accountant accountant, RenyiProfile profile)
+  RenyiComposed(Accountant accountant, RenyiDivergences profile)
       : Composition(accountant), profile_(std::move(profile)) {}
 
   absl::StatusOr<Guarantee> Epsilon(const EpsilonAtDelta& at) const override {
@@ -59,7 +59,7 @@ class RenyiComposed final : public Composition {
         profile_.delta_sum() > 0 ? " ; [KOV15] Thm 3.1" : "");
   }
 
-  const RenyiProfile profile_;
+  const RenyiDivergences profile_;
 };
 
 }  // namespace
@@ -68,8 +68,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByRenyi(const std::vector<Us
                                                             const Setting& setting,
                                                             const CompositionOptions& options,
                                                             Accountant accountant) {
-  absl::StatusOr<RenyiProfile> profile =
-      RenyiProfile::Create(uses, setting, accountant, options.group_size);
+  absl::StatusOr<RenyiDivergences> profile =
+      RenyiDivergences::Create(uses, setting, accountant, options.group_size);
   if (!profile.ok()) return profile.status();
   return std::make_unique<RenyiComposed>(accountant, *std::move(profile));
 }

@@ -14,7 +14,7 @@
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/conversion.h"
-#include "accounting/renyi/profile.h"
+#include "accounting/renyi/divergences.h"
 #include "accounting/zcdp/zcdp.h"
 
 namespace epsledger::accounting {
@@ -131,7 +131,7 @@ double SumOver(const MechanismEvent& event, Cost cost) {
 
 // `renyi`: the event's Renyi profile, where it has one without a delta.
 double CostIn(const MechanismEvent& event, const Setting& setting,
-              const std::optional<RenyiProfile>& renyi, const FilterCell& cell,
+              const std::optional<RenyiDivergences>& renyi, const FilterCell& cell,
               absl::FunctionRef<bool()> abandoned) {
   switch (cell.quantity) {
     case CellQuantity::kEpsilon:
@@ -277,10 +277,10 @@ absl::StatusOr<std::vector<double>> CostUpperBounds(const MechanismEvent& event,
     return costs;
   }
   const Setting setting{.relation = relation};
-  std::optional<RenyiProfile> renyi;
+  std::optional<RenyiDivergences> renyi;
   if (std::any_of(cells.begin(), cells.end(),
                   [](const FilterCell& cell) { return cell.quantity == CellQuantity::kRenyi; })) {
-    absl::StatusOr<RenyiProfile> created = RenyiProfile::Create(
+    absl::StatusOr<RenyiDivergences> created = RenyiDivergences::Create(
         Flatten(event), setting, Accountant::kRenyi, /*group_size=*/1, abandoned);
     if (absl::IsCancelled(created.status())) return created.status();
     if (created.ok() && !(created->delta_sum() > 0)) renyi = *std::move(created);

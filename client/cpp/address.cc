@@ -11,7 +11,7 @@ namespace {
 
 // Removes ":port"; false if what follows the colon is not a port.
 bool RemovePort(std::string_view* host) {
-  const std::size_t colon = host->rfind(':');
+  const size_t colon = host->rfind(':');
   if (colon == std::string_view::npos) return true;
   const std::string_view port = host->substr(colon + 1);
   if (port.empty() || port.find_first_not_of("0123456789") != std::string_view::npos) return false;
@@ -24,7 +24,7 @@ bool RemovePort(std::string_view* host) {
 bool IsLocalAddress(std::string_view address) {
   if (address.starts_with("unix:") || address.starts_with("unix-abstract:")) return true;
   if (address.starts_with("[")) {
-    const std::size_t end = address.find(']');
+    const size_t end = address.find(']');
     if (end == std::string_view::npos) return false;
     std::string_view rest = address.substr(end + 1);
     if (!RemovePort(&rest) || !rest.empty()) return false;

@@ -206,12 +206,12 @@ absl::StatusOr<double> Client::CalibrateNoiseMultiplier(const NoiseCalibration& 
   return answer->value();
 }
 
-Watch Client::WatchBudget(const std::string& name, std::int64_t after_sequence,
+Watch Client::WatchBudget(const std::string& name, int64_t after_sequence,
                           ChangeCallback callback) {
   return WatchSession(BudgetName(name), after_sequence, std::move(callback));
 }
 
-Watch Client::WatchSession(const std::string& name, std::int64_t after_sequence,
+Watch Client::WatchSession(const std::string& name, int64_t after_sequence,
                            ChangeCallback callback) {
   auto impl = std::make_unique<Watch::Impl>();
   impl->connection = impl_->connection;

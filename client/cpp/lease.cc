@@ -15,7 +15,7 @@ absl::Status OfAnotherProcess() {
       "this lease was acquired before a fork: acquire one of this process's own");
 }
 
-v1::SettleLeaseRequest SettleRequest(const std::string& name, std::int64_t used_count) {
+v1::SettleLeaseRequest SettleRequest(const std::string& name, int64_t used_count) {
   v1::SettleLeaseRequest request;
   request.set_name(name);
   request.set_used_count(used_count);
@@ -94,9 +94,9 @@ const std::string& Lease::name() const {
 
 const Mechanism& Lease::mechanism() const { return impl_->mechanism; }
 
-std::int64_t Lease::granted_count() const { return impl_ == nullptr ? 0 : impl_->granted_count; }
+int64_t Lease::granted_count() const { return impl_ == nullptr ? 0 : impl_->granted_count; }
 
-std::int64_t Lease::used_count() const {
+int64_t Lease::used_count() const {
   if (impl_ == nullptr) return 0;
   absl::MutexLock lock(&impl_->mutex);
   return impl_->used_count;

@@ -20,13 +20,13 @@ struct Lease::Impl {
   std::shared_ptr<Connection> connection;
   std::string name;
   std::string charge_name;
-  std::int64_t sequence = 0;
+  int64_t sequence = 0;
   Mechanism mechanism;
-  std::int64_t granted_count = 0;
+  int64_t granted_count = 0;
   pid_t process = 0;  // that acquired it
 
   absl::Mutex mutex;
-  std::int64_t used_count ABSL_GUARDED_BY(mutex) = 0;
+  int64_t used_count ABSL_GUARDED_BY(mutex) = 0;
   bool ended ABSL_GUARDED_BY(mutex) = false;  // Settle was called
   bool settled ABSL_GUARDED_BY(mutex) = false;
 };

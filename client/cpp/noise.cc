@@ -56,7 +56,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
     return absl::InvalidArgumentError(
         absl::StrCat("noise multiplier * contribution: got ", deviation, ", want at least 1e-295"));
   }
-  for (std::size_t i = 0; i < sum.size(); ++i) {
+  for (size_t i = 0; i < sum.size(); ++i) {
     if (!std::isfinite(sum[i])) {
       return absl::InvalidArgumentError(
           absl::StrCat("sum[", i, "]: got ", sum[i], ", want a finite number"));
@@ -69,7 +69,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
   absl::Status result;
   const double inverse_grid = 1 / grid;  // exact: a power of two
   std::array<double, 2> draws{};
-  for (std::size_t i = 0; i < sum.size() && result.ok(); ++i) {
+  for (size_t i = 0; i < sum.size() && result.ok(); ++i) {
     if (i % 2 == 0) draws = sampler.DrawTwo();
     const double value = sum[i] + deviation * draws[i % 2];
     // Where a double is no finer than the grid, it is on the grid already.
@@ -99,7 +99,7 @@ absl::Status DrawGaussianNoise(Permit permit, double standard_deviation, std::sp
   NormalSampler sampler;
   absl::Status result;
   std::array<double, 2> two{};
-  for (std::size_t i = 0; i < drawn.size() && result.ok(); ++i) {
+  for (size_t i = 0; i < drawn.size() && result.ok(); ++i) {
     if (i % 2 == 0) two = sampler.DrawTwo();
     drawn[i] = standard_deviation * two[i % 2];
     if (!std::isfinite(drawn[i])) {

@@ -54,7 +54,7 @@ double NormalSampler::Uniform() {
   // The first 1 bit of an endless random string gives the binade, so that small numbers come with
   // their true probabilities; the 52 bits after it give the place in it.
   int exponent = 1;
-  std::uint64_t word = Word();
+  uint64_t word = Word();
   while (word == 0) {
     exponent += 64;
     word = Word();
@@ -62,7 +62,7 @@ double NormalSampler::Uniform() {
   const int zeros = std::countl_zero(word);
   exponent += zeros;
   // Shifts the first 1 bit out. Where fewer than 52 bits are left, another word has them.
-  std::uint64_t mantissa = 0;
+  uint64_t mantissa = 0;
   if (zeros <= 63 - kMantissaBits) {
     mantissa = ((word << zeros) << 1) >> (64 - kMantissaBits);
   } else {
@@ -70,7 +70,7 @@ double NormalSampler::Uniform() {
   }
   // 2^-exponent (1 + mantissa 2^-52), by its bits where it is a normal number.
   if (exponent < 1022) {
-    const auto biased = static_cast<std::uint64_t>(1023 - exponent);
+    const auto biased = static_cast<uint64_t>(1023 - exponent);
     return std::bit_cast<double>((biased << kMantissaBits) | mantissa);
   }
   return std::ldexp(1.0 + std::ldexp(static_cast<double>(mantissa), -kMantissaBits), -exponent);
@@ -79,7 +79,7 @@ double NormalSampler::Uniform() {
 std::array<double, 2> NormalSampler::DrawTwo() {
   std::array<double, 4> first{};
   std::array<double, 4> second{};
-  for (std::size_t pair = 0; pair < first.size(); ++pair) {
+  for (size_t pair = 0; pair < first.size(); ++pair) {
     const double radius = std::sqrt(-2.0 * std::log(Uniform()));
     const double turn = static_cast<double>(Word() >> 11) * 0x1p-53;
     const double angle = 2.0 * std::numbers::pi * turn;

@@ -35,7 +35,7 @@ class NormalSampler {
   const absl::Status& status() const { return status_; }
 
  private:
-  std::uint64_t Word() {
+  uint64_t Word() {
     if (next_ == kWords) Refill();
     return words_[next_++];
   }
@@ -48,9 +48,9 @@ class NormalSampler {
     void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
   };
 
-  static constexpr std::size_t kWords = 512;
-  std::array<std::uint64_t, kWords> words_{};
-  std::size_t next_ = kWords;  // words before this one are used up
+  static constexpr size_t kWords = 512;
+  std::array<uint64_t, kWords> words_{};
+  size_t next_ = kWords;  // words before this one are used up
   std::unique_ptr<EVP_CIPHER_CTX, FreeCipher> cipher_;
   absl::Status status_;
 };

@@ -11,8 +11,7 @@
 
 namespace epsledger {
 
-Permit::Permit(std::string charge_name, std::int64_t sequence, Mechanism mechanism,
-               std::int64_t uses_left)
+Permit::Permit(std::string charge_name, int64_t sequence, Mechanism mechanism, int64_t uses_left)
     : charge_name_(std::move(charge_name)),
       sequence_(sequence),
       mechanism_(std::move(mechanism)),
@@ -39,7 +38,7 @@ Permit& Permit::operator=(Permit&& other) noexcept {
   return *this;
 }
 
-std::int64_t Permit::uses_left() const { return getpid() == process_ ? uses_left_ : 0; }
+int64_t Permit::uses_left() const { return getpid() == process_ ? uses_left_ : 0; }
 
 absl::StatusOr<Permit> Permit::TakeOne() {
   if (getpid() != process_) {

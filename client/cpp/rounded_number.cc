@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostDigits = 17;  // tell any two doubles apart
 
 // number * 10^(exponent - digits + 1), as %g would print it.
-std::string Print(std::int64_t number, int exponent, int digits) {
+std::string Print(int64_t number, int exponent, int digits) {
   const std::string mantissa = absl::StrFormat("%0*d", digits, number);
   const bool scientific = exponent < -5 || exponent >= std::max(digits, kUsualDigits);
   std::string result;
@@ -45,12 +45,12 @@ std::string RoundedNumber(double value, Rounding rounding, int digits) {
   }
   // "d.ddddde[+-]xx", nearest; then one unit in the last place the other way if that was wrong.
   const std::string nearest = absl::StrFormat("%.*e", digits - 1, value);
-  const std::size_t e = nearest.find('e');
+  const size_t e = nearest.find('e');
   std::string mantissa = nearest.substr(0, e);
   mantissa.erase(std::remove(mantissa.begin(), mantissa.end(), '.'), mantissa.end());
-  std::int64_t number = std::strtoll(mantissa.c_str(), nullptr, 10);
+  int64_t number = std::strtoll(mantissa.c_str(), nullptr, 10);
   int exponent = std::atoi(nearest.c_str() + e + 1);
-  std::int64_t limit = 1;
+  int64_t limit = 1;
   for (int i = 0; i < digits; ++i) limit *= 10;
   const double back = std::strtod(nearest.c_str(), nullptr);
   if (rounding == Rounding::kUp && back < value) {

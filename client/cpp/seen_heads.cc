@@ -3,12 +3,12 @@
 namespace epsledger {
 namespace {
 
-constexpr std::size_t kHashBytes = 32;
+constexpr size_t kHashBytes = 32;
 
 }  // namespace
 
-void SeenHeads::Remember(const std::string& session_name, std::int64_t sequence,
-                         const std::string& hash, const std::string& tag) {
+void SeenHeads::Remember(const std::string& session_name, int64_t sequence, const std::string& hash,
+                         const std::string& tag) {
   if (sequence < 1 || hash.size() != kHashBytes) return;
   absl::MutexLock lock(&mutex_);
   v1::LedgerHead& head = heads_[session_name];

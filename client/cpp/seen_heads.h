@@ -17,11 +17,11 @@ namespace epsledger {
 class SeenHeads {
  public:
   // Remembers the head of an answer, unless a newer one was seen or the hash is none.
-  void Remember(const std::string& session_name, std::int64_t sequence, const std::string& hash,
+  void Remember(const std::string& session_name, int64_t sequence, const std::string& hash,
                 const std::string& tag) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Sets request.last_seen_head, if anything was seen.
-  template <typename Request>
+  template <class Request>
   void AddTo(Request& request, const std::string& session_name) const ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
     const auto seen = heads_.find(session_name);

@@ -22,10 +22,10 @@
 namespace epsledger {
 namespace {
 
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
-constexpr std::size_t kMaxBatchItems = 1'000;
+constexpr int64_t kMaxCount = int64_t{1} << 53;
+constexpr size_t kMaxBatchItems = 1'000;
 
-absl::Status ValidateCount(std::int64_t count) {
+absl::Status ValidateCount(int64_t count) {
   if (count >= 1 && count <= kMaxCount) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("count: got ", count, ", want in [1, 2^53]"));
 }
@@ -63,7 +63,7 @@ Session::~Session() = default;
 const std::string& Session::name() const { return impl_->name; }
 const std::string& Session::attempt_name() const { return impl_->attempt_name; }
 
-absl::StatusOr<Permit> Session::Charge(const Mechanism& mechanism, std::int64_t count) {
+absl::StatusOr<Permit> Session::Charge(const Mechanism& mechanism, int64_t count) {
   std::string charge_id;
   {
     absl::MutexLock lock(&impl_->mutex);
@@ -101,7 +101,7 @@ absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
 }
 
 absl::StatusOr<Permit> Session::ChargeWithId(const std::string& charge_id,
-                                             const Mechanism& mechanism, std::int64_t count) {
+                                             const Mechanism& mechanism, int64_t count) {
   if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
   if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
   v1::ChargeRequest request;
@@ -149,7 +149,7 @@ absl::StatusOr<std::vector<absl::StatusOr<Permit>>> Session::ChargeBatch(
   impl_->seen_heads->AddTo(request, impl_->name);
   const auto charges = BatchUntilDefinite(*impl_->connection, request);
   std::vector<absl::StatusOr<Permit>> permits;
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  for (size_t i = 0; i < items.size(); ++i) {
     permits.push_back(impl_->PermitOf(request.items(static_cast<int>(i)).charge_id(), items[i],
                                       charges.ok() ? (*charges)[i] : charges.status()));
   }
@@ -157,7 +157,7 @@ absl::StatusOr<std::vector<absl::StatusOr<Permit>>> Session::ChargeBatch(
   return permits;
 }
 
-absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, std::int64_t count,
+absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, int64_t count,
                                             std::chrono::seconds time_to_live) {
   if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
   if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
@@ -191,8 +191,7 @@ std::vector<std::string> Session::unknown_charges() const {
   return ids;
 }
 
-absl::StatusOr<ChargePreview> Session::Preview(const Mechanism& mechanism,
-                                               std::int64_t count) const {
+absl::StatusOr<ChargePreview> Session::Preview(const Mechanism& mechanism, int64_t count) const {
   if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
   v1::PreviewChargeRequest request;
   request.set_session(impl_->name);

@@ -22,7 +22,7 @@ struct Session::Impl {
   struct UnknownOutcome {
     std::string charge_id;
     Mechanism mechanism;
-    std::int64_t count;
+    int64_t count;
   };
 
   // The permit of an accepted charge; an unknown outcome is remembered for RetryCharge.
@@ -38,8 +38,8 @@ struct Session::Impl {
   pid_t process = 0;  // that opened the session
 
   absl::Mutex mutex;
-  std::int64_t last_step ABSL_GUARDED_BY(mutex) = 0;
-  std::int64_t last_lease ABSL_GUARDED_BY(mutex) = 0;
+  int64_t last_step ABSL_GUARDED_BY(mutex) = 0;
+  int64_t last_lease ABSL_GUARDED_BY(mutex) = 0;
   std::vector<UnknownOutcome> unknown ABSL_GUARDED_BY(mutex);
 };
 

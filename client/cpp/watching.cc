@@ -13,7 +13,7 @@ namespace {
 using Reader = grpc::ClientReaderInterface<v1::LedgerChange>;
 
 std::unique_ptr<Reader> Open(Connection& connection, grpc::ClientContext* context,
-                             const std::string& name, std::int64_t after_sequence) {
+                             const std::string& name, int64_t after_sequence) {
   if (name.find("/sessions/") == name.npos) {
     v1::WatchBudgetRequest request;
     request.set_name(name);
@@ -45,10 +45,10 @@ void Canceller::Attach(grpc::ClientContext* context) {
   if (cancelled_ && context_ != nullptr) context_->TryCancel();
 }
 
-absl::Status WatchChanges(Connection& connection, const std::string& name,
-                          std::int64_t after_sequence, Canceller& canceller,
+absl::Status WatchChanges(Connection& connection, const std::string& name, int64_t after_sequence,
+                          Canceller& canceller,
                           const std::function<bool(const v1::LedgerChange&)>& on_change) {
-  std::int64_t seen = after_sequence;
+  int64_t seen = after_sequence;
   bool ended = false;  // by on_change
   // One stream, as long as it lasts. OK if it brought something: the tries count anew.
   const auto watch_once = [&]() -> absl::Status {

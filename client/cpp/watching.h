@@ -35,8 +35,8 @@ class Canceller {
 // says so, or the server ends it for good. A stream that breaks is opened again after the last
 // change that was seen. Returns OK if on_change ended it, CANCELLED if the canceller did, otherwise
 // what the server said, or the last error when nothing came for RetryOptions.overall_timeout.
-absl::Status WatchChanges(Connection& connection, const std::string& name,
-                          std::int64_t after_sequence, Canceller& canceller,
+absl::Status WatchChanges(Connection& connection, const std::string& name, int64_t after_sequence,
+                          Canceller& canceller,
                           const std::function<bool(const v1::LedgerChange&)>& on_change);
 
 // The name of what a change is about; empty for a bookmark.

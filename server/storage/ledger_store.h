@@ -80,8 +80,8 @@ class LedgerStore {
     return absl::UnavailableError("this store cannot be read after an error");
   }
 
-  // Held stores: OK while transactions may begin. Otherwise why the store can only be read: after an
-  // error, or from the start.
+  // Held stores: OK while transactions may begin. Otherwise why the store can only be read: after
+  // an error, or from the start.
   virtual absl::Status Writable() const { return absl::OkStatus(); }
 
   // Held stores, after Rollback: writes and syncs a trial. OK: transactions may begin again, and

@@ -6,8 +6,8 @@
 
 #include "server/storage/failpoint.h"
 
-#include <gtest/gtest.h>
 #include <signal.h>
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <random>

@@ -4,7 +4,7 @@
 //
 // EPSLEDGER_HOSTILE_OPERATIONS sets how many operations (default 500; the long form is 10000).
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <cmath>

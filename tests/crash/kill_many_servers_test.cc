@@ -4,7 +4,7 @@
 //
 // EPSLEDGER_CRASH_KILLS sets how many kills (default 10; the long form is 200).
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <random>

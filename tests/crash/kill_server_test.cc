@@ -2,7 +2,7 @@
 // permit that a client got is in the ledger, nothing is in it twice, and no cap is exceeded.
 
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <chrono>

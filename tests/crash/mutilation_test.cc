@@ -5,7 +5,7 @@
 // EPSLEDGER_MUTILATIONS sets how many random cases there are of each kind (default 60; the long
 // form is 2000).
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -9,7 +9,7 @@
 
 #include "tests/crash/simulated_disk.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "tests/crash/workload.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <future>

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_CRASH_WORKLOAD_REPLAY_H_
 #define EPSLEDGER_TESTS_CRASH_WORKLOAD_REPLAY_H_
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 // Many clients on one cap: the ledger accepts exactly what fits. The same crowd on a naive
 // read-check-increment spends too much, so the test could tell.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <barrier>

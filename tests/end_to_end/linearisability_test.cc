@@ -4,7 +4,7 @@
 // EPSLEDGER_LINEARISABILITY_OPERATIONS sets how many operations (default 5000; the long form is
 // 100000).
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 

@@ -1,7 +1,7 @@
 // Four servers over one database, and sixty-four clients on one cap: the ledgers accept exactly
 // what fits, and all servers tell the same story.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <map>

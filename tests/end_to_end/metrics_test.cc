@@ -1,8 +1,8 @@
 // What a real server shows at /metrics after calls of every kind: what it counts, what it never
 // names, and that promtool finds nothing to say about it.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,8 +1,8 @@
 // A server that is started on yesterday's copy of its data has forgotten charges. It cannot know;
 // a client that saw a newer head does, and from then on the ledger writes nothing more.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <string>

@@ -2,7 +2,7 @@
 // the long form is 60). Its disk is made slow, so that the disk is what there is too little of, as
 // in production, and not the processor that the clients of this test need too.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <atomic>

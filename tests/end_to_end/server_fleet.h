@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_END_TO_END_SERVER_FLEET_H_
 #define EPSLEDGER_TESTS_END_TO_END_SERVER_FLEET_H_
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <memory>
 #include <string>

@@ -1,14 +1,14 @@
 #include "tests/postgres/postgres_cluster.h"
 
 #include <arpa/inet.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -28,7 +28,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // What a test goes on with, or the end of it with the reason.
-template <typename T>
+template <class T>
 T Valid(absl::StatusOr<T> value) {
   if (!value.ok()) {
     std::cerr << value.status() << "\n";

@@ -23,7 +23,7 @@ namespace epsledger::cli {
 namespace {
 
 // Read here, not sent: as many as fit in memory.
-constexpr std::int64_t kMaxLocalScores = 100'000'000;
+constexpr int64_t kMaxLocalScores = 100'000'000;
 
 const std::map<std::string, v1::AuditCanariesRequest::Method>& Methods() {
   static const auto* const methods = new std::map<std::string, v1::AuditCanariesRequest::Method>{
@@ -41,7 +41,7 @@ struct AuditFlags {
   std::string one_run_counts;
   double confidence = 0.95;
   double delta = 0;
-  std::optional<std::int64_t> guesses;
+  std::optional<int64_t> guesses;
   std::optional<double> claimed_epsilon;
   std::string record;
   std::string source;
@@ -67,14 +67,12 @@ absl::Status ReadScores(std::istream& in, const std::string& file_name,
 }
 
 // "A<separator>B<separator>..." as so many integers.
-absl::StatusOr<std::vector<std::int64_t>> ParseIntegers(const std::string& flag,
-                                                        const std::string& text,
-                                                        const absl::ByAnyChar& separators,
-                                                        std::size_t count,
-                                                        const std::string& wanted) {
-  std::vector<std::int64_t> integers;
+absl::StatusOr<std::vector<int64_t>> ParseIntegers(const std::string& flag, const std::string& text,
+                                                   const absl::ByAnyChar& separators, size_t count,
+                                                   const std::string& wanted) {
+  std::vector<int64_t> integers;
   for (const absl::string_view part : absl::StrSplit(text, separators)) {
-    std::int64_t integer = 0;
+    int64_t integer = 0;
     if (!absl::SimpleAtoi(part, &integer)) break;
     integers.push_back(integer);
   }

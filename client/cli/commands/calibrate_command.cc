@@ -113,7 +113,7 @@ Table CalibrationTable(const v1::CalibrateQuery& query, const v1::ComputeRespons
                reached, "kind", "accountant", "theorem", "note"});
   Cell value("");
   if (query.variable() == Variable::COUNT) {
-    value = Cell(static_cast<std::int64_t>(answer.value()));
+    value = Cell(static_cast<int64_t>(answer.value()));
   } else {
     value = Cell(answer.value(),
                  query.variable() == Variable::NOISE_MULTIPLIER ? Rounding::kUp : Rounding::kDown);

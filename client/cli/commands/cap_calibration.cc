@@ -19,13 +19,13 @@ namespace {
 constexpr double kWidth = 5e-4;
 
 // How many single charges fit at x, more for a larger x; nothing where the call failed.
-using StepsAt = absl::FunctionRef<std::optional<std::int64_t>(double x)>;
+using StepsAt = absl::FunctionRef<std::optional<int64_t>(double x)>;
 
 // The smallest x in [low, high] found with steps_at(x) >= count, where `high` is known to do: by
 // interpolation between the logarithms, halved where that is slow.
-std::optional<double> SmallestThatFits(std::int64_t count, double low, std::int64_t steps_at_low,
-                                       double high, std::int64_t steps_at_high, StepsAt steps_at) {
-  const auto height = [count](std::int64_t steps) {
+std::optional<double> SmallestThatFits(int64_t count, double low, int64_t steps_at_low, double high,
+                                       int64_t steps_at_high, StepsAt steps_at) {
+  const auto height = [count](int64_t steps) {
     return std::log((static_cast<double>(steps) + 0.5) / static_cast<double>(count));
   };
   double below = height(steps_at_low);
@@ -36,7 +36,7 @@ std::optional<double> SmallestThatFits(std::int64_t count, double low, std::int6
     // Beside the edge on the side that fits, so that both ends come nearer.
     share = std::clamp(share + 0.3 * kWidth / width, 0.02, 0.98);
     const double x = low * std::exp(share * width);
-    const std::optional<std::int64_t> steps = steps_at(x);
+    const std::optional<int64_t> steps = steps_at(x);
     if (!steps.has_value()) return std::nullopt;
     if (*steps >= count) {
       high = x;
@@ -50,10 +50,10 @@ std::optional<double> SmallestThatFits(std::int64_t count, double low, std::int6
 }
 
 // Doubles or halves from `start` to the two sides of the edge, and searches between them.
-std::optional<double> Search(std::int64_t count, double start, double least, double most,
+std::optional<double> Search(int64_t count, double start, double least, double most,
                              StepsAt steps_at, absl::FunctionRef<void()> none_fits) {
   double x = start;
-  std::optional<std::int64_t> steps = steps_at(x);
+  std::optional<int64_t> steps = steps_at(x);
   if (!steps.has_value()) return std::nullopt;
   const bool fits = *steps >= count;
   while (true) {
@@ -63,7 +63,7 @@ std::optional<double> Search(std::int64_t count, double start, double least, dou
       none_fits();
       return std::nullopt;
     }
-    const std::optional<std::int64_t> steps_at_next = steps_at(next);
+    const std::optional<int64_t> steps_at_next = steps_at(next);
     if (!steps_at_next.has_value()) return std::nullopt;
     if ((*steps_at_next >= count) != fits) {
       return fits ? SmallestThatFits(count, next, *steps_at_next, x, *steps, steps_at)
@@ -93,7 +93,7 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
   request.set_expects_event(!budget.empty());
   request.set_count(flags.count);
   std::unique_ptr<v1::PreviewChargeResponse> preview;
-  const auto ask = [&](const EventFlags& event) -> std::optional<std::int64_t> {
+  const auto ask = [&](const EventFlags& event) -> std::optional<int64_t> {
     const absl::StatusOr<v1::CountedEvent> message = event.ToMessage();
     if (!message.ok()) {
       invocation.Fail(message.status(), CallKind::kRead);
@@ -134,7 +134,7 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
     const Progress progress(invocation.terminal(), "asking what the cap takes");
     switch (sought) {
       case Sought::kCount: {
-        const std::optional<std::int64_t> steps = ask(event);
+        const std::optional<int64_t> steps = ask(event);
         if (steps.has_value()) answer = static_cast<double>(*steps);
         break;
       }
@@ -162,7 +162,7 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
   if (!answer.has_value()) return;
   if (sought == Sought::kCount) {
     Table table({"count", "of"});
-    table.AddRow({static_cast<std::int64_t>(*answer), budget.empty() ? session : budget});
+    table.AddRow({static_cast<int64_t>(*answer), budget.empty() ? session : budget});
     return invocation.Print({.table = std::move(table)});
   }
   Table table({sought == Sought::kNoiseMultiplier ? "noise multiplier" : "sampling probability",

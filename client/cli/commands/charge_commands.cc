@@ -148,14 +148,14 @@ void Batch(Invocation& invocation, const BatchFlags& flags) {
 // them is larger.
 void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
                const v1::PreviewChargeResponse& preview) {
-  constexpr std::int64_t kMany = std::int64_t{1} << 40;  // nothing limits
+  constexpr int64_t kMany = int64_t{1} << 40;  // nothing limits
   if (!invocation.IsForPeople() || preview.steps_that_fit() < 1 ||
       preview.steps_that_fit() > kMany) {
     return;
   }
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return;
-  const std::int64_t asked = request.count();
+  const int64_t asked = request.count();
   request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
   if (asked >= request.count()) return;  // that was a block already
   const auto block = (*connection)

@@ -16,9 +16,9 @@ namespace {
 std::string Text(std::string_view text) { return std::string(text); }
 
 // In lines of at most `width` characters; words are never broken.
-std::string Wrapped(const std::string& text, std::size_t width) {
+std::string Wrapped(const std::string& text, size_t width) {
   std::string wrapped;
-  std::size_t column = 0;
+  size_t column = 0;
   for (const absl::string_view word : absl::StrSplit(text, ' ')) {
     if (column > 0 && column + 1 + word.size() > width) {
       wrapped += '\n';

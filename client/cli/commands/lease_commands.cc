@@ -20,7 +20,7 @@ struct AcquireFlags {
   EventFlags event;
   AttemptFlags attempt;
   std::string lease_id;
-  std::int64_t time_to_live_seconds = 24 * 3600;
+  int64_t time_to_live_seconds = 24 * 3600;
 };
 
 void Acquire(Invocation& invocation, const AcquireFlags& flags) {
@@ -49,7 +49,7 @@ void Acquire(Invocation& invocation, const AcquireFlags& flags) {
   }
 }
 
-void Settle(Invocation& invocation, const std::string& text, std::int64_t used_count) {
+void Settle(Invocation& invocation, const std::string& text, int64_t used_count) {
   const absl::StatusOr<std::string> name = LeaseName(text);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   v1::SettleLeaseRequest request;
@@ -87,7 +87,7 @@ void AddLeaseCommands(CLI::App& app, Invocation& invocation) {
       "Example:\n  epsctl lease acquire adult/run-1 --attempt 1 --gaussian 40 --count 10");
   acquire->callback([&invocation, flags] { Acquire(invocation, *flags); });
 
-  auto settled = std::make_shared<std::pair<std::string, std::int64_t>>();
+  auto settled = std::make_shared<std::pair<std::string, int64_t>>();
   CLI::App* settle =
       lease->add_subcommand("settle", "Record how much of a lease was used; the rest is wasted");
   settle->fallthrough();

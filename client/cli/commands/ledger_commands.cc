@@ -55,8 +55,8 @@ void Head(Invocation& invocation, const std::string& text) {
 
 struct EntriesFlags {
   std::string budget;
-  std::int64_t after = 0;
-  std::int64_t limit = 50;
+  int64_t after = 0;
+  int64_t limit = 50;
 };
 
 // What the client says of itself is in the JSON alone: it is a claim.
@@ -83,10 +83,10 @@ void Entries(Invocation& invocation, const EntriesFlags& flags) {
   request.set_after_sequence(flags.after);
   std::vector<std::unique_ptr<v1::ListAuditEntriesResponse>> pages;
   std::vector<const v1::AuditEntry*> entries;
-  std::int64_t last = 0;
+  int64_t last = 0;
   do {
-    const auto wanted = flags.limit - static_cast<std::int64_t>(entries.size());
-    request.set_page_size(static_cast<std::int32_t>(std::min<std::int64_t>(wanted, 1000)));
+    const auto wanted = flags.limit - static_cast<int64_t>(entries.size());
+    request.set_page_size(static_cast<int32_t>(std::min<int64_t>(wanted, 1000)));
     auto page =
         invocation.Call(&Connection::audit, &Stub::ListAuditEntries, request, CallKind::kRead);
     if (page == nullptr) return;
@@ -102,7 +102,7 @@ void Entries(Invocation& invocation, const EntriesFlags& flags) {
       request.set_after_sequence(entry.sequence());
     }
     const bool more = !page->entries().empty() && request.after_sequence() < last &&
-                      static_cast<std::int64_t>(entries.size()) < flags.limit;
+                      static_cast<int64_t>(entries.size()) < flags.limit;
     pages.push_back(std::move(page));
     if (!more) break;
   } while (true);
@@ -137,9 +137,9 @@ void Verify(Invocation& invocation, const std::string& text) {
 
 struct ProveFlags {
   std::string budget;
-  std::int64_t sequence = 0;
-  std::int64_t from = 0;
-  std::int64_t size = 0;
+  int64_t sequence = 0;
+  int64_t from = 0;
+  int64_t size = 0;
   std::string root;
 };
 
@@ -171,7 +171,7 @@ void ProveInclusion(Invocation& invocation, const std::string& budget, const Pro
   }
   Table table(
       {"proves that entry", "is among the first", "path length", "leaf hash", "merkle root"});
-  table.AddRow({proof->sequence(), proof->tree_size(), std::int64_t{proof->path_size()},
+  table.AddRow({proof->sequence(), proof->tree_size(), int64_t{proof->path_size()},
                 Hex(proof->leaf_hash()), Hex(proof->merkle_root())});
   PrintProof(invocation, *proof, proof->merkle_root(), flags.root, std::move(table));
 }
@@ -189,7 +189,7 @@ void ProveConsistency(Invocation& invocation, const std::string& budget, const P
   }
   Table table({"proves that the first", "grew by appending to", "path length", "old merkle root",
                "new merkle root"});
-  table.AddRow({proof->old_size(), proof->new_size(), std::int64_t{proof->path_size()},
+  table.AddRow({proof->old_size(), proof->new_size(), int64_t{proof->path_size()},
                 Hex(proof->old_merkle_root()), Hex(proof->new_merkle_root())});
   PrintProof(invocation, *proof, proof->old_merkle_root(), flags.root, std::move(table));
 }
@@ -302,7 +302,7 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* list = add("entries", "List what happened, checking every hash", entries->budget);
   list->add_option("--after", entries->after, "a sequence number")->type_name("N");
   list->add_option("--limit", entries->limit, "at most so many")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   list->footer("Example:\n  epsctl ledger entries adult --after 2 --limit 10");
   list->callback([&invocation, entries] { Entries(invocation, *entries); });

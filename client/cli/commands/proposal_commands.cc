@@ -114,9 +114,9 @@ void Propose(Invocation& invocation, const ProposeFlags& flags, const std::strin
   v1::CreateProposalRequest request;
   request.set_parent(*name);
   absl::BitGen random;
-  request.set_proposal_id(
-      flags.id.empty() ? absl::StrFormat("%s-%08x", verb, absl::Uniform<std::uint32_t>(random))
-                       : LastSegment(flags.id));
+  request.set_proposal_id(flags.id.empty()
+                              ? absl::StrFormat("%s-%08x", verb, absl::Uniform<uint32_t>(random))
+                              : LastSegment(flags.id));
   request.mutable_proposal()->set_reason(flags.reason);
   if (absl::Status status = fill(*name, *request.mutable_proposal()); !status.ok()) {
     return invocation.Fail(status, CallKind::kRead);

@@ -39,7 +39,7 @@ void Close(Invocation& invocation, const CloseFlags& flags) {
 
 constexpr int kHistoryPageSize = 1'000;
 
-void PrintHistory(Invocation& invocation, const std::string& text, std::int64_t at_sequence) {
+void PrintHistory(Invocation& invocation, const std::string& text, int64_t at_sequence) {
   const absl::StatusOr<std::string> name = SessionName(text);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
   v1::GetSessionHistoryRequest request;
@@ -117,7 +117,7 @@ void AddSessionReadings(CLI::App& session, Invocation& invocation) {
   close->footer("Example:\n  epsctl session close adult/run-1 --reason done --yes");
   close->callback([&invocation, closed] { Close(invocation, *closed); });
 
-  auto past = std::make_shared<std::pair<std::string, std::int64_t>>();
+  auto past = std::make_shared<std::pair<std::string, int64_t>>();
   CLI::App* history =
       session.add_subcommand("history", "What was charged so far, in the order of first use");
   history->fallthrough();

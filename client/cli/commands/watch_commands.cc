@@ -17,8 +17,8 @@ namespace {
 
 struct WatchFlags {
   std::string name;
-  std::int64_t after_sequence = 0;
-  std::int64_t limit = 0;
+  int64_t after_sequence = 0;
+  int64_t limit = 0;
 };
 
 // What happened, in a few words.
@@ -70,7 +70,7 @@ void Run(Invocation& invocation, const absl::StatusOr<std::string>& name, const 
   if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
   Canceller canceller;
   const Interrupt interrupt([&canceller] { canceller.Cancel(); });
-  std::int64_t left = flags.limit;
+  int64_t left = flags.limit;
   const absl::Status end = WatchChanges(
       **connection, *name, flags.after_sequence, canceller, [&](const v1::LedgerChange& change) {
         if (change.change_case() == v1::LedgerChange::CHANGE_NOT_SET) return true;

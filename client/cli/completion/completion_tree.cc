@@ -14,8 +14,8 @@ CompletionValues ValuesOf(const CLI::Option& option) {
   CompletionValues values;
   const std::string type = option.get_type_name();
   values.is_file = absl::StartsWith(type, "FILE") || option.get_name() == "file";
-  const std::size_t open = type.find('{');
-  const std::size_t close = type.find('}', open);
+  const size_t open = type.find('{');
+  const size_t close = type.find('}', open);
   if (open == type.npos || close == type.npos) return values;
   for (const absl::string_view choice :
        absl::StrSplit(type.substr(open + 1, close - open - 1), ',')) {

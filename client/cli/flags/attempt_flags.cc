@@ -60,7 +60,7 @@ std::optional<std::string> AttemptFlags::AttemptName(Invocation& invocation,
 
 std::string MakeKey() {
   absl::BitGen random;
-  return absl::StrFormat("epsctl-%016x", absl::Uniform<std::uint64_t>(random));
+  return absl::StrFormat("epsctl-%016x", absl::Uniform<uint64_t>(random));
 }
 
 }  // namespace epsledger::cli

@@ -13,7 +13,7 @@ namespace epsledger::cli {
 
 // Under which attempt something is charged, on the command line, and what a new one says of itself.
 struct AttemptFlags {
-  std::optional<std::int64_t> attempt;
+  std::optional<int64_t> attempt;
   bool open_attempt = false;
   std::string sampler;
   double clip_norm = 0;

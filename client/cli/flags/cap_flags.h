@@ -27,7 +27,7 @@ struct CapFlags {
   std::optional<double> renyi_order;
   std::optional<double> renyi_divergence;
   std::vector<std::string> curve_points;
-  std::optional<std::int64_t> units;
+  std::optional<int64_t> units;
   bool no_guarantee = false;
 
   // Adds --epsilon, --delta, --filter, --filter-order, --pure-epsilon, --rho, --mu, --renyi-order,

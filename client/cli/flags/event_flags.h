@@ -22,7 +22,7 @@ struct EventFlags {
   std::optional<double> pure_dp;
   std::optional<double> sampling_probability;
   std::string json;
-  std::int64_t count = 1;
+  int64_t count = 1;
 
   // Adds --gaussian, --laplace, --pure-dp, --sampling-probability, --event and --count.
   void AddTo(CLI::App& command);

@@ -41,13 +41,13 @@ CLI::Option* AddEnumFlag(CLI::App& command, const std::string& name, Kind& value
 }
 
 // "not JSON at column 27: ..." of a text that stood behind `prefix`: the column in the text itself.
-std::string WithoutPrefix(const std::string& message, std::size_t prefix) {
+std::string WithoutPrefix(const std::string& message, size_t prefix) {
   const std::string before = "at column ";
-  const std::size_t start = message.find(before);
+  const size_t start = message.find(before);
   if (start == message.npos) return message;
-  const std::size_t digits = start + before.size();
-  const std::size_t end = message.find_first_not_of("0123456789", digits);
-  std::size_t column = 0;
+  const size_t digits = start + before.size();
+  const size_t end = message.find_first_not_of("0123456789", digits);
+  size_t column = 0;
   if (end == message.npos || !absl::SimpleAtoi(message.substr(digits, end - digits), &column)) {
     return message;
   }

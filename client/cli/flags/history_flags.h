@@ -25,7 +25,7 @@ struct HistoryFlags {
   // Unspecified: the worse of both.
   v1::Adjacency::Kind adjacency = v1::Adjacency::KIND_UNSPECIFIED;
   v1::SensitivityRelation::Kind sensitivity_relation = v1::SensitivityRelation::KIND_UNSPECIFIED;
-  std::int64_t group_size = 1;
+  int64_t group_size = 1;
   std::optional<double> relative_width;
 
   // Adds the flags of EventFlags, --events, --relation, --adjacency, --sensitivity-relation,

@@ -16,7 +16,7 @@ CLI::Option* AddLabelFlag(CLI::App& command, std::vector<std::string>& labels) {
 absl::Status AddLabels(const std::vector<std::string>& labels,
                        google::protobuf::Map<std::string, std::string>* message) {
   for (const std::string& label : labels) {
-    const std::size_t equals = label.find('=');
+    const size_t equals = label.find('=');
     if (equals == label.npos) {
       return absl::InvalidArgumentError(
           absl::StrCat("--label: got \"", label, "\", want KEY=VALUE"));

@@ -21,14 +21,14 @@ absl::StatusOr<std::string> FullName(const std::string& text,
   if (parts.size() == collections.size()) {
     ids = parts;
   } else if (parts.size() == 2 * collections.size()) {
-    for (std::size_t i = 0; i < collections.size(); ++i) {
+    for (size_t i = 0; i < collections.size(); ++i) {
       if (parts[2 * i] == collections[i]) ids.push_back(parts[2 * i + 1]);
     }
   }
   std::vector<std::string> full;
   std::vector<std::string> pattern;
   const std::vector<std::string> names = absl::StrSplit(short_form, '/');
-  for (std::size_t i = 0; i < collections.size(); ++i) {
+  for (size_t i = 0; i < collections.size(); ++i) {
     pattern.push_back(absl::StrCat(collections[i], "/", names[i]));
     if (i < ids.size()) full.push_back(absl::StrCat(collections[i], "/", ids[i]));
   }

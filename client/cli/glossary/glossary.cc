@@ -35,13 +35,13 @@ std::string Normalized(std::string_view word) {
 }
 
 // The fewest insertions, deletions and replacements that turn one into the other (Levenshtein).
-std::size_t EditDistance(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> row(other.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < other.size(); ++j) {
-      const std::size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
+size_t EditDistance(std::string_view one, std::string_view other) {
+  std::vector<size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < one.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < other.size(); ++j) {
+      const size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
     }
@@ -78,14 +78,14 @@ std::vector<const GlossaryEntry*> Explain(std::string_view word) {
 
 std::vector<std::string> NearMatches(std::string_view word) {
   const std::string name = Normalized(word);
-  const std::size_t most = name.size() <= 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);
-  std::map<std::string_view, std::size_t> distances;
+  const size_t most = name.size() <= 3 ? 1 : std::max<size_t>(2, name.size() / 3);
+  std::map<std::string_view, size_t> distances;
   for (const GlossaryEntry& entry : Glossary()) {
     const bool is_part = name.size() >= 3 && absl::StrContains(std::string(entry.name), name);
-    const std::size_t distance = is_part ? 1 : EditDistance(name, entry.name);
+    const size_t distance = is_part ? 1 : EditDistance(name, entry.name);
     if (distance <= most) distances[entry.name] = distance;
   }
-  std::vector<std::pair<std::size_t, std::string>> near;
+  std::vector<std::pair<size_t, std::string>> near;
   near.reserve(distances.size());
   for (const auto& [entry, distance] : distances) near.emplace_back(distance, entry);
   std::sort(near.begin(), near.end());

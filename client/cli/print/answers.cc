@@ -102,8 +102,8 @@ std::string UnitsSummary(const v1::Budget& budget) {
   }
   return absl::StrCat("It counts units of ", DescribeEvent(*reference),
                       ": a step that is exactly this costs one.\n",
-                      static_cast<std::int64_t>(units->cap()), " such steps fit in all, ",
-                      static_cast<std::int64_t>(units->remaining()), " are left.");
+                      static_cast<int64_t>(units->cap()), " such steps fit in all, ",
+                      static_cast<int64_t>(units->remaining()), " are left.");
 }
 
 std::string DescribeHistory(const v1::Session& session) {

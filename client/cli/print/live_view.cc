@@ -25,7 +25,7 @@ constexpr absl::Duration kLookAgain = absl::Seconds(2);
 // What changes within this time is drawn at once.
 constexpr absl::Duration kTogether = absl::Milliseconds(50);
 // Each takes a thread and a stream. What is not watched is still looked at every two seconds.
-constexpr std::size_t kMostWatches = 64;
+constexpr size_t kMostWatches = 64;
 
 // What the watches tell the drawer. Thread-safe.
 class Bell {
@@ -168,7 +168,7 @@ void Show(Invocation& invocation, const LiveFlags& flags, const Draw& draw) {
   const Interrupt interrupt([&bell] { bell.End(absl::OkStatus()); });
   Watches watches(**connection, bell);
   Screen screen(invocation.terminal());
-  std::int64_t drawn = 0;
+  int64_t drawn = 0;
   while (true) {
     std::ostringstream out;
     Terminal& real = invocation.terminal();

@@ -17,7 +17,7 @@ namespace epsledger::cli {
 
 struct LiveFlags {
   bool watch = false;
-  std::int64_t limit = 0;
+  int64_t limit = 0;
 
   // Adds --watch and --limit.
   void AddTo(CLI::App& command);

@@ -29,7 +29,7 @@ Progress::~Progress() {
   thread_.join();
 }
 
-void Progress::Report(std::int64_t done, std::int64_t total) {
+void Progress::Report(int64_t done, int64_t total) {
   absl::MutexLock lock(&mutex_);
   done_ = done;
   total_ = total;

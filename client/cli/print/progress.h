@@ -27,7 +27,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   // So many of so many are done.
-  void Report(std::int64_t done, std::int64_t total) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Report(int64_t done, int64_t total) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Run(std::chrono::milliseconds patience) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -38,8 +38,8 @@ class Progress {
   const std::chrono::steady_clock::time_point start_;
   absl::Mutex mutex_;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
-  std::int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::int64_t total_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t total_ ABSL_GUARDED_BY(mutex_) = 0;
   std::thread thread_;
 };
 

@@ -35,13 +35,13 @@ const char* CodeOf(Tone tone) {
 }
 
 // In characters of UTF-8, each of which is taken to be one wide.
-std::size_t WidthOf(const std::string& text) {
-  return static_cast<std::size_t>(
+size_t WidthOf(const std::string& text) {
+  return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string Padding(const std::string& text, std::size_t width) {
-  const std::size_t taken = WidthOf(text);
+std::string Padding(const std::string& text, size_t width) {
+  const size_t taken = WidthOf(text);
   return std::string(width > taken ? width - taken : 0, ' ');
 }
 
@@ -86,7 +86,7 @@ std::string CsvField(const std::string& exact) {
 // Controls in a stored text reach no terminal.
 Cell::Cell(std::string text) : for_people_(convert::Printable(text)), exact_(std::move(text)) {}
 Cell::Cell(const char* text) : Cell(std::string(text)) {}
-Cell::Cell(std::int64_t number)
+Cell::Cell(int64_t number)
     : for_people_(absl::StrCat(number)), exact_(for_people_), is_number_(true) {}
 Cell::Cell(double number, Rounding rounding, int digits)
     : for_people_(RoundedNumber(number, rounding, digits)),
@@ -100,10 +100,10 @@ Cell Cell::In(Tone tone) const {
 }
 
 void Table::PrintAligned(std::ostream& out, bool color) const {
-  std::vector<std::size_t> widths;
+  std::vector<size_t> widths;
   std::vector<bool> right;
-  for (std::size_t column = 0; column < columns_.size(); ++column) {
-    std::size_t width = WidthOf(columns_[column]);
+  for (size_t column = 0; column < columns_.size(); ++column) {
+    size_t width = WidthOf(columns_[column]);
     bool numbers = !rows_.empty();
     for (const std::vector<Cell>& row : rows_) {
       width = std::max(width, WidthOf(row[column].for_people()));
@@ -116,7 +116,7 @@ void Table::PrintAligned(std::ostream& out, bool color) const {
   const auto print = [&](const auto& text_of, const auto& shown_of) {
     std::string line;
     std::string gap;
-    for (std::size_t column = 0; column < columns_.size(); ++column) {
+    for (size_t column = 0; column < columns_.size(); ++column) {
       const std::string text = text_of(column);
       const std::string padding = Padding(text, widths[column]);
       if (right[column]) absl::StrAppend(&gap, padding);
@@ -128,19 +128,19 @@ void Table::PrintAligned(std::ostream& out, bool color) const {
     }
     return line;
   };
-  const auto heading = [&](std::size_t i) { return absl::AsciiStrToUpper(columns_[i]); };
+  const auto heading = [&](size_t i) { return absl::AsciiStrToUpper(columns_[i]); };
   out << Bold(print(heading, heading), color) << "\n";
   for (const std::vector<Cell>& row : rows_) {
-    out << print([&](std::size_t i) { return row[i].for_people(); },
-                 [&](std::size_t i) { return Toned(row[i], color); })
+    out << print([&](size_t i) { return row[i].for_people(); },
+                 [&](size_t i) { return Toned(row[i], color); })
         << "\n";
   }
 }
 
 void Table::PrintDetails(std::ostream& out, bool color) const {
-  std::size_t width = 0;
+  size_t width = 0;
   for (const std::string& column : columns_) width = std::max(width, WidthOf(column));
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  for (size_t i = 0; i < columns_.size(); ++i) {
     if (rows_[0][i].for_people().empty()) continue;
     out << Bold(columns_[i] + Padding(columns_[i], width), color) << "  "
         << Toned(rows_[0][i], color) << "\n";
@@ -149,20 +149,20 @@ void Table::PrintDetails(std::ostream& out, bool color) const {
 
 void Table::PrintCsv(std::ostream& out) const {
   const auto print = [&](const auto& text_of) {
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
       out << (i == 0 ? "" : ",") << CsvField(text_of(i));
     }
     out << "\r\n";
   };
-  print([&](std::size_t i) { return columns_[i]; });
-  for (const std::vector<Cell>& row : rows_) print([&](std::size_t i) { return row[i].exact(); });
+  print([&](size_t i) { return columns_[i]; });
+  for (const std::vector<Cell>& row : rows_) print([&](size_t i) { return row[i].exact(); });
 }
 
 std::vector<std::string> Table::JsonRows(bool indented) const {
   std::vector<std::string> objects;
   for (const std::vector<Cell>& row : rows_) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (size_t i = 0; i < columns_.size(); ++i) {
       object[FieldName(columns_[i])] = JsonValue(row[i]);
     }
     objects.push_back(

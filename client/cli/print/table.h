@@ -20,7 +20,7 @@ class Cell {
   // NOLINTBEGIN(google-explicit-constructor): rows are written as lists of values.
   Cell(std::string text);
   Cell(const char* text);
-  Cell(std::int64_t number);
+  Cell(int64_t number);
   // NOLINTEND(google-explicit-constructor)
   Cell(double number, Rounding rounding, int digits = kUsualDigits);
 

@@ -21,7 +21,7 @@ absl::Status LedgerExport::Add(const v1::AuditEntry& entry) {
        << absl::BytesToHexString(entry.hash()) << R"(","content":")"
        << absl::BytesToHexString(entry.content()) << "\"}\n";
   std::string root = LeafHash(entry.content());
-  for (std::int64_t bits = entry_count_; bits % 2 == 1; bits /= 2) {
+  for (int64_t bits = entry_count_; bits % 2 == 1; bits /= 2) {
     root = MerkleNode(subtrees_.back(), root);
     subtrees_.pop_back();
   }

@@ -22,14 +22,14 @@ class LedgerExport {
   // The last line. UNAVAILABLE if the file could not be written.
   absl::Status Finish();
 
-  std::int64_t entry_count() const { return entry_count_; }
+  int64_t entry_count() const { return entry_count_; }
   const std::string& hash() const { return hash_; }
   // The root over the entries so far (RFC 6962).
   std::string MerkleRoot() const;
 
  private:
   std::ostream& out_;
-  std::int64_t entry_count_ = 0;
+  int64_t entry_count_ = 0;
   std::string hash_;
   std::vector<std::string> subtrees_;  // roots of complete subtrees, the largest first
 };

@@ -33,8 +33,8 @@ bool IsValid(const v1::InclusionProof& proof) {
   if (proof.sequence() < 1 || proof.sequence() > proof.tree_size() || !IsHash(proof.leaf_hash())) {
     return false;
   }
-  std::int64_t node = proof.sequence() - 1;
-  std::int64_t last = proof.tree_size() - 1;
+  int64_t node = proof.sequence() - 1;
+  int64_t last = proof.tree_size() - 1;
   std::string root = proof.leaf_hash();
   for (const std::string& sibling : proof.path()) {
     if (last == 0 || !IsHash(sibling)) return false;
@@ -54,14 +54,14 @@ bool IsValid(const v1::InclusionProof& proof) {
 }
 
 bool IsValid(const v1::ConsistencyProof& proof) {
-  const std::int64_t old_size = proof.old_size();
-  const std::int64_t new_size = proof.new_size();
+  const int64_t old_size = proof.old_size();
+  const int64_t new_size = proof.new_size();
   if (old_size < 1 || old_size > new_size) return false;
   if (old_size == new_size) {
     return proof.path().empty() && proof.old_merkle_root() == proof.new_merkle_root();
   }
-  std::int64_t node = old_size - 1;
-  std::int64_t last = new_size - 1;
+  int64_t node = old_size - 1;
+  int64_t last = new_size - 1;
   while (node % 2 == 1) {
     node /= 2;
     last /= 2;

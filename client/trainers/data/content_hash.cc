@@ -8,11 +8,11 @@
 namespace epsledger::trainers {
 namespace {
 
-template <typename Number>
+template <class Number>
 void AppendNumber(Number number, std::string* text) {
   std::array<char, 32> buffer;  // the shortest text of a double has at most 24 characters
   const char* const end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-  text->append(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+  text->append(buffer.data(), static_cast<size_t>(end - buffer.data()));
 }
 
 }  // namespace

@@ -8,28 +8,28 @@
 namespace epsledger::trainers {
 namespace {
 
-constexpr std::int64_t kImageMagic = 0x803;
-constexpr std::int64_t kLabelMagic = 0x801;
-constexpr std::int64_t kImageHeaderBytes = 16;
-constexpr std::int64_t kLabelHeaderBytes = 8;
+constexpr int64_t kImageMagic = 0x803;
+constexpr int64_t kLabelMagic = 0x801;
+constexpr int64_t kImageHeaderBytes = 16;
+constexpr int64_t kLabelHeaderBytes = 8;
 
-absl::Status Error(const std::string& name, std::int64_t offset, const std::string& what) {
+absl::Status Error(const std::string& name, int64_t offset, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(name, ": offset ", offset, ": ", what));
 }
 
 // The four bytes at `offset`, which must be there.
-std::int64_t BigEndian(std::string_view bytes, std::int64_t offset) {
-  std::int64_t number = 0;
-  for (std::int64_t i = offset; i < offset + 4; ++i) {
-    number = number * 256 + static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+int64_t BigEndian(std::string_view bytes, int64_t offset) {
+  int64_t number = 0;
+  for (int64_t i = offset; i < offset + 4; ++i) {
+    number = number * 256 + static_cast<unsigned char>(bytes[static_cast<size_t>(i)]);
   }
   return number;
 }
 
-absl::Status CheckHeader(std::string_view bytes, std::int64_t header_bytes, std::int64_t magic,
+absl::Status CheckHeader(std::string_view bytes, int64_t header_bytes, int64_t magic,
                          const std::string& name) {
-  if (static_cast<std::int64_t>(bytes.size()) < header_bytes) {
-    return Error(name, static_cast<std::int64_t>(bytes.size()),
+  if (static_cast<int64_t>(bytes.size()) < header_bytes) {
+    return Error(name, static_cast<int64_t>(bytes.size()),
                  absl::StrCat("header: got the end of the file, want ", header_bytes, " bytes"));
   }
   if (BigEndian(bytes, 0) != magic) {
@@ -39,8 +39,8 @@ absl::Status CheckHeader(std::string_view bytes, std::int64_t header_bytes, std:
   return absl::OkStatus();
 }
 
-absl::Status CheckSize(std::string_view bytes, std::int64_t want, const std::string& name) {
-  const auto got = static_cast<std::int64_t>(bytes.size());
+absl::Status CheckSize(std::string_view bytes, int64_t want, const std::string& name) {
+  const auto got = static_cast<int64_t>(bytes.size());
   if (got == want) return absl::OkStatus();
   return Error(name, got < want ? got : want,
                absl::StrCat("data: got a file of ", got, " bytes, want the ", want,
@@ -56,12 +56,12 @@ absl::StatusOr<LabeledImages> ParseIdx(std::string_view image_bytes, std::string
   status = CheckHeader(label_bytes, kLabelHeaderBytes, kLabelMagic, names.labels);
   if (!status.ok()) return status;
 
-  const std::int64_t count = BigEndian(image_bytes, 4);
+  const int64_t count = BigEndian(image_bytes, 4);
   if (count < 1) return Error(names.images, 4, "count: got 0, want at least 1");
-  const std::int64_t height = BigEndian(image_bytes, 8);
-  const std::int64_t width = BigEndian(image_bytes, 12);
+  const int64_t height = BigEndian(image_bytes, 8);
+  const int64_t width = BigEndian(image_bytes, 12);
   for (const bool is_height : {true, false}) {
-    const std::int64_t side = is_height ? height : width;
+    const int64_t side = is_height ? height : width;
     if (side < 1 || side > kMaxImageSide) {
       return Error(names.images, is_height ? 8 : 12,
                    absl::StrCat(is_height ? "height" : "width", ": got ", side,
@@ -69,7 +69,7 @@ absl::StatusOr<LabeledImages> ParseIdx(std::string_view image_bytes, std::string
     }
   }
   // At most 2^32 2^12 2^12 = 2^56: no overflow.
-  const std::int64_t pixel_count = count * height * width;
+  const int64_t pixel_count = count * height * width;
   if (pixel_count > kMaxPixelCount) {
     return Error(names.images, 4,
                  absl::StrCat("count: got ", count, " images of ", height, " x ", width,
@@ -86,10 +86,10 @@ absl::StatusOr<LabeledImages> ParseIdx(std::string_view image_bytes, std::string
   if (!status.ok()) return status;
 
   LabeledImages images{.channels = 1, .height = height, .width = width, .pixels = {}, .labels = {}};
-  images.labels.reserve(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t offset = kLabelHeaderBytes + i;
-    const int label = static_cast<unsigned char>(label_bytes[static_cast<std::size_t>(offset)]);
+  images.labels.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t offset = kLabelHeaderBytes + i;
+    const int label = static_cast<unsigned char>(label_bytes[static_cast<size_t>(offset)]);
     if (label >= class_count) {
       return Error(names.labels, offset,
                    absl::StrCat("label: got ", label, ", want one in [0, ", class_count - 1, "]"));

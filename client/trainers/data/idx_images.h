@@ -12,8 +12,8 @@ namespace epsledger::trainers {
 
 // The largest height and width that are read, and the most pixels of one set (1 GiB as floats):
 // a forged count must not allocate what the file does not hold.
-inline constexpr std::int64_t kMaxImageSide = 4096;
-inline constexpr std::int64_t kMaxPixelCount = std::int64_t{1} << 28;
+inline constexpr int64_t kMaxImageSide = 4096;
+inline constexpr int64_t kMaxPixelCount = int64_t{1} << 28;
 
 // The names that messages give the two parts.
 struct IdxNames {

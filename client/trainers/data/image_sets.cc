@@ -104,7 +104,7 @@ absl::StatusOr<LocatedImages> FindMnist(const std::string& directory) {
                                                    files[0].path, ", want others to hold out"));
   }
   std::array<LabeledImages, 2> parts;
-  for (std::size_t part = 0; part < 2; ++part) {
+  for (size_t part = 0; part < 2; ++part) {
     const ReadFile& images = files[2 * part];
     const ReadFile& labels = files[2 * part + 1];
     absl::StatusOr<LabeledImages> parsed =
@@ -139,7 +139,7 @@ absl::StatusOr<LocatedImages> FindCifar10(const std::string& directory) {
 LabeledImages Select(const ParsedRecords& records, double largest, const std::vector<int>& rows) {
   LabeledImages images{.channels = 1, .height = 8, .width = 8, .pixels = {}, .labels = {}};
   images.pixels.resize(records.features.cols(), static_cast<Eigen::Index>(rows.size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (size_t i = 0; i < rows.size(); ++i) {
     images.pixels.col(static_cast<Eigen::Index>(i)) =
         (Eigen::VectorXd(records.features.row(rows[i])) / largest).cast<float>();
     images.labels.push_back(static_cast<int>(records.labels[rows[i]]));

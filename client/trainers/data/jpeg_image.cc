@@ -42,7 +42,7 @@ struct JpegDecoder::State {
   jpeg_decompress_struct info;
 
   // Nothing here or below has a destructor that longjmp could skip.
-  Outcome Decode(const unsigned char* bytes, std::size_t size, float* channels) {
+  Outcome Decode(const unsigned char* bytes, size_t size, float* channels) {
     if (setjmp(errors.jump) != 0) {
       jpeg_abort_decompress(&info);
       return Outcome::kBroken;
@@ -57,9 +57,9 @@ struct JpegDecoder::State {
     info.out_color_space = JCS_RGB;
     info.dct_method = JDCT_ISLOW;  // the most exact of the integer transforms
     jpeg_start_decompress(&info);
-    const std::ptrdiff_t positions = static_cast<std::ptrdiff_t>(height) * width;
+    const ptrdiff_t positions = static_cast<ptrdiff_t>(height) * width;
     while (info.output_scanline < info.output_height) {
-      float* out = channels + static_cast<std::ptrdiff_t>(info.output_scanline) * width;
+      float* out = channels + static_cast<ptrdiff_t>(info.output_scanline) * width;
       JSAMPROW row_pointer = row.data();
       if (jpeg_read_scanlines(&info, &row_pointer, 1) != 1) break;
       const unsigned char* sample = row.data();
@@ -77,7 +77,7 @@ struct JpegDecoder::State {
 JpegDecoder::JpegDecoder(int height, int width) : state_(std::make_unique<State>()) {
   state_->height = height;
   state_->width = width;
-  state_->row.resize(static_cast<std::size_t>(width) * 3);
+  state_->row.resize(static_cast<size_t>(width) * 3);
   state_->info.err = jpeg_std_error(&state_->errors.manager);
   state_->errors.manager.error_exit = JumpOut;
   state_->errors.manager.emit_message = JumpOutOnWarning;

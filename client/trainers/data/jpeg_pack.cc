@@ -12,70 +12,70 @@ namespace epsledger::trainers {
 namespace {
 
 constexpr std::string_view kMagic = "CJPK";
-constexpr std::int64_t kChannels = 3;
+constexpr int64_t kChannels = 3;
 // Label, length, and the two bytes that end a scan.
-constexpr std::int64_t kSmallestImageBytes = 5;
+constexpr int64_t kSmallestImageBytes = 5;
 
 // Takes fields off the front and knows where it is.
 class Reader {
  public:
   Reader(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
 
-  absl::Status Error(std::int64_t offset, const std::string& what) const {
+  absl::Status Error(int64_t offset, const std::string& what) const {
     return absl::InvalidArgumentError(absl::StrCat(name_, ": offset ", offset, ": ", what));
   }
 
-  absl::StatusOr<std::string_view> Bytes(std::int64_t count, const char* field) {
+  absl::StatusOr<std::string_view> Bytes(int64_t count, const char* field) {
     if (count > remaining()) {
       return Error(offset_, absl::StrCat(field, ": got the ", remaining(),
                                          " bytes before the end of the file, want ", count));
     }
     const std::string_view taken =
-        bytes_.substr(static_cast<std::size_t>(offset_), static_cast<std::size_t>(count));
+        bytes_.substr(static_cast<size_t>(offset_), static_cast<size_t>(count));
     offset_ += count;
     return taken;
   }
 
-  absl::StatusOr<std::int64_t> Number(int byte_count, const char* field) {
+  absl::StatusOr<int64_t> Number(int byte_count, const char* field) {
     absl::StatusOr<std::string_view> bytes = Bytes(byte_count, field);
     if (!bytes.ok()) return bytes.status();
-    std::int64_t number = 0;
+    int64_t number = 0;
     for (int i = byte_count - 1; i >= 0; --i) {
-      number = number * 256 + static_cast<unsigned char>((*bytes)[static_cast<std::size_t>(i)]);
+      number = number * 256 + static_cast<unsigned char>((*bytes)[static_cast<size_t>(i)]);
     }
     return number;
   }
 
-  std::int64_t offset() const { return offset_; }
-  std::int64_t remaining() const { return static_cast<std::int64_t>(bytes_.size()) - offset_; }
+  int64_t offset() const { return offset_; }
+  int64_t remaining() const { return static_cast<int64_t>(bytes_.size()) - offset_; }
 
  private:
   std::string_view bytes_;
   const std::string& name_;
-  std::int64_t offset_ = 0;
+  int64_t offset_ = 0;
 };
 
-absl::StatusOr<LabeledImages> ReadImages(std::int64_t count, const JpegPackShape& shape,
+absl::StatusOr<LabeledImages> ReadImages(int64_t count, const JpegPackShape& shape,
                                          const std::string& header, Reader* reader) {
   LabeledImages images{.channels = kChannels,
                        .height = shape.height,
                        .width = shape.width,
                        .pixels = Eigen::MatrixXf(kChannels * shape.height * shape.width, count),
                        .labels = {}};
-  images.labels.reserve(static_cast<std::size_t>(count));
+  images.labels.reserve(static_cast<size_t>(count));
   JpegDecoder decoder(shape.height, shape.width);
   std::string file = header;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t start = reader->offset();
-    absl::StatusOr<std::int64_t> label = reader->Number(1, "label");
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t start = reader->offset();
+    absl::StatusOr<int64_t> label = reader->Number(1, "label");
     if (!label.ok()) return label.status();
     if (*label >= shape.class_count) {
       return reader->Error(start, absl::StrCat("label: got ", *label, ", want one in [0, ",
                                                shape.class_count - 1, "]"));
     }
-    absl::StatusOr<std::int64_t> length = reader->Number(2, "length of the scan");
+    absl::StatusOr<int64_t> length = reader->Number(2, "length of the scan");
     if (!length.ok()) return length.status();
-    const std::int64_t scan_start = reader->offset();
+    const int64_t scan_start = reader->offset();
     absl::StatusOr<std::string_view> scan = reader->Bytes(*length, "scan");
     if (!scan.ok()) return scan.status();
     file.resize(header.size());
@@ -103,22 +103,22 @@ absl::StatusOr<JpegPack> ParseJpegPack(std::string_view bytes, const JpegPackSha
   absl::StatusOr<std::string_view> magic = reader.Bytes(4, "magic");
   if (!magic.ok()) return magic.status();
   if (*magic != kMagic) return reader.Error(0, "magic: got other bytes, want \"CJPK\"");
-  std::int64_t counts[2];
-  for (std::int64_t& count : counts) {
-    const std::int64_t offset = reader.offset();
-    absl::StatusOr<std::int64_t> number = reader.Number(4, "count");
+  int64_t counts[2];
+  for (int64_t& count : counts) {
+    const int64_t offset = reader.offset();
+    absl::StatusOr<int64_t> number = reader.Number(4, "count");
     if (!number.ok()) return number.status();
     count = *number;
     if (count < 1) return reader.Error(offset, "count: got 0, want at least 1");
     // Before anything is allocated: the file must be able to hold so many.
-    const std::int64_t most = reader.remaining() / kSmallestImageBytes;
+    const int64_t most = reader.remaining() / kSmallestImageBytes;
     if (count > most || count * kChannels * shape.height * shape.width > kMaxPixelCount) {
       return reader.Error(
           offset, absl::StrCat("count: got ", count, ", want at most ", most, " in a file of ",
                                bytes.size(), " bytes and ", kMaxPixelCount, " samples"));
     }
   }
-  absl::StatusOr<std::int64_t> header_length = reader.Number(2, "length of the header");
+  absl::StatusOr<int64_t> header_length = reader.Number(2, "length of the header");
   if (!header_length.ok()) return header_length.status();
   absl::StatusOr<std::string_view> header = reader.Bytes(*header_length, "header");
   if (!header.ok()) return header.status();

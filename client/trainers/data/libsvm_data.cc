@@ -20,7 +20,7 @@ namespace epsledger::trainers {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-constexpr std::size_t kMaxQuotedBytes = 40;
+constexpr size_t kMaxQuotedBytes = 40;
 
 // What a message quotes: never a whole line, which may be a private record of any length.
 std::string Quoted(std::string_view text) {
@@ -81,25 +81,25 @@ class LineParser {
 
  private:
   static std::string_view NextToken(std::string_view* rest) {
-    const std::size_t begin = rest->find_first_not_of(kBlanks);
+    const size_t begin = rest->find_first_not_of(kBlanks);
     if (begin == std::string_view::npos) {
       *rest = {};
       return {};
     }
-    const std::size_t end = std::min(rest->find_first_of(kBlanks, begin), rest->size());
+    const size_t end = std::min(rest->find_first_of(kBlanks, begin), rest->size());
     const std::string_view token = rest->substr(begin, end - begin);
     rest->remove_prefix(end);
     return token;
   }
 
   absl::Status ParseEntry(std::string_view token, int row, int* previous_index) {
-    const std::size_t colon = token.find(':');
+    const size_t colon = token.find(':');
     if (colon == std::string_view::npos) {
       return Error(absl::StrCat("got ", Quoted(token), ", want index:value"));
     }
     const std::string_view index_token = token.substr(0, colon);
     const std::string_view value_token = token.substr(colon + 1);
-    std::int64_t index = 0;
+    int64_t index = 0;
     const char* const end = index_token.data() + index_token.size();
     const auto [stop, error] = std::from_chars(index_token.data(), end, index);
     const bool whole = stop == end && !index_token.empty();
@@ -133,7 +133,7 @@ class LineParser {
 
   const std::string& name_;
   const int limit_;
-  std::int64_t line_number_ = 0;
+  int64_t line_number_ = 0;
   int largest_index_ = 0;
   std::vector<double> labels_;
   std::vector<Eigen::Triplet<double>> entries_;
@@ -149,7 +149,7 @@ absl::StatusOr<ParsedRecords> ParseLibsvm(std::string_view text, const std::stri
   }
   LineParser parser(name, feature_count);
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
+    const size_t end = std::min(text.find('\n'), text.size());
     if (absl::Status status = parser.ParseLine(text.substr(0, end)); !status.ok()) return status;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -166,8 +166,8 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
   std::array<char, 1 << 16> buffer;
   int count = 0;
   while ((count = gzread(file.get(), buffer.data(), buffer.size())) > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (static_cast<std::int64_t>(text.size()) > kMaxFileBytes) {
+    text.append(buffer.data(), static_cast<size_t>(count));
+    if (static_cast<int64_t>(text.size()) > kMaxFileBytes) {
       return absl::OutOfRangeError(
           absl::StrCat(path, ": got more than ", kMaxFileBytes, " bytes of text"));
     }

@@ -15,7 +15,7 @@ namespace epsledger::trainers {
 // The largest feature index that is read: a typo must not allocate gigabytes.
 inline constexpr int kMaxFeatureCount = 1 << 20;
 // The most bytes of text, after decompression, that are read from one file.
-inline constexpr std::int64_t kMaxFileBytes = std::int64_t{1} << 30;
+inline constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 
 // Records as a file has them: row i comes from the i-th record of the text, and in LIBSVM files
 // also from line i + 1.

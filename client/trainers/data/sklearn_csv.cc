@@ -16,14 +16,14 @@ namespace {
 std::vector<std::string_view> SplitFields(std::string_view line) {
   std::vector<std::string_view> fields;
   while (true) {
-    const std::size_t comma = line.find(',');
+    const size_t comma = line.find(',');
     fields.push_back(line.substr(0, comma));
     if (comma == std::string_view::npos) return fields;
     line.remove_prefix(comma + 1);
   }
 }
 
-template <typename Number>
+template <class Number>
 bool ParseWhole(std::string_view field, Number* number) {
   const char* const end = field.data() + field.size();
   const auto [stop, error] = std::from_chars(field.data(), end, *number);
@@ -31,8 +31,8 @@ bool ParseWhole(std::string_view field, Number* number) {
 }
 
 struct Header {
-  std::int64_t records = -1;  // -1: there is none
-  std::int64_t features = -1;
+  int64_t records = -1;  // -1: there is none
+  int64_t features = -1;
 };
 
 Header ParseHeader(const std::vector<std::string_view>& fields) {
@@ -49,15 +49,15 @@ Header ParseHeader(const std::vector<std::string_view>& fields) {
 
 absl::StatusOr<ParsedRecords> ParseSklearnCsv(std::string_view text, const std::string& name) {
   Header header;
-  std::size_t field_count = 0;
+  size_t field_count = 0;
   std::vector<double> labels;
   std::vector<Eigen::Triplet<double>> entries;
-  const auto error = [&name](std::int64_t line_number, const std::string& what) {
+  const auto error = [&name](int64_t line_number, const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat(name, ":", line_number, ": ", what));
   };
-  std::int64_t line_number = 0;
+  int64_t line_number = 0;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
+    const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     ++line_number;
@@ -66,16 +66,16 @@ absl::StatusOr<ParsedRecords> ParseSklearnCsv(std::string_view text, const std::
     if (line_number == 1) {
       header = ParseHeader(fields);
       if (header.features >= 0) {
-        field_count = static_cast<std::size_t>(header.features) + 1;
+        field_count = static_cast<size_t>(header.features) + 1;
         continue;
       }
     }
     if (field_count == 0) field_count = fields.size();
     if (fields.size() != field_count || field_count < 2) {
       return error(line_number, absl::StrCat("got ", fields.size(), " fields, want ",
-                                             std::max<std::size_t>(field_count, 2)));
+                                             std::max<size_t>(field_count, 2)));
     }
-    for (std::size_t column = 0; column < field_count; ++column) {
+    for (size_t column = 0; column < field_count; ++column) {
       double number = 0;
       if (!ParseWhole(fields[column], &number) || !std::isfinite(number)) {
         return error(line_number,

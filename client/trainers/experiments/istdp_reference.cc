@@ -62,7 +62,7 @@ absl::StatusOr<Eigen::VectorXd> ReadModel(const std::string& path, const char* f
     return absl::InvalidArgumentError(path + ": not a model of epsledger-istdp");
   }
   Eigen::VectorXd theta(static_cast<Eigen::Index>(json[field].size()));
-  for (std::size_t j = 0; j < json[field].size(); ++j) {
+  for (size_t j = 0; j < json[field].size(); ++j) {
     if (!json[field][j].is_number()) {
       return absl::InvalidArgumentError(path + ": a coefficient is not a number");
     }

@@ -36,7 +36,7 @@ struct Flags {
   double claimed_delta = 1e-5;
   double noise_multiplier = 4;
   int trials = 1000;
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
 };
 
 struct Scores {
@@ -46,7 +46,7 @@ struct Scores {
 
 class SeededNoise : public GradientRelease {
  public:
-  SeededNoise(std::uint64_t seed, double noise_multiplier)
+  SeededNoise(uint64_t seed, double noise_multiplier)
       : generator_(seed), noise_multiplier_(noise_multiplier) {}
 
   double Draw() { return normal_(generator_); }
@@ -85,7 +85,7 @@ absl::StatusOr<Scores> AttackPublishedIstdp(const Flags& flags, IstdpAttack atta
 }
 
 absl::StatusOr<Scores> AttackPublishedFsdp(const Flags& flags,
-                                           fsdp_published::Attack (*make)(std::uint64_t)) {
+                                           fsdp_published::Attack (*make)(uint64_t)) {
   SeededNoise noise(flags.seed, 1);
   const fsdp_published::NormalSource normal = [&noise] { return noise.Draw(); };
   absl::StatusOr<fsdp_published::AttackScores> scores = fsdp_published::Scores(

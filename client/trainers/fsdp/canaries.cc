@@ -37,7 +37,7 @@ absl::Status CheckRequest(const CanaryRequest& request) {
 
 }  // namespace
 
-std::int64_t Canaries::member_count() const {
+int64_t Canaries::member_count() const {
   return std::count(is_member.begin(), is_member.end(), true);
 }
 
@@ -46,18 +46,18 @@ absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request) {
   Canaries canaries;
   canaries.records.inputs.resize(request.input_size, request.count);
   // A bit for each entry, and a word for the label.
-  std::uint64_t word = 0;
+  uint64_t word = 0;
   std::vector<unsigned char> bytes(sizeof(word) +
-                                   (static_cast<std::size_t>(request.input_size) + 7) / 8);
+                                   (static_cast<size_t>(request.input_size) + 7) / 8);
   for (Eigen::Index canary = 0; canary < request.count; ++canary) {
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
       return absl::InternalError("the operating system gave no randomness for canaries");
     }
     std::memcpy(&word, bytes.data(), sizeof(word));
     canaries.records.labels.push_back(
-        static_cast<int>(word % static_cast<std::uint64_t>(request.class_count)));
+        static_cast<int>(word % static_cast<uint64_t>(request.class_count)));
     for (Eigen::Index i = 0; i < request.input_size; ++i) {
-      const unsigned char eight = bytes[sizeof(word) + static_cast<std::size_t>(i / 8)];
+      const unsigned char eight = bytes[sizeof(word) + static_cast<size_t>(i / 8)];
       canaries.records.inputs(i, canary) =
           (eight >> (i % 8)) % 2 == 1 ? request.magnitude : -request.magnitude;
     }
@@ -72,7 +72,7 @@ void AddMembers(const Canaries& canaries, LabeledColumns& train) {
   Eigen::Index column = train.inputs.cols();
   // Columns are appended in place where memory allows: the records may be most of it.
   train.inputs.conservativeResize(Eigen::NoChange, column + canaries.member_count());
-  for (std::size_t canary = 0; canary < canaries.is_member.size(); ++canary) {
+  for (size_t canary = 0; canary < canaries.is_member.size(); ++canary) {
     if (!canaries.is_member[canary]) continue;
     train.inputs.col(column++) = canaries.records.inputs.col(static_cast<Eigen::Index>(canary));
     train.labels.push_back(canaries.records.labels[canary]);

@@ -13,7 +13,7 @@ namespace epsledger::trainers::fsdp {
 
 // What canaries look like. All public: nothing of it may depend on the private records.
 struct CanaryRequest {
-  std::int64_t count = 0;       // in [1, kMaxRecords]
+  int64_t count = 0;            // in [1, kMaxRecords]
   Eigen::Index input_size = 0;  // of a record, >= 1
   int class_count = 0;          // >= 1
   float magnitude = 0;          // of every entry of an input; finite and > 0
@@ -24,7 +24,7 @@ struct Canaries {
   LabeledColumns records;
   std::vector<bool> is_member;  // one a canary: it is trained on
 
-  std::int64_t member_count() const;
+  int64_t member_count() const;
 };
 
 // Returns canaries whose entries are each +magnitude or -magnitude by a fair coin, with labels that

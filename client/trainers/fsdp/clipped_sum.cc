@@ -30,8 +30,8 @@ constexpr float kLargestScale = 1e6F;
 // matrix product rounds a column depends on the shapes and on the column's place in a packet, so
 // with another width one record more would change the gradients of others in their last bits.
 // Multiples of every packet's size. Layers that form gradients one by one hold as many of them.
-constexpr std::size_t kChunk = 256;
-constexpr std::size_t kConvolutionChunk = 64;
+constexpr size_t kChunk = 256;
+constexpr size_t kConvolutionChunk = 64;
 
 bool IsFullyConnected(const Network<float>& network, Eigen::Index layer) {
   return std::holds_alternative<network::FullyConnected>(network.layers()[layer]);
@@ -134,15 +134,15 @@ class Accumulator {
         sum_(Eigen::VectorXd::Zero(layout.size)) {}
 
   // REQUIRES: at most `width` records.
-  absl::Status Add(std::span<const int> chunk, std::size_t width) {
+  absl::Status Add(std::span<const int> chunk, size_t width) {
     const auto count = static_cast<Eigen::Index>(width);
     const auto filled = static_cast<Eigen::Index>(chunk.size());
     Matrix<float> inputs(records_.inputs.rows(), count);
     inputs.rightCols(count - filled).setZero();
     std::vector<int> labels(width, 0);
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
+    for (size_t i = 0; i < chunk.size(); ++i) {
       inputs.col(static_cast<Eigen::Index>(i)) = records_.inputs.col(chunk[i]);
-      labels[i] = records_.labels[static_cast<std::size_t>(chunk[i])];
+      labels[i] = records_.labels[static_cast<size_t>(chunk[i])];
     }
     absl::StatusOr<Tape<float>> tape = network_.Forward(std::move(inputs));
     if (!tape.ok()) return tape.status();
@@ -235,12 +235,12 @@ class Accumulator {
 };
 
 // Each thread takes every so-manieth chunk.
-absl::Status AddChunks(const std::vector<int>& batch, std::size_t chunk_size, int thread,
-                       int threads, Accumulator* accumulator) {
-  const std::size_t stride = chunk_size * static_cast<std::size_t>(threads);
-  for (std::size_t begin = chunk_size * static_cast<std::size_t>(thread); begin < batch.size();
+absl::Status AddChunks(const std::vector<int>& batch, size_t chunk_size, int thread, int threads,
+                       Accumulator* accumulator) {
+  const size_t stride = chunk_size * static_cast<size_t>(threads);
+  for (size_t begin = chunk_size * static_cast<size_t>(thread); begin < batch.size();
        begin += stride) {
-    const std::size_t size = std::min(chunk_size, batch.size() - begin);
+    const size_t size = std::min(chunk_size, batch.size() - begin);
     if (absl::Status added =
             accumulator->Add(std::span<const int>(&batch[begin], size), chunk_size);
         !added.ok()) {
@@ -251,17 +251,17 @@ absl::Status AddChunks(const std::vector<int>& batch, std::size_t chunk_size, in
 }
 
 absl::Status CheckBatch(const LabeledColumns& records, const std::vector<int>& batch) {
-  const auto count = static_cast<std::size_t>(records.inputs.cols());
+  const auto count = static_cast<size_t>(records.inputs.cols());
   if (records.labels.size() != count) {
     return absl::InvalidArgumentError(absl::StrCat("records.labels: got ", records.labels.size(),
                                                    ", want one for each of ", count, " records"));
   }
-  if (batch.size() > static_cast<std::size_t>(kMaxRecords)) {
+  if (batch.size() > static_cast<size_t>(kMaxRecords)) {
     return absl::InvalidArgumentError(
         absl::StrCat("batch: got ", batch.size(), " records, want at most ", kMaxRecords));
   }
   for (const int record : batch) {
-    if (record < 0 || static_cast<std::size_t>(record) >= count) {
+    if (record < 0 || static_cast<size_t>(record) >= count) {
       return absl::InvalidArgumentError(
           absl::StrCat("batch: got record ", record, ", want in [0, ", count, ")"));
     }
@@ -283,7 +283,7 @@ absl::StatusOr<ContributionLayout> LayOut(const Network<float>& network, const S
   ContributionLayout layout;
   bool any_subspace = false;
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
-    const LayerView& layer_view = view.layers[static_cast<std::size_t>(layer)];
+    const LayerView& layer_view = view.layers[static_cast<size_t>(layer)];
     if (absl::Status valid = CheckLayer(network, layer, layer_view); !valid.ok()) return valid;
     ContributionLayout::Part part;
     part.columns = IsFullyConnected(network, layer) ? network.shape(layer).size() + 1 : 0;
@@ -319,17 +319,17 @@ absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const 
   const absl::StatusOr<ContributionLayout> layout = LayOut(network, view);
   if (!layout.ok()) return layout.status();
   if (absl::Status valid = CheckBatch(records, batch); !valid.ok()) return valid;
-  std::size_t chunk_size = kChunk;
+  size_t chunk_size = kChunk;
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     const bool forms_gradients =
         !IsFullyConnected(network, layer) && network.segment(layer).size > 0;
     if (forms_gradients) chunk_size = kConvolutionChunk;
   }
-  const std::size_t chunks = (batch.size() + chunk_size - 1) / chunk_size;
+  const size_t chunks = (batch.size() + chunk_size - 1) / chunk_size;
   const int used = std::max(1, std::min(threads, static_cast<int>(chunks)));
-  std::vector<Accumulator> accumulators(static_cast<std::size_t>(used),
+  std::vector<Accumulator> accumulators(static_cast<size_t>(used),
                                         Accumulator(network, view, *layout, records));
-  std::vector<absl::Status> statuses(static_cast<std::size_t>(used));
+  std::vector<absl::Status> statuses(static_cast<size_t>(used));
   std::vector<std::thread> others;
   for (int thread = 1; thread < used; ++thread) {
     others.emplace_back([&, thread] {
@@ -358,9 +358,9 @@ Vector<float> Reconstruct(const Network<float>& network, const StepView& view,
   }
   Vector<float> gradient(network.parameter_count());
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
-    const ContributionLayout::Part& part = layout.layers[static_cast<std::size_t>(layer)];
+    const ContributionLayout::Part& part = layout.layers[static_cast<size_t>(layer)];
     if (part.residual_size == 0) continue;
-    const LayerView& layer_view = view.layers[static_cast<std::size_t>(layer)];
+    const LayerView& layer_view = view.layers[static_cast<size_t>(layer)];
     auto segment = gradient.segment(network.segment(layer).begin, network.segment(layer).size);
     segment =
         (released.segment(part.residual_begin, part.residual_size) * residual_scale).cast<float>();

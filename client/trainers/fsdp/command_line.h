@@ -20,10 +20,10 @@ struct CommandLine {
   std::string features = "pixels";
   std::string feature_cache;
   double input_scale = 1;
-  std::int64_t public_held_out = 0;
-  std::optional<std::int64_t> record_count;
+  int64_t public_held_out = 0;
+  std::optional<int64_t> record_count;
   std::string model = "linear";
-  std::uint64_t seed = 1;
+  uint64_t seed = 1;
   std::optional<double> epochs;
 
   int log_every = 0;  // 0: about twenty times

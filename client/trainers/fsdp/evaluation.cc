@@ -30,7 +30,7 @@ absl::StatusOr<Evaluation> Evaluate(const network::Network<float>& network,
     for (Eigen::Index i = 0; i < size; ++i) {
       Eigen::Index largest = 0;
       logits.col(i).maxCoeff(&largest);
-      if (largest == labels[static_cast<std::size_t>(i)]) sum.accuracy += 1;
+      if (largest == labels[static_cast<size_t>(i)]) sum.accuracy += 1;
     }
   }
   const auto total = static_cast<double>(count);

@@ -12,7 +12,7 @@ namespace {
 constexpr int kRightBits = 16;
 
 // Numbers here are far below 2^63, and a conversion is much faster than a call of trunc.
-double TowardZero(double value) { return static_cast<double>(static_cast<std::int64_t>(value)); }
+double TowardZero(double value) { return static_cast<double>(static_cast<int64_t>(value)); }
 
 void AddProduct(const GridFactors& chunk, double* sum) {
   Eigen::Map<Eigen::MatrixXd>(sum, chunk.left.rows(), chunk.right.rows()).noalias() +=

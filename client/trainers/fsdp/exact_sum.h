@@ -16,7 +16,7 @@ namespace epsledger::trainers::fsdp {
 // with or without fused multiply-add, on any number of threads. One record more changes a sum by
 // its own contribution and by nothing else.
 inline constexpr int kGridBits = 33;
-inline constexpr std::int64_t kMaxRecords = std::int64_t{1} << 20;
+inline constexpr int64_t kMaxRecords = int64_t{1} << 20;
 
 // The integers of one chunk of records, as doubles: the outer product of column i of `left` and
 // column i of `right` is record i's contribution in units of 2^-33.

@@ -19,7 +19,7 @@ using network::Network;
 using network::Sgd;
 using network::Vector;
 
-constexpr std::uint64_t kFirstSubspaceSeed = 1;
+constexpr uint64_t kFirstSubspaceSeed = 1;
 // Where adapted clip norms are kept.
 constexpr double kSmallestClip = 1e-12;
 constexpr double kLargestClip = 1e12;
@@ -148,7 +148,7 @@ class Run {
     std::vector<Eigen::VectorXd> relevances;
     if (options_.relevance == RelevanceKind::kWeights) relevances = WeightRelevances(network_);
     for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
-      const auto index = static_cast<std::size_t>(layer);
+      const auto index = static_cast<size_t>(layer);
       if (HasSubspace(network_, options_, layer)) {
         RefreshSubspace(layer, moments.empty() ? Eigen::MatrixXd() : moments[index]);
       }
@@ -165,7 +165,7 @@ class Run {
   }
 
   void RefreshSubspace(Eigen::Index layer, const Eigen::MatrixXd& public_moment) {
-    const auto index = static_cast<std::size_t>(layer);
+    const auto index = static_cast<size_t>(layer);
     Matrix<float>& subspace = state_.subspaces[index];
     const Eigen::Index outputs = network_.shape(layer + 1).size();
     const Eigen::Index rank = options_.rank;
@@ -194,7 +194,7 @@ class Run {
         !std::holds_alternative<network::FullyConnected>(network_.layers()[layer])) {
       return;
     }
-    Vector<float>& scales = state_.scales[static_cast<std::size_t>(layer)];
+    Vector<float>& scales = state_.scales[static_cast<size_t>(layer)];
     if (scales.size() == 0) scales = Vector<float>::Ones(network_.shape(layer).size() + 1);
     scales.tail(1).setConstant(static_cast<float>(options_.bias_scale));
   }
@@ -213,7 +213,7 @@ class Run {
     if (!needed) return;
     for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
       if (!std::holds_alternative<network::FullyConnected>(network_.layers()[layer])) continue;
-      const auto index = static_cast<std::size_t>(layer);
+      const auto index = static_cast<size_t>(layer);
       const LayerView& layer_view = view.layers[index];
       const Eigen::Index outputs = network_.shape(layer + 1).size();
       const Eigen::Index columns = network_.shape(layer).size() + 1;
@@ -284,13 +284,13 @@ TrainingState InitialState(const Network<float>& network, const TrainingOptions&
                       .embedding_clip = options.embedding_clip,
                       .residual_clip = options.residual_clip};
   if (options.average_decay > 0) state.average = state.parameters;
-  const auto layers = static_cast<std::size_t>(network.layer_count());
+  const auto layers = static_cast<size_t>(network.layer_count());
   state.subspaces.resize(layers);
   state.scales.resize(layers);
   state.histories.resize(layers);
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     if (std::holds_alternative<network::FullyConnected>(network.layers()[layer])) {
-      state.histories[static_cast<std::size_t>(layer)] =
+      state.histories[static_cast<size_t>(layer)] =
           GradientHistory(network.shape(layer + 1).size(), network.shape(layer).size() + 1);
     }
   }

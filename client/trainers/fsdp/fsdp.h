@@ -70,7 +70,7 @@ struct TrainingOptions {
 // Where training stands: functions of options and released vectors. A step from the same state
 // draws a fresh batch and fresh noise and is charged anew.
 struct TrainingState {
-  std::int64_t step = 0;
+  int64_t step = 0;
   network::Vector<float> parameters;
   network::Vector<float> velocity;
   network::Vector<float> average;  // empty without one

@@ -12,7 +12,7 @@
 namespace epsledger::trainers::fsdp {
 namespace {
 
-std::int64_t PublishedCount(const std::string& name) {
+int64_t PublishedCount(const std::string& name) {
   if (name == "mnist") return 60000;
   if (name == "cifar10-jpeg75") return 50000;
   if (name == "digits") return 1347;

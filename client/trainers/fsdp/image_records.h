@@ -20,7 +20,7 @@ struct ImageRequest {
   // A public constant that every input is multiplied by.
   double scale = 1;
   // The first so many held-out records are taken as public and are held out no longer.
-  std::int64_t public_count = 0;
+  int64_t public_count = 0;
 };
 
 // Images as the trainer sees them.
@@ -32,7 +32,7 @@ struct ImageRecords {
   LabeledColumns public_records;
   std::string description;
   // A published number of training records, whatever is in the files; 0: none is known.
-  std::int64_t published_count = 0;
+  int64_t published_count = 0;
   double feature_seconds = 0;
 };
 

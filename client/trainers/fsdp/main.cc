@@ -52,7 +52,7 @@ int Fail(const absl::Status& status) {
 // q = B / n0 for the public number of records n0.
 absl::StatusOr<double> SamplingProbability(const CommandLine& options,
                                            const ImageRecords& records) {
-  const std::int64_t count = options.record_count.value_or(records.published_count);
+  const int64_t count = options.record_count.value_or(records.published_count);
   if (count == 0) {
     return absl::InvalidArgumentError(
         "--record-count: not given; the sampling probability is made from it, and the exact number "
@@ -221,19 +221,19 @@ int Run(CommandLine options) {
                     {"features", options.features},
                     {"model", options.model},
                     {"network", network->description()},
-                    {"parameters", std::int64_t{network->parameter_count()}},
+                    {"parameters", int64_t{network->parameter_count()}},
                     {"mechanism", run->mechanism.ToJson()},
                     {"noise_multiplier", run->noise_multiplier},
                     {"sampling_probability", *probability},
-                    {"max_steps", std::int64_t{options.ledger.max_steps}},
+                    {"max_steps", int64_t{options.ledger.max_steps}},
                     {"learning_rate", training.learning_rate},
                     {"momentum", training.momentum},
                     {"average_decay", training.average_decay},
                     {"residual_clip", training.residual_clip},
                     {"embedding_clip", training.embedding_clip},
-                    {"subspace", std::int64_t{static_cast<int>(training.subspace)}},
-                    {"rank", std::int64_t{training.rank}},
-                    {"resumed_after", std::int64_t{state.step}}};
+                    {"subspace", int64_t{static_cast<int>(training.subspace)}},
+                    {"rank", int64_t{training.rank}},
+                    {"resumed_after", int64_t{state.step}}};
   if (canaries.has_value()) {
     told.emplace_back("canaries", options.canaries.count);
     told.emplace_back("canary_members", canaries->member_count());

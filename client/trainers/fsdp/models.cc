@@ -20,7 +20,7 @@ absl::StatusOr<std::vector<LayerOptions>> ModelLayers(const std::string& name, i
   std::vector<LayerOptions> layers;
   if (absl::StartsWith(name, "mlp:")) {
     for (const auto width : absl::StrSplit(name.substr(4), ',')) {
-      std::int64_t outputs = 0;
+      int64_t outputs = 0;
       if (!absl::SimpleAtoi(width, &outputs) || outputs < 1) {
         return absl::InvalidArgumentError(
             absl::StrCat("model: got \"", name, "\", want widths >= 1, as in mlp:64"));

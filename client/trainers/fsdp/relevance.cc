@@ -28,7 +28,7 @@ Vector<float> ScalesOf(const Eigen::VectorXd& relevances) {
 }
 
 std::vector<Eigen::VectorXd> WeightRelevances(const Network<float>& network) {
-  std::vector<Eigen::VectorXd> relevances(static_cast<std::size_t>(network.layer_count()));
+  std::vector<Eigen::VectorXd> relevances(static_cast<size_t>(network.layer_count()));
   Eigen::VectorXd current = Eigen::VectorXd::Ones(network.shape(network.layer_count()).size());
   for (Eigen::Index layer = network.layer_count() - 1; layer >= 0; --layer) {
     if (network::IsElementWise(network.layers()[layer])) continue;
@@ -42,7 +42,7 @@ std::vector<Eigen::VectorXd> WeightRelevances(const Network<float>& network) {
     const Eigen::VectorXd shares =
         (current.array() / (weights.rowwise().sum().array() + kStabilizer)).matrix();
     current = weights.transpose() * shares;
-    relevances[static_cast<std::size_t>(layer)] = current;
+    relevances[static_cast<size_t>(layer)] = current;
   }
   return relevances;
 }

@@ -31,7 +31,7 @@ absl::StatusOr<Evaluation> Progress::EvaluateState(const TrainingState& state) {
 }
 
 void Progress::Show(const StepReport& step) {
-  const std::int64_t number = step.state.step;
+  const int64_t number = step.state.step;
   LogFields fields = {{"step", number},
                       {"seconds", Seconds(std::chrono::steady_clock::now() - start_)},
                       {"update_norm", step.update_norm},
@@ -72,8 +72,8 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
   }
   LogFields fields = {{"label", std::string(kProvenLabel)},
                       {"stop_reason", std::string(StopReasonName(result.stop_reason))},
-                      {"steps", std::int64_t{result.state.step}},
-                      {"releases", std::int64_t{result.releases}}};
+                      {"steps", int64_t{result.state.step}},
+                      {"releases", int64_t{result.releases}}};
   if (result.releases > 0) {
     const absl::StatusOr<Evaluation> evaluation = EvaluateState(result.state);
     if (!evaluation.ok()) return evaluation.status();

@@ -18,37 +18,37 @@ using network::Checkpoint;
 using network::Network;
 
 constexpr absl::string_view kMagic = "EPSLFSDP";
-constexpr std::uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 3;
 
-std::uint64_t Fnv1a(absl::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+uint64_t Fnv1a(absl::string_view bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) {
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   }
   return hash;
 }
 
-template <typename Unsigned>
+template <class Unsigned>
 void Append(Unsigned value, std::string* bytes) {
-  for (std::size_t i = 0; i < sizeof(value); ++i) {
+  for (size_t i = 0; i < sizeof(value); ++i) {
     bytes->push_back(static_cast<char>((value >> (8 * i)) & 0xff));
   }
 }
 
 void AppendText(absl::string_view text, std::string* bytes) {
-  Append(static_cast<std::uint64_t>(text.size()), bytes);
+  Append(static_cast<uint64_t>(text.size()), bytes);
   bytes->append(text.data(), text.size());
 }
 
 void AppendNumber(double value, std::string* bytes) {
-  Append(std::bit_cast<std::uint64_t>(value), bytes);
+  Append(std::bit_cast<uint64_t>(value), bytes);
 }
 
 // Rows, columns, then the entries as doubles: a float comes back as it was.
-template <typename Derived>
+template <class Derived>
 void AppendMatrix(const Eigen::MatrixBase<Derived>& matrix, std::string* bytes) {
-  Append(static_cast<std::uint64_t>(matrix.rows()), bytes);
-  Append(static_cast<std::uint64_t>(matrix.cols()), bytes);
+  Append(static_cast<uint64_t>(matrix.rows()), bytes);
+  Append(static_cast<uint64_t>(matrix.cols()), bytes);
   for (Eigen::Index column = 0; column < matrix.cols(); ++column) {
     for (Eigen::Index row = 0; row < matrix.rows(); ++row) {
       AppendNumber(static_cast<double>(matrix(row, column)), bytes);
@@ -66,9 +66,9 @@ class Reader {
   explicit Reader(absl::string_view bytes) : bytes_(bytes) {}
 
   const absl::Status& status() const { return status_; }
-  std::size_t left() const { return bytes_.size(); }
+  size_t left() const { return bytes_.size(); }
 
-  absl::string_view Take(absl::string_view field, std::uint64_t size) {
+  absl::string_view Take(absl::string_view field, uint64_t size) {
     if (status_.ok() && size > bytes_.size()) {
       status_ = Refusal(field, absl::StrCat(bytes_.size(), " bytes"), absl::StrCat(size));
     }
@@ -78,11 +78,11 @@ class Reader {
     return taken;
   }
 
-  std::uint64_t TakeUnsigned(absl::string_view field, std::size_t size = 8) {
-    std::uint64_t value = 0;
+  uint64_t TakeUnsigned(absl::string_view field, size_t size = 8) {
+    uint64_t value = 0;
     int shift = 0;
     for (const char byte : Take(field, size)) {
-      value |= std::uint64_t{static_cast<unsigned char>(byte)} << shift;
+      value |= uint64_t{static_cast<unsigned char>(byte)} << shift;
       shift += 8;
     }
     return value;
@@ -99,8 +99,8 @@ class Reader {
   }
 
   Eigen::MatrixXd TakeMatrix(absl::string_view field) {
-    const std::uint64_t rows = TakeUnsigned(field);
-    const std::uint64_t columns = TakeUnsigned(field);
+    const uint64_t rows = TakeUnsigned(field);
+    const uint64_t columns = TakeUnsigned(field);
     // So that the product cannot overflow.
     if (rows > left() || columns > left() || (rows > 0 && columns > left() / rows)) {
       if (status_.ok()) {
@@ -118,7 +118,7 @@ class Reader {
   absl::Status status_;
 };
 
-template <typename Derived>
+template <class Derived>
 bool AllFinite(const Eigen::MatrixBase<Derived>& matrix) {
   return matrix.size() == 0 || matrix.allFinite();
 }
@@ -129,7 +129,7 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
                                         const TrainingState& state) {
   const absl::StatusOr<std::string> checkpoint =
       network::EncodeCheckpoint<float>({.description = network.description(),
-                                        .step = static_cast<std::uint64_t>(state.step),
+                                        .step = static_cast<uint64_t>(state.step),
                                         .parameters = state.parameters,
                                         .velocity = state.velocity});
   if (!checkpoint.ok()) return checkpoint.status();
@@ -145,7 +145,7 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
   AppendMatrix(state.average, &bytes);
   bool finite = std::isfinite(identity.noise_multiplier) && std::isfinite(state.embedding_clip) &&
                 std::isfinite(state.residual_clip) && AllFinite(state.average);
-  for (std::size_t layer = 0; layer < state.subspaces.size(); ++layer) {
+  for (size_t layer = 0; layer < state.subspaces.size(); ++layer) {
     const GradientHistory& history = state.histories[layer];
     AppendMatrix(state.subspaces[layer], &bytes);
     AppendMatrix(state.scales[layer], &bytes);
@@ -167,7 +167,7 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   if (reader.Take("format", kMagic.size()) != kMagic) {
     return Refusal("format", "other bytes", "a file of this trainer");
   }
-  const std::uint64_t version = reader.TakeUnsigned("version", sizeof(kVersion));
+  const uint64_t version = reader.TakeUnsigned("version", sizeof(kVersion));
   if (reader.status().ok() && version != kVersion) {
     return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
   }
@@ -179,7 +179,7 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   if (!reader.status().ok()) return reader.status();
   absl::StatusOr<Checkpoint<float>> checkpoint = network::DecodeCheckpoint<float>(inner, network);
   if (!checkpoint.ok()) return checkpoint.status();
-  TrainingState state{.step = static_cast<std::int64_t>(checkpoint->step),
+  TrainingState state{.step = static_cast<int64_t>(checkpoint->step),
                       .parameters = std::move(checkpoint->parameters),
                       .velocity = std::move(checkpoint->velocity)};
   state.embedding_clip = reader.TakeNumber("embedding_clip");
@@ -213,8 +213,8 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
     state.histories.push_back(GradientHistory::Restore(std::move(mean), std::move(noise), weight));
   }
   if (!reader.status().ok()) return reader.status();
-  const std::size_t hashed = bytes.size() - reader.left();
-  const std::uint64_t checksum = reader.TakeUnsigned("checksum");
+  const size_t hashed = bytes.size() - reader.left();
+  const uint64_t checksum = reader.TakeUnsigned("checksum");
   if (!reader.status().ok()) return reader.status();
   if (reader.left() != 0) {
     return Refusal("end", absl::StrCat(reader.left(), " bytes more"), "none");

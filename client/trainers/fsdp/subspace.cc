@@ -38,7 +38,7 @@ Matrix<float> TopSubspace(const Eigen::MatrixXd& symmetric, Eigen::Index rank,
   return columns.transpose().cast<float>();
 }
 
-Matrix<float> RandomSubspace(Eigen::Index rank, Eigen::Index dimension, std::uint64_t seed) {
+Matrix<float> RandomSubspace(Eigen::Index rank, Eigen::Index dimension, uint64_t seed) {
   std::mt19937_64 random(seed);
   Eigen::MatrixXd columns(dimension, rank);
   for (double& value : columns.reshaped()) {
@@ -108,7 +108,7 @@ absl::StatusOr<std::vector<Eigen::MatrixXd>> PublicMoments(const Network<float>&
   if (absl::Status back = network.Backward(std::move(losses->gradients), &*tape); !back.ok()) {
     return back;
   }
-  std::vector<Eigen::MatrixXd> moments(static_cast<std::size_t>(network.layer_count()));
+  std::vector<Eigen::MatrixXd> moments(static_cast<size_t>(network.layer_count()));
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     if (!std::holds_alternative<network::FullyConnected>(network.layers()[layer])) continue;
     const Matrix<float>& inputs = tape->activations[layer];
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<Eigen::MatrixXd>> PublicMoments(const Network<float>&
       weighted.col(i) *= std::sqrt(inputs.col(i).squaredNorm() + 1);
       if (!weighted.col(i).allFinite()) weighted.col(i).setZero();
     }
-    moments[static_cast<std::size_t>(layer)] = (weighted * weighted.transpose()).cast<double>();
+    moments[static_cast<size_t>(layer)] = (weighted * weighted.transpose()).cast<double>();
   }
   return moments;
 }

@@ -21,8 +21,7 @@ network::Matrix<float> TopSubspace(const Eigen::MatrixXd& symmetric, Eigen::Inde
                                    const network::Matrix<float>& start);
 
 // Returns `rank` orthonormal rows drawn from `seed`, which need not be secret.
-network::Matrix<float> RandomSubspace(Eigen::Index rank, Eigen::Index dimension,
-                                      std::uint64_t seed);
+network::Matrix<float> RandomSubspace(Eigen::Index rank, Eigen::Index dimension, uint64_t seed);
 
 // An exponential mean of released gradients of one layer (outputs x columns), and how much of its
 // second moment is noise, which is known: the noise's distribution is public.

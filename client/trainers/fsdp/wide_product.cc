@@ -66,11 +66,11 @@ void AddWideProduct(const Eigen::MatrixXd& left, const Eigen::MatrixXd& right, d
   const Eigen::Index columns = right.rows();
   const Eigen::Index depth = left.cols();
   const Eigen::Index row_tiles = (rows + kTileRows - 1) / kTileRows;
-  std::vector<double> packed_left(static_cast<std::size_t>(row_tiles * kTileRows * depth));
+  std::vector<double> packed_left(static_cast<size_t>(row_tiles * kTileRows * depth));
   for (Eigen::Index tile = 0; tile < row_tiles; ++tile) {
     Pack(left, tile * kTileRows, kTileRows, packed_left.data() + tile * kTileRows * depth);
   }
-  std::vector<double> packed_right(static_cast<std::size_t>(kTileColumns * depth));
+  std::vector<double> packed_right(static_cast<size_t>(kTileColumns * depth));
   double tile[kTileRows * kTileColumns];
   for (Eigen::Index column = 0; column < columns; column += kTileColumns) {
     Pack(right, column, kTileColumns, packed_right.data());

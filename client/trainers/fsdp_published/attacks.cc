@@ -21,7 +21,7 @@ Eigen::VectorXd UnitVector(Eigen::Index size, std::mt19937_64* random) {
 
 }  // namespace
 
-Attack RowSpaceAttack(std::uint64_t seed) {
+Attack RowSpaceAttack(uint64_t seed) {
   std::mt19937_64 random(seed);
   Attack attack;
   Eigen::MatrixXd deltas(kOutputs, kRecords);
@@ -46,7 +46,7 @@ Attack RowSpaceAttack(std::uint64_t seed) {
   return attack;
 }
 
-Attack ZeroGradientAttack(std::uint64_t seed) {
+Attack ZeroGradientAttack(uint64_t seed) {
   std::mt19937_64 random(seed);
   Attack attack;
   for (int i = 0; i < kRecords; ++i) {
@@ -63,9 +63,9 @@ Attack ZeroGradientAttack(std::uint64_t seed) {
 }
 
 absl::StatusOr<AttackScores> Scores(const Attack& attack, const BatchMechanism& mechanism,
-                                    std::int64_t trials) {
+                                    int64_t trials) {
   AttackScores scores;
-  for (std::int64_t trial = 0; trial < trials; ++trial) {
+  for (int64_t trial = 0; trial < trials; ++trial) {
     for (const bool with : {true, false}) {
       absl::StatusOr<Eigen::MatrixXd> release = mechanism(with ? attack.with : attack.without);
       if (!release.ok()) return release.status();
@@ -76,7 +76,7 @@ absl::StatusOr<AttackScores> Scores(const Attack& attack, const BatchMechanism& 
 }
 
 absl::StatusOr<AttackCounts> RunAttack(const Attack& attack, const BatchMechanism& mechanism,
-                                       std::int64_t trials) {
+                                       int64_t trials) {
   const absl::StatusOr<AttackScores> scores = Scores(attack, mechanism, trials);
   if (!scores.ok()) return scores.status();
   AttackCounts counts{.trials = trials};

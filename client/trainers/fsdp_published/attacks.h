@@ -36,25 +36,25 @@ struct Attack {
 // delta does not lie in the span of the others'; the score is the norm of the release along the
 // part that sticks out. Without the canary it is 0 but for rounding, with it it is about the noise.
 // 24 inputs, 12 outputs, 8 records and the canary, all gradients of norm 1, drawn from `seed`.
-Attack RowSpaceAttack(std::uint64_t seed);
+Attack RowSpaceAttack(uint64_t seed);
 
 // B2, the zero-gradient attack. Eight records whose gradients are exactly 0, as those of a
 // saturated or dead layer: M_V = M_Phi = 0, so the noise is 0 and the release is 0, always. The
 // canary is one record with a gradient. (Nine zeros or more, and Table 1 would drop the canary as
 // an outlier: a record that is not like the others is one of two things, exposed or ignored.) The
 // score is the norm.
-Attack ZeroGradientAttack(std::uint64_t seed);
+Attack ZeroGradientAttack(uint64_t seed);
 
 // How often the attack says "with".
 struct AttackCounts {
-  std::int64_t trials = 0;  // of each arm
-  std::int64_t true_positives = 0;
-  std::int64_t false_positives = 0;
+  int64_t trials = 0;  // of each arm
+  int64_t true_positives = 0;
+  int64_t false_positives = 0;
 };
 
 // Runs `trials` independent runs of the mechanism on each batch. Fails as the mechanism does.
 absl::StatusOr<AttackCounts> RunAttack(const Attack& attack, const BatchMechanism& mechanism,
-                                       std::int64_t trials);
+                                       int64_t trials);
 
 // The scores of the same runs, for an audit that chooses its own threshold.
 struct AttackScores {
@@ -62,7 +62,7 @@ struct AttackScores {
   std::vector<double> without;
 };
 absl::StatusOr<AttackScores> Scores(const Attack& attack, const BatchMechanism& mechanism,
-                                    std::int64_t trials);
+                                    int64_t trials);
 
 // ReleaseBatch with the exact factorization of rank 1. `normal` must outlive the result.
 BatchMechanism PublishedMechanism(const PublishedBudget& budget, const NormalSource& normal);

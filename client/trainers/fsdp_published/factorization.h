@@ -31,7 +31,7 @@ struct FactorizationOptions {
   int steps = 100;
   double learning_rate = 0.1;
   double regularization = 1e-3;  // theta
-  std::uint64_t seed = 1;        // of the start, the same for every record
+  uint64_t seed = 1;             // of the start, the same for every record
 };
 
 // Factors `gradient` by minimizing

@@ -32,7 +32,7 @@ int Fail(const absl::Status& status) {
 
 // Words of the operating system's cryptographic generator. `failed` stays set once it gave none.
 struct SecureWords {
-  using result_type = std::uint64_t;
+  using result_type = uint64_t;
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return ~result_type{0}; }
   result_type operator()() {
@@ -80,9 +80,8 @@ int Run(const CommandLine& options) {
       FindImages(options.data, DataPlaces::FromEnvironment().data_directory);
   if (!images.ok()) return Fail(images.status());
   std::cout << images->description << "\n";
-  absl::StatusOr<PoissonSampler> sampler =
-      PoissonSampler::Create(options.training.sampling_probability,
-                             static_cast<std::int64_t>(images->train.labels.size()));
+  absl::StatusOr<PoissonSampler> sampler = PoissonSampler::Create(
+      options.training.sampling_probability, static_cast<int64_t>(images->train.labels.size()));
   if (!sampler.ok()) return Fail(sampler.status());
   SecureWords words;
   std::normal_distribution<double> normal;

@@ -39,13 +39,13 @@ absl::Status Validate(const std::vector<RecordGradient>& batch, const PublishedO
 // Table 1: the records within three standard deviations of the mean norm.
 std::vector<const RecordGradient*> WithoutOutliers(const std::vector<RecordGradient>& batch) {
   Eigen::ArrayXd norms(static_cast<Eigen::Index>(batch.size()));
-  for (std::size_t i = 0; i < batch.size(); ++i) {
+  for (size_t i = 0; i < batch.size(); ++i) {
     norms[static_cast<Eigen::Index>(i)] = batch[i].gradient.norm();
   }
   const double mean = norms.mean();
   const double deviation = std::sqrt((norms - mean).square().mean());
   std::vector<const RecordGradient*> kept;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
+  for (size_t i = 0; i < batch.size(); ++i) {
     if (std::abs(norms[static_cast<Eigen::Index>(i)] - mean) <= 3 * deviation) {
       kept.push_back(&batch[i]);
     }
@@ -96,7 +96,7 @@ absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>&
   }
 
   std::vector<Eigen::MatrixXd> noisy;
-  for (std::size_t i = 0; i < kept.size(); ++i) {
+  for (size_t i = 0; i < kept.size(); ++i) {
     // (8): the noise of row j is that at epsilon times epsilon / epsilon_j.
     const Eigen::VectorXd rows =
         kept[i]->row_epsilons.size() == 0

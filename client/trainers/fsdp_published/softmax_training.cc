@@ -36,13 +36,13 @@ absl::StatusOr<SoftmaxLayer> TrainAsPublished(const LabeledImages& images, int c
                                               const NormalSource& normal,
                                               const std::function<void(const StepReport&)>& show) {
   SoftmaxLayer layer{Eigen::MatrixXd::Zero(images.pixels.rows() + 1, class_count)};
-  for (std::int64_t step = 1; step <= options.steps; ++step) {
+  for (int64_t step = 1; step <= options.steps; ++step) {
     absl::StatusOr<std::vector<int>> chosen = batches();
     if (!chosen.ok()) return chosen.status();
     std::vector<RecordGradient> batch;
     for (const int record : *chosen) {
       batch.push_back(GradientOf(layer, images.pixels.col(record).cast<double>(),
-                                 images.labels[static_cast<std::size_t>(record)],
+                                 images.labels[static_cast<size_t>(record)],
                                  options.release.budget.epsilon));
     }
     absl::StatusOr<PublishedRelease> release = ReleaseBatch(batch, options.release, normal);
@@ -62,7 +62,7 @@ double Accuracy(const SoftmaxLayer& layer, const HeldOutImages& held_out) {
         layer.weights.transpose() * WithOne(images.pixels.col(i).cast<double>());
     Eigen::Index best = 0;
     output.maxCoeff(&best);
-    right += best == images.labels[static_cast<std::size_t>(i)];
+    right += best == images.labels[static_cast<size_t>(i)];
   }
   return static_cast<double>(right) / static_cast<double>(images.labels.size());
 }

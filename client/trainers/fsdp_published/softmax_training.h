@@ -26,12 +26,12 @@ struct TrainingOptions {
   PublishedOptions release;
   double sampling_probability = 0.05;  // L / N
   double learning_rate = 1;
-  std::int64_t steps = 10;
+  int64_t steps = 10;
 };
 
 // What one step shows. Nothing of it is private: it is all in the open.
 struct StepReport {
-  std::int64_t step = 0;
+  int64_t step = 0;
   const PublishedRelease& release;
   const SoftmaxLayer& layer;
 };

@@ -15,7 +15,7 @@ absl::Status NothingToCharge() { return absl::OkStatus(); }
 // Records that are each one unit vector, all of class 0.
 LabeledRows UnitRows(const std::vector<int>& coordinates, int feature_count) {
   std::vector<Eigen::Triplet<double>> entries;
-  for (std::size_t row = 0; row < coordinates.size(); ++row) {
+  for (size_t row = 0; row < coordinates.size(); ++row) {
     entries.emplace_back(static_cast<int>(row), coordinates[row], 1.0);
   }
   LabeledRows rows;

@@ -20,7 +20,7 @@ struct PerturbationOptions {
   double l2 = 0;  // "Lambda", > 0
   // "n0", >= 1, and at least half of the records there are: the rounding of the gradient grows with
   // them, and its bound may not.
-  std::int64_t public_record_count = 0;
+  int64_t public_record_count = 0;
   double row_norm_bound = 1;  // every record's, > 0
 };
 

@@ -41,7 +41,7 @@ absl::StatusOr<Canaries> Canaries::Plant(int count, double row_norm, LabeledRows
   }
   Eigen::Index row = record_count;
   for (int canary = 0; canary < count; ++canary) {
-    if (!(*is_member)[static_cast<std::size_t>(canary)]) continue;
+    if (!(*is_member)[static_cast<size_t>(canary)]) continue;
     features.startVec(row);
     features.insertBack(row++, first_feature + canary) = row_norm;
   }
@@ -53,7 +53,7 @@ absl::StatusOr<Canaries> Canaries::Plant(int count, double row_norm, LabeledRows
 }
 
 void Canaries::Observe(const StepReport& step) {
-  for (std::size_t canary = 0; canary < scores_.size(); ++canary) {
+  for (size_t canary = 0; canary < scores_.size(); ++canary) {
     scores_[canary] -=
         step.state.previous_gradient[first_feature_ + static_cast<Eigen::Index>(canary)];
   }

@@ -23,10 +23,10 @@ struct CommandLine {
   std::string data;
   std::string test_data;
   std::optional<double> positive_class;
-  std::optional<std::int64_t> record_count;  // the public stand-in for the number of records
-  int feature_count = 0;                     // public, of a path; 0: not given
-  std::string scale;                         // of feature_scaling.h; empty: none
-  std::string feature_names;                 // a file; empty: numbers
+  std::optional<int64_t> record_count;  // the public stand-in for the number of records
+  int feature_count = 0;                // public, of a path; 0: not given
+  std::string scale;                    // of feature_scaling.h; empty: none
+  std::string feature_names;            // a file; empty: numbers
 
   MarginLoss loss;
   Regularizer regularizer;

@@ -106,7 +106,7 @@ void Descent::MoveTo(Point point) {
 }
 
 bool Descent::MeetsTolerance(double residual) {
-  const auto window = static_cast<std::size_t>(options_.tolerance_window);
+  const auto window = static_cast<size_t>(options_.tolerance_window);
   residuals_.push_back(residual);
   if (residuals_.size() > window) residuals_.pop_front();
   if (options_.tolerance <= 0 || residuals_.size() < window) return false;

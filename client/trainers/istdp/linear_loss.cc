@@ -28,9 +28,9 @@ double LargestCoefficient(double norm, double contribution, Eigen::Index entries
   return largest < kSmallestCoefficient ? 0 : largest;
 }
 
-Eigen::VectorXd FromGrid(const std::vector<std::int64_t>& sum, double grid) {
+Eigen::VectorXd FromGrid(const std::vector<int64_t>& sum, double grid) {
   Eigen::VectorXd vector(static_cast<Eigen::Index>(sum.size()));
-  for (std::size_t j = 0; j < sum.size(); ++j) {
+  for (size_t j = 0; j < sum.size(); ++j) {
     vector[static_cast<Eigen::Index>(j)] = static_cast<double>(sum[j]) * grid;
   }
   return vector;
@@ -96,8 +96,8 @@ double LinearLoss::Margin(Eigen::Index row, const double* weights) const {
   return margin;
 }
 
-void LinearLoss::AddGradient(Eigen::Index row, const double* weights, std::int64_t* sum) const {
-  const double largest = largest_coefficient_[static_cast<std::size_t>(row)];
+void LinearLoss::AddGradient(Eigen::Index row, const double* weights, int64_t* sum) const {
+  const double largest = largest_coefficient_[static_cast<size_t>(row)];
   if (largest == 0) return;
   const double residual = Residual(loss_, Margin(row, weights), rows_.labels[row]);
   if (std::isnan(residual)) return;
@@ -106,12 +106,12 @@ void LinearLoss::AddGradient(Eigen::Index row, const double* weights, std::int64
   const auto* columns = rows_.features.innerIndexPtr();
   const double* values = rows_.features.valuePtr();
   for (auto k = starts[row]; k < starts[row + 1]; ++k) {
-    sum[columns[k]] += static_cast<std::int64_t>(coefficient * values[k]);
+    sum[columns[k]] += static_cast<int64_t>(coefficient * values[k]);
   }
 }
 
 Eigen::VectorXd LinearLoss::GradientSum(const Eigen::VectorXd& theta) const {
-  std::vector<std::int64_t> sum(static_cast<std::size_t>(feature_count()), 0);
+  std::vector<int64_t> sum(static_cast<size_t>(feature_count()), 0);
   for (Eigen::Index row = 0; row < record_count(); ++row) {
     AddGradient(row, theta.data(), sum.data());
   }
@@ -119,7 +119,7 @@ Eigen::VectorXd LinearLoss::GradientSum(const Eigen::VectorXd& theta) const {
 }
 
 Eigen::VectorXd LinearLoss::GradientSum(const Eigen::VectorXd& theta, const Batch& batch) const {
-  std::vector<std::int64_t> sum(static_cast<std::size_t>(feature_count()), 0);
+  std::vector<int64_t> sum(static_cast<size_t>(feature_count()), 0);
   for (const int row : batch) AddGradient(row, theta.data(), sum.data());
   return FromGrid(sum, grid_);
 }
@@ -132,17 +132,17 @@ Eigen::VectorXd LinearLoss::ComparisonSum(const Eigen::VectorXd& theta,
   for (const Eigen::VectorXd& candidate : candidates) {
     scales.push_back(contribution_ * (candidate - theta).norm());
   }
-  std::vector<std::int64_t> sum(candidates.size(), 0);
+  std::vector<int64_t> sum(candidates.size(), 0);
   const auto add = [&](Eigen::Index row) {
-    if (largest_coefficient_[static_cast<std::size_t>(row)] == 0) return;
+    if (largest_coefficient_[static_cast<size_t>(row)] == 0) return;
     const double label = rows_.labels[row];
     const double before = MarginLossValue(loss_, Margin(row, theta.data()), label);
-    for (std::size_t j = 0; j < candidates.size(); ++j) {
+    for (size_t j = 0; j < candidates.size(); ++j) {
       if (!(scales[j] > 0)) continue;
       const double after = MarginLossValue(loss_, Margin(row, candidates[j].data()), label);
       const double term = (after - before) / scales[j];
       if (std::isnan(term)) continue;
-      sum[j] += static_cast<std::int64_t>(std::clamp(term, -1.0, 1.0) / grid);
+      sum[j] += static_cast<int64_t>(std::clamp(term, -1.0, 1.0) / grid);
     }
   };
   if (batch == nullptr) {
@@ -156,7 +156,7 @@ Eigen::VectorXd LinearLoss::ComparisonSum(const Eigen::VectorXd& theta,
 double LinearLoss::ExactLossSum(const Eigen::VectorXd& theta) const {
   double sum = 0;
   for (Eigen::Index row = 0; row < record_count(); ++row) {
-    if (largest_coefficient_[static_cast<std::size_t>(row)] == 0) continue;
+    if (largest_coefficient_[static_cast<size_t>(row)] == 0) continue;
     sum += MarginLossValue(loss_, Margin(row, theta.data()), rows_.labels[row]);
   }
   return sum;

@@ -31,9 +31,9 @@ using Batch = std::vector<int>;
 // Immutable; safe to use from many threads.
 class LinearLoss {
  public:
-  static constexpr std::int64_t kExactSumRecords = std::int64_t{1} << 17;
+  static constexpr int64_t kExactSumRecords = int64_t{1} << 17;
   // More would overflow the integer sum.
-  static constexpr std::int64_t kMaxRecords = std::int64_t{1} << 26;
+  static constexpr int64_t kMaxRecords = int64_t{1} << 26;
 
   // Takes the loss, the records and the PUBLIC bound on one record's gradient ("clip norm").
   // INVALID_ARGUMENT unless the loss is valid, contribution is in [1e-100, 1e100], labels are 0 or
@@ -94,7 +94,7 @@ class LinearLoss {
 
   double Margin(Eigen::Index row, const double* weights) const;
   // Adds a record's clipped gradient, in units of grid_.
-  void AddGradient(Eigen::Index row, const double* weights, std::int64_t* sum) const;
+  void AddGradient(Eigen::Index row, const double* weights, int64_t* sum) const;
 
   MarginLoss loss_;
   LabeledRows rows_;

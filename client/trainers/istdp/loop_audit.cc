@@ -147,7 +147,7 @@ absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
 
 absl::StatusOr<TrialScores> SoundLineSearchLoopScores(const LoopAuditOptions& options,
                                                       const LineSearchOptions& line_search,
-                                                      const SplitNoise& noise,
+                                                      const LineSearchNoise& noise,
                                                       GradientRelease& gradients,
                                                       GradientRelease& comparisons) {
   if (options.direction.size() != 1 || !(options.direction[0] > 0)) {

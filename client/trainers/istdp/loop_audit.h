@@ -45,7 +45,7 @@ absl::StatusOr<TrialScores> SoundLoopScores(const LoopAuditOptions& options,
 // positive number.
 absl::StatusOr<TrialScores> SoundLineSearchLoopScores(const LoopAuditOptions& options,
                                                       const LineSearchOptions& line_search,
-                                                      const SplitNoise& noise,
+                                                      const LineSearchNoise& noise,
                                                       GradientRelease& gradients,
                                                       GradientRelease& comparisons);
 

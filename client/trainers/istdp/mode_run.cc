@@ -61,13 +61,13 @@ Mechanism StepEvent(const CommandLine& options, double noise_multiplier) {
 std::vector<Mechanism> EventsOfAStep(const CommandLine& options, double noise_multiplier) {
   if (options.mode == Mode::kObjectivePerturbation) return {ApproximateDpEvent(TargetOf(options))};
   if (options.mode != Mode::kSoundLineSearch) return {StepEvent(options, noise_multiplier)};
-  const SplitNoise split = SplitNoiseMultiplier(noise_multiplier, options.comparison_share);
+  const LineSearchNoise split = LineSearchNoiseFor(noise_multiplier, options.comparison_share);
   return {StepEvent(options, split.gradient), StepEvent(options, split.comparison)};
 }
 
 absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
   const std::vector<Mechanism> events = EventsOfAStep(run.options, run.noise_multiplier);
-  const std::int64_t lease = run.options.ledger.lease;
+  const int64_t lease = run.options.ledger.lease;
   LedgerRelease gradients(run.session, events.front(), lease);
   LedgerRelease comparisons(run.session, events.back(), lease);
   absl::StatusOr<TrainingResult> result = absl::InternalError("a mode that nothing runs");
@@ -101,7 +101,7 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
             absl::StatusOr<Permit> permit = run.session.Charge(events.front());
             if (!permit.ok()) return permit.status();
             Eigen::VectorXd draws(2 * run.loss.feature_count());
-            const std::span<double> all(draws.data(), static_cast<std::size_t>(draws.size()));
+            const std::span<double> all(draws.data(), static_cast<size_t>(draws.size()));
             if (absl::Status status = DrawGaussianNoise(*std::move(permit), 1, all); !status.ok()) {
               return status;
             }

@@ -21,12 +21,12 @@ constexpr int kSyntheticHeldOut = 5000;
 
 // The numbers of training records that the known sets were published with: public, and used
 // whatever the number of records in the file is.
-absl::StatusOr<std::int64_t> PublicRecordCount(const CommandLine& options,
-                                               const std::string& data_name) {
+absl::StatusOr<int64_t> PublicRecordCount(const CommandLine& options,
+                                          const std::string& data_name) {
   if (options.record_count.has_value()) return *options.record_count;
   const struct {
     const char* name;
-    std::int64_t count;
+    int64_t count;
   } published[] = {
       {"a9a", 32561}, {"wdbc", 426}, {"digits", 1347}, {"german", 750}, {"w8a", 49749}};
   for (const auto& set : published) {
@@ -38,7 +38,7 @@ absl::StatusOr<std::int64_t> PublicRecordCount(const CommandLine& options,
 }
 
 absl::StatusOr<Problem> Synthetic(const CommandLine& options, const std::string& seed_text) {
-  std::uint64_t seed = 0;
+  uint64_t seed = 0;
   if (!absl::SimpleAtoi(seed_text, &seed)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--data: got synthetic:", seed_text, ", want a seed >= 0 behind the colon"));
@@ -71,7 +71,7 @@ absl::StatusOr<Problem> Real(const CommandLine& options) {
   request.positive_class = options.positive_class;
   absl::StatusOr<LocatedData> data = FindData(request, DataPlaces::FromEnvironment());
   if (!data.ok()) return data.status();
-  const absl::StatusOr<std::int64_t> count = PublicRecordCount(options, data->name);
+  const absl::StatusOr<int64_t> count = PublicRecordCount(options, data->name);
   if (!count.ok()) return count.status();
   Problem problem{.train = std::move(data->train),
                   .held_out = std::move(data->held_out),
@@ -91,11 +91,11 @@ absl::StatusOr<Problem> Real(const CommandLine& options) {
 }
 
 absl::Status NameFeatures(const CommandLine& options, bool has_bias, Problem* problem) {
-  const auto columns = static_cast<std::size_t>(problem->train.features.cols());
+  const auto columns = static_cast<size_t>(problem->train.features.cols());
   std::vector<std::string>& names = problem->feature_names;
-  const std::size_t features = has_bias ? columns - 1 : columns;
+  const size_t features = has_bias ? columns - 1 : columns;
   if (options.feature_names.empty()) {
-    for (std::size_t j = 1; j <= features; ++j) names.push_back(absl::StrCat(j));
+    for (size_t j = 1; j <= features; ++j) names.push_back(absl::StrCat(j));
   } else {
     const absl::StatusOr<std::string> text = ReadTextFile(options.feature_names);
     if (!text.ok()) return text.status();

@@ -16,7 +16,7 @@ namespace epsledger::trainers::istdp {
 struct Problem {
   LabeledRows train;  // private
   HeldOutRows held_out;
-  std::int64_t public_record_count = 0;
+  int64_t public_record_count = 0;
   std::vector<std::string> feature_names;  // one for each column
   std::string description;                 // for people; holds the exact number of records
 };

@@ -33,17 +33,17 @@ void LogRun(const CommandLine& options, const RunReport& report, double noise_mu
            {"attempt", report.ledger.session.attempt_name()},
            {"event", report.ledger.mechanism.ToJson()},
            {"noise_multiplier", noise_multiplier},
-           {"steps", std::int64_t{options.ledger.steps}},
-           {"max_steps", std::int64_t{options.ledger.max_steps}},
+           {"steps", int64_t{options.ledger.steps}},
+           {"max_steps", int64_t{options.ledger.max_steps}},
            {"lease", options.ledger.lease},
-           {"resumed_from_step", std::int64_t{resumed.step}}});
+           {"resumed_from_step", int64_t{resumed.step}}});
 }
 
 void LogStep(const RunReport& report, const StepReport& step, TrainingLog& log) {
   log.Step(
-      {{"step", std::int64_t{step.step}},
+      {{"step", int64_t{step.step}},
        {"step_size", step.step_size},
-       {"backtracks", std::int64_t{step.backtracks}},
+       {"backtracks", int64_t{step.backtracks}},
        {"released_gradient_norm", step.released_gradient_norm},
        {"step_residual", step.step_residual},
        {"held_out_objective",
@@ -65,15 +65,15 @@ absl::Status LogResult(const RunReport& report, const TrainingResult& result, co
   LogFields fields = {{"mode", std::string(report.mode.name)},
                       {"label", LabelText(report.mode)},
                       {"stop_reason", std::string(StopReasonName(result.stop_reason))},
-                      {"steps", std::int64_t{result.steps}},
-                      {"releases", std::int64_t{result.releases}},
-                      {"held_out_records", std::int64_t{report.held_out.rows.labels.size()}},
+                      {"steps", int64_t{result.steps}},
+                      {"releases", int64_t{result.releases}},
+                      {"held_out_records", int64_t{report.held_out.rows.labels.size()}},
                       {"accuracy", accuracy(result.last)},
                       {"objective", objective(result.last)},
                       {"averaged_accuracy", accuracy(result.averaged)},
                       {"averaged_objective", objective(result.averaged)},
-                      {"support_size", static_cast<std::int64_t>(result.support.size())},
-                      {"coefficients", std::int64_t{result.last.size()}}};
+                      {"support_size", static_cast<int64_t>(result.support.size())},
+                      {"coefficients", int64_t{result.last.size()}}};
   if (report.mode.proven) {
     fields.emplace_back(
         "epsilon", BestEpsilon(report.ledger).value_or(std::numeric_limits<double>::infinity()));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kRedrawEvery(350);
 constexpr int kPrintEverySteps = 10;
-constexpr std::size_t kMostCoefficients = 20;
+constexpr size_t kMostCoefficients = 20;
 
 void PrintSupport(const RunReport& report, const TrainingResult& result) {
   std::vector<int> largest_first = result.support;
@@ -25,10 +25,10 @@ void PrintSupport(const RunReport& report, const TrainingResult& result) {
   });
   report.out << result.support.size() << " of " << result.last.size()
              << " coefficients are not zero" << (largest_first.empty() ? "." : ":");
-  const std::size_t shown = std::min(largest_first.size(), kMostCoefficients);
-  for (std::size_t k = 0; k < shown; ++k) {
+  const size_t shown = std::min(largest_first.size(), kMostCoefficients);
+  for (size_t k = 0; k < shown; ++k) {
     const int j = largest_first[k];
-    report.out << (k == 0 ? " " : ", ") << report.feature_names[static_cast<std::size_t>(j)] << " "
+    report.out << (k == 0 ? " " : ", ") << report.feature_names[static_cast<size_t>(j)] << " "
                << absl::StrFormat("%.4g", result.last[j]);
   }
   if (shown < largest_first.size())

@@ -33,7 +33,7 @@ absl::Status Validate(const LineSearchOptions& options) {
 
 }  // namespace
 
-SplitNoise SplitNoiseMultiplier(double noise_multiplier, double comparison_share) {
+LineSearchNoise LineSearchNoiseFor(double noise_multiplier, double comparison_share) {
   return {.gradient = noise_multiplier / std::sqrt(1 - comparison_share),
           .comparison = noise_multiplier / std::sqrt(comparison_share)};
 }
@@ -68,7 +68,7 @@ absl::StatusOr<TrainingResult> TrainSoundLineSearch(
     if (!compared.has_value()) break;
     // From here to the end of the loop nothing but public and released values is read.
     const double penalty = Penalty(options.regularizer, descent.theta());
-    std::size_t chosen = 0;
+    size_t chosen = 0;
     for (; chosen + 1 < candidates.size(); ++chosen) {
       const double distance = (candidates[chosen] - descent.theta()).norm();
       const double change = (*compared)[static_cast<Eigen::Index>(chosen)] * loss.contribution() *

@@ -18,13 +18,13 @@ struct LineSearchOptions {
 // How the noise of one step is split. With z the noise multiplier of a step without line search,
 // the two events below cost as much together: 1/gradient^2 + 1/comparison^2 = 1/z^2 [DRS19, Cor.
 // 3.3].
-struct SplitNoise {
+struct LineSearchNoise {
   double gradient = 0;    // z / sqrt(1 - share)
   double comparison = 0;  // z / sqrt(share)
 };
 
 // REQUIRES: noise_multiplier > 0, comparison_share in (0, 1).
-SplitNoise SplitNoiseMultiplier(double noise_multiplier, double comparison_share);
+LineSearchNoise LineSearchNoiseFor(double noise_multiplier, double comparison_share);
 
 // Sound ISTDP with a private line search. Label: proven.
 //

@@ -14,7 +14,7 @@ struct SparseProblemOptions {
   int entries_per_record = 20;  // <= feature_count
   int true_coefficient_count = 10;
   double true_coefficient = 10;  // with alternating signs
-  std::uint64_t seed = 7;
+  uint64_t seed = 7;
 };
 
 // A problem whose answer is known; nobody's data.

@@ -62,7 +62,7 @@ struct TrainingOptions {
   // What sums are divided by, times the sampling probability; > 0. A public stand-in for the number
   // of records, which under add-or-remove-one is itself private. Dividing by the true count, or by
   // the size of a batch, would release it.
-  std::int64_t public_record_count = 0;
+  int64_t public_record_count = 0;
   Batches batches;
   StepOptions steps;
   Regularizer regularizer;

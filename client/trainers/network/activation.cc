@@ -4,7 +4,7 @@
 
 namespace epsledger::trainers::network {
 
-template <typename T>
+template <class T>
 Matrix<T> TanhLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
   Matrix<T> outputs(inputs.rows(), inputs.cols());
   InParallel(this->thread_count(), inputs.cols(), [&](Eigen::Index first, Eigen::Index past) {
@@ -13,7 +13,7 @@ Matrix<T> TanhLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) con
   return outputs;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> TanhLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const {
   Matrix<T> gradients(pass.outputs.rows(), pass.outputs.cols());
   InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index first, Eigen::Index past) {
@@ -24,12 +24,12 @@ Matrix<T> TanhLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& p
   return gradients;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> ReluLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
   return inputs.unaryExpr([](T x) { return x < 0 ? T{0} : x; });
 }
 
-template <typename T>
+template <class T>
 Matrix<T> ReluLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const {
   return pass.inputs.binaryExpr(pass.output_gradients, [](T x, T gradient) {
     return x <= 0 ? T{0} : gradient;  // a NaN input keeps its gradient

@@ -6,7 +6,7 @@
 namespace epsledger::trainers::network {
 
 // What it makes of a NaN is not specified: a NaN or a number in [-1, 1], in the same entry.
-template <typename T>
+template <class T>
 class TanhLayer : public Layer<T> {
  public:
   Matrix<T> Forward(ConstParameters<T>, const Matrix<T>& inputs) const override;
@@ -14,7 +14,7 @@ class TanhLayer : public Layer<T> {
 };
 
 // max(0, x), with derivative 0 at 0. NaN stays NaN.
-template <typename T>
+template <class T>
 class ReluLayer : public Layer<T> {
  public:
   Matrix<T> Forward(ConstParameters<T>, const Matrix<T>& inputs) const override;

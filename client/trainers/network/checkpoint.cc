@@ -12,27 +12,27 @@ namespace epsledger::trainers::network {
 namespace {
 
 constexpr absl::string_view kMagic = "EPSLNETW";
-constexpr std::uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 1;
 
-template <typename T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+template <class T>
+using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
 
-std::uint64_t Fnv1a(absl::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+uint64_t Fnv1a(absl::string_view bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : bytes) {
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
   }
   return hash;
 }
 
-template <typename Unsigned>
+template <class Unsigned>
 void Append(Unsigned value, std::string* bytes) {
-  for (std::size_t i = 0; i < sizeof(value); ++i) {
+  for (size_t i = 0; i < sizeof(value); ++i) {
     bytes->push_back(static_cast<char>((value >> (8 * i)) & 0xff));
   }
 }
 
-template <typename T>
+template <class T>
 void Append(const Vector<T>& numbers, std::string* bytes) {
   for (const T number : numbers) Append(std::bit_cast<Bits<T>>(number), bytes);
 }
@@ -48,9 +48,9 @@ class Reader {
   explicit Reader(absl::string_view bytes) : bytes_(bytes) {}
 
   const absl::Status& status() const { return status_; }
-  std::size_t left() const { return bytes_.size(); }
+  size_t left() const { return bytes_.size(); }
 
-  absl::string_view Take(absl::string_view field, std::uint64_t size) {
+  absl::string_view Take(absl::string_view field, uint64_t size) {
     if (status_.ok() && size > bytes_.size()) {
       status_ = Refusal(field, absl::StrCat(bytes_.size(), " bytes"), absl::StrCat(size));
     }
@@ -60,10 +60,10 @@ class Reader {
     return taken;
   }
 
-  template <typename Unsigned>
+  template <class Unsigned>
   Unsigned TakeNumber(absl::string_view field) {
     Unsigned value = 0;
-    std::size_t shift = 0;
+    size_t shift = 0;
     for (const char byte : Take(field, sizeof(Unsigned))) {
       value |= static_cast<Unsigned>(static_cast<unsigned char>(byte)) << shift;
       shift += 8;
@@ -71,9 +71,9 @@ class Reader {
     return value;
   }
 
-  template <typename T>
+  template <class T>
   Vector<T> TakeNumbers(absl::string_view field, Eigen::Index count) {
-    Reader numbers(Take(field, static_cast<std::uint64_t>(count) * sizeof(T)));
+    Reader numbers(Take(field, static_cast<uint64_t>(count) * sizeof(T)));
     if (!status_.ok()) return {};
     Vector<T> result(count);
     for (T& number : result) number = std::bit_cast<T>(numbers.TakeNumber<Bits<T>>(field));
@@ -93,7 +93,7 @@ class Reader {
 
 }  // namespace
 
-template <typename T>
+template <class T>
 absl::StatusOr<std::string> EncodeCheckpoint(const Checkpoint<T>& checkpoint) {
   if (!checkpoint.parameters.allFinite()) {
     return Refusal("parameters", "NaN or infinity", "finite numbers");
@@ -107,38 +107,38 @@ absl::StatusOr<std::string> EncodeCheckpoint(const Checkpoint<T>& checkpoint) {
   }
   std::string bytes(kMagic);
   Append(kVersion, &bytes);
-  Append(std::uint32_t{sizeof(T)}, &bytes);
+  Append(uint32_t{sizeof(T)}, &bytes);
   Append(checkpoint.step, &bytes);
-  Append(std::uint64_t{checkpoint.description.size()}, &bytes);
+  Append(uint64_t{checkpoint.description.size()}, &bytes);
   bytes += checkpoint.description;
-  Append(static_cast<std::uint64_t>(checkpoint.parameters.size()), &bytes);
+  Append(static_cast<uint64_t>(checkpoint.parameters.size()), &bytes);
   Append(checkpoint.parameters, &bytes);
   Append(checkpoint.velocity, &bytes);
   Append(Fnv1a(bytes), &bytes);
   return bytes;
 }
 
-template <typename T>
+template <class T>
 absl::StatusOr<Checkpoint<T>> DecodeCheckpoint(absl::string_view bytes, const Network<T>& network) {
   Reader reader(bytes);
   reader.Expect(reader.Take("magic", kMagic.size()) == kMagic, "magic", "other bytes", kMagic);
-  const auto version = reader.TakeNumber<std::uint32_t>("version");
+  const auto version = reader.TakeNumber<uint32_t>("version");
   reader.Expect(version == kVersion, "version", absl::StrCat(version), absl::StrCat(kVersion));
-  const auto width = reader.TakeNumber<std::uint32_t>("bytes a number");
+  const auto width = reader.TakeNumber<uint32_t>("bytes a number");
   reader.Expect(width == sizeof(T), "bytes a number", absl::StrCat(width), absl::StrCat(sizeof(T)));
   Checkpoint<T> checkpoint;
-  checkpoint.step = reader.TakeNumber<std::uint64_t>("step");
-  const auto length = reader.TakeNumber<std::uint64_t>("description");
+  checkpoint.step = reader.TakeNumber<uint64_t>("step");
+  const auto length = reader.TakeNumber<uint64_t>("description");
   checkpoint.description = std::string(reader.Take("description", length));
   reader.Expect(checkpoint.description == network.description(), "description",
                 checkpoint.description, network.description());
-  const auto count = reader.TakeNumber<std::uint64_t>("parameter count");
-  reader.Expect(count == static_cast<std::uint64_t>(network.parameter_count()), "parameter count",
+  const auto count = reader.TakeNumber<uint64_t>("parameter count");
+  reader.Expect(count == static_cast<uint64_t>(network.parameter_count()), "parameter count",
                 absl::StrCat(count), absl::StrCat(network.parameter_count()));
   checkpoint.parameters = reader.TakeNumbers<T>("parameters", network.parameter_count());
   checkpoint.velocity = reader.TakeNumbers<T>("velocity", network.parameter_count());
-  const std::uint64_t want = Fnv1a(bytes.substr(0, bytes.size() - reader.left()));
-  reader.Expect(reader.TakeNumber<std::uint64_t>("checksum") == want, "checksum", "another",
+  const uint64_t want = Fnv1a(bytes.substr(0, bytes.size() - reader.left()));
+  reader.Expect(reader.TakeNumber<uint64_t>("checksum") == want, "checksum", "another",
                 absl::StrCat(want));
   reader.Expect(reader.left() == 0, "end", absl::StrCat(reader.left(), " bytes more"), "none");
   if (!reader.status().ok()) return reader.status();

@@ -13,10 +13,10 @@ namespace epsledger::trainers::network {
 
 // What training needs to go on, and nothing of the records or the noise. Resuming from it draws
 // fresh noise and is charged again.
-template <typename T>
+template <class T>
 struct Checkpoint {
   std::string description;  // Network::description()
-  std::uint64_t step = 0;   // steps taken
+  uint64_t step = 0;        // steps taken
   Vector<T> parameters;
   Vector<T> velocity;  // as many as parameters
 };
@@ -28,14 +28,14 @@ struct Checkpoint {
 //   FNV-1a of all that (8)
 //
 // INVALID_ARGUMENT unless parameters and velocity are finite and of one size.
-template <typename T>
+template <class T>
 absl::StatusOr<std::string> EncodeCheckpoint(const Checkpoint<T>& checkpoint);
 
 // Returns the checkpoint in `bytes`, bit for bit the one that was encoded. INVALID_ARGUMENT that
 // names the field for another format or version, another T, another network than `network`,
 // numbers that are not finite, bytes that are missing or left over, and a checksum that does not
 // match. The checksum finds accidents, not forgery.
-template <typename T>
+template <class T>
 absl::StatusOr<Checkpoint<T>> DecodeCheckpoint(absl::string_view bytes, const Network<T>& network);
 
 }  // namespace epsledger::trainers::network

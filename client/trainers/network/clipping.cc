@@ -12,7 +12,7 @@ namespace {
 constexpr double kSmallestClipNorm = 1e-30;
 constexpr double kLargestClipNorm = 1e30;
 
-template <typename T>
+template <class T>
 T ClipFactor(double squared_norm, double clip_norm) {
   constexpr double kMargin = 4.0 * std::numeric_limits<T>::epsilon();  // 8 unit roundoffs
   if (!std::isfinite(squared_norm)) return 0;
@@ -25,7 +25,7 @@ T ClipFactor(double squared_norm, double clip_norm) {
 
 }  // namespace
 
-template <typename T>
+template <class T>
 absl::StatusOr<Vector<T>> ClipFactors(const Eigen::ArrayXd& squared_norms, double clip_norm) {
   if (!(clip_norm >= kSmallestClipNorm && clip_norm <= kLargestClipNorm)) {
     return absl::InvalidArgumentError(absl::StrCat("clip_norm: got ", clip_norm,

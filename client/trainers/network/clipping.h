@@ -13,7 +13,7 @@ namespace epsledger::trainers::network {
 // Exactly 0 where the squared norm is NaN or infinite, and where the factor would not be a normal
 // number of T. INVALID_ARGUMENT unless clip_norm is in [1e-30, 1e30]. A function of each sample's
 // norm alone.
-template <typename T>
+template <class T>
 absl::StatusOr<Vector<T>> ClipFactors(const Eigen::ArrayXd& squared_norms, double clip_norm);
 
 }  // namespace epsledger::trainers::network

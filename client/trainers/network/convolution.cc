@@ -24,7 +24,7 @@ Range InsideImage(Eigen::Index offset, Eigen::Index stride, Eigen::Index length,
 
 // Calls visit(patch entry, pixel, count) for every run of entries of one patch column that lies in
 // one image row: `count` entries from `patch entry`, taken from every stride-th pixel.
-template <typename Visit>
+template <class Visit>
 void ForEachRun(const Convolution& options, const Shape& input, const Shape& output,
                 const Visit& visit) {
   Eigen::Index column = 0;
@@ -50,17 +50,17 @@ void ForEachRun(const Convolution& options, const Shape& input, const Shape& out
 
 }  // namespace
 
-template <typename T>
+template <class T>
 ConvolutionLayer<T>::ConvolutionLayer(const Convolution& options, const Shape& input)
     : options_(options), input_(input), output_(*OutputShape(options, input)) {}
 
-template <typename T>
+template <class T>
 Eigen::Map<const Matrix<T>> ConvolutionLayer<T>::Filters(
     const ConstParameters<T>& parameters) const {
   return Eigen::Map<const Matrix<T>>(parameters.data(), filter_size(), output_.channels);
 }
 
-template <typename T>
+template <class T>
 void ConvolutionLayer<T>::Initialize(Initialization initialization, std::mt19937_64& random,
                                      Parameters<T> parameters) const {
   const Fan fan{.in = filter_size(), .out = output_.channels * options_.kernel * options_.kernel};
@@ -68,7 +68,7 @@ void ConvolutionLayer<T>::Initialize(Initialization initialization, std::mt19937
   parameters.tail(output_.channels).setZero();
 }
 
-template <typename T>
+template <class T>
 void ConvolutionLayer<T>::Unroll(const T* sample, Matrix<T>* patches) const {
   patches->setZero(output_.positions(), filter_size());
   T* const to = patches->data();
@@ -86,7 +86,7 @@ void ConvolutionLayer<T>::Unroll(const T* sample, Matrix<T>* patches) const {
              });
 }
 
-template <typename T>
+template <class T>
 void ConvolutionLayer<T>::AddRolled(const Matrix<T>& patches, T* sample) const {
   const T* const from = patches.data();
   const Eigen::Index stride = options_.stride;
@@ -106,7 +106,7 @@ void ConvolutionLayer<T>::AddRolled(const Matrix<T>& patches, T* sample) const {
              });
 }
 
-template <typename T>
+template <class T>
 Matrix<T> ConvolutionLayer<T>::Forward(ConstParameters<T> parameters,
                                        const Matrix<T>& inputs) const {
   Matrix<T> outputs(output_.size(), inputs.cols());
@@ -122,7 +122,7 @@ Matrix<T> ConvolutionLayer<T>::Forward(ConstParameters<T> parameters,
   return outputs;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> ConvolutionLayer<T>::InputGradients(ConstParameters<T> parameters,
                                               const LayerPass<T>& pass) const {
   Matrix<T> gradients(input_.size(), pass.inputs.cols());
@@ -140,7 +140,7 @@ Matrix<T> ConvolutionLayer<T>::InputGradients(ConstParameters<T> parameters,
   return gradients;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> ConvolutionLayer<T>::SampleGradients(const LayerPass<T>& pass) const {
   Matrix<T> gradients(parameter_count(), pass.inputs.cols());
   InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index first, Eigen::Index past) {
@@ -158,7 +158,7 @@ Matrix<T> ConvolutionLayer<T>::SampleGradients(const LayerPass<T>& pass) const {
   return gradients;
 }
 
-template <typename T>
+template <class T>
 void ConvolutionLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
                                           Eigen::ArrayXd* squared_norms) const {
   InParallel(
@@ -169,7 +169,7 @@ void ConvolutionLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
       });
 }
 
-template <typename T>
+template <class T>
 void ConvolutionLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                                               Parameters<T> gradient) const {
   // Parts of the gradient, not of the batch, so that each entry is added in the samples' order.

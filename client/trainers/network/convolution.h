@@ -12,7 +12,7 @@ namespace epsledger::trainers::network {
 // Per sample the image is unrolled to a matrix of positions x filter entries, and every pass is one
 // product with it. Samples' gradients are formed explicitly, once, and kept for their norms and
 // their sum: parameter_count() numbers a sample.
-template <typename T>
+template <class T>
 class ConvolutionLayer : public Layer<T> {
  public:
   ConvolutionLayer(const Convolution& options, const Shape& input);

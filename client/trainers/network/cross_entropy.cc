@@ -16,7 +16,7 @@ absl::Status ValidateLabels(const std::vector<int>& labels, Eigen::Index samples
     return absl::InvalidArgumentError(absl::StrCat(
         "labels: got ", labels.size(), ", want one for each of the ", samples, " samples"));
   }
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= classes) {
       return absl::InvalidArgumentError(absl::StrCat(
           "labels[", i, "]: got ", labels[i], ", want an integer in [0, ", classes - 1, "]"));
@@ -27,7 +27,7 @@ absl::Status ValidateLabels(const std::vector<int>& labels, Eigen::Index samples
 
 }  // namespace
 
-template <typename T>
+template <class T>
 absl::StatusOr<SampleLosses<T>> CrossEntropy(const Matrix<T>& logits,
                                              const std::vector<int>& labels) {
   if (absl::Status status = ValidateLabels(labels, logits.cols(), logits.rows()); !status.ok()) {
@@ -36,7 +36,7 @@ absl::StatusOr<SampleLosses<T>> CrossEntropy(const Matrix<T>& logits,
   SampleLosses<T> result{.losses = Eigen::ArrayXd(logits.cols()),
                          .gradients = Matrix<T>(logits.rows(), logits.cols())};
   for (Eigen::Index i = 0; i < logits.cols(); ++i) {
-    const int label = labels[static_cast<std::size_t>(i)];
+    const int label = labels[static_cast<size_t>(i)];
     auto gradient = result.gradients.col(i);
     if (!logits.col(i).allFinite()) {
       result.losses[i] = std::numeric_limits<double>::quiet_NaN();

@@ -9,7 +9,7 @@
 namespace epsledger::trainers::network {
 
 // One entry, one column a sample.
-template <typename T>
+template <class T>
 struct SampleLosses {
   Eigen::ArrayXd losses;
   Matrix<T> gradients;  // with respect to the logits
@@ -20,7 +20,7 @@ struct SampleLosses {
 // logits; a column with a NaN or an infinity gives NaN in that column and no other. The losses of
 // private records must not leave the process. INVALID_ARGUMENT unless there is one label a column,
 // each in [0, logits.rows()).
-template <typename T>
+template <class T>
 absl::StatusOr<SampleLosses<T>> CrossEntropy(const Matrix<T>& logits,
                                              const std::vector<int>& labels);
 

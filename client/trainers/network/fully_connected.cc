@@ -14,7 +14,7 @@ namespace {
 constexpr Eigen::Index kBlock = 128;
 
 // *result = left * right, block of columns by block.
-template <typename T>
+template <class T>
 void SetProductInBlocks(int thread_count, const Factor<T>& left, const Matrix<T>& right,
                         Eigen::Map<Matrix<T>> result) {
   const Eigen::Index blocks = (result.cols() + kBlock - 1) / kBlock;
@@ -31,17 +31,17 @@ void SetProductInBlocks(int thread_count, const Factor<T>& left, const Matrix<T>
 
 }  // namespace
 
-template <typename T>
+template <class T>
 FullyConnectedLayer<T>::FullyConnectedLayer(const FullyConnected& options, const Shape& input)
     : inputs_(input.size()), outputs_(options.outputs) {}
 
-template <typename T>
+template <class T>
 Eigen::Map<const Matrix<T>> FullyConnectedLayer<T>::Weights(
     const ConstParameters<T>& parameters) const {
   return Eigen::Map<const Matrix<T>>(parameters.data(), outputs_, inputs_);
 }
 
-template <typename T>
+template <class T>
 void FullyConnectedLayer<T>::Initialize(Initialization initialization, std::mt19937_64& random,
                                         Parameters<T> parameters) const {
   DrawWeights<T>(initialization, {.in = inputs_, .out = outputs_}, random,
@@ -49,7 +49,7 @@ void FullyConnectedLayer<T>::Initialize(Initialization initialization, std::mt19
   parameters.tail(outputs_).setZero();
 }
 
-template <typename T>
+template <class T>
 Matrix<T> FullyConnectedLayer<T>::Forward(ConstParameters<T> parameters,
                                           const Matrix<T>& inputs) const {
   Matrix<T> outputs(outputs_, inputs.cols());
@@ -59,7 +59,7 @@ Matrix<T> FullyConnectedLayer<T>::Forward(ConstParameters<T> parameters,
   return outputs;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> FullyConnectedLayer<T>::InputGradients(ConstParameters<T> parameters,
                                                  const LayerPass<T>& pass) const {
   Matrix<T> gradients(inputs_, pass.output_gradients.cols());
@@ -69,7 +69,7 @@ Matrix<T> FullyConnectedLayer<T>::InputGradients(ConstParameters<T> parameters,
   return gradients;
 }
 
-template <typename T>
+template <class T>
 void FullyConnectedLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
                                              Eigen::ArrayXd* squared_norms) const {
   for (Eigen::Index i = 0; i < squared_norms->size(); ++i) {
@@ -79,7 +79,7 @@ void FullyConnectedLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
   }
 }
 
-template <typename T>
+template <class T>
 void FullyConnectedLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                                                  Parameters<T> gradient) const {
   const Matrix<T> weighted = pass.output_gradients * weights.asDiagonal();

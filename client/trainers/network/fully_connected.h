@@ -10,7 +10,7 @@ namespace epsledger::trainers::network {
 // The gradient of sample i is g_i a_i^T for W and g_i for b, of squared norm
 // ||g_i||^2 (||a_i||^2 + 1) [Goodfellow 2015]: no sample's gradient is ever formed. The weighted
 // sum is one matrix product.
-template <typename T>
+template <class T>
 class FullyConnectedLayer : public Layer<T> {
  public:
   FullyConnectedLayer(const FullyConnected& options, const Shape& input);

@@ -4,23 +4,23 @@
 
 namespace epsledger::trainers::network {
 
-template <typename T>
+template <class T>
 GroupNormLayer<T>::GroupNormLayer(const GroupNorm& options, const Shape& input)
     : options_(options), shape_(input) {}
 
-template <typename T>
+template <class T>
 void GroupNormLayer<T>::Initialize(Initialization, std::mt19937_64&,
                                    Parameters<T> parameters) const {
   parameters.head(shape_.channels).setOnes();
   parameters.tail(shape_.channels).setZero();
 }
 
-template <typename T>
+template <class T>
 Eigen::Map<const Matrix<T>> GroupNormLayer<T>::Channels(const T* sample) const {
   return Eigen::Map<const Matrix<T>>(sample, shape_.positions(), shape_.channels);
 }
 
-template <typename T>
+template <class T>
 typename GroupNormLayer<T>::Normalized GroupNormLayer<T>::Normalize(const T* sample) const {
   Normalized normalized{.values = Channels(sample),
                         .inverse_deviations = Vector<T>(options_.groups)};
@@ -36,7 +36,7 @@ typename GroupNormLayer<T>::Normalized GroupNormLayer<T>::Normalize(const T* sam
   return normalized;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> GroupNormLayer<T>::Forward(ConstParameters<T> parameters, const Matrix<T>& inputs) const {
   const auto weight = parameters.head(shape_.channels);
   const auto bias = parameters.tail(shape_.channels);
@@ -51,7 +51,7 @@ Matrix<T> GroupNormLayer<T>::Forward(ConstParameters<T> parameters, const Matrix
 
 // With h = weight * output gradient and n the normalized values of a group of m entries, the input
 // gradient is (h - mean(h) - n mean(h n)) / sqrt(variance + variance_offset).
-template <typename T>
+template <class T>
 Matrix<T> GroupNormLayer<T>::InputGradients(ConstParameters<T> parameters,
                                             const LayerPass<T>& pass) const {
   const auto weight = parameters.head(shape_.channels);
@@ -72,7 +72,7 @@ Matrix<T> GroupNormLayer<T>::InputGradients(ConstParameters<T> parameters,
   return gradients;
 }
 
-template <typename T>
+template <class T>
 Vector<T> GroupNormLayer<T>::SampleGradient(const LayerPass<T>& pass, Eigen::Index i) const {
   // A copy, because the order in which Eigen adds can depend on how the data is aligned.
   const Matrix<T> output_gradient = Channels(pass.output_gradients.col(i).data());
@@ -83,7 +83,7 @@ Vector<T> GroupNormLayer<T>::SampleGradient(const LayerPass<T>& pass, Eigen::Ind
   return gradient;
 }
 
-template <typename T>
+template <class T>
 void GroupNormLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
                                         Eigen::ArrayXd* squared_norms) const {
   for (Eigen::Index i = 0; i < squared_norms->size(); ++i) {
@@ -91,7 +91,7 @@ void GroupNormLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
   }
 }
 
-template <typename T>
+template <class T>
 void GroupNormLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                                             Parameters<T> gradient) const {
   for (Eigen::Index i = 0; i < weights.size(); ++i) {

@@ -8,7 +8,7 @@ namespace epsledger::trainers::network {
 // output[c] = weight[c] n[c] + bias[c], n = (input - mean) / sqrt(variance + variance_offset) with
 // the mean and the variance (divided by the count) of the channel's group in the same sample.
 // Parameters: a weight a channel (initially 1), then a bias a channel (initially 0).
-template <typename T>
+template <class T>
 class GroupNormLayer : public Layer<T> {
  public:
   GroupNormLayer(const GroupNorm& options, const Shape& input);

@@ -16,7 +16,7 @@ struct Fan {
 
 // Fills `weights` with independent uniform draws on [-limit, limit). Not
 // std::uniform_real_distribution, which differs between standard libraries.
-template <typename T>
+template <class T>
 void DrawWeights(Initialization initialization, Fan fan, std::mt19937_64& random,
                  Parameters<T> weights) {
   const Eigen::Index terms = initialization == Initialization::kXavier ? fan.in + fan.out : fan.in;

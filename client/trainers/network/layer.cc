@@ -9,7 +9,7 @@
 namespace epsledger::trainers::network {
 namespace {
 
-template <typename T>
+template <class T>
 struct LayerOf {
   const Shape& input;
 
@@ -38,7 +38,7 @@ struct LayerOf {
 
 }  // namespace
 
-template <typename T>
+template <class T>
 std::unique_ptr<Layer<T>> MakeLayer(const LayerOptions& options, const Shape& input) {
   return std::visit(LayerOf<T>{.input = input}, options);
 }

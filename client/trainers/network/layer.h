@@ -17,14 +17,14 @@ enum class Initialization {
   kKaiming,  // limit = sqrt(6 / fan in) [HZRS15], for weights before a ReLU
 };
 
-template <typename T>
+template <class T>
 using ConstParameters = Eigen::Ref<const Vector<T>>;
-template <typename T>
+template <class T>
 using Parameters = Eigen::Ref<Vector<T>>;
 
 // What a layer saw and gave, one column a sample in all of them. The gradient of a column is that
 // of the same sample's loss.
-template <typename T>
+template <class T>
 struct LayerPass {
   const Matrix<T>& inputs;
   const Matrix<T>& outputs;
@@ -40,7 +40,7 @@ struct LayerPass {
 //
 // The per-sample gradient of a layer is d loss_i / d parameters. It is asked for in two ways, so
 // that a layer need not store one gradient a sample; one that must form them anyway does it once.
-template <typename T>
+template <class T>
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -82,7 +82,7 @@ class Layer {
 };
 
 // REQUIRES: OutputShape(options, input).ok().
-template <typename T>
+template <class T>
 std::unique_ptr<Layer<T>> MakeLayer(const LayerOptions& options, const Shape& input);
 
 }  // namespace epsledger::trainers::network

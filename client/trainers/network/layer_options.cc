@@ -11,11 +11,10 @@
 namespace epsledger::trainers::network {
 namespace {
 
-constexpr std::int64_t kMaxDimension = std::int64_t{1} << 15;
-constexpr std::int64_t kMaxSampleSize = std::int64_t{1} << 24;
+constexpr int64_t kMaxDimension = int64_t{1} << 15;
+constexpr int64_t kMaxSampleSize = int64_t{1} << 24;
 
-absl::Status CheckInRange(absl::string_view field, std::int64_t got, std::int64_t smallest,
-                          std::int64_t largest) {
+absl::Status CheckInRange(absl::string_view field, int64_t got, int64_t smallest, int64_t largest) {
   if (got >= smallest && got <= largest) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(field, ": got ", got, ", want an integer in [", smallest, ", ", largest, "]"));
@@ -25,7 +24,7 @@ Eigen::Index WindowCount(Eigen::Index length, Eigen::Index window, Eigen::Index 
   return (length - window) / stride + 1;
 }
 
-template <typename Pool>
+template <class Pool>
 absl::StatusOr<Shape> PooledShape(const Pool& layer, const Shape& input) {
   absl::Status status =
       CheckInRange("window", layer.window, 1, std::min(input.height, input.width));

@@ -5,7 +5,7 @@
 namespace epsledger::trainers::network {
 namespace {
 
-template <typename T>
+template <class T>
 void ByEigen(const Factor<T>& left, const Factor<T>& right, Eigen::Map<Matrix<T>>* result) {
   if (left.is_transposed && right.is_transposed) {
     result->noalias() = left.matrix.transpose() * right.matrix.transpose();
@@ -46,7 +46,7 @@ void Multiply(const Factor<float>& left, const Factor<float>& right,
 
 }  // namespace
 
-template <typename T>
+template <class T>
 void SetProduct(const Factor<T>& left, const Factor<T>& right, Eigen::Map<Matrix<T>> result) {
   if (result.size() == 0) return;
   if (left.cols() == 0) {

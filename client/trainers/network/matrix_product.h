@@ -8,7 +8,7 @@
 namespace epsledger::trainers::network {
 
 // A matrix in memory, column-major and without gaps, or its transpose.
-template <typename T>
+template <class T>
 struct Factor {
   Factor(const Eigen::Map<const Matrix<T>>& map) : matrix(map) {}  // NOLINT: a map is a factor
   Factor(const Eigen::Map<Matrix<T>>& map)                         // NOLINT
@@ -34,7 +34,7 @@ struct Factor {
 // column of `right` meet in one entry only: a NaN stays in its row or column. The same shapes and
 // values give the same bits on processors with the same vectors, wherever the data lies in memory.
 // REQUIRES: fitting shapes; no overlap.
-template <typename T>
+template <class T>
 void SetProduct(const Factor<T>& left, const Factor<T>& right, Eigen::Map<Matrix<T>> result);
 
 }  // namespace epsledger::trainers::network

@@ -13,7 +13,7 @@ constexpr Eigen::Index kMaxParameters = Eigen::Index{1} << 28;
 constexpr int kMaxThreads = 256;
 
 // The samples of non-zero weight.
-template <typename T>
+template <class T>
 std::vector<Eigen::Index> Contributors(const Vector<T>& weights) {
   std::vector<Eigen::Index> samples;
   for (Eigen::Index i = 0; i < weights.size(); ++i) {
@@ -24,7 +24,7 @@ std::vector<Eigen::Index> Contributors(const Vector<T>& weights) {
 
 }  // namespace
 
-template <typename T>
+template <class T>
 absl::StatusOr<Network<T>> Network<T>::Create(const Shape& input,
                                               const std::vector<LayerOptions>& layers) {
   if (absl::Status status = ValidateShape(input); !status.ok()) {
@@ -55,7 +55,7 @@ absl::StatusOr<Network<T>> Network<T>::Create(const Shape& input,
   return result;
 }
 
-template <typename T>
+template <class T>
 Initialization Network<T>::InitializationOf(Eigen::Index layer) const {
   for (Eigen::Index next = layer + 1; next < layer_count(); ++next) {
     const LayerOptions& options = options_[next];
@@ -68,8 +68,8 @@ Initialization Network<T>::InitializationOf(Eigen::Index layer) const {
   return Initialization::kXavier;
 }
 
-template <typename T>
-void Network<T>::Initialize(std::uint64_t seed) {
+template <class T>
+void Network<T>::Initialize(uint64_t seed) {
   std::mt19937_64 random(seed);
   for (Eigen::Index layer = 0; layer < layer_count(); ++layer) {
     const Segment& segment = segments_[layer];
@@ -78,12 +78,12 @@ void Network<T>::Initialize(std::uint64_t seed) {
   }
 }
 
-template <typename T>
+template <class T>
 ConstParameters<T> Network<T>::LayerParameters(Eigen::Index layer) const {
   return parameters_.segment(segments_[layer].begin, segments_[layer].size);
 }
 
-template <typename T>
+template <class T>
 LayerPass<T> Network<T>::Pass(const Tape<T>& tape, Eigen::Index layer) const {
   return {.inputs = tape.activations[layer],
           .outputs = tape.activations[layer + 1],
@@ -91,7 +91,7 @@ LayerPass<T> Network<T>::Pass(const Tape<T>& tape, Eigen::Index layer) const {
           .sample_gradients = tape.sample_gradients[layer]};
 }
 
-template <typename T>
+template <class T>
 absl::Status Network<T>::set_thread_count(int thread_count) {
   if (thread_count < 1 || thread_count > kMaxThreads) {
     return absl::InvalidArgumentError(
@@ -101,7 +101,7 @@ absl::Status Network<T>::set_thread_count(int thread_count) {
   return absl::OkStatus();
 }
 
-template <typename T>
+template <class T>
 absl::StatusOr<Tape<T>> Network<T>::Forward(Matrix<T> batch) const {
   if (batch.rows() != shapes_.front().size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -117,7 +117,7 @@ absl::StatusOr<Tape<T>> Network<T>::Forward(Matrix<T> batch) const {
   return tape;
 }
 
-template <typename T>
+template <class T>
 absl::Status Network<T>::Backward(Matrix<T> output_gradients, Tape<T>* tape,
                                   BatchGradient batch_gradient) const {
   const Matrix<T>& outputs = tape->activations.back();
@@ -139,14 +139,14 @@ absl::Status Network<T>::Backward(Matrix<T> output_gradients, Tape<T>* tape,
   return absl::OkStatus();
 }
 
-template <typename T>
+template <class T>
 Eigen::ArrayXd Network<T>::LayerSquaredNorms(const Tape<T>& tape, Eigen::Index layer) const {
   Eigen::ArrayXd squared_norms = Eigen::ArrayXd::Zero(tape.activations.front().cols());
   layers_[layer]->AddSquaredNorms(Pass(tape, layer), &squared_norms);
   return squared_norms;
 }
 
-template <typename T>
+template <class T>
 Eigen::ArrayXd Network<T>::SquaredNorms(const Tape<T>& tape) const {
   Eigen::ArrayXd squared_norms = Eigen::ArrayXd::Zero(tape.activations.front().cols());
   for (Eigen::Index layer = 0; layer < layer_count(); ++layer) {
@@ -155,7 +155,7 @@ Eigen::ArrayXd Network<T>::SquaredNorms(const Tape<T>& tape) const {
   return squared_norms;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> Network<T>::SampleGradients(const Tape<T>& tape, Eigen::Index layer) const {
   const LayerPass<T> batch = Pass(tape, layer);
   if (batch.sample_gradients.cols() > 0) return batch.sample_gradients;
@@ -175,7 +175,7 @@ Matrix<T> Network<T>::SampleGradients(const Tape<T>& tape, Eigen::Index layer) c
   return gradients;
 }
 
-template <typename T>
+template <class T>
 absl::StatusOr<Vector<T>> Network<T>::WeightedGradient(const Tape<T>& tape,
                                                        const Vector<T>& weights) const {
   const Eigen::Index samples = tape.activations.front().cols();

@@ -16,7 +16,7 @@
 namespace epsledger::trainers::network {
 
 // What one batch left behind in a network of n layers, one column a sample in every matrix.
-template <typename T>
+template <class T>
 struct Tape {
   // n + 1 of them: the batch, then the output of each layer. activations[l] is what layer l read.
   std::vector<Matrix<T>> activations;
@@ -40,7 +40,7 @@ enum class BatchGradient { kSkip, kCompute };
 // 2. Nothing here is private. Activations, gradients and norms are exact functions of the records.
 //
 // Const functions are safe to call from many threads.
-template <typename T>
+template <class T>
 class Network {
  public:
   // INVALID_ARGUMENT that names the field ("layers[2].kernel: got 9, want ...") unless every layer
@@ -52,7 +52,7 @@ class Network {
   // Draws all parameters from `seed`: a weight before a ReLU, with nothing but group norm or pools
   // between, by kKaiming, others by kXavier; biases 0, group norm 1 and 0. The same seed gives the
   // same parameters on every platform. The seed of an initialization need not be secret.
-  void Initialize(std::uint64_t seed);
+  void Initialize(uint64_t seed);
 
   // How many threads each function may start; 1 unless set. Changes no bit of any result.
   // INVALID_ARGUMENT unless in [1, 256].

@@ -6,7 +6,7 @@ namespace epsledger::trainers::network {
 namespace {
 
 // Calls visit(output entry, input entry of the window's first pixel) for every window of a sample.
-template <typename Visit>
+template <class Visit>
 void ForEachWindow(Eigen::Index stride, const Shape& input, const Shape& output,
                    const Visit& visit) {
   Eigen::Index entry = 0;
@@ -21,7 +21,7 @@ void ForEachWindow(Eigen::Index stride, const Shape& input, const Shape& output,
 }
 
 // Without branches: which entry is the largest is as good as random.
-template <typename T>
+template <class T>
 inline Eigen::Index LargestEntry(const T* sample, Eigen::Index first, Eigen::Index window,
                                  Eigen::Index width) {
   Eigen::Index largest = first;
@@ -38,11 +38,11 @@ inline Eigen::Index LargestEntry(const T* sample, Eigen::Index first, Eigen::Ind
 
 }  // namespace
 
-template <typename T>
+template <class T>
 AveragePoolLayer<T>::AveragePoolLayer(const AveragePool& options, const Shape& input)
     : options_(options), input_(input), output_(*OutputShape(options, input)) {}
 
-template <typename T>
+template <class T>
 Matrix<T> AveragePoolLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
   Matrix<T> outputs(output_.size(), inputs.cols());
   const T share = T{1} / static_cast<T>(options_.window * options_.window);
@@ -61,7 +61,7 @@ Matrix<T> AveragePoolLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inpu
   return outputs;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> AveragePoolLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const {
   Matrix<T> gradients = Matrix<T>::Zero(input_.size(), pass.inputs.cols());
   const T share = T{1} / static_cast<T>(options_.window * options_.window);
@@ -79,11 +79,11 @@ Matrix<T> AveragePoolLayer<T>::InputGradients(ConstParameters<T>, const LayerPas
   return gradients;
 }
 
-template <typename T>
+template <class T>
 MaxPoolLayer<T>::MaxPoolLayer(const MaxPool& options, const Shape& input)
     : options_(options), input_(input), output_(*OutputShape(options, input)) {}
 
-template <typename T>
+template <class T>
 Matrix<T> MaxPoolLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) const {
   Matrix<T> outputs(output_.size(), inputs.cols());
   InParallel(this->thread_count(), inputs.cols(), [&](Eigen::Index begin, Eigen::Index end) {
@@ -103,7 +103,7 @@ Matrix<T> MaxPoolLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) 
   return outputs;
 }
 
-template <typename T>
+template <class T>
 Matrix<T> MaxPoolLayer<T>::InputGradients(ConstParameters<T>, const LayerPass<T>& pass) const {
   Matrix<T> gradients(input_.size(), pass.inputs.cols());
   InParallel(this->thread_count(), gradients.cols(), [&](Eigen::Index begin, Eigen::Index end) {

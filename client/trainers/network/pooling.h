@@ -5,7 +5,7 @@
 
 namespace epsledger::trainers::network {
 
-template <typename T>
+template <class T>
 class AveragePoolLayer : public Layer<T> {
  public:
   AveragePoolLayer(const AveragePool& options, const Shape& input);
@@ -21,7 +21,7 @@ class AveragePoolLayer : public Layer<T> {
 
 // The largest value of each window; NaN where the window has a NaN. The gradient goes to the first
 // entry, in row order, that has the largest value.
-template <typename T>
+template <class T>
 class MaxPoolLayer : public Layer<T> {
  public:
   MaxPoolLayer(const MaxPool& options, const Shape& input);

@@ -98,7 +98,7 @@ constexpr Eigen::Index kLargestTile = 32 * 12;
 // Rows of one block: 256 KB of the left factor, which stays in the second cache.
 constexpr Eigen::Index kBlockRows = 256;
 constexpr Eigen::Index kBlockDepth = 256;
-constexpr std::ptrdiff_t kAlignment = 64;
+constexpr ptrdiff_t kAlignment = 64;
 
 Eigen::Index RoundUp(Eigen::Index number, Eigen::Index multiple) {
   return (number + multiple - 1) / multiple * multiple;
@@ -160,7 +160,7 @@ void Pack(const float* data, Eigen::Index line_stride, Eigen::Index depth_stride
 
 float* Aligned(std::vector<float>* storage, Eigen::Index size) {
   // Grows and stays: a product of one sample is too short to ask the system for memory.
-  storage->resize(std::max(storage->size(), static_cast<std::size_t>(size) + kAlignment));
+  storage->resize(std::max(storage->size(), static_cast<size_t>(size) + kAlignment));
   const auto address = reinterpret_cast<std::uintptr_t>(storage->data());
   const std::uintptr_t past = address % kAlignment;
   return storage->data() + (past == 0 ? 0 : (kAlignment - past) / sizeof(float));

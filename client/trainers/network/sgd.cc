@@ -11,7 +11,7 @@ constexpr double kLargestLearningRate = 1e12;
 
 }  // namespace
 
-template <typename T>
+template <class T>
 absl::StatusOr<Sgd<T>> Sgd<T>::Create(const SgdOptions& options, Eigen::Index parameter_count) {
   if (!(options.learning_rate > 0 && options.learning_rate <= kLargestLearningRate)) {
     return absl::InvalidArgumentError(absl::StrCat("learning_rate: got ", options.learning_rate,
@@ -25,17 +25,17 @@ absl::StatusOr<Sgd<T>> Sgd<T>::Create(const SgdOptions& options, Eigen::Index pa
   return Sgd(options, parameter_count);
 }
 
-template <typename T>
+template <class T>
 Sgd<T>::Sgd(const SgdOptions& options, Eigen::Index parameter_count)
     : options_(options), velocity_(Vector<T>::Zero(parameter_count)) {}
 
-template <typename T>
+template <class T>
 void Sgd<T>::Step(const Vector<T>& gradient, Vector<T>* parameters) {
   velocity_ = static_cast<T>(options_.momentum) * velocity_ + gradient;
   *parameters -= static_cast<T>(options_.learning_rate) * velocity_;
 }
 
-template <typename T>
+template <class T>
 absl::Status Sgd<T>::SetVelocity(Vector<T> velocity) {
   if (velocity.size() != velocity_.size()) {
     return absl::InvalidArgumentError(

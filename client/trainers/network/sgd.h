@@ -15,7 +15,7 @@ struct SgdOptions {
 // Heavy-ball gradient descent: velocity <- momentum * velocity + gradient, parameters <- parameters
 // - learning_rate * velocity, from velocity 0. Post-processing of the gradients it is given: it
 // costs no budget if these were released.
-template <typename T>
+template <class T>
 class Sgd {
  public:
   // INVALID_ARGUMENT that names the field unless `options` are in their domains.

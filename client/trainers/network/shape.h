@@ -5,9 +5,9 @@
 
 namespace epsledger::trainers::network {
 
-template <typename T>
+template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-template <typename T>
+template <class T>
 using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
 // The shape of one sample. A batch is a column-major Matrix with one column a sample; entry

@@ -15,7 +15,7 @@ namespace epsledger::trainers {
 
 // The flags of an audit in one run, which every trainer has.
 struct CanaryFlags {
-  std::int64_t count = 0;   // 0: no audit
+  int64_t count = 0;        // 0: no audit
   std::string scores_file;  // empty exactly without canaries
 
   // Adds --canaries and --canary-scores; *this must outlive the parsing.

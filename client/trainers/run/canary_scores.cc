@@ -6,21 +6,21 @@
 
 namespace epsledger::trainers {
 
-absl::StatusOr<std::vector<bool>> DrawMembers(std::int64_t count) {
+absl::StatusOr<std::vector<bool>> DrawMembers(int64_t count) {
   // A Poisson sample with probability 1/2 is a fair coin for each, exactly.
   absl::StatusOr<PoissonSampler> coins = PoissonSampler::Create(0.5, count);
   if (!coins.ok()) return coins.status();
   const absl::StatusOr<std::vector<int>> members = coins->Draw();
   if (!members.ok()) return members.status();
-  std::vector<bool> is_member(static_cast<std::size_t>(count));
-  for (const int member : *members) is_member[static_cast<std::size_t>(member)] = true;
+  std::vector<bool> is_member(static_cast<size_t>(count));
+  for (const int member : *members) is_member[static_cast<size_t>(member)] = true;
   return is_member;
 }
 
 std::string CanaryScoreLines(const std::vector<bool>& is_member,
                              const std::vector<double>& scores) {
   std::string lines;
-  for (std::size_t canary = 0; canary < scores.size(); ++canary) {
+  for (size_t canary = 0; canary < scores.size(); ++canary) {
     absl::StrAppend(&lines, is_member[canary] ? "member," : "non-member,",
                     ExactNumber(scores[canary]), "\n");
   }

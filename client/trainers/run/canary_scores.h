@@ -11,7 +11,7 @@ namespace epsledger::trainers {
 
 // Returns for each canary whether it is trained on: fair coins of the operating system,
 // independent. INTERNAL without randomness. REQUIRES: count in [0, 2^31).
-absl::StatusOr<std::vector<bool>> DrawMembers(std::int64_t count);
+absl::StatusOr<std::vector<bool>> DrawMembers(int64_t count);
 
 // Returns what `epsctl audit --method one-run --scores` reads: "member,SCORE" or
 // "non-member,SCORE", a line a canary in their order, digits enough to read back the same score.

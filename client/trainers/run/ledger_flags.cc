@@ -26,7 +26,7 @@ std::string MakeSessionId(const std::string& program) {
   absl::BitGen random;
   return absl::StrFormat("%s-%s-%04x", program,
                          absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::UTCTimeZone()),
-                         absl::Uniform<std::uint16_t>(random));
+                         absl::Uniform<uint16_t>(random));
 }
 
 void AddLedgerFlags(CLI::App& app, LedgerFlags& flags) {

@@ -31,7 +31,7 @@ struct LedgerFlags {
   std::optional<double> epsilon;
   std::optional<double> delta;
   bool declared = false;
-  std::int64_t lease = 0;  // steps of one lease; 0: one charge a step
+  int64_t lease = 0;  // steps of one lease; 0: one charge a step
   NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
 
   // Adds all flags; *this must outlive the parsing.

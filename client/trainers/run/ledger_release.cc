@@ -15,8 +15,7 @@ namespace {
 // For people who wonder what became of a run.
 constexpr std::chrono::hours kLeaseTime{24};
 
-absl::StatusOr<Lease> AcquireUpTo(Session& session, const Mechanism& mechanism,
-                                  std::int64_t count) {
+absl::StatusOr<Lease> AcquireUpTo(Session& session, const Mechanism& mechanism, int64_t count) {
   absl::StatusOr<Lease> lease = session.AcquireLease(mechanism, count, kLeaseTime);
   if (lease.ok()) return lease;
   const std::optional<RefusalDetails> refusal = RefusalOf(lease.status());
@@ -28,7 +27,7 @@ absl::StatusOr<Lease> AcquireUpTo(Session& session, const Mechanism& mechanism,
 
 }  // namespace
 
-LedgerRelease::LedgerRelease(Session& session, Mechanism mechanism, std::int64_t lease_size)
+LedgerRelease::LedgerRelease(Session& session, Mechanism mechanism, int64_t lease_size)
     : session_(session), mechanism_(std::move(mechanism)), lease_size_(lease_size) {}
 
 absl::StatusOr<Permit> LedgerRelease::NextPermit() {
@@ -49,7 +48,7 @@ absl::StatusOr<Eigen::VectorXd> LedgerRelease::Release(const Eigen::VectorXd& ex
   charge_time_ += std::chrono::steady_clock::now() - start;
   if (!permit.ok()) return permit.status();
   Eigen::VectorXd released = exact_sum;
-  const std::span<double> values(released.data(), static_cast<std::size_t>(released.size()));
+  const std::span<double> values(released.data(), static_cast<size_t>(released.size()));
   if (absl::Status noised = AddGaussianNoise(*std::move(permit), contribution, values);
       !noised.ok()) {
     return noised;

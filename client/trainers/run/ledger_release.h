@@ -19,7 +19,7 @@ namespace epsledger::trainers {
 class LedgerRelease : public GradientRelease {
  public:
   // `lease_size` in [0, 2^53]; 0: no leases.
-  LedgerRelease(Session& session, Mechanism mechanism, std::int64_t lease_size = 0);
+  LedgerRelease(Session& session, Mechanism mechanism, int64_t lease_size = 0);
 
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,
                                           double contribution) override;
@@ -34,7 +34,7 @@ class LedgerRelease : public GradientRelease {
 
   Session& session_;
   const Mechanism mechanism_;
-  const std::int64_t lease_size_;
+  const int64_t lease_size_;
   std::optional<Lease> lease_;
   std::chrono::nanoseconds charge_time_{0};
 };

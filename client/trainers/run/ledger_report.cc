@@ -54,13 +54,13 @@ std::optional<double> BestEpsilon(const LedgerReport& report) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> StepsThatFit(const LedgerReport& report) {
+std::optional<int64_t> StepsThatFit(const LedgerReport& report) {
   const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
   if (!preview.ok()) return std::nullopt;
   return preview->steps_that_fit;
 }
 
-std::string StepsLeft(const LedgerReport& report, std::int64_t steps_to_limit) {
+std::string StepsLeft(const LedgerReport& report, int64_t steps_to_limit) {
   const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
   if (!preview.ok()) return "";
   return absl::StrCat(

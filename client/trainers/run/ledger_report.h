@@ -28,11 +28,11 @@ std::string EpsilonsSoFar(const LedgerReport& report);
 std::optional<double> BestEpsilon(const LedgerReport& report);
 
 // How many more steps the ledger would accept now; nothing if it does not answer.
-std::optional<std::int64_t> StepsThatFit(const LedgerReport& report);
+std::optional<int64_t> StepsThatFit(const LedgerReport& report);
 
 // "  steps left 12 by the ledger", or "by the step limit" where `steps_to_limit` is smaller; empty
 // if the ledger does not answer.
-std::string StepsLeft(const LedgerReport& report, std::int64_t steps_to_limit);
+std::string StepsLeft(const LedgerReport& report, int64_t steps_to_limit);
 
 // The table of the session's history under every accountant, after `releases` of this run.
 void PrintGuarantees(const LedgerReport& report, int releases, std::ostream& out);

@@ -13,15 +13,15 @@
 
 namespace epsledger::trainers {
 
-PoissonSampler::PoissonSampler(double sampling_probability, std::int64_t record_count)
+PoissonSampler::PoissonSampler(double sampling_probability, int64_t record_count)
     : sampling_probability_(sampling_probability),
       record_count_(record_count),
       always_(sampling_probability == 1),
       // Scaling by 2^64 is exact, the conversion rounds down: P[word < threshold] <= p.
-      threshold_(always_ ? 0 : static_cast<std::uint64_t>(std::ldexp(sampling_probability, 64))) {}
+      threshold_(always_ ? 0 : static_cast<uint64_t>(std::ldexp(sampling_probability, 64))) {}
 
 absl::StatusOr<PoissonSampler> PoissonSampler::Create(double sampling_probability,
-                                                      std::int64_t record_count) {
+                                                      int64_t record_count) {
   if (!(sampling_probability > 0 && sampling_probability <= 1)) {
     return absl::InvalidArgumentError(
         absl::StrCat("sampling_probability: got ", sampling_probability, ", want in (0, 1]"));
@@ -36,13 +36,13 @@ absl::StatusOr<PoissonSampler> PoissonSampler::Create(double sampling_probabilit
 absl::StatusOr<std::vector<int>> PoissonSampler::Draw() {
   std::vector<int> batch;
   if (always_) {
-    batch.resize(static_cast<std::size_t>(record_count_));
+    batch.resize(static_cast<size_t>(record_count_));
     std::iota(batch.begin(), batch.end(), 0);
     return batch;
   }
-  std::array<std::uint64_t, 512> words{};
-  for (std::int64_t record = 0; record < record_count_; ++record) {
-    const auto word = static_cast<std::size_t>(record) % words.size();
+  std::array<uint64_t, 512> words{};
+  for (int64_t record = 0; record < record_count_; ++record) {
+    const auto word = static_cast<size_t>(record) % words.size();
     if (word == 0 && RAND_bytes(reinterpret_cast<unsigned char*>(words.data()),
                                 static_cast<int>(sizeof(words))) != 1) {
       return absl::InternalError("the operating system gave no randomness for a Poisson sample");

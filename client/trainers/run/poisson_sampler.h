@@ -18,8 +18,7 @@ namespace epsledger::trainers {
 class PoissonSampler {
  public:
   // INVALID_ARGUMENT unless sampling_probability is in (0, 1] and record_count in [0, 2^31).
-  static absl::StatusOr<PoissonSampler> Create(double sampling_probability,
-                                               std::int64_t record_count);
+  static absl::StatusOr<PoissonSampler> Create(double sampling_probability, int64_t record_count);
 
   // Returns the numbers of the records in the next batch, ascending. INTERNAL if the operating
   // system gave no randomness. O(record_count), 8 bytes of randomness a record.
@@ -28,12 +27,12 @@ class PoissonSampler {
   double sampling_probability() const { return sampling_probability_; }
 
  private:
-  PoissonSampler(double sampling_probability, std::int64_t record_count);
+  PoissonSampler(double sampling_probability, int64_t record_count);
 
   double sampling_probability_;
-  std::int64_t record_count_;
-  bool always_;              // sampling probability 1
-  std::uint64_t threshold_;  // present if a uniform word is below
+  int64_t record_count_;
+  bool always_;         // sampling probability 1
+  uint64_t threshold_;  // present if a uniform word is below
 };
 
 }  // namespace epsledger::trainers

@@ -15,7 +15,7 @@ namespace epsledger::trainers {
 
 // One named value of a record. A number that is not finite is written "Infinity", "-Infinity" or
 // "NaN", as proto3 JSON does.
-using LogValue = std::variant<bool, std::int64_t, double, std::string>;
+using LogValue = std::variant<bool, int64_t, double, std::string>;
 using LogFields = std::vector<std::pair<std::string, LogValue>>;
 
 // A run as machines read it. JSON lines hold, each as an object with "record" first,

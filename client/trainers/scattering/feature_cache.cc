@@ -24,18 +24,18 @@ constexpr char kVersion[] = "scattering features 1";
 // What stands before the numbers of a file.
 struct FileHeader {
   char magic[8];
-  std::int64_t rows;
-  std::int64_t columns;
-  std::uint64_t checksum;  // of the numbers
+  int64_t rows;
+  int64_t columns;
+  uint64_t checksum;  // of the numbers
 };
 constexpr char kMagic[8] = {'E', 'P', 'S', 'F', 'E', 'A', 'T', '1'};
 
 std::string_view Bytes(const Eigen::MatrixXf& matrix) {
   return {reinterpret_cast<const char*>(matrix.data()),
-          static_cast<std::size_t>(matrix.size()) * sizeof(float)};
+          static_cast<size_t>(matrix.size()) * sizeof(float)};
 }
 
-std::uint64_t Checksum(const Eigen::MatrixXf& matrix) {
+uint64_t Checksum(const Eigen::MatrixXf& matrix) {
   const std::string_view bytes = Bytes(matrix);
   return crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }

@@ -93,7 +93,7 @@ void PlaneScattering::FilterAtScale0(const Eigen::MatrixXf& spectrum, Buffers* b
     const auto real = spectrum.col(l).array();
     const auto imaginary = spectrum.col(side + l).array();
     for (Eigen::Index filter = 0; filter < kOrientations; ++filter) {
-      const Filter& f = scale_0_[static_cast<std::size_t>(filter)];
+      const Filter& f = scale_0_[static_cast<size_t>(filter)];
       const Eigen::Index even = filter + kPlanes * l;
       const Eigen::Index odd = even + kOrientations;
       const Eigen::Index to_imaginary = kPlanes * side;
@@ -136,7 +136,7 @@ void PlaneScattering::FilterAtScale1(const Eigen::MatrixXf& spectrum, int plane,
       return extended.col(side + l + b * small_side).segment(a * small_side, small_half).array();
     };
     for (Eigen::Index filter = 0; filter < kOrientations; ++filter) {
-      const HalvingFilter& f = scale_1_[static_cast<std::size_t>(filter)];
+      const HalvingFilter& f = scale_1_[static_cast<size_t>(filter)];
       const Eigen::Index even = first + filter + all * l;
       const Eigen::Index odd = even + half_of_all;
       const Eigen::Index small_to_imaginary = all * small_side;
@@ -183,8 +183,8 @@ void PlaneScattering::Transform(const float* plane, Buffers* buffers, float* map
   b.padded.resize(padded_side_, padded_side_);
   for (int v = 0; v < padded_side_; ++v) {
     for (int u = 0; u < padded_side_; ++u) {
-      b.padded(u, v) = plane[source_[static_cast<std::size_t>(u)] * side_ +
-                             source_[static_cast<std::size_t>(v)]];
+      b.padded(u, v) =
+          plane[source_[static_cast<size_t>(u)] * side_ + source_[static_cast<size_t>(v)]];
     }
   }
   const Eigen::Index positions = Eigen::Index{output_side_} * output_side_;

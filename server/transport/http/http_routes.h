@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "prometheus/registry.h"
 #include "server/core/durable_ledger.h"
-#include "server/transport/http/event_routes.h"
+#include "server/transport/http/change_routes.h"
 #include "server/transport/http/http_message.h"
 #include "server/transport/http/rpc_gateway.h"
 #include "server/transport/http/static_files.h"
@@ -27,7 +27,7 @@ struct HttpRoutesOptions {
 //   /metrics                          AnswerMetrics: of the caller's tenant
 //   /openapi.json                     OpenApiDocument, likewise
 //   /v1/login, /v1/logout             a token in a cookie
-//   /v1/events                        EventRoutes
+//   /v1/events                        ChangeRoutes
 //   /v1/...                           AnswerRest
 //   /epsledger.v1.Service/Method      AnswerConnect
 //   /, /assets/...                    StaticFiles: the dashboard
@@ -52,7 +52,7 @@ class HttpRoutes {
   const std::shared_ptr<prometheus::Registry> registry_;
   const HttpHandler operations_;
   RpcGateway gateway_;
-  EventRoutes events_;
+  ChangeRoutes events_;
   const std::vector<std::string> host_names_;
   const StaticFiles dashboard_;
 };

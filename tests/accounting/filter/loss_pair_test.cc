@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/event/history.h"
 #include "accounting/event/mechanism_event.h"

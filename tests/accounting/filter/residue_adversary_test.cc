@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/event/history.h"
 #include "accounting/event/mechanism_event.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/answer.h"
 #include "accounting/profile/profiles_of.h"

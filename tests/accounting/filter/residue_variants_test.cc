@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/event/history.h"
 #include "accounting/event/mechanism_event.h"

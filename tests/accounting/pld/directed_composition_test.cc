@@ -1,6 +1,6 @@
 #include "accounting/pld/directed_composition.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

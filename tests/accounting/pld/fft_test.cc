@@ -1,6 +1,6 @@
 #include "accounting/pld/fft.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <complex>

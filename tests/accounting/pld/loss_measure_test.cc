@@ -1,6 +1,6 @@
 #include "accounting/pld/loss_measure.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "accounting/pld/tilted_loss.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/answer.h"
 #include "accounting/profile/approximate_dp_profile.h"

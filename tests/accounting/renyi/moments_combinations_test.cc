@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "accounting/renyi/divergences.h"
 #include "accounting/renyi/moments.h"
-#include "accounting/renyi/profile.h"
 #include "gtest/gtest.h"
 
 namespace epsledger::accounting {
@@ -25,7 +25,7 @@ CombinedMoments Combine(const std::vector<Use>& uses, MomentsCombination combina
 }
 
 double MomentsEpsilon(const std::vector<Use>& uses, double delta) {
-  const RenyiProfile profile = *RenyiProfile::Create(uses, Setting{}, Accountant::kMoments);
+  const RenyiDivergences profile = *RenyiDivergences::Create(uses, Setting{}, Accountant::kMoments);
   return EpsilonFromMoments([&](double order) { return profile.Divergence(order); },
                             std::log(delta))
       .value;
@@ -87,8 +87,8 @@ TEST(CombinedMoments, SearchesTheSplitWhereReleasesDiffer) {
   const MechanismEvent narrow = Sampled(.01, Gaussian{3});
   const CombinedMoments moments =
       Combine({{&wide, 100}, {&narrow, 100}}, MomentsCombination::kHolder);
-  const RenyiProfile of_wide = *RenyiProfile::Create({{&wide, 100}}, Setting{});
-  const RenyiProfile of_narrow = *RenyiProfile::Create({{&narrow, 100}}, Setting{});
+  const RenyiDivergences of_wide = *RenyiDivergences::Create({{&wide, 100}}, Setting{});
+  const RenyiDivergences of_narrow = *RenyiDivergences::Create({{&narrow, 100}}, Setting{});
   for (const double order : {2.0, 5.0, 17.0, 33.0}) {
     const double l = order - 1;
     double best = INFINITY;

@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "accounting/renyi/divergences.h"
 #include "accounting/renyi/group.h"
-#include "accounting/renyi/profile.h"
 #include "accounting/zcdp/zcdp.h"
 #include "gtest/gtest.h"
 

@@ -1,9 +1,9 @@
 // The commands that need no server: compare, calibrate, curve and audit. None of them connects, so
 // the tests say no server either.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstdio>

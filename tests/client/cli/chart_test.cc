@@ -1,6 +1,6 @@
 #include "client/cli/print/chart.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <limits>
 #include <string>

@@ -1,7 +1,7 @@
 #include "client/cli/epsctl.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <sstream>

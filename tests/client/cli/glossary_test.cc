@@ -1,8 +1,8 @@
 #include "client/cli/glossary/glossary.h"
 
-#include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <set>
 #include <string>

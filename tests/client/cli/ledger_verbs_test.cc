@@ -1,8 +1,8 @@
 // The verbs that change and watch a ledger, against the real server.
 
-#include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <sstream>

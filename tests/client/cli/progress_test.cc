@@ -1,7 +1,7 @@
 #include "client/cli/print/progress.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <ostream>

@@ -1,7 +1,7 @@
 #include "client/cli/print/table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cstdint>
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 Table Sample() {
   Table table({"name", "spent"});
   table.AddRow({"budgets/a", Cell(1.0 / 3, Rounding::kUp)});
-  table.AddRow({"b", std::int64_t{12}});
+  table.AddRow({"b", int64_t{12}});
   return table;
 }
 
@@ -80,7 +80,7 @@ TEST(Table, ShowsTonesAsColorsThatTakeNoRoom) {
 
 TEST(Table, JsonRowsHaveTheColumnsAsFields) {
   Table table({"name", "privacy unit", "epsilon at delta"});
-  table.AddRow({"say \"a\"", std::int64_t{12}, Cell(1.0 / 3, Rounding::kUp)});
+  table.AddRow({"say \"a\"", int64_t{12}, Cell(1.0 / 3, Rounding::kUp)});
   table.AddRow({"b", "", Cell(std::numeric_limits<double>::infinity(), Rounding::kUp)});
   EXPECT_THAT(table.JsonRows(false),
               ::testing::ElementsAre(

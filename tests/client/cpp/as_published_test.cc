@@ -1,8 +1,8 @@
 // A run as published, whose guarantee is not proven, through the client library and the real
 // server.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <optional>

@@ -1,7 +1,7 @@
 // Calibration through the client library, against the real server.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <string>
 

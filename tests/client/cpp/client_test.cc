@@ -1,7 +1,7 @@
 #include "epsledger/client.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <string>

@@ -55,7 +55,7 @@ void FakeLedger::Script(std::vector<Fault> faults) {
   faults_.assign(faults.begin(), faults.end());
 }
 
-void FakeLedger::set_capacity(std::int64_t uses) {
+void FakeLedger::set_capacity(int64_t uses) {
   const std::lock_guard lock(mutex_);
   capacity_ = uses;
 }
@@ -92,7 +92,7 @@ std::optional<v1::Charge> FakeLedger::FindCharge(const std::string& name) const 
   return found->second;
 }
 
-std::int64_t FakeLedger::spent() const {
+int64_t FakeLedger::spent() const {
   const std::lock_guard lock(mutex_);
   return spent_;
 }
@@ -142,7 +142,7 @@ Status FakeLedger::CreateSession(Context*, const v1::CreateSessionRequest* reque
                                  v1::Session* session) {
   const std::lock_guard lock(mutex_);
   session_requests_.push_back(*request);
-  std::int64_t planned = 0;
+  int64_t planned = 0;
   for (const v1::CountedEvent& event : request->session().plan().events()) planned += event.count();
   if (spent_ + planned > capacity_) {
     return WithDetails(StatusCode::FAILED_PRECONDITION, "the plan was refused",
@@ -205,7 +205,7 @@ Status FakeLedger::GetSessionGuarantees(Context*, const v1::GetSessionGuarantees
   return Status::OK;
 }
 
-v1::Refusal FakeLedger::MakeRefusal(v1::Refusal::Reason reason, std::int64_t requested) const {
+v1::Refusal FakeLedger::MakeRefusal(v1::Refusal::Reason reason, int64_t requested) const {
   v1::Refusal refusal;
   refusal.set_reason(reason);
   refusal.set_limiting_resource("budgets/adult");
@@ -216,7 +216,7 @@ v1::Refusal FakeLedger::MakeRefusal(v1::Refusal::Reason reason, std::int64_t req
   cell->set_spent(static_cast<double>(spent_));
   cell->set_remaining(static_cast<double>(capacity_ - spent_));
   refusal.set_requested(static_cast<double>(requested));
-  refusal.set_steps_that_fit(std::max<std::int64_t>(capacity_ - spent_, 0));
+  refusal.set_steps_that_fit(std::max<int64_t>(capacity_ - spent_, 0));
   return refusal;
 }
 
@@ -363,7 +363,7 @@ Status FakeLedger::PreviewCharge(Context*, const v1::PreviewChargeRequest* reque
                                  v1::PreviewChargeResponse* response) {
   const std::lock_guard lock(mutex_);
   if (!sessions_.contains(request->session())) return NotFound(request->session());
-  const std::int64_t fit = std::max<std::int64_t>(capacity_ - spent_, 0);
+  const int64_t fit = std::max<int64_t>(capacity_ - spent_, 0);
   response->set_steps_that_fit(fit);
   if (request->count() <= fit) {
     response->set_decision(v1::Charge::ACCEPTED);

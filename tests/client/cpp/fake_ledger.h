@@ -55,7 +55,7 @@ class FakeLedger : private v1::BudgetService::Service,
   // The next calls of Charge and SettleLease go wrong like this, one each; after them all is well.
   void Script(std::vector<Fault> faults);
   // How many uses fit from now on.
-  void set_capacity(std::int64_t uses);
+  void set_capacity(int64_t uses);
   // What OpenAttempt answers instead of the right name; empty: the right one.
   void set_attempt_name(const std::string& name);
 
@@ -66,7 +66,7 @@ class FakeLedger : private v1::BudgetService::Service,
   // The decided charge of that name, if there is one.
   std::optional<v1::Charge> FindCharge(const std::string& name) const;
   // The uses that were charged.
-  std::int64_t spent() const;
+  int64_t spent() const;
 
  private:
   using Context = grpc::ServerContext;
@@ -94,14 +94,14 @@ class FakeLedger : private v1::BudgetService::Service,
   Fault TakeFault();
   // The stored outcome of the request's key, deciding it first if it is new. REQUIRES: mutex_ held.
   const v1::Charge& Decide(const v1::ChargeRequest& request);
-  v1::Refusal MakeRefusal(v1::Refusal::Reason reason, std::int64_t requested) const;
+  v1::Refusal MakeRefusal(v1::Refusal::Reason reason, int64_t requested) const;
 
   mutable std::mutex mutex_;
   std::deque<Fault> faults_;
   std::string attempt_name_;
-  std::int64_t capacity_ = 1'000'000;
-  std::int64_t spent_ = 0;
-  std::int64_t sequence_ = 0;
+  int64_t capacity_ = 1'000'000;
+  int64_t spent_ = 0;
+  int64_t sequence_ = 0;
   std::map<std::string, v1::Charge> charges_;
   std::vector<std::string> charge_order_;
   std::map<std::string, v1::Lease> leases_;

@@ -2,8 +2,8 @@
 
 #include "epsledger/lease.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <chrono>
@@ -55,7 +55,7 @@ class LeaseTest : public ::testing::Test {
   }
 
   v1::Session Read() { return server_.client.GetSession("budgets/b/sessions/s").response; }
-  v1::Lease ReadSettled(const Lease& lease, std::int64_t used_count) {
+  v1::Lease ReadSettled(const Lease& lease, int64_t used_count) {
     // Settling again with the same count only answers.
     v1::SettleLeaseRequest request;
     request.set_name(lease.name());
@@ -262,14 +262,14 @@ class Told {
     EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&reached), absl::Seconds(60)));
     return names_;
   }
-  std::vector<std::int64_t> sequences() {
+  std::vector<int64_t> sequences() {
     absl::MutexLock lock(&mutex_);
     return sequences_;
   }
 
  private:
   absl::Mutex mutex_;
-  std::vector<std::int64_t> sequences_ ABSL_GUARDED_BY(mutex_);
+  std::vector<int64_t> sequences_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> names_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -300,7 +300,7 @@ TEST(ClientWatch, GoesOnByItselfWhenTheServerIsReplaced) {
   watch.Cancel();
   EXPECT_EQ(watch.Wait().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 16u);
-  const std::vector<std::int64_t> sequences = told.sequences();
+  const std::vector<int64_t> sequences = told.sequences();
   for (size_t i = 1; i < sequences.size(); ++i) EXPECT_LT(sequences[i - 1], sequences[i]);
 }
 

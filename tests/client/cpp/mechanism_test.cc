@@ -1,7 +1,7 @@
 #include "epsledger/mechanism.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

@@ -1,9 +1,9 @@
 #include "epsledger/noise.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ static_assert(!std::is_default_constructible_v<Permit>);
 static_assert(!std::is_copy_constructible_v<Permit>);
 static_assert(!std::is_copy_assignable_v<Permit>);
 static_assert(std::is_nothrow_move_constructible_v<Permit>);
-static_assert(!std::is_constructible_v<Permit, std::string, std::int64_t, Mechanism, std::int64_t>);
+static_assert(!std::is_constructible_v<Permit, std::string, int64_t, Mechanism, int64_t>);
 using Noise = decltype(&AddGaussianNoise);
 static_assert(std::is_invocable_v<Noise, Permit, double, std::span<double>>);
 static_assert(!std::is_invocable_v<Noise, double, std::span<double>>);
@@ -38,7 +38,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class NoiseTest : public ::testing::Test {
  protected:
-  Permit Charge(const Mechanism& mechanism, std::int64_t count = 1) {
+  Permit Charge(const Mechanism& mechanism, int64_t count = 1) {
     auto client = Client::Connect({.address = ledger_.address()});
     SessionOptions options{.budget = "adult", .session = "run-1"};
     options.create = NewSession{.no_own_cap = true};
@@ -55,7 +55,7 @@ class NoiseTest : public ::testing::Test {
     std::vector<double> before = sum;
     EXPECT_EQ(AddGaussianNoise(std::move(permit), contribution, std::span<double>(sum)).code(),
               code);
-    for (std::size_t i = 0; i < sum.size(); ++i) {
+    for (size_t i = 0; i < sum.size(); ++i) {
       EXPECT_TRUE(sum[i] == before[i] || (std::isnan(sum[i]) && std::isnan(before[i])));
     }
   }
@@ -102,7 +102,7 @@ TEST_F(NoiseTest, DrawsAreDifferentEachTime) {
   std::vector<double> second(100, 0.0);
   ASSERT_TRUE(AddGaussianNoise(Charge(Mechanism::Gaussian(1)), 1, first).ok());
   ASSERT_TRUE(AddGaussianNoise(Charge(Mechanism::Gaussian(1)), 1, second).ok());
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  for (size_t i = 0; i < first.size(); ++i) {
     EXPECT_NE(first[i], second[i]);
     EXPECT_NE(first[i], first[(i + 1) % first.size()]);
   }

@@ -1,7 +1,7 @@
 // The invariant of the design that belongs to the client, by its number.
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <cstdint>

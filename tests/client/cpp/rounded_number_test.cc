@@ -1,7 +1,7 @@
 #include "epsledger/rounded_number.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #include "epsledger/session.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <set>
@@ -336,7 +336,7 @@ TEST_F(SessionTest, GivesUpAtTheOverallDeadline) {
 
 TEST_F(SessionTest, CountOutsideItsDomainIsNotSent) {
   Session session = Open();
-  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX}) {
+  for (const int64_t count : {int64_t{0}, int64_t{-1}, INT64_MAX}) {
     EXPECT_EQ(session.Charge(gaussian_, count).status().code(), absl::StatusCode::kInvalidArgument);
   }
   EXPECT_THAT(Keys(), IsEmpty());

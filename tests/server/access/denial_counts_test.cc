@@ -1,6 +1,6 @@
 #include "server/access/denial_counts.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>

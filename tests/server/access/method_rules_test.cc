@@ -2,7 +2,7 @@
 
 #include "server/access/method_rules.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <fstream>
 #include <string>

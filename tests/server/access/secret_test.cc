@@ -1,6 +1,6 @@
 #include "server/access/secret.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <set>
 #include <string>

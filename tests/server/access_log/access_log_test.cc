@@ -1,8 +1,8 @@
 #include "server/access_log/access_log.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <fstream>

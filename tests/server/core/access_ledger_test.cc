@@ -3,8 +3,8 @@
 
 #include "server/core/access_ledger.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #include "server/core/balance.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 namespace epsledger::core {
 namespace {

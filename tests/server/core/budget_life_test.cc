@@ -1,6 +1,6 @@
 // Freezing, closing, superseding, partitions, policies, leases and heads that clients saw.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <string>

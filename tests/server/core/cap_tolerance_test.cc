@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/filter/filter.h"
 #include "server/core/cap.h"

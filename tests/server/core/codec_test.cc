@@ -1,7 +1,7 @@
 #include "server/core/codec.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include "absl/strings/escaping.h"
 #include "accounting/event/validation.h"

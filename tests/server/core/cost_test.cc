@@ -1,7 +1,7 @@
 #include "server/core/cost.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
 // The ledger's invariants, each by its number in the design, over random histories of every kind
 // of command. I7, I13 and I17 are in tests/server/storage, I19 in tests/client/cpp.
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <map>

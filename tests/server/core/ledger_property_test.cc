@@ -1,8 +1,8 @@
 // The ledger against a plain model: random command sequences, every decision predicted, and the
 // invariants of the design checked after every command.
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <map>
 #include <optional>

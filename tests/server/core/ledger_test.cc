@@ -1,7 +1,7 @@
 #include "server/core/ledger.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include "accounting/event/validation.h"
 #include "server/core/codec.h"

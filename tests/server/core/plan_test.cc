@@ -2,9 +2,9 @@
 
 #include "server/core/plan.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <memory>

@@ -1,7 +1,7 @@
 // What a refused charge leaves behind: a row, and nothing of the event that its sender chose.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <string>
 #include <utility>

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include "accounting/filter/residue.h"
 #include "tests/accounting/filter/event_pricer.h"

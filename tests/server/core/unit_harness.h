@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "accounting/answer.h"
 #include "server/core/codec.h"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"

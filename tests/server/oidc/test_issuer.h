@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include "gtest/gtest.h"
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"

@@ -1,6 +1,6 @@
 #include "server/storage/data_directory.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
 #include "server/storage/group_commit_ledger.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <thread>

@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_TESTS_SERVER_STORAGE_LOST_FUTURE_H_
 #define EPSLEDGER_TESTS_SERVER_STORAGE_LOST_FUTURE_H_
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <future>
 #include <string>

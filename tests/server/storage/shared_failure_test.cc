@@ -1,7 +1,7 @@
 // Two servers whose database is killed, loses its standby, or is replaced by an older copy.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <future>

@@ -1,7 +1,7 @@
 // Two servers over one database: together they keep every promise that one alone keeps.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <atomic>

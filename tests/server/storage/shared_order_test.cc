@@ -1,6 +1,6 @@
 // Several servers over one database, each a GroupCommitLedger of this process.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <future>
 #include <map>

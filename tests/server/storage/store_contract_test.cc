@@ -1,6 +1,6 @@
 // What every store must do, run against each of them.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <functional>

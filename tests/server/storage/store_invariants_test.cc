@@ -1,8 +1,8 @@
 // The invariants of the design that belong to what keeps the ledgers, each by its number, over
 // random histories of every kind of command.
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <future>

@@ -1,6 +1,6 @@
 // TLS with certificates that openssl makes: renewed while the server runs, and as principals.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <filesystem>

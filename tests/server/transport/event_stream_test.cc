@@ -24,7 +24,7 @@
 #include "gtest/gtest.h"
 #include "prometheus/registry.h"
 #include "server/access/access_control.h"
-#include "server/transport/http/event_positions.h"
+#include "server/transport/http/change_positions.h"
 #include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
 #include "tests/server/storage/waiting_client.h"
@@ -227,7 +227,7 @@ TEST_F(EventStream, FollowsBudgetsThatAreMadeLater) {
   ASSERT_TRUE(event.has_value());
   EXPECT_EQ(event->kind, "budget");
   EXPECT_EQ(Json::parse(event->data)["budget"]["name"], "budgets/later");
-  const absl::StatusOr<EventPositions> positions = ReadEventId(event->id);
+  const absl::StatusOr<ChangePositions> positions = ReadEventId(event->id);
   ASSERT_TRUE(positions.ok());
   EXPECT_THAT(*positions,
               testing::ElementsAre(testing::Key("budgets/a"), testing::Key("budgets/later")));
@@ -312,13 +312,13 @@ TEST_F(EventStreamWithTokens, TellsOfWhatIsGranted) {
   const std::optional<SeenEvent> first = all.Next();
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(Json::parse(first->data)["budget"]["name"], "budgets/a");
-  const absl::StatusOr<EventPositions> positions = ReadEventId(first->id);
+  const absl::StatusOr<ChangePositions> positions = ReadEventId(first->id);
   ASSERT_TRUE(positions.ok());
   EXPECT_THAT(*positions, testing::ElementsAre(testing::Key("budgets/a")));
 }
 
-TEST(EventPositions, SurviveTheWayThroughAnId) {
-  const EventPositions positions = {{"budgets/a", 0}, {"budgets/b/sessions/s", int64_t{1} << 53}};
+TEST(ChangePositions, SurviveTheWayThroughAnId) {
+  const ChangePositions positions = {{"budgets/a", 0}, {"budgets/b/sessions/s", int64_t{1} << 53}};
   EXPECT_EQ(*ReadEventId(ToEventId(positions)), positions);
   EXPECT_TRUE(ReadEventId("")->empty());
   for (const char* bad : {"a", ":1", "a:", "a:-1", "a:1.5", "a:99999999999999999999"}) {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include "absl/synchronization/notification.h"
 #include "server/storage/sqlite/sqlite_store.h"

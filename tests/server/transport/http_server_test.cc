@@ -2,8 +2,8 @@
 
 #include "server/transport/http/http_server.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "server/transport/grpc/calls/pricing_ledger.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <future>

@@ -1,6 +1,6 @@
 #include "server/transport/rates/rate_limiter.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 

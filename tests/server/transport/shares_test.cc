@@ -1,6 +1,6 @@
 // What one tenant may have of what all share: threads for computations, open calls.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 // gRPC's messages, headers and resets as bytes of a client.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <random>

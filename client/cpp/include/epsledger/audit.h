@@ -26,7 +26,7 @@ struct AuditResult {
   double delta = 0;                // in [0, 1)
   double confidence = 0;           // in (0, 1)
   // Runs of both arms, or canaries of one run. In [1, 2^53].
-  std::int64_t trials = 0;
+  int64_t trials = 0;
   std::optional<double> mu_lower_bound;  // in [0, inf)
   // What it was compared with, at delta. In [0, inf).
   std::optional<double> claimed_epsilon;

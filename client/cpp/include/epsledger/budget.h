@@ -73,7 +73,7 @@ struct NoGuaranteeCap {};
 // 40th of delta more. Not a session's own.
 struct UnitsCap {
   std::optional<Mechanism> reference;  // best the step that most sessions repeat
-  std::int64_t count = 0;              // in [1, 2^40]
+  int64_t count = 0;                   // in [1, 2^40]
   double delta = 0;                    // in (0, 1): the smallest at which the curve is wanted
   // The curve at delta and at powers of ten above it; of the server.
   std::vector<TradeOffCurveCap::Point> guarantee = {};
@@ -130,8 +130,8 @@ struct Budget {
   bool all_cells_must_fit = false;  // otherwise one cell with room is enough
   std::string theorem;
   double spent_fraction = 0;  // in [0, 1], rounded up
-  std::int64_t accepted_charge_count = 0;
-  std::int64_t refused_charge_count = 0;
+  int64_t accepted_charge_count = 0;
+  int64_t refused_charge_count = 0;
 };
 
 }  // namespace epsledger

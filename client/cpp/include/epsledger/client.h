@@ -99,9 +99,9 @@ class Client {
   // Calls `callback`, on a thread of the watch, with every change of the budget, its descendants
   // and their sessions after `after_sequence`, in order, once each, and then with those that
   // happen. 0: from the first. A bookmark comes now and then for entries of other budgets.
-  Watch WatchBudget(const std::string& name, std::int64_t after_sequence, ChangeCallback callback);
+  Watch WatchBudget(const std::string& name, int64_t after_sequence, ChangeCallback callback);
   // The same of one session, "budgets/{budget}/sessions/{session}".
-  Watch WatchSession(const std::string& name, std::int64_t after_sequence, ChangeCallback callback);
+  Watch WatchSession(const std::string& name, int64_t after_sequence, ChangeCallback callback);
 
  private:
   struct Impl;

@@ -35,7 +35,7 @@ struct AccountantReading {
 struct SessionGuarantees {
   double delta = 0;
   std::vector<AccountantReading> readings;
-  std::int64_t sequence = 0;  // the ledger position that they describe
+  int64_t sequence = 0;  // the ledger position that they describe
 };
 
 }  // namespace epsledger

@@ -46,8 +46,8 @@ class [[nodiscard]] Lease {
   const std::string& name() const;
   // REQUIRES: not moved from.
   const Mechanism& mechanism() const;
-  std::int64_t granted_count() const;
-  std::int64_t used_count() const;  // permits taken
+  int64_t granted_count() const;
+  int64_t used_count() const;  // permits taken
 
  private:
   friend class Session;

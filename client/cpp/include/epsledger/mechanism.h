@@ -72,7 +72,7 @@ class Mechanism {
 // `count` uses of `mechanism` in sequence, parameters fixed. In [1, 2^53].
 struct CountedMechanism {
   Mechanism mechanism;
-  std::int64_t count = 1;
+  int64_t count = 1;
 };
 
 }  // namespace epsledger

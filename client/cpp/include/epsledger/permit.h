@@ -35,11 +35,11 @@ class [[nodiscard]] Permit {
   // "budgets/{budget}/sessions/{session}/attempts/{attempt}/charges/{charge}".
   const std::string& charge_name() const { return charge_name_; }
   // The charge's position in the root budget's ledger; >= 1.
-  std::int64_t sequence() const { return sequence_; }
+  int64_t sequence() const { return sequence_; }
   const Mechanism& mechanism() const { return mechanism_; }
   // Uses of the mechanism that were charged and not yet handed on; 0 after a move, and in a child
   // of fork().
-  std::int64_t uses_left() const;
+  int64_t uses_left() const;
 
   // Moves one use out into a permit of its own: a charge of count n is good for n noisy releases.
   // OUT_OF_RANGE if no use is left; FAILED_PRECONDITION in a child of fork().
@@ -48,13 +48,12 @@ class [[nodiscard]] Permit {
  private:
   friend class Lease;
   friend class Session;
-  Permit(std::string charge_name, std::int64_t sequence, Mechanism mechanism,
-         std::int64_t uses_left);
+  Permit(std::string charge_name, int64_t sequence, Mechanism mechanism, int64_t uses_left);
 
   std::string charge_name_;
-  std::int64_t sequence_;
+  int64_t sequence_;
   Mechanism mechanism_;
-  std::int64_t uses_left_;
+  int64_t uses_left_;
   pid_t process_;  // that was given it
 };
 

@@ -40,7 +40,7 @@ struct RefusalDetails {
   double spent = 0;
   double requested = 0;
   // How many single uses of the event would still have fitted everywhere.
-  std::int64_t steps_that_fit = 0;
+  int64_t steps_that_fit = 0;
   // With kPolicyViolation: what the policy wants.
   std::string remedy;
 };

@@ -104,7 +104,7 @@ struct ChargePreview {
   // Set when not accepted; charge_name is empty.
   std::optional<RefusalDetails> refusal;
   // How many single uses of the event fit now, up to 2^53.
-  std::int64_t steps_that_fit = 0;
+  int64_t steps_that_fit = 0;
 };
 
 // One attempt of one training run: asks the ledger before each noisy step.
@@ -137,7 +137,7 @@ class Session {
   //   INVALID_ARGUMENT     the event or count is outside its domain. Nothing was charged.
   //   INTERNAL             the answer is not one to this charge.
   // UnknownCharge(status) is set exactly when the charge may have been committed.
-  absl::StatusOr<Permit> Charge(const Mechanism& mechanism, std::int64_t count = 1);
+  absl::StatusOr<Permit> Charge(const Mechanism& mechanism, int64_t count = 1);
 
   // Charges 1 to 1,000 items in one commit, each with a key of its own: one result per item in
   // order, each as Charge returns it. The outer status is an error of all items; if
@@ -149,7 +149,7 @@ class Session {
   // [1, 2^53]. `time_to_live`, in (0, 366 days], is when people should ask what became of it: no
   // lease ends by itself. Errors are those of Charge; a lease whose outcome stays unknown is spent
   // in full, and another one may be acquired.
-  absl::StatusOr<Lease> AcquireLease(const Mechanism& mechanism, std::int64_t count,
+  absl::StatusOr<Lease> AcquireLease(const Mechanism& mechanism, int64_t count,
                                      std::chrono::seconds time_to_live);
 
   // Asks again for a charge whose outcome is unknown, with its key, event and count: returns as
@@ -161,7 +161,7 @@ class Session {
   std::vector<std::string> unknown_charges() const;
 
   // What Charge(mechanism, count) would do, and how many steps would fit. Charges nothing.
-  absl::StatusOr<ChargePreview> Preview(const Mechanism& mechanism, std::int64_t count = 1) const;
+  absl::StatusOr<ChargePreview> Preview(const Mechanism& mechanism, int64_t count = 1) const;
 
   // Epsilon at `delta` of what was charged so far, under every accountant; BEST last. In (0, 1).
   absl::StatusOr<SessionGuarantees> Guarantees(double delta) const;
@@ -185,7 +185,7 @@ class Session {
   explicit Session(std::unique_ptr<Impl> impl);
 
   absl::StatusOr<Permit> ChargeWithId(const std::string& charge_id, const Mechanism& mechanism,
-                                      std::int64_t count);
+                                      int64_t count);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -23,7 +23,7 @@ enum class ChangeKind {
 
 // One entry of a ledger, as a watcher sees it.
 struct LedgerChange {
-  std::int64_t sequence = 0;  // rises from change to change
+  int64_t sequence = 0;  // rises from change to change
   ChangeKind kind = ChangeKind::kBookmark;
   std::string name;  // of the budget, session, ...
   std::string json;  // the proto3 JSON of epsledger.v1.LedgerChange, on one line

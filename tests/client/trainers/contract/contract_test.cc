@@ -1,8 +1,8 @@
 // What every trainer owes the ledger: no noise is drawn that was not charged before, whatever dies
 // and when; and in a run that nothing interrupts, as many charges as draws.
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
+#include "gtest/gtest.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -136,7 +136,7 @@ TEST_P(TrainerContract, ATrainerThatIsKilledPaysAgainForWhatItRepeats) {
   }
   FenceWhatIsOnItsWay();
   const int logged = CountSteps(ReadLog(Path("first.jsonl")));
-  const std::int64_t charged = charges();
+  const int64_t charged = charges();
   EXPECT_GE(logged, 20);
   EXPECT_GE(charged, ReleasesOf(logged));
   EXPECT_LE(charged, ReleasesOf(logged + 1));  // the step in flight
@@ -204,7 +204,7 @@ TEST_P(TrainerContract, WhenBothAreKilledNothingIsUncharged) {
   }
   const int logged = CountSteps(ReadLog(Path("first.jsonl")));
   server_->Restart();
-  const std::int64_t charged = charges();
+  const int64_t charged = charges();
   EXPECT_GE(charged, ReleasesOf(logged));
   EXPECT_LE(charged, ReleasesOf(logged + 1));
   EXPECT_EQ(Run(Arguments(logged + 10, "second.jsonl", {"--resume"})), 0);
@@ -223,7 +223,7 @@ TEST_P(TrainerContract, WhatIsLeftOfALeaseOfAKilledTrainerIsWasted) {
   }
   FenceWhatIsOnItsWay();
   const int logged = CountSteps(ReadLog(Path("first.jsonl")));
-  const std::int64_t leases = charges();
+  const int64_t leases = charges();
   EXPECT_GE(7 * leases, ReleasesOf(logged));
   EXPECT_LE(leases, ReleasesOf((logged + 1 + 6) / 7));
   EXPECT_EQ(Run(Arguments(logged + 14, "second.jsonl", {"--resume", "--lease", "7"})), 0);

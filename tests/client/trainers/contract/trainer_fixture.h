@@ -3,8 +3,8 @@
 
 // A real server, a budget, records, and trainers as processes.
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
+#include "gtest/gtest.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -84,7 +84,7 @@ class TrainerFixture : public testing::Test {
   }
 
   // Charges that the budget accepted; a lease is one.
-  std::int64_t charges() const {
+  int64_t charges() const {
     const auto budget = client_->GetBudget("adult");
     EXPECT_TRUE(budget.ok()) << budget.status();
     return budget.ok() ? budget->accepted_charge_count : -1;

@@ -1,6 +1,6 @@
 #include "client/trainers/data/content_hash.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 namespace epsledger::trainers {
 namespace {

@@ -1,7 +1,7 @@
 #include "client/trainers/data/data_source.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstdlib>

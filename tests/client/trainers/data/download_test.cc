@@ -1,6 +1,6 @@
 #include "client/trainers/data/download.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <string>

@@ -1,7 +1,7 @@
 #include "client/trainers/data/idx_images.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdint>
 #include <string>
@@ -10,18 +10,17 @@
 namespace epsledger::trainers {
 namespace {
 
-std::string Word(std::uint32_t number) {
+std::string Word(uint32_t number) {
   std::string text;
   for (int shift = 24; shift >= 0; shift -= 8) text.push_back(static_cast<char>(number >> shift));
   return text;
 }
 
-std::string Images(std::uint32_t count, std::uint32_t height, std::uint32_t width,
-                   const std::string& pixels) {
+std::string Images(uint32_t count, uint32_t height, uint32_t width, const std::string& pixels) {
   return Word(0x803) + Word(count) + Word(height) + Word(width) + pixels;
 }
 
-std::string Labels(std::uint32_t count, const std::string& labels) {
+std::string Labels(uint32_t count, const std::string& labels) {
   return Word(0x801) + Word(count) + labels;
 }
 
@@ -93,9 +92,9 @@ TEST(ParseIdx, SaysWhereWhatItGotAndWhatItWants) {
 RC_GTEST_PROP(ParseIdx, TakesNoPrefixOfAFile, ()) {
   const std::string images = Images(3, 2, 2, "abcdefghijkl");
   const std::string labels = Labels(3, std::string("\x01\x02\x03", 3));
-  const auto cut = *rc::gen::inRange<std::size_t>(0, images.size());
+  const auto cut = *rc::gen::inRange<size_t>(0, images.size());
   RC_ASSERT(!Parse(images.substr(0, cut), labels).ok());
-  const auto label_cut = *rc::gen::inRange<std::size_t>(0, labels.size());
+  const auto label_cut = *rc::gen::inRange<size_t>(0, labels.size());
   RC_ASSERT(!Parse(images, labels.substr(0, label_cut)).ok());
 }
 
@@ -103,7 +102,7 @@ RC_GTEST_PROP(ParseIdx, WithAnyByteChangedIsRefusedOrStillInRange, ()) {
   std::string images = Images(3, 2, 2, "abcdefghijkl");
   std::string labels = Labels(3, std::string("\x01\x02\x03", 3));
   std::string& file = *rc::gen::arbitrary<bool>() ? images : labels;
-  file[*rc::gen::inRange<std::size_t>(0, file.size())] = *rc::gen::arbitrary<char>();
+  file[*rc::gen::inRange<size_t>(0, file.size())] = *rc::gen::arbitrary<char>();
   const absl::StatusOr<LabeledImages> parsed = Parse(images, labels);
   if (!parsed.ok()) return;
   RC_ASSERT(parsed->pixels.cols() == 3 && parsed->labels.size() == 3U);

@@ -1,8 +1,8 @@
 #include "client/trainers/data/image_sets.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <zlib.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <array>
 #include <cstdlib>
@@ -44,7 +44,7 @@ class FindImagesTest : public testing::Test {
   static std::string IdxImages(int count, char pixel) {
     return std::string("\0\0\x08\x03\0\0\0", 7) + static_cast<char>(count) +
            std::string("\0\0\0\x02\0\0\0\x02", 8) +
-           std::string(static_cast<std::size_t>(4 * count), pixel);
+           std::string(static_cast<size_t>(4 * count), pixel);
   }
   static std::string IdxLabels(int count) {
     std::string bytes = std::string("\0\0\x08\x01\0\0\0", 7) + static_cast<char>(count);
@@ -120,7 +120,7 @@ TEST_F(FindImagesTest, TakesEveryDigitOnceWithItsPixels) {
   ASSERT_TRUE(found.ok()) << found.status();
   std::vector<int> labels;
   for (const LabeledImages* part : {&found->train, &found->held_out.images}) {
-    for (std::size_t i = 0; i < part->labels.size(); ++i) {
+    for (size_t i = 0; i < part->labels.size(); ++i) {
       const auto column = part->pixels.col(static_cast<Eigen::Index>(i));
       const float first = static_cast<float>(part->labels[i]) / 16;
       EXPECT_FLOAT_EQ(column(0), first);
@@ -143,7 +143,7 @@ TEST_F(FindImagesTest, RefusesDigitsOutsideTheirRanges) {
 
 std::array<int, 10> ClassCounts(const LabeledImages& images) {
   std::array<int, 10> counts{};
-  for (const int label : images.labels) ++counts[static_cast<std::size_t>(label)];
+  for (const int label : images.labels) ++counts[static_cast<size_t>(label)];
   return counts;
 }
 
@@ -177,7 +177,7 @@ TEST(KnownImages, CifarHasItsClassesAndColors) {
   // The lossless set's means; the compression keeps them to a few thousandths.
   const std::array<double, 3> means = {0.4914, 0.4822, 0.4465};
   for (Eigen::Index channel = 0; channel < 3; ++channel) {
-    EXPECT_NEAR(ChannelMean(found->train, channel), means[static_cast<std::size_t>(channel)], 3e-3);
+    EXPECT_NEAR(ChannelMean(found->train, channel), means[static_cast<size_t>(channel)], 3e-3);
   }
 }
 

@@ -1,7 +1,7 @@
 #include "client/trainers/data/jpeg_pack.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>
@@ -44,7 +44,7 @@ TEST(ParseJpegPack, GivesRedGreenAndBluePlanesOfEachImage) {
     for (Eigen::Index i = 0; i < images.pixels.rows(); ++i) {
       // Flat colors lose only what the color transform rounds, and the quantizer of quality 75 in
       // the mean of a block: at most 4 / 255 here.
-      EXPECT_NEAR(images.pixels(i, column), color[static_cast<std::size_t>(i / (16 * 24))] / 255,
+      EXPECT_NEAR(images.pixels(i, column), color[static_cast<size_t>(i / (16 * 24))] / 255,
                   4.0 / 255);
     }
   };
@@ -76,11 +76,11 @@ TEST(ParseJpegPack, SaysWhereWhatItGotAndWhatItWants) {
   const std::string good = SmallPack();
   const std::string header_end =
       std::to_string(14 + JpegHeaderSize(TwoColors({1, 1, 1}, {1, 1, 1})));
-  const auto patched = [&good](std::size_t offset, const std::string& bytes) {
+  const auto patched = [&good](size_t offset, const std::string& bytes) {
     std::string pack = good;
     return pack.replace(offset, bytes.size(), bytes);
   };
-  const std::size_t first_label = std::stoul(header_end);
+  const size_t first_label = std::stoul(header_end);
   const std::vector<ErrorCase> cases = {
       {"", "p: offset 0: magic: got the 0 bytes before the end of the file, want 4"},
       {patched(0, "CJPX"), "p: offset 0: magic: got other bytes, want \"CJPK\""},
@@ -123,7 +123,7 @@ TEST(ParseJpegPack, RefusesAnImageThatTheDecoderWouldMend) {
 
 RC_GTEST_PROP(ParseJpegPack, TakesNoPrefixOfAFile, ()) {
   const std::string good = SmallPack();
-  const auto cut = *rc::gen::inRange<std::size_t>(0, good.size());
+  const auto cut = *rc::gen::inRange<size_t>(0, good.size());
   RC_ASSERT(!ParseJpegPack(good.substr(0, cut), kShape, "p").ok());
 }
 
@@ -131,7 +131,7 @@ RC_GTEST_PROP(ParseJpegPack, WithAnyBytesChangedIsRefusedOrStillInRange, ()) {
   std::string bytes = SmallPack();
   const int changes = *rc::gen::inRange(1, 4);
   for (int i = 0; i < changes; ++i) {
-    bytes[*rc::gen::inRange<std::size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
+    bytes[*rc::gen::inRange<size_t>(0, bytes.size())] = *rc::gen::arbitrary<char>();
   }
   const absl::StatusOr<JpegPack> pack = ParseJpegPack(bytes, kShape, "p");
   if (!pack.ok()) return;

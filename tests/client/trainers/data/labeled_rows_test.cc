@@ -1,6 +1,6 @@
 #include "client/trainers/data/labeled_rows.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

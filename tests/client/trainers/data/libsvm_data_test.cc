@@ -1,7 +1,7 @@
 #include "client/trainers/data/libsvm_data.h"
 
-#include <gtest/gtest.h>
 #include <zlib.h>
+#include "gtest/gtest.h"
 
 #include <fstream>
 #include <string>

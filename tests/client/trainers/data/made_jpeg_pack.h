@@ -11,7 +11,7 @@
 
 namespace epsledger::trainers {
 
-inline std::string LittleEndian(std::uint64_t number, int byte_count) {
+inline std::string LittleEndian(uint64_t number, int byte_count) {
   std::string text;
   for (int i = 0; i < byte_count; ++i) text.push_back(static_cast<char>(number >> (8 * i)));
   return text;
@@ -35,8 +35,7 @@ inline std::string EncodeJpeg(int height, int width, const std::vector<unsigned 
   jpeg_start_compress(&info, TRUE);
   std::vector<unsigned char> copy = rgb;
   while (info.next_scanline < info.image_height) {
-    JSAMPROW row =
-        &copy[static_cast<std::size_t>(info.next_scanline) * 3 * static_cast<std::size_t>(width)];
+    JSAMPROW row = &copy[static_cast<size_t>(info.next_scanline) * 3 * static_cast<size_t>(width)];
     jpeg_write_scanlines(&info, &row, 1);
   }
   jpeg_finish_compress(&info);
@@ -47,8 +46,8 @@ inline std::string EncodeJpeg(int height, int width, const std::vector<unsigned 
 }
 
 // Bytes from the start of the file to the end of its SOS segment.
-inline std::size_t JpegHeaderSize(const std::string& file) {
-  const std::size_t marker = file.find("\xff\xda");
+inline size_t JpegHeaderSize(const std::string& file) {
+  const size_t marker = file.find("\xff\xda");
   return marker + 2 + static_cast<unsigned char>(file[marker + 3]);
 }
 
@@ -60,12 +59,12 @@ struct JpegRecord {
 // The pack of these images; all files must have the same header.
 inline std::string MakeJpegPack(const std::vector<JpegRecord>& train,
                                 const std::vector<JpegRecord>& test) {
-  const std::size_t header_size = JpegHeaderSize(train.front().file);
+  const size_t header_size = JpegHeaderSize(train.front().file);
   std::string pack = "CJPK" + LittleEndian(train.size(), 4) + LittleEndian(test.size(), 4) +
                      LittleEndian(header_size, 2) + train.front().file.substr(0, header_size);
   for (const std::vector<JpegRecord>* part : {&train, &test}) {
     for (const JpegRecord& record : *part) {
-      pack += LittleEndian(static_cast<std::uint64_t>(record.label), 1) +
+      pack += LittleEndian(static_cast<uint64_t>(record.label), 1) +
               LittleEndian(record.file.size() - header_size, 2) + record.file.substr(header_size);
     }
   }

@@ -1,6 +1,6 @@
 #include "client/trainers/data/sklearn_csv.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp/canaries.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,15 +80,15 @@ TEST(AddMembers, AppendsTheMembersAndChangesNoRecord) {
   LabeledColumns train = records;
   AddMembers(*canaries, train);
   ASSERT_EQ(train.inputs.cols(), 50 + canaries->member_count());
-  ASSERT_EQ(static_cast<std::int64_t>(train.labels.size()), 50 + canaries->member_count());
+  ASSERT_EQ(static_cast<int64_t>(train.labels.size()), 50 + canaries->member_count());
   EXPECT_EQ(train.inputs.leftCols(50), records.inputs);
   EXPECT_TRUE(std::equal(records.labels.begin(), records.labels.end(), train.labels.begin()));
   Eigen::Index column = 50;
-  for (std::size_t canary = 0; canary < canaries->is_member.size(); ++canary) {
+  for (size_t canary = 0; canary < canaries->is_member.size(); ++canary) {
     if (!canaries->is_member[canary]) continue;
     EXPECT_EQ(train.inputs.col(column),
               canaries->records.inputs.col(static_cast<Eigen::Index>(canary)));
-    EXPECT_EQ(train.labels[static_cast<std::size_t>(column)], canaries->records.labels[canary]);
+    EXPECT_EQ(train.labels[static_cast<size_t>(column)], canaries->records.labels[canary]);
     ++column;
   }
 }
@@ -102,7 +102,7 @@ TEST(ScoreCanaries, IsMinusTheCrossEntropyAndDoesNotLookAtTheCoins) {
   ASSERT_EQ(scores->size(), 200U);
   const Matrix<float> logits = network.Forward(canaries->records.inputs)->activations.back();
   for (Eigen::Index i = 0; i < 200; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const auto at = static_cast<size_t>(i);
     const Eigen::ArrayXd column = logits.col(i).cast<double>().array();
     EXPECT_NEAR((*scores)[at], column[canaries->records.labels[at]] - std::log(column.exp().sum()),
                 1e-5);
@@ -130,7 +130,7 @@ TEST(CanaryScoreLines, AreWhatEpsctlReads) {
   ASSERT_TRUE(parsed.ok()) << parsed;
   std::vector<double> members;
   std::vector<double> others;
-  for (std::size_t canary = 0; canary < 200; ++canary) {
+  for (size_t canary = 0; canary < 200; ++canary) {
     (canaries->is_member[canary] ? members : others).push_back((*scores)[canary]);
   }
   EXPECT_EQ(std::vector<double>(request.member_scores().begin(), request.member_scores().end()),
@@ -159,7 +159,7 @@ TEST(CanaryScores, SeparateTheMembersThatAModelMemorised) {
   const auto scores = ScoreCanaries(network, *canaries);
   ASSERT_TRUE(scores.ok());
   int surprising = 0;
-  for (std::size_t canary = 0; canary < scores->size(); ++canary) {
+  for (size_t canary = 0; canary < scores->size(); ++canary) {
     if (canaries->is_member[canary]) {
       EXPECT_GT((*scores)[canary], -0.3) << canary;
     } else if ((*scores)[canary] < -0.3) {

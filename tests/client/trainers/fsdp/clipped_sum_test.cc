@@ -1,7 +1,7 @@
 #include "client/trainers/fsdp/clipped_sum.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "client/trainers/fsdp/command_line.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp/exact_sum.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <random>
@@ -67,10 +67,10 @@ TEST(AddOuterProducts, SumsAreTheSameInAnyOrderAndBlocks) {
   // And the same as integers give.
   for (Eigen::Index row = 0; row < 13; ++row) {
     for (Eigen::Index column = 0; column < 37; ++column) {
-      std::int64_t sum = 0;
+      int64_t sum = 0;
       for (Eigen::Index i = 0; i < 301; ++i) {
-        sum += static_cast<std::int64_t>(chunk.left(row, i)) *
-               static_cast<std::int64_t>(chunk.right(column, i));
+        sum +=
+            static_cast<int64_t>(chunk.left(row, i)) * static_cast<int64_t>(chunk.right(column, i));
       }
       EXPECT_EQ(together(row, column), static_cast<double>(sum));
     }

@@ -1,6 +1,6 @@
 // Sound FSDP with the ledger as its release: what is charged is what is released.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 #include <utility>
@@ -32,7 +32,7 @@ class FsdpLedgerTest : public testing::Test {
     options_.quantile = QuantileClipping{.indicator_noise = 10};
   }
 
-  TrainingResult Train(std::int64_t lease = 0) {
+  TrainingResult Train(int64_t lease = 0) {
     LedgerRelease release(session_, Mechanism::PoissonSampled(0.5, Mechanism::Gaussian(2)), lease);
     PoissonSampler sampler = *PoissonSampler::Create(0.5, 100);
     const auto result = TrainSound(

@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp/loop_audit.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <optional>

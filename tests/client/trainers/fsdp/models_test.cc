@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp/models.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include "client/trainers/network/network.h"
 

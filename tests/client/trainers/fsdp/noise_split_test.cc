@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp/noise_split.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

@@ -13,7 +13,7 @@
 namespace epsledger::trainers::fsdp {
 
 // Classes as Gaussian blobs around random centers.
-inline LabeledColumns Blobs(int count, int features, int classes, std::uint64_t seed) {
+inline LabeledColumns Blobs(int count, int features, int classes, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
   network::Matrix<float> centers(features, classes);

@@ -1,7 +1,7 @@
 #include "client/trainers/fsdp/state_file.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <limits>
 #include <string>
@@ -30,7 +30,7 @@ class StateFileTest : public testing::Test {
     options_.quantile = QuantileClipping{.indicator_noise = 5};
   }
 
-  TrainingState Train(TrainingState state, std::uint64_t seed) {
+  TrainingState Train(TrainingState state, uint64_t seed) {
     SeededGaussianRelease release(seed, 1);
     return TrainSound(
                network_, records_, options_, std::move(state),
@@ -69,7 +69,7 @@ TEST_F(StateFileTest, CutOrFlippedBytesAreRefused) {
   const std::string bytes =
       *EncodeState(network_, kRun, Train(InitialState(network_, options_), 1));
   ASSERT_TRUE(DecodeState(bytes, network_).ok());
-  for (std::size_t i = 0; i < bytes.size(); i += 1 + bytes.size() / 300) {
+  for (size_t i = 0; i < bytes.size(); i += 1 + bytes.size() / 300) {
     EXPECT_EQ(DecodeState(absl::string_view(bytes).substr(0, i), network_).status().code(),
               absl::StatusCode::kInvalidArgument)
         << i;

@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp/subspace.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <random>

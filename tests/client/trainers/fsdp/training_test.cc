@@ -1,5 +1,5 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <string>
@@ -29,7 +29,7 @@ double Accuracy(const Network<float>& network, const LabeledColumns& records) {
   for (Eigen::Index i = 0; i < logits.cols(); ++i) {
     Eigen::Index best = 0;
     logits.col(i).maxCoeff(&best);
-    right += best == records.labels[static_cast<std::size_t>(i)];
+    right += best == records.labels[static_cast<size_t>(i)];
   }
   return right / static_cast<double>(logits.cols());
 }
@@ -121,7 +121,7 @@ class ReplayingRelease : public GradientRelease {
 
  private:
   std::vector<Eigen::VectorXd> released_;
-  std::size_t position_ = 0;
+  size_t position_ = 0;
 };
 
 TEST_F(TrainingTest, EverythingIsAFunctionOfTheReleasedVectors) {

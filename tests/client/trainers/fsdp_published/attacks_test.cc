@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp_published/attacks.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ double EpsilonFromBelow(const AttackCounts& counts) {
 
 class Normal {
  public:
-  explicit Normal(std::uint64_t seed) : generator_(seed) {}
+  explicit Normal(uint64_t seed) : generator_(seed) {}
   double operator()() { return normal_(generator_); }
 
  private:
@@ -118,7 +118,7 @@ TEST(Attacks, StayBelowTheClaimOfTheSoundMechanism) {
     auto tuning = Scores(attack, sound, 400);
     ASSERT_TRUE(tuning.ok());
     std::sort(tuning->without.begin(), tuning->without.end());
-    for (const std::size_t quantile : {200, 360, 396}) {
+    for (const size_t quantile : {200, 360, 396}) {
       attack.threshold = tuning->without[quantile];
       const auto counts = RunAttack(attack, sound, 2000);
       ASSERT_TRUE(counts.ok());
@@ -136,7 +136,7 @@ TEST(Attacks, StayBelowTheClaimOfTheSoundMechanism) {
 TEST(Attacks, AreOnNeighboringDataSets) {
   for (const Attack& attack : {RowSpaceAttack(1), ZeroGradientAttack(1)}) {
     ASSERT_EQ(attack.with.size(), attack.without.size() + 1);
-    for (std::size_t i = 0; i < attack.without.size(); ++i) {
+    for (size_t i = 0; i < attack.without.size(); ++i) {
       EXPECT_EQ(attack.with[i].gradient, attack.without[i].gradient);
     }
     EXPECT_NEAR(attack.with.back().gradient.norm(), 1, 1e-12);

@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp_published/factorization.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <random>
@@ -8,7 +8,7 @@
 namespace epsledger::trainers::fsdp_published {
 namespace {
 
-Eigen::MatrixXd Random(int rows, int columns, std::uint64_t seed) {
+Eigen::MatrixXd Random(int rows, int columns, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   Eigen::MatrixXd matrix(rows, columns);

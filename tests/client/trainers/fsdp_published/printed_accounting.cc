@@ -12,16 +12,16 @@ constexpr int kLargestOrder = 64;
 // ln of the integral of exp(f) over the real line, by the trapezoidal rule on [low, high]; f is
 // analytic and falls off like a Gaussian of standard deviation `sigma` at least, so the error falls
 // exponentially with sigma / spacing.
-template <typename Function>
+template <class Function>
 double LogIntegral(const Function& f, double low, double high, double sigma) {
   const double spacing = sigma / 20;
-  const auto count = static_cast<std::int64_t>((high - low) / spacing) + 1;
+  const auto count = static_cast<int64_t>((high - low) / spacing) + 1;
   double largest = -std::numeric_limits<double>::infinity();
-  for (std::int64_t i = 0; i <= count; ++i) {
+  for (int64_t i = 0; i <= count; ++i) {
     largest = std::max(largest, f(low + spacing * static_cast<double>(i)));
   }
   double sum = 0;
-  for (std::int64_t i = 0; i <= count; ++i) {
+  for (int64_t i = 0; i <= count; ++i) {
     sum += std::exp(f(low + spacing * static_cast<double>(i)) - largest);
   }
   return largest + std::log(sum * spacing);
@@ -29,7 +29,7 @@ double LogIntegral(const Function& f, double low, double high, double sigma) {
 
 // The least of share f(share) + (1 - share) g(1 - share) over a grid of shares in (0, 1): each of
 // Hoelder's bounds holds for every share, so the least of some is a bound too.
-template <typename First, typename Second>
+template <class First, class Second>
 double LeastOverShares(const First& first, const Second& second) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 1; i < 20; ++i) {
@@ -124,7 +124,7 @@ double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, do
       [&](double share) { return CoordinatesLogMoment(residual, count, order / share, each); });
 }
 
-double PrintedEpsilon(const TwoQueries& queries, std::int64_t steps, double delta,
+double PrintedEpsilon(const TwoQueries& queries, int64_t steps, double delta,
                       Combination combination) {
   double best = std::numeric_limits<double>::infinity();
   for (int order = 1; order <= kLargestOrder; ++order) {

@@ -70,7 +70,7 @@ double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, do
 
 // Theorem 1 (ii): the least epsilon over orders of (steps * alpha(order) + ln(1 / delta)) / order,
 // for whole orders 1 to 64, as the paper's accountant has it.
-double PrintedEpsilon(const TwoQueries& queries, std::int64_t steps, double delta,
+double PrintedEpsilon(const TwoQueries& queries, int64_t steps, double delta,
                       Combination combination);
 
 }  // namespace epsledger::trainers::fsdp_published

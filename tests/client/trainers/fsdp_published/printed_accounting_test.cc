@@ -1,6 +1,6 @@
 #include "tests/client/trainers/fsdp_published/printed_accounting.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 

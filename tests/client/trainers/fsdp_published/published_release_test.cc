@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp_published/published_release.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <random>

@@ -1,6 +1,6 @@
 #include "client/trainers/fsdp_published/unproven_run.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <array>
 #include <random>
@@ -50,7 +50,7 @@ TEST_F(UnprovenRunTest, IsRefusedByALedgerThatHasNoRoomForIt) {
   EXPECT_EQ(ledger_.spent(), 0);
 }
 
-template <std::size_t N>
+template <size_t N>
 ParsedCommandLine Parse(const std::array<const char*, N>& arguments) {
   return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
 }
@@ -98,7 +98,7 @@ TEST(TrainAsPublished, LearnsWithoutItsNoiseAndNothingWithIt) {
     for (int i = 0; i < 40; ++i) batch.push_back(i);
     return batch;
   };
-  std::int64_t steps = 0;
+  int64_t steps = 0;
   const auto count = [&steps](const StepReport& report) { steps = report.step; };
   const NormalSource silent = [] { return 0.0; };
   EXPECT_EQ(

@@ -1,7 +1,7 @@
 // Floors that a training run must reach with the noise of a stated guarantee. The noise is seeded,
 // so a run gives one number for ever; floors are below the mean over seeds by more than its spread.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/as_published.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,7 +157,7 @@ TEST_F(TrainAsPublishedTest, RefusesOptionsOutsideTheirDomain) {
                              .previous_gradient = options_.before_initial,
                              .averaged = options_.before_initial,
                              .step_size = 1};
-  for (std::size_t k = 0; k < bad.size(); ++k) {
+  for (size_t k = 0; k < bad.size(); ++k) {
     EndingRelease release(1000, absl::OkStatus());
     bool charged = false;
     const auto result = TrainAsPublished(

@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/baselines.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

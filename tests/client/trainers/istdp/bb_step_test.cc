@@ -1,7 +1,7 @@
 #include "client/trainers/istdp/bb_step.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <limits>
 

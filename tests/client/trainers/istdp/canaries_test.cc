@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/canaries.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <optional>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/evaluation.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <type_traits>

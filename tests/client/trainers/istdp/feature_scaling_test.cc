@@ -1,7 +1,7 @@
 #include "client/trainers/istdp/feature_scaling.h"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
+#include "gtest/gtest.h"
 
 #include <cstdio>
 #include <fstream>

@@ -1,7 +1,7 @@
 #include "client/trainers/istdp/linear_loss.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>

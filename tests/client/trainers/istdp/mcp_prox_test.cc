@@ -1,7 +1,7 @@
 #include "client/trainers/istdp/mcp_prox.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>

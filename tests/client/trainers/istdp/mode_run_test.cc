@@ -2,7 +2,7 @@
 
 #include "client/trainers/istdp/mode_run.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +96,7 @@ TEST_P(ModeRunTest, ChargesTheEventsOfItsMode) {
   training_.max_steps = 1;
   Run();
   const auto requests = ledger_.charge_requests();
-  ASSERT_EQ(requests.size(), static_cast<std::size_t>(releases_per_step() + extra()));
+  ASSERT_EQ(requests.size(), static_cast<size_t>(releases_per_step() + extra()));
   if (GetParam() == Mode::kAsPublished) {
     EXPECT_TRUE(requests[0].event().has_non_private());
     EXPECT_NE(requests[0].event().non_private().reason(), "");

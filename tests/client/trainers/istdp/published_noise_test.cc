@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/published_noise.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "client/trainers/istdp/regularizer.h"
 
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

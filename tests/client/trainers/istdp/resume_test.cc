@@ -1,6 +1,6 @@
 // The program with files of its own: a checkpoint of other settings, a mode that is not proven.
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>
@@ -122,7 +122,7 @@ TEST_F(ResumeTest, AsPublishedShowsItsLabelAndItsClaimAndNoEpsilon) {
   }
   const auto records = ReadLog(folder_ + "/log.jsonl");
   ASSERT_EQ(records.size(), 22U);
-  for (std::size_t k = 1; k < records.size(); ++k) {
+  for (size_t k = 1; k < records.size(); ++k) {
     EXPECT_EQ(records[k]["epsilon"], "none is proven") << k;
   }
   EXPECT_EQ(records.back()["claimed_epsilon"], 0.25);

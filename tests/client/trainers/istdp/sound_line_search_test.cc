@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/sound_line_search.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <vector>
@@ -53,9 +53,9 @@ class LineSearchTest : public testing::Test {
   const LineSearchOptions line_search_{.candidates = 5, .shrink = 0.5};
 };
 
-TEST(SplitNoiseMultiplier, CostsAsMuchAsOneStep) {
+TEST(LineSearchNoiseFor, CostsAsMuchAsOneStep) {
   for (const double share : {0.01, 0.2, 0.9}) {
-    const SplitNoise split = SplitNoiseMultiplier(7, share);
+    const LineSearchNoise split = LineSearchNoiseFor(7, share);
     const double comparison = 1 / (split.comparison * split.comparison);
     EXPECT_NEAR(1 / (split.gradient * split.gradient) + comparison, 1.0 / 49, 1e-15);
     EXPECT_NEAR(comparison, share / 49, 1e-15);

@@ -1,6 +1,6 @@
 #include "client/trainers/istdp/sound.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>
@@ -299,7 +299,7 @@ TEST_F(TrainSoundTest, RefusesOptionsOutsideTheirDomainBeforeAnyRelease) {
   bad[11].batches.sampling_probability = 0;
   bad[12].batches.sampling_probability = 0.5;  // and nothing to draw with
   bad[13].batches.draw = [] { return Batch(); };
-  for (std::size_t k = 0; k < bad.size(); ++k) {
+  for (size_t k = 0; k < bad.size(); ++k) {
     EndingRelease release(1000, absl::OkStatus());
     EXPECT_EQ(TrainSound(loss_, bad[k], release).status().code(),
               absl::StatusCode::kInvalidArgument)

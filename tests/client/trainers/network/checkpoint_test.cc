@@ -1,6 +1,6 @@
 #include "client/trainers/network/checkpoint.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstddef>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 
 const NetworkShape kShape{{.channels = 3}, {FullyConnected{2}, Tanh{}}};
 
-template <typename T>
+template <class T>
 Checkpoint<T> MakeCheckpoint(const Network<T>& net) {
   return {.description = net.description(),
           .step = 0x0123456789abcdef,
@@ -21,7 +21,7 @@ Checkpoint<T> MakeCheckpoint(const Network<T>& net) {
           .velocity = RandomMatrix<T>(net.parameter_count(), 1, 12)};
 }
 
-template <typename T>
+template <class T>
 void ExpectRoundTrip() {
   const Network<T> net = MakeNetwork<T>(kShape);
   const Checkpoint<T> checkpoint = MakeCheckpoint(net);
@@ -54,7 +54,7 @@ TEST(Checkpoint, HasItsNumbersWhereTheHeaderSays) {
 TEST(DecodeCheckpoint, RefusesEveryTruncatedPrefix) {
   const Network<float> net = MakeNetwork<float>(kShape);
   const std::string bytes = *EncodeCheckpoint(MakeCheckpoint(net));
-  for (std::size_t size = 0; size < bytes.size(); ++size) {
+  for (size_t size = 0; size < bytes.size(); ++size) {
     const auto decoded = DecodeCheckpoint<float>(bytes.substr(0, size), net);
     EXPECT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument) << size;
   }
@@ -65,7 +65,7 @@ TEST(DecodeCheckpoint, RefusesEveryTruncatedPrefix) {
 TEST(DecodeCheckpoint, RefusesEveryFlippedBit) {
   const Network<float> net = MakeNetwork<float>(kShape);
   const std::string bytes = *EncodeCheckpoint(MakeCheckpoint(net));
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     EXPECT_FALSE(DecodeCheckpoint<float>(flipped, net).ok()) << bit;

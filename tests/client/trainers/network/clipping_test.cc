@@ -1,6 +1,6 @@
 #include "client/trainers/network/clipping.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-template <typename T>
+template <class T>
 T FactorOf(double norm, double clip_norm) {
   return (*ClipFactors<T>(Eigen::ArrayXd::Constant(1, norm * norm), clip_norm))[0];
 }

@@ -1,5 +1,5 @@
 // Gradients, norms and weighted sums of every layer, against finite differences and single samples.
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ double WeightedLoss(const Network<double>& net, const Matrix<double>& batch,
   return products.colwise().sum().dot(weights.transpose());
 }
 
-template <typename T>
+template <class T>
 struct Scene {
   Network<T> net;
   Matrix<T> batch;
@@ -30,7 +30,7 @@ struct Scene {
   Vector<T> weights;
 };
 
-template <typename T>
+template <class T>
 Scene<T> MakeScene(const NetworkShape& shape) {
   Network<T> net = MakeNetwork<T>(shape);
   const Eigen::Index outputs = net.shape(net.layer_count()).size();
@@ -41,7 +41,7 @@ Scene<T> MakeScene(const NetworkShape& shape) {
 }
 
 // The gradient of sample i as a batch of one, which the fully connected layer then forms in full.
-template <typename T>
+template <class T>
 Vector<T> SingleGradient(const Scene<T>& scene, Eigen::Index i) {
   const Tape<T> tape = RunTape<T>(scene.net, scene.batch.col(i), scene.coefficients.col(i));
   return *scene.net.WeightedGradient(tape, Vector<T>::Ones(1));

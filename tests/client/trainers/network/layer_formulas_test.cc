@@ -1,5 +1,5 @@
 // The forward pass of each layer against the formula in its header, written out as loops.
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "client/trainers/network/layer_options.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>

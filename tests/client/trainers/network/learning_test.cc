@@ -1,5 +1,5 @@
 // Networks that learn, and how they start.
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <cstddef>
@@ -26,7 +26,7 @@ Eigen::Index CorrectCount(const Network<float>& net, const Problem& problem) {
   for (Eigen::Index i = 0; i < logits.cols(); ++i) {
     Eigen::Index guess = 0;
     logits.col(i).maxCoeff(&guess);
-    correct += guess == problem.labels[static_cast<std::size_t>(i)];
+    correct += guess == problem.labels[static_cast<size_t>(i)];
   }
   return correct;
 }

@@ -1,6 +1,6 @@
 #include "client/trainers/network/matrix_product.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ constexpr Sizes kSizes[] = {{1, 1, 1},    {32, 12, 8},  {33, 13, 9},    {31, 11,
                             {300, 40, 2}, {64, 64, 64}, {260, 25, 515}, {196, 64, 100}};
 
 // left * right with every way to lay the factors out.
-template <typename Check>
+template <class Check>
 void ForEachLayout(const Sizes& sizes, const Check& check) {
   const Matrix<float> left = Matrix<float>::Random(sizes.rows, sizes.depth);
   const Matrix<float> right = Matrix<float>::Random(sizes.depth, sizes.columns);

@@ -11,8 +11,8 @@
 namespace epsledger::trainers::network {
 
 // Seeded draws on [-1, 1).
-template <typename T>
-Matrix<T> RandomMatrix(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
+template <class T>
+Matrix<T> RandomMatrix(Eigen::Index rows, Eigen::Index columns, uint64_t seed) {
   std::mt19937_64 random(seed);
   return Matrix<T>::NullaryExpr(rows, columns, [&random](Eigen::Index, Eigen::Index) {
     return static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
@@ -57,7 +57,7 @@ inline std::vector<NetworkShape> SampleNetworks() {
 }
 
 // With parameters all of which matter: group norm's, too, are away from 1 and 0.
-template <typename T>
+template <class T>
 Network<T> MakeNetwork(const NetworkShape& shape) {
   Network<T> result = *Network<T>::Create(shape.input, shape.layers);
   result.Initialize(1);
@@ -66,7 +66,7 @@ Network<T> MakeNetwork(const NetworkShape& shape) {
 }
 
 // The tape of `batch` for the loss that weighs each output by a fixed number of its own.
-template <typename T>
+template <class T>
 Tape<T> RunTape(const Network<T>& net, const Matrix<T>& batch, const Matrix<T>& output_gradients) {
   Tape<T> tape = *net.Forward(batch);
   net.Backward(output_gradients, &tape, BatchGradient::kCompute).IgnoreError();

@@ -1,6 +1,6 @@
 #include "client/trainers/network/sgd.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

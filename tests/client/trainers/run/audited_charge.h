@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_AUDITED_CHARGE_H_
 #define EPSLEDGER_TESTS_CLIENT_TRAINERS_RUN_AUDITED_CHARGE_H_
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cstdint>
 #include <functional>
@@ -21,13 +21,13 @@ inline constexpr accounting::AuditTarget kSureTarget{.delta = 1e-5, .confidence 
 // What a trainer was charged for, each once or more.
 using Charges = std::vector<accounting::CountedEvent>;
 
-inline accounting::CountedEvent GaussianSteps(double noise_multiplier, std::int64_t count) {
+inline accounting::CountedEvent GaussianSteps(double noise_multiplier, int64_t count) {
   const accounting::MechanismEvent step(accounting::Gaussian{.noise_multiplier = noise_multiplier});
   return {.event = step, .count = count};
 }
 
 inline accounting::CountedEvent SampledGaussianSteps(double sampling_probability,
-                                                     double noise_multiplier, std::int64_t count) {
+                                                     double noise_multiplier, int64_t count) {
   const accounting::MechanismEvent step(accounting::PoissonSampled{
       .sampling_probability = sampling_probability,
       .event =
@@ -89,7 +89,7 @@ inline AuditedCharge AuditByCounting(accounting::CanaryScores scores, Charges ch
 }
 
 // Draws of one record with the probability, from a fixed seed.
-inline std::function<absl::StatusOr<std::vector<int>>()> SeededDraws(std::uint64_t seed,
+inline std::function<absl::StatusOr<std::vector<int>>()> SeededDraws(uint64_t seed,
                                                                      double probability) {
   return [generator = std::mt19937_64(seed),
           present = std::bernoulli_distribution(probability)]() mutable {

@@ -22,7 +22,7 @@ class ExactRelease : public GradientRelease {
 // The noise of the real release from a fixed seed, so no privacy either: for tests alone.
 class SeededGaussianRelease : public GradientRelease {
  public:
-  SeededGaussianRelease(std::uint64_t seed, double noise_multiplier)
+  SeededGaussianRelease(uint64_t seed, double noise_multiplier)
       : generator_(seed), noise_multiplier_(noise_multiplier) {}
 
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum,

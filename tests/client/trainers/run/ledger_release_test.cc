@@ -1,6 +1,6 @@
 #include "client/trainers/run/ledger_release.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "client/trainers/run/noise_choice.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cmath>

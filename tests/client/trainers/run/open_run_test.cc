@@ -1,7 +1,7 @@
 #include "client/trainers/run/open_run.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <chrono>
 #include <optional>

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 namespace epsledger::trainers {
 namespace {

@@ -1,6 +1,6 @@
 #include "client/trainers/run/proven_claim.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -30,8 +30,8 @@ TEST_F(TrainingLogTest, WritesEveryRecordAsOneJsonLineAndTheStepsAsCsv) {
   absl::StatusOr<TrainingLog> log = TrainingLog::Open(Path("jsonl"), Path("csv"));
   ASSERT_TRUE(log.ok()) << log.status();
   log->Run({{"data", std::string("a9a")}, {"declared", true}});
-  log->Step({{"step", std::int64_t{1}}, {"loss", 0.5}, {"note", std::string("a,\"b\"")}});
-  log->Step({{"step", std::int64_t{2}},
+  log->Step({{"step", int64_t{1}}, {"loss", 0.5}, {"note", std::string("a,\"b\"")}});
+  log->Step({{"step", int64_t{2}},
              {"loss", std::numeric_limits<double>::infinity()},
              {"note", std::string()}});
   ASSERT_TRUE(log->Result({{"accuracy", std::numeric_limits<double>::quiet_NaN()}}).ok());
@@ -46,7 +46,7 @@ TEST_F(TrainingLogTest, WritesEveryRecordAsOneJsonLineAndTheStepsAsCsv) {
 TEST_F(TrainingLogTest, WithoutPathsWritesNothingAndIsFine) {
   absl::StatusOr<TrainingLog> log = TrainingLog::Open("", "");
   ASSERT_TRUE(log.ok());
-  log->Step({{"step", std::int64_t{1}}});
+  log->Step({{"step", int64_t{1}}});
   EXPECT_TRUE(log->Result({}).ok());
 }
 

@@ -1,6 +1,6 @@
 #include "client/trainers/scattering/feature_cache.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <fstream>

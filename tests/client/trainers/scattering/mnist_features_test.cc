@@ -1,5 +1,5 @@
 // The whole front end on the real MNIST: a classifier without any privacy on its features.
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <numeric>
@@ -27,16 +27,16 @@ double SoftmaxAccuracy(const Eigen::MatrixXf& train, const std::vector<int>& lab
   std::mt19937 generator(1);
   for (int epoch = 0; epoch < kEpochs; ++epoch) {
     std::shuffle(order.begin(), order.end(), generator);
-    for (std::size_t first = 0; first + kBatch <= order.size(); first += kBatch) {
-      const std::vector<int> chosen(order.begin() + static_cast<std::ptrdiff_t>(first),
-                                    order.begin() + static_cast<std::ptrdiff_t>(first + kBatch));
+    for (size_t first = 0; first + kBatch <= order.size(); first += kBatch) {
+      const std::vector<int> chosen(order.begin() + static_cast<ptrdiff_t>(first),
+                                    order.begin() + static_cast<ptrdiff_t>(first + kBatch));
       const Eigen::MatrixXf batch = train(Eigen::all, chosen);
       Eigen::MatrixXf scores = weights * batch;
       for (int i = 0; i < kBatch; ++i) {
         auto column = scores.col(i).array();
         column = (column - column.maxCoeff()).exp();
         column /= column.sum();
-        scores(labels[static_cast<std::size_t>(chosen[static_cast<std::size_t>(i)])], i) -= 1;
+        scores(labels[static_cast<size_t>(chosen[static_cast<size_t>(i)])], i) -= 1;
       }
       velocity = 0.9F * velocity - (kRate / kBatch) * (scores * batch.transpose());
       weights += velocity;
@@ -47,7 +47,7 @@ double SoftmaxAccuracy(const Eigen::MatrixXf& train, const std::vector<int>& lab
   for (Eigen::Index i = 0; i < scores.cols(); ++i) {
     Eigen::Index best = 0;
     scores.col(i).maxCoeff(&best);
-    right += best == test_labels[static_cast<std::size_t>(i)];
+    right += best == test_labels[static_cast<size_t>(i)];
   }
   return static_cast<double>(right) / static_cast<double>(test_labels.size());
 }

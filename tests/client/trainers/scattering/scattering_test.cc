@@ -1,6 +1,6 @@
 #include "client/trainers/scattering/scattering.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>
@@ -39,7 +39,7 @@ TEST(Coefficients, AreThoseOfTheDefinition) {
         const std::vector<double> want =
             slow.Transform(images.pixels.col(image).data() + channel * side * side);
         ASSERT_EQ(coefficients.rows(), static_cast<Eigen::Index>(2 * want.size()));
-        for (std::size_t i = 0; i < want.size(); ++i) {
+        for (size_t i = 0; i < want.size(); ++i) {
           EXPECT_NEAR(coefficients(static_cast<Eigen::Index>(i + channel * want.size()), image),
                       want[i], 1e-6)
               << side << " " << image << " " << channel << " " << i;

@@ -92,7 +92,7 @@ class SlowScattering {
     const auto n = static_cast<int>(plane.rows());
     // The band-limited low pass of n samples: g(d) = sum over |k| <= n / 2 of g_hat(k) cos(...) /
     // n.
-    std::vector<double> g(static_cast<std::size_t>(n), 0.0);
+    std::vector<double> g(static_cast<size_t>(n), 0.0);
     for (int k = 0; k < n; ++k) {
       const int frequency = k <= n / 2 ? k : k - n;
       double g_hat = 0;
@@ -101,8 +101,7 @@ class SlowScattering {
                  std::cos(2 * std::numbers::pi * frequency * u / padded_);
       }
       for (int d = 0; d < n; ++d) {
-        g[static_cast<std::size_t>(d)] +=
-            g_hat * std::cos(2 * std::numbers::pi * frequency * d / n) / n;
+        g[static_cast<size_t>(d)] += g_hat * std::cos(2 * std::numbers::pi * frequency * d / n) / n;
       }
     }
     const int step = 4 * n / padded_;
@@ -111,8 +110,8 @@ class SlowScattering {
         double sum = 0;
         for (int w = 0; w < n; ++w) {
           for (int z = 0; z < n; ++z) {
-            sum += plane(w, z) * g[static_cast<std::size_t>((u * step - w + n) % n)] *
-                   g[static_cast<std::size_t>((v * step - z + n) % n)];
+            sum += plane(w, z) * g[static_cast<size_t>((u * step - w + n) % n)] *
+                   g[static_cast<size_t>((v * step - z + n) % n)];
           }
         }
         maps->push_back(sum);
@@ -125,14 +124,14 @@ class SlowScattering {
 };
 
 // A picture of noise in [0, 1], the same on every platform.
-inline LabeledImages NoiseImages(int count, int channels, int side, std::int64_t seed) {
+inline LabeledImages NoiseImages(int count, int channels, int side, int64_t seed) {
   LabeledImages images{.channels = channels,
                        .height = side,
                        .width = side,
                        .pixels = Eigen::MatrixXf(channels * side * side, count),
-                       .labels = std::vector<int>(static_cast<std::size_t>(count), 0)};
+                       .labels = std::vector<int>(static_cast<size_t>(count), 0)};
   for (float& pixel : images.pixels.reshaped()) {
-    seed = (seed * 1103515245 + 12345) % (std::int64_t{1} << 31);
+    seed = (seed * 1103515245 + 12345) % (int64_t{1} << 31);
     pixel = static_cast<float>((seed >> 16) % 256) / 255.0F;
   }
   return images;

@@ -1,8 +1,8 @@
 // Rows that somebody changed behind the servers: such a ledger is refused at the start, or put in
 // quarantine, and the others go on.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <string>
 #include <vector>

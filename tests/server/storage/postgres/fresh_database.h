@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_SERVER_STORAGE_POSTGRES_FRESH_DATABASE_H_
 #define EPSLEDGER_TESTS_SERVER_STORAGE_POSTGRES_FRESH_DATABASE_H_
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <string>
 

@@ -3,8 +3,8 @@
 
 #include "server/storage/ledger_migration.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,7 @@
 // What a server makes of a database before it serves from it: settings, schema, phase, password.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <barrier>
 #include <fstream>

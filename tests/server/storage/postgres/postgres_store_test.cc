@@ -1,8 +1,8 @@
 // A database that fails, hangs up, warns, or was damaged: what is acknowledged is stored, what is
 // unknown can be asked for again, and what is in memory is what is stored.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <future>
 #include <map>

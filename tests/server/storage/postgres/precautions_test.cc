@@ -1,7 +1,7 @@
 #include "server/storage/postgres/precautions.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <string>
 

@@ -112,7 +112,7 @@ TEST_F(SqliteInspection, NoChangedByteOfTheFileMakesAnotherLedgerVerify) {
       const std::string bytes = absl::HexStringToBytes(column);
       const size_t at = original.find(bytes);
       ASSERT_NE(at, std::string::npos);
-      std::fill_n(stored.begin() + static_cast<std::ptrdiff_t>(at), bytes.size(), true);
+      std::fill_n(stored.begin() + static_cast<ptrdiff_t>(at), bytes.size(), true);
     }
   }
   const auto write = [&](size_t at, char byte) {

@@ -1,8 +1,8 @@
 // The table of charge keys, damaged: what is answered from it is what was decided, or nothing is.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sqlite3.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <fstream>

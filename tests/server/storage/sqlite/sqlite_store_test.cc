@@ -1,8 +1,8 @@
 #include "server/storage/sqlite/sqlite_store.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sqlite3.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 
 #include <filesystem>
 #include <fstream>

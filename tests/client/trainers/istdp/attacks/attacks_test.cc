@@ -3,7 +3,7 @@
 
 #include "client/trainers/istdp/attacks.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +28,7 @@ SeededGaussianRelease PublishedNoise(const AttackOptions& options) {
   return SeededGaussianRelease(1, CalibrateAsPublished(options.claim)->noise_multiplier);
 }
 
-std::int64_t CountAbove(const std::vector<double>& scores, double threshold) {
+int64_t CountAbove(const std::vector<double>& scores, double threshold) {
   return std::count_if(scores.begin(), scores.end(),
                        [threshold](double score) { return score > threshold; });
 }

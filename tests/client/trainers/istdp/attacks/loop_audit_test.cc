@@ -3,7 +3,7 @@
 
 #include "client/trainers/istdp/loop_audit.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <optional>
@@ -166,7 +166,7 @@ TEST(LoopAudit, OfARunWithTooMuchNoiseIsNoticedAsFarBelowTheClaim) {
 }
 
 // Two releases a step, of which the comparison costs the given share.
-CanaryScores LineSearchScores(LoopAuditOptions options, const SplitNoise& noise) {
+CanaryScores LineSearchScores(LoopAuditOptions options, const LineSearchNoise& noise) {
   SeededGaussianRelease gradients(15, noise.gradient);
   SeededGaussianRelease comparisons(16, noise.comparison);
   return ScoresOf(SoundLineSearchLoopScores(options, {}, noise, gradients, comparisons));
@@ -175,7 +175,7 @@ CanaryScores LineSearchScores(LoopAuditOptions options, const SplitNoise& noise)
 TEST(LineSearchLoopAudit, StaysBelowTheClaim) {
   for (const double share : {0.2, 0.8}) {
     for (const double mu : {kMuAtOne, kMuAtFour}) {
-      const SplitNoise noise = SplitNoiseMultiplier(NoiseOfStep(mu), share);
+      const LineSearchNoise noise = LineSearchNoiseFor(NoiseOfStep(mu), share);
       const AuditedCharge audited = AuditGaussian(
           LineSearchScores({.steps = kSteps, .trials = 1000}, noise),
           {GaussianSteps(noise.gradient, kSteps), GaussianSteps(noise.comparison, kSteps)});
@@ -187,7 +187,7 @@ TEST(LineSearchLoopAudit, StaysBelowTheClaim) {
 
 TEST(LineSearchLoopAudit, OfPoissonBatchesStaysBelowTheClaim) {
   constexpr double kProbability = 0.5;
-  const SplitNoise noise = SplitNoiseMultiplier(1, 0.5);
+  const LineSearchNoise noise = LineSearchNoiseFor(1, 0.5);
   const AuditedCharge audited =
       AuditByCounting(LineSearchScores({.steps = 4,
                                         .trials = 1000,
@@ -201,7 +201,7 @@ TEST(LineSearchLoopAudit, OfPoissonBatchesStaysBelowTheClaim) {
 
 // The audit sees comparisons, not gradients alone.
 TEST(LineSearchLoopAudit, CatchesAForgottenChargeForTheComparisons) {
-  const SplitNoise noise = SplitNoiseMultiplier(NoiseOfStep(2 * kMuAtFour), 0.75);
+  const LineSearchNoise noise = LineSearchNoiseFor(NoiseOfStep(2 * kMuAtFour), 0.75);
   const AuditedCharge audited =
       AuditGaussian(LineSearchScores({.steps = kSteps, .trials = 5000}, noise),
                     {GaussianSteps(noise.gradient, kSteps)});

@@ -1,4 +1,4 @@
-#include "accounting/renyi/profile.h"
+#include "accounting/renyi/divergences.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,10 +72,10 @@ bool IsSymmetricNoise(const MechanismEvent& event) {
 
 }  // namespace
 
-class RenyiProfileBuilder {
+class RenyiDivergencesBuilder {
  public:
-  RenyiProfileBuilder(const Setting& setting, Accountant asked_by, double group_size,
-                      absl::FunctionRef<bool()> abandoned)
+  RenyiDivergencesBuilder(const Setting& setting, Accountant asked_by, double group_size,
+                          absl::FunctionRef<bool()> abandoned)
       : setting_(setting),
         asked_by_(asked_by),
         group_size_(group_size),
@@ -139,7 +139,7 @@ class RenyiProfileBuilder {
   }
 
   // `roundings`: how many counts of sampled Gaussians may have been added up inexactly.
-  RenyiProfile Finish(double roundings) && {
+  RenyiDivergences Finish(double roundings) && {
     const bool add = setting_.adjacency == Adjacency::kAdd;
     for (const auto& [parameters, count] : sampled_gaussians_) {
       const SampledGaussian mechanism{parameters.first, parameters.second};
@@ -165,7 +165,7 @@ class RenyiProfileBuilder {
 
   // A curve that already speaks of the group.
   void AddExact(Curve divergence, double count) {
-    profile_.terms_.push_back(RenyiProfile::Term{std::move(divergence), count});
+    profile_.terms_.push_back(RenyiDivergences::Term{std::move(divergence), count});
   }
   // A curve of single neighbors.
   void AddCurve(Curve divergence, double count) {
@@ -195,10 +195,10 @@ class RenyiProfileBuilder {
   }
 
   // The profile of what is inside a sampling or a selection, both directions, single neighbors.
-  absl::StatusOr<RenyiProfile> Inner(const std::vector<Use>& uses) const {
+  absl::StatusOr<RenyiDivergences> Inner(const std::vector<Use>& uses) const {
     Setting setting = setting_;
     setting.adjacency = std::nullopt;
-    return RenyiProfile::Create(uses, setting, asked_by_, /*group_size=*/1, abandoned_);
+    return RenyiDivergences::Create(uses, setting, asked_by_, /*group_size=*/1, abandoned_);
   }
 
   absl::Status AddPoissonSampled(const MechanismEvent& event, const PoissonSampled& sampled,
@@ -241,7 +241,7 @@ class RenyiProfileBuilder {
         return absl::OkStatus();
       }
     }
-    absl::StatusOr<RenyiProfile> inside = Inner(inner);
+    absl::StatusOr<RenyiDivergences> inside = Inner(inner);
     if (!inside.ok()) return NotInside(event, inside.status());
     if (inside->delta_sum() > 0) {
       if (group_size_ > 1) return Unknown(event, "no group theorem for its delta is proved here");
@@ -249,7 +249,7 @@ class RenyiProfileBuilder {
       // not; without it the pair is the sampled rest.
       AddProductUp(profile_.delta_sum_, count, inside->delta_sum());
     }
-    const auto rest = std::make_shared<const RenyiProfile>(*std::move(inside));
+    const auto rest = std::make_shared<const RenyiDivergences>(*std::move(inside));
     if (!absent_or_present) {
       AddCurve([rest, q](double a) { return SamplingConvexityRenyi(a, rest->Divergence(a), q); },
                count);
@@ -306,12 +306,12 @@ class RenyiProfileBuilder {
 
   absl::Status AddSelection(const MechanismEvent& event, const RepeatAndSelect& selection,
                             double count) {
-    absl::StatusOr<RenyiProfile> inside = Inner(Flatten(*selection.event));
+    absl::StatusOr<RenyiDivergences> inside = Inner(Flatten(*selection.event));
     if (!inside.ok()) return NotInside(event, inside.status());
     if (inside->delta_sum() > 0) {
       return Unknown(event, "one run must have a Renyi divergence, without a delta set aside");
     }
-    const auto run = std::make_shared<const RenyiProfile>(*std::move(inside));
+    const auto run = std::make_shared<const RenyiDivergences>(*std::move(inside));
     const auto one = [&](double a) { return run->Divergence(a, abandoned_); };
     const auto bound =
         std::make_shared<const PrivateSelection>(one, selection.mean, selection.shape);
@@ -349,16 +349,16 @@ class RenyiProfileBuilder {
   const double group_size_;
   const double shift_;
   const absl::FunctionRef<bool()> abandoned_;
-  RenyiProfile profile_;
+  RenyiDivergences profile_;
   // Sampled Gaussians of the same parameters are evaluated once.
   std::map<std::pair<double, double>, double> sampled_gaussians_;
 };
 
-absl::StatusOr<RenyiProfile> RenyiProfile::Create(const std::vector<Use>& uses,
-                                                  const Setting& setting, Accountant asked_by,
-                                                  int64_t group_size,
-                                                  absl::FunctionRef<bool()> abandoned) {
-  RenyiProfileBuilder builder(setting, asked_by, static_cast<double>(group_size), abandoned);
+absl::StatusOr<RenyiDivergences> RenyiDivergences::Create(const std::vector<Use>& uses,
+                                                          const Setting& setting,
+                                                          Accountant asked_by, int64_t group_size,
+                                                          absl::FunctionRef<bool()> abandoned) {
+  RenyiDivergencesBuilder builder(setting, asked_by, static_cast<double>(group_size), abandoned);
   for (const Use& use : uses) {
     if (abandoned()) return absl::CancelledError("nobody waits for the divergence any more");
     if (absl::Status status = builder.Add(*use.event, use.count); !status.ok()) return status;
@@ -366,7 +366,7 @@ absl::StatusOr<RenyiProfile> RenyiProfile::Create(const std::vector<Use>& uses,
   return std::move(builder).Finish(static_cast<double>(uses.size()));
 }
 
-double RenyiProfile::Divergence(double order, absl::FunctionRef<bool()> abandoned) const {
+double RenyiDivergences::Divergence(double order, absl::FunctionRef<bool()> abandoned) const {
   // Divergences of independent or adaptively chosen releases add up at every order
   // ([Mironov17] Prop 1).
   double sum = RoundUpNonNegative(half_mu_squared_ * order) + constant_;

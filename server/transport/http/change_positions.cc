@@ -1,4 +1,4 @@
-#include "server/transport/http/event_positions.h"
+#include "server/transport/http/change_positions.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -13,12 +13,12 @@ constexpr size_t kMaxIdBytes = 16 << 10;
 
 }  // namespace
 
-std::string ToEventId(const EventPositions& positions) {
+std::string ToEventId(const ChangePositions& positions) {
   return absl::StrJoin(positions, ",", absl::PairFormatter(":"));
 }
 
-absl::StatusOr<EventPositions> ReadEventId(std::string_view id) {
-  EventPositions positions;
+absl::StatusOr<ChangePositions> ReadEventId(std::string_view id) {
+  ChangePositions positions;
   if (id.size() > kMaxIdBytes) return absl::InvalidArgumentError("last-event-id: too long");
   for (const absl::string_view part :
        absl::StrSplit(absl::string_view(id.data(), id.size()), ',', absl::SkipEmpty())) {

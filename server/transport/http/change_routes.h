@@ -1,22 +1,22 @@
-#ifndef EPSLEDGER_SERVER_TRANSPORT_HTTP_EVENT_ROUTES_H_
-#define EPSLEDGER_SERVER_TRANSPORT_HTTP_EVENT_ROUTES_H_
+#ifndef EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_ROUTES_H_
+#define EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_ROUTES_H_
 
 #include <memory>
 
-#include "server/transport/http/event_broadcast.h"
+#include "server/transport/http/change_broadcast.h"
 #include "server/transport/http/http_message.h"
 #include "server/transport/http/rpc_gateway.h"
 
 namespace epsledger::transport {
 
-// Server-sent events over HTTP: who asks for what, before EventBroadcast.
-class EventRoutes {
+// Server-sent events over HTTP: who asks for what, before ChangeBroadcast.
+class ChangeRoutes {
  public:
   // REQUIRES: `gateway` outlives it.
-  explicit EventRoutes(RpcGateway& gateway);
-  ~EventRoutes();
-  EventRoutes(const EventRoutes&) = delete;
-  EventRoutes& operator=(const EventRoutes&) = delete;
+  explicit ChangeRoutes(RpcGateway& gateway);
+  ~ChangeRoutes();
+  ChangeRoutes(const ChangeRoutes&) = delete;
+  ChangeRoutes& operator=(const ChangeRoutes&) = delete;
 
   // GET /v1/events: watches the resources of the parameters "budget" and "session" (both can be
   // repeated), or, without any, all root budgets of the caller, those to come included. Starts
@@ -32,9 +32,9 @@ class EventRoutes {
   void Answer(const HttpRequest& request, HttpReply reply);
 
  private:
-  const std::shared_ptr<EventBroadcast> broadcast_;
+  const std::shared_ptr<ChangeBroadcast> broadcast_;
 };
 
 }  // namespace epsledger::transport
 
-#endif  // EPSLEDGER_SERVER_TRANSPORT_HTTP_EVENT_ROUTES_H_
+#endif  // EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_ROUTES_H_

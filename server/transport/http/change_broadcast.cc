@@ -1,4 +1,4 @@
-#include "server/transport/http/event_broadcast.h"
+#include "server/transport/http/change_broadcast.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +11,7 @@
 #include "epsledger/v1/access_service.pb.h"
 #include "epsledger/v1/change.pb.h"
 #include "epsledger/v1/session_service.pb.h"
-#include "server/transport/http/event_positions.h"
+#include "server/transport/http/change_positions.h"
 #include "server/transport/http/json_answer.h"
 
 namespace epsledger::transport {
@@ -69,7 +69,7 @@ std::string EventText(const std::string& resource, const v1::LedgerChange& chang
 
 }  // namespace
 
-std::set<std::string> EventBroadcast::TopmostOf(const v1::ListBudgetsResponse& budgets) {
+std::set<std::string> ChangeBroadcast::TopmostOf(const v1::ListBudgetsResponse& budgets) {
   std::set<std::string> listed;
   for (const v1::Budget& budget : budgets.budgets()) listed.insert(budget.name());
   std::set<std::string> topmost;
@@ -79,21 +79,21 @@ std::set<std::string> EventBroadcast::TopmostOf(const v1::ListBudgetsResponse& b
   return topmost;
 }
 
-void EventBroadcast::Start() {
+void ChangeBroadcast::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
-void EventBroadcast::Stop() {
-  Post([](EventBroadcast& work) { work.stopped_ = true; });
+void ChangeBroadcast::Stop() {
+  Post([](ChangeBroadcast& work) { work.stopped_ = true; });
   thread_.join();
 }
 
-void EventBroadcast::Post(Task task) {
+void ChangeBroadcast::Post(Task task) {
   absl::MutexLock lock(&mutex_);
   inbox_.push_back(std::move(task));
 }
 
-std::optional<uint64_t> EventBroadcast::Add(Client client) {
+std::optional<uint64_t> ChangeBroadcast::Add(Client client) {
   if (clients_.size() >= kMaxStreams) return std::nullopt;
   const uint64_t number = ++last_client_;
   for (auto& [resource, following] : client.following) Follow(resource, following, client);
@@ -101,18 +101,18 @@ std::optional<uint64_t> EventBroadcast::Add(Client client) {
   return number;
 }
 
-void EventBroadcast::Ask(uint64_t number, ChunkSource::Give give) {
+void ChangeBroadcast::Ask(uint64_t number, ChunkSource::Give give) {
   const auto client = clients_.find(number);
   if (client == clients_.end()) return std::move(give)(std::nullopt);
   client->second.waiting = std::move(give);
   dirty_ = true;
 }
 
-std::string EventBroadcast::KeyOf(const std::string& audience, const std::string& resource) {
+std::string ChangeBroadcast::KeyOf(const std::string& audience, const std::string& resource) {
   return absl::StrCat(audience, "\n", resource);
 }
 
-void EventBroadcast::Run() {
+void ChangeBroadcast::Run() {
   SteadyTime last_flush = -absl::InfiniteDuration();
   SteadyTime last_housekeeping = SteadyNow();
   while (!stopped_) {
@@ -148,8 +148,8 @@ void EventBroadcast::Run() {
   inbox_.clear();
 }
 
-void EventBroadcast::Follow(const std::string& resource, Following& following,
-                            const Client& client) {
+void ChangeBroadcast::Follow(const std::string& resource, Following& following,
+                             const Client& client) {
   Channel& channel = channels_[KeyOf(client.audience, resource)];
   channel.unwatched_since = absl::InfiniteDuration();
   if (channel.watch != nullptr || channel.watch_number > 0) return;
@@ -158,8 +158,8 @@ void EventBroadcast::Follow(const std::string& resource, Following& following,
   OpenWatch(KeyOf(client.audience, resource), channel);
 }
 
-std::unique_ptr<RpcGateway::Stream> EventBroadcast::Open(const std::string& resource, int64_t after,
-                                                         const HttpCaller& caller) {
+std::unique_ptr<RpcGateway::Stream> ChangeBroadcast::Open(const std::string& resource,
+                                                          int64_t after, const HttpCaller& caller) {
   if (IsSession(resource)) {
     v1::WatchSessionRequest request;
     request.set_name(resource);
@@ -172,25 +172,25 @@ std::unique_ptr<RpcGateway::Stream> EventBroadcast::Open(const std::string& reso
   return gateway_.Open(Method(kWatchBudget), request, caller);
 }
 
-void EventBroadcast::OpenWatch(const std::string& key, Channel& channel) {
+void ChangeBroadcast::OpenWatch(const std::string& key, Channel& channel) {
   channel.watch = Open(ResourceOf(key), channel.high, channel.caller);
   ++channel.watch_number;
   ReadWatch(key, channel);
 }
 
-void EventBroadcast::ReadWatch(const std::string& key, Channel& channel) {
+void ChangeBroadcast::ReadWatch(const std::string& key, Channel& channel) {
   channel.watch->Read([weak = weak_from_this(), key,
                        number = channel.watch_number](std::unique_ptr<Message> message) {
     if (auto work = weak.lock()) {
-      work->Post([key, number, message = std::move(message)](EventBroadcast& self) mutable {
+      work->Post([key, number, message = std::move(message)](ChangeBroadcast& self) mutable {
         self.OnChange(key, number, std::move(message));
       });
     }
   });
 }
 
-void EventBroadcast::OnChange(const std::string& key, uint64_t number,
-                              std::unique_ptr<Message> message) {
+void ChangeBroadcast::OnChange(const std::string& key, uint64_t number,
+                               std::unique_ptr<Message> message) {
   const auto found = channels_.find(key);
   if (found == channels_.end() || found->second.watch_number != number ||
       found->second.watch == nullptr) {
@@ -214,7 +214,7 @@ void EventBroadcast::OnChange(const std::string& key, uint64_t number,
   ReadWatch(key, channel);
 }
 
-void EventBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
+void ChangeBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
   const grpc::Status status = channel.watch->status();
   channel.watch = nullptr;
   switch (status.error_code()) {
@@ -238,21 +238,21 @@ void EventBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
   channel.open_time = SteadyNow() + kReopenAfter;
 }
 
-bool EventBroadcast::KeyIsOf(const std::string& key, const Client& client) {
+bool ChangeBroadcast::KeyIsOf(const std::string& key, const Client& client) {
   const size_t newline = key.find('\n');
   return client.audience == absl::string_view(key).substr(0, newline) &&
          client.following.count(key.substr(newline + 1)) > 0;
 }
 
-void EventBroadcast::End(Client& client, const grpc::Status& status) {
+void ChangeBroadcast::End(Client& client, const grpc::Status& status) {
   if (!client.end.has_value()) client.end = status;
   dirty_ = true;
 }
 
-void EventBroadcast::Tell(uint64_t number, Client& client, SteadyTime now) {
+void ChangeBroadcast::Tell(uint64_t number, Client& client, SteadyTime now) {
   if (!client.waiting.has_value()) return;
   std::string chunk;
-  EventPositions positions;
+  ChangePositions positions;
   for (const auto& [resource, following] : client.following) {
     positions[resource] = following.told;
   }
@@ -300,8 +300,8 @@ void EventBroadcast::Tell(uint64_t number, Client& client, SteadyTime now) {
   std::move(give)(std::move(chunk));
 }
 
-void EventBroadcast::CatchUp(uint64_t number, const std::string& resource, Following& following,
-                             const Client& client) {
+void ChangeBroadcast::CatchUp(uint64_t number, const std::string& resource, Following& following,
+                              const Client& client) {
   if (following.reading) return;
   if (following.catch_up == nullptr) {
     following.catch_up = Open(resource, following.told, client.caller);
@@ -312,15 +312,15 @@ void EventBroadcast::CatchUp(uint64_t number, const std::string& resource, Follo
                             turn = following.catch_up_number](std::unique_ptr<Message> message) {
     if (auto work = weak.lock()) {
       work->Post(
-          [number, resource, turn, message = std::move(message)](EventBroadcast& self) mutable {
+          [number, resource, turn, message = std::move(message)](ChangeBroadcast& self) mutable {
             self.OnCaughtUp(number, resource, turn, std::move(message));
           });
     }
   });
 }
 
-void EventBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, uint64_t turn,
-                                std::unique_ptr<Message> message) {
+void ChangeBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, uint64_t turn,
+                                 std::unique_ptr<Message> message) {
   const auto client = clients_.find(number);
   if (client == clients_.end()) return;
   const auto found = client->second.following.find(resource);
@@ -354,7 +354,7 @@ void EventBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, ui
   }
 }
 
-void EventBroadcast::KeepHouse(SteadyTime now) {
+void ChangeBroadcast::KeepHouse(SteadyTime now) {
   for (auto& [number, client] : clients_) {
     if (client.waiting.has_value() && now - client.last_told >= kHeartbeat) dirty_ = true;
   }
@@ -368,7 +368,7 @@ void EventBroadcast::KeepHouse(SteadyTime now) {
   for (const auto& [number, client] : clients_) LookUp(number, client);
 }
 
-void EventBroadcast::KeepChannel(const std::string& key, Channel& channel, SteadyTime now) {
+void ChangeBroadcast::KeepChannel(const std::string& key, Channel& channel, SteadyTime now) {
   const Client* watcher = nullptr;
   for (const auto& [number, client] : clients_) {
     if (!client.end.has_value() && KeyIsOf(key, client)) watcher = &client;
@@ -384,7 +384,7 @@ void EventBroadcast::KeepChannel(const std::string& key, Channel& channel, Stead
   }
 }
 
-void EventBroadcast::LookUp(uint64_t number, const Client& client) {
+void ChangeBroadcast::LookUp(uint64_t number, const Client& client) {
   gateway_.Call(
       Method("epsledger.v1.AccessService.GetCaller"), v1::GetCallerRequest(), client.caller,
       kEventRpcPatience,
@@ -393,7 +393,7 @@ void EventBroadcast::LookUp(uint64_t number, const Client& client) {
         const bool out = status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
                          status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
         if (work == nullptr || !out) return;
-        work->Post([number, status](EventBroadcast& self) {
+        work->Post([number, status](ChangeBroadcast& self) {
           const auto found = self.clients_.find(number);
           if (found != self.clients_.end()) self.End(found->second, status);
         });
@@ -407,13 +407,13 @@ void EventBroadcast::LookUp(uint64_t number, const Client& client) {
                                         std::unique_ptr<Message> answer) {
         const auto work = weak.lock();
         if (work == nullptr || !status.ok()) return;
-        work->Post([number, answer = std::move(answer)](EventBroadcast& self) {
+        work->Post([number, answer = std::move(answer)](ChangeBroadcast& self) {
           self.FollowNewRoots(number, static_cast<const v1::ListBudgetsResponse&>(*answer));
         });
       });
 }
 
-void EventBroadcast::FollowNewRoots(uint64_t number, const v1::ListBudgetsResponse& budgets) {
+void ChangeBroadcast::FollowNewRoots(uint64_t number, const v1::ListBudgetsResponse& budgets) {
   const auto client = clients_.find(number);
   if (client == clients_.end()) return;
   for (const std::string& top : TopmostOf(budgets)) {

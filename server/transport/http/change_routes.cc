@@ -1,4 +1,4 @@
-#include "server/transport/http/event_routes.h"
+#include "server/transport/http/change_routes.h"
 
 #include <memory>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "epsledger/v1/audit_service.pb.h"
-#include "server/transport/http/event_positions.h"
+#include "server/transport/http/change_positions.h"
 #include "server/transport/http/http_caller.h"
 #include "server/transport/http/json_answer.h"
 
@@ -25,11 +25,11 @@ constexpr char kRetry[] = "retry: 500\n\n";
 // The stream of one client; what the HttpServer pulls.
 class ClientStream final : public ChunkSource {
  public:
-  ClientStream(std::weak_ptr<EventBroadcast> work, uint64_t number)
+  ClientStream(std::weak_ptr<ChangeBroadcast> work, uint64_t number)
       : work_(std::move(work)), number_(number) {}
   ~ClientStream() override {
     if (auto work = work_.lock()) {
-      work->Post([number = number_](EventBroadcast& self) { self.Remove(number); });
+      work->Post([number = number_](ChangeBroadcast& self) { self.Remove(number); });
     }
   }
 
@@ -37,13 +37,13 @@ class ClientStream final : public ChunkSource {
     if (!std::exchange(begun_, true)) return std::move(give)(kRetry);
     auto work = work_.lock();
     if (work == nullptr) return std::move(give)(std::nullopt);
-    work->Post([number = number_, give = std::move(give)](EventBroadcast& self) mutable {
+    work->Post([number = number_, give = std::move(give)](ChangeBroadcast& self) mutable {
       self.Ask(number, std::move(give));
     });
   }
 
  private:
-  const std::weak_ptr<EventBroadcast> work_;
+  const std::weak_ptr<ChangeBroadcast> work_;
   const uint64_t number_;
   bool begun_ = false;
 };
@@ -51,14 +51,14 @@ class ClientStream final : public ChunkSource {
 // A client on its way in: who it is, what it watches, from where. One call after another.
 class Opening : public std::enable_shared_from_this<Opening> {
  public:
-  Opening(std::weak_ptr<EventBroadcast> work, RpcGateway& gateway, HttpCaller caller,
+  Opening(std::weak_ptr<ChangeBroadcast> work, RpcGateway& gateway, HttpCaller caller,
           HttpReply reply)
       : work_(std::move(work)), gateway_(gateway), reply_(std::move(reply)) {
     client_.caller = std::move(caller);
   }
 
   std::set<std::string> resources;
-  EventPositions positions;
+  ChangePositions positions;
   std::optional<int64_t> after;
 
   void Start() {
@@ -92,7 +92,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
     Call<v1::ListBudgetsResponse>(
         "epsledger.v1.BudgetService.ListBudgets", request,
         [](Opening& self, const v1::ListBudgetsResponse& answer) {
-          self.resources = EventBroadcast::TopmostOf(answer);
+          self.resources = ChangeBroadcast::TopmostOf(answer);
           if (self.resources.size() > kMaxWatchedResources || !answer.next_page_token().empty()) {
             return std::move(self.reply_)(
                 HttpError(400, "invalid_argument",
@@ -127,7 +127,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
     }
     auto work = work_.lock();
     if (work == nullptr) return;
-    work->Post([self = this->shared_from_this()](EventBroadcast& w) {
+    work->Post([self = this->shared_from_this()](ChangeBroadcast& w) {
       const std::optional<uint64_t> number = w.Add(std::move(self->client_));
       if (!number.has_value()) {
         HttpResponse response =
@@ -144,10 +144,10 @@ class Opening : public std::enable_shared_from_this<Opening> {
     });
   }
 
-  const std::weak_ptr<EventBroadcast> work_;
+  const std::weak_ptr<ChangeBroadcast> work_;
   RpcGateway& gateway_;
   HttpReply reply_;
-  EventBroadcast::Client client_;
+  ChangeBroadcast::Client client_;
 };
 
 // "adult", "budgets/adult" or "budgets/adult/sessions/first", as the parameters take them.
@@ -157,14 +157,14 @@ std::string ResourceName(const std::string& value) {
 
 }  // namespace
 
-EventRoutes::EventRoutes(RpcGateway& gateway)
-    : broadcast_(std::make_shared<EventBroadcast>(gateway)) {
+ChangeRoutes::ChangeRoutes(RpcGateway& gateway)
+    : broadcast_(std::make_shared<ChangeBroadcast>(gateway)) {
   broadcast_->Start();
 }
 
-EventRoutes::~EventRoutes() { broadcast_->Stop(); }
+ChangeRoutes::~ChangeRoutes() { broadcast_->Stop(); }
 
-void EventRoutes::Answer(const HttpRequest& request, HttpReply reply) {
+void ChangeRoutes::Answer(const HttpRequest& request, HttpReply reply) {
   const auto refuse = [&reply](std::string_view message) {
     std::move(reply)(HttpError(400, "invalid_argument", message));
   };
@@ -198,7 +198,7 @@ void EventRoutes::Answer(const HttpRequest& request, HttpReply reply) {
   }
   if (resources.size() > kMaxWatchedResources)
     return refuse("query: too many budgets and sessions");
-  absl::StatusOr<EventPositions> positions = ReadEventId(last_id);
+  absl::StatusOr<ChangePositions> positions = ReadEventId(last_id);
   if (!positions.ok()) return refuse(std::string(positions.status().message()));
   auto opening =
       std::make_shared<Opening>(broadcast_, broadcast_->gateway(), *caller, std::move(reply));

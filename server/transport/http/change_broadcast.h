@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_SERVER_TRANSPORT_HTTP_EVENT_BROADCAST_H_
-#define EPSLEDGER_SERVER_TRANSPORT_HTTP_EVENT_BROADCAST_H_
+#ifndef EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_BROADCAST_H_
+#define EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_BROADCAST_H_
 
 #include <cstdint>
 #include <deque>
@@ -40,7 +40,7 @@ inline constexpr absl::Duration kEventRpcPatience = absl::Seconds(30);
 // 4. The caller is looked up again every few seconds: a token that was revoked ends its streams.
 //
 // Events are told in batches, 20 times a second at most. All work is done on one thread of its own.
-class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
+class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
  public:
   struct Event {
     int64_t sequence = 0;
@@ -68,9 +68,9 @@ class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
     std::optional<grpc::Status> end;
   };
 
-  using Task = absl::AnyInvocable<void(EventBroadcast&) &&>;
+  using Task = absl::AnyInvocable<void(ChangeBroadcast&) &&>;
 
-  explicit EventBroadcast(RpcGateway& gateway) : gateway_(gateway) {}
+  explicit ChangeBroadcast(RpcGateway& gateway) : gateway_(gateway) {}
 
   // Those whose parent is not listed: the roots, or what a caller is granted.
   static std::set<std::string> TopmostOf(const v1::ListBudgetsResponse& budgets);
@@ -164,4 +164,4 @@ class EventBroadcast : public std::enable_shared_from_this<EventBroadcast> {
 
 }  // namespace epsledger::transport
 
-#endif  // EPSLEDGER_SERVER_TRANSPORT_HTTP_EVENT_BROADCAST_H_
+#endif  // EPSLEDGER_SERVER_TRANSPORT_HTTP_CHANGE_BROADCAST_H_

@@ -1,4 +1,4 @@
-#include "accounting/renyi/profile.h"
+#include "accounting/renyi/divergences.h"
 
 #include <cmath>
 
@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kOrders[] = {1.2, 2.0, 3.7, 8.0, 33.0};
 
-RenyiProfile Profile(const MechanismEvent& event, double count = 1, Setting setting = Setting{},
-                     int64_t group_size = 1) {
-  return *RenyiProfile::Create({{&event, count}}, setting, Accountant::kRenyi, group_size);
+RenyiDivergences Profile(const MechanismEvent& event, double count = 1, Setting setting = Setting{},
+                         int64_t group_size = 1) {
+  return *RenyiDivergences::Create({{&event, count}}, setting, Accountant::kRenyi, group_size);
 }
 
 absl::StatusCode Code(const MechanismEvent& event, Setting setting = Setting{},
                       int64_t group_size = 1) {
-  return RenyiProfile::Create({{&event, 1}}, setting, Accountant::kRenyi, group_size)
+  return RenyiDivergences::Create({{&event, 1}}, setting, Accountant::kRenyi, group_size)
       .status()
       .code();
 }
@@ -33,7 +33,7 @@ MechanismEvent Sampled(double q, MechanismEvent event) {
   return PoissonSampled{q, NestedEvent(std::move(event))};
 }
 
-TEST(RenyiProfile, EveryEventItKnowsComposesByCounting) {
+TEST(RenyiDivergences, EveryEventItKnowsComposesByCounting) {
   const NestedEvent gaussian{MechanismEvent(Gaussian{2})};
   const NestedEvent laplace{MechanismEvent(Laplace{2})};
   const MechanismEvent events[] = {
@@ -56,7 +56,7 @@ TEST(RenyiProfile, EveryEventItKnowsComposesByCounting) {
   }
 }
 
-TEST(RenyiProfile, SamplingNeverCosts) {
+TEST(RenyiDivergences, SamplingNeverCosts) {
   const MechanismEvent inner[] = {Laplace{1}, PureDp{2}, Zcdp{.1, .01}, ExponentialMechanism{1},
                                   RenyiCurve{{2, 8, 40}, {.1, .5, 3}}};
   for (const MechanismEvent& event : inner) {
@@ -77,7 +77,7 @@ TEST(RenyiProfile, SamplingNeverCosts) {
   }
 }
 
-TEST(RenyiProfile, BothDirectionsAreTheLargerOne) {
+TEST(RenyiDivergences, BothDirectionsAreTheLargerOne) {
   const MechanismEvent events[] = {
       Sampled(.2, Laplace{1}), Sampled(.2, PureDp{1}), Sampled(.2, Zcdp{.1, 0}),
       RandomAllocation{5, 1, NestedEvent(MechanismEvent(Gaussian{1}))}};
@@ -95,11 +95,11 @@ TEST(RenyiProfile, BothDirectionsAreTheLargerOne) {
 }
 
 // A sampled (epsilon, delta)-DP event is (log(1 + q (e^epsilon - 1)), q delta)-DP.
-TEST(RenyiProfile, SamplingAmplifiesADelta) {
+TEST(RenyiDivergences, SamplingAmplifiesADelta) {
   EXPECT_NEAR(Profile(Sampled(.01, ApproximateDp{1, 1e-6}), 10).delta_sum(), 1e-7, 1e-20);
 }
 
-TEST(RenyiProfile, GroupsOfAdditiveNoiseMoveFurther) {
+TEST(RenyiDivergences, GroupsOfAdditiveNoiseMoveFurther) {
   const double k = 3;
   for (const double order : kOrders) {
     EXPECT_NEAR(Profile(Gaussian{2}, 1, {}, 3).Divergence(order), GaussianRenyi(order, k / 2),
@@ -114,7 +114,7 @@ TEST(RenyiProfile, GroupsOfAdditiveNoiseMoveFurther) {
 
 // With every record in the sample the group's bound must be that of the Gaussian, and sampling a
 // few lies below.
-TEST(RenyiProfile, GroupsOfSampledGaussiansLieBetweenOneAndTheWhole) {
+TEST(RenyiDivergences, GroupsOfSampledGaussiansLieBetweenOneAndTheWhole) {
   for (const double order : kOrders) {
     const double one = Profile(Sampled(.01, Gaussian{4})).Divergence(order);
     const double three = Profile(Sampled(.01, Gaussian{4}), 1, {}, 3).Divergence(order);
@@ -123,7 +123,7 @@ TEST(RenyiProfile, GroupsOfSampledGaussiansLieBetweenOneAndTheWhole) {
   }
 }
 
-TEST(RenyiProfile, BandedFactorizationIsFewerLikelierSteps) {
+TEST(RenyiDivergences, BandedFactorizationIsFewerLikelierSteps) {
   const MechanismEvent banded = BandedMatrixFactorization{2, 4, 101, .05};
   for (const double order : kOrders) {
     EXPECT_NEAR(
@@ -133,7 +133,7 @@ TEST(RenyiProfile, BandedFactorizationIsFewerLikelierSteps) {
   EXPECT_EQ(Code(BandedMatrixFactorization{2, 4, 101, .3}), absl::StatusCode::kUnimplemented);
 }
 
-TEST(RenyiProfile, FixedSizeSamplingIsForReplaceOne) {
+TEST(RenyiDivergences, FixedSizeSamplingIsForReplaceOne) {
   const MechanismEvent subset =
       SampledWithoutReplacement{1000, 10, NestedEvent(MechanismEvent(Gaussian{2}))};
   EXPECT_EQ(Code(subset), absl::StatusCode::kUnimplemented);
@@ -150,7 +150,7 @@ TEST(RenyiProfile, FixedSizeSamplingIsForReplaceOne) {
       1e-9);
 }
 
-TEST(RenyiProfile, RefusesWhatIsNotProved) {
+TEST(RenyiDivergences, RefusesWhatIsNotProved) {
   const NestedEvent laplace{MechanismEvent(Laplace{1})};
   const NestedEvent approximate{MechanismEvent(ApproximateDp{1, 1e-9})};
   const NestedEvent gaussian{MechanismEvent(Gaussian{1})};

@@ -1,5 +1,5 @@
-#ifndef EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
-#define EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
+#ifndef EPSLEDGER_ACCOUNTING_RENYI_DIVERGENCES_H_
+#define EPSLEDGER_ACCOUNTING_RENYI_DIVERGENCES_H_
 
 #include <cstdint>
 #include <functional>
@@ -23,16 +23,16 @@ namespace epsledger::accounting {
 // Groups: Gaussian events move k times as far, epsilon-DP and bounded-range events have k epsilon,
 // (epsilon, delta)-DP events the group's pair, zCDP k^2 rho; every other curve goes through
 // GroupRenyi. Immutable, safe to share between threads.
-class RenyiProfile {
+class RenyiDivergences {
  public:
   // UNIMPLEMENTED with the reason for an event whose divergence is not proved here; `asked_by` is
   // named in the message. The result does not borrow from `uses`. group_size >= 1. Cost: sampled
   // events other than Gaussians on a Poisson sample tabulate moments, some milliseconds each.
   // CANCELLED soon after `abandoned` says that nobody wants it any more.
-  static absl::StatusOr<RenyiProfile> Create(const std::vector<Use>& uses, const Setting& setting,
-                                             Accountant asked_by = Accountant::kRenyi,
-                                             int64_t group_size = 1,
-                                             absl::FunctionRef<bool()> abandoned = NeverAbandoned);
+  static absl::StatusOr<RenyiDivergences> Create(
+      const std::vector<Use>& uses, const Setting& setting,
+      Accountant asked_by = Accountant::kRenyi, int64_t group_size = 1,
+      absl::FunctionRef<bool()> abandoned = NeverAbandoned);
 
   // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf]. +inf
   // soon after `abandoned` says that nobody wants it any more.
@@ -41,7 +41,7 @@ class RenyiProfile {
   double delta_sum() const { return delta_sum_; }
 
  private:
-  friend class RenyiProfileBuilder;
+  friend class RenyiDivergencesBuilder;
   struct Term {
     std::function<double(double order)> divergence;
     double count;
@@ -55,4 +55,4 @@ class RenyiProfile {
 
 }  // namespace epsledger::accounting
 
-#endif  // EPSLEDGER_ACCOUNTING_RENYI_PROFILE_H_
+#endif  // EPSLEDGER_ACCOUNTING_RENYI_DIVERGENCES_H_

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "accounting/answer.h"
 #include "accounting/event/domain.h"
 #include "accounting/question.h"
 #include "proto/convert/enum_convert.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/answer.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/validation.h"
 #include "google/protobuf/util/json_util.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/answer.h"
 #include "accounting/event/domain.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/question.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "accounting/answer.h"
 #include "accounting/audit/audit.h"
 
 namespace epsledger::trainers {

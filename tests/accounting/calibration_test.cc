@@ -44,7 +44,7 @@ TEST(Calibrate, AgreesWithTheAnalyticGaussianMechanism) {
       const auto answer = Answer(Ask(Accountant::kGaussian, {{MechanismEvent(Gaussian{1}), 1}},
                                      Calibrate{epsilon, delta, Variable::kNoiseMultiplier}));
       ASSERT_TRUE(answer.ok()) << answer.status();
-      EXPECT_NEAR(*answer->value / AnalyticNoiseMultiplier(epsilon, delta), 1, 1e-8);
+      EXPECT_NEAR(*answer->value * LargestGaussianMu(epsilon, std::log(delta)), 1, 1e-8);
     }
   }
 }

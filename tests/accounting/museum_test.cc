@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "accounting/answer.h"
-#include "accounting/gaussian/calibration.h"
 #include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/questions.h"
@@ -148,14 +147,20 @@ TEST(Museum, OptimalCompositionSurvivesManyUses) {
 TEST(Museum, CalibrationSurvivesZeroEpsilonAndTinyDelta) {
   // dp_accounting get_sigma_gaussian(0, delta): 7.96e14 at 1e-15 and 1e-30; autodp does not return.
   // Here delta = 2 Phi(1 / (2 z)) - 1, so that z is 1 / (delta sqrt(2 pi)) to all digits.
+  const auto calibrated = [](double epsilon, double delta) {
+    const auto answer =
+        Answer(Ask(Accountant::kGaussian, {{MechanismEvent(Gaussian{1}), 1}},
+                   Calibrate{epsilon, delta, Calibrate::Variable::kNoiseMultiplier}));
+    return *answer->value;
+  };
   for (const double delta : {1e-15, 1e-30, 1e-100}) {
     const double truth = 1 / (delta * std::sqrt(2 * M_PI));
-    EXPECT_NEAR(AnalyticNoiseMultiplier(0, delta) / truth, 1, 1e-9) << delta;
-    EXPECT_GE(AnalyticNoiseMultiplier(0, delta), truth * (1 - 1e-15)) << delta;
+    EXPECT_NEAR(calibrated(0, delta) / truth, 1, 2e-9) << delta;
+    EXPECT_GE(calibrated(0, delta), truth * (1 - 1e-15)) << delta;
   }
   // autodp ana_gaussian_mech: 7010.92 (mpmath: 10411.1), and 13.9282 at every delta below 1e-12.
-  EXPECT_NEAR(AnalyticNoiseMultiplier(0.001, 1e-30), 10411.137950399482, 1e-5);
-  EXPECT_NEAR(AnalyticNoiseMultiplier(0.5, 1e-30), 21.999541112505846, 1e-8);
+  EXPECT_NEAR(calibrated(0.001, 1e-30) / 10411.137950399482, 1, 2e-9);
+  EXPECT_NEAR(calibrated(0.5, 1e-30) / 21.999541112505846, 1, 2e-9);
 }
 
 // A peer's epsilon of `count` sampled Gaussians at delta.

@@ -203,10 +203,16 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->type_name("N")
       ->group(group);
   app.add_flag("--resume", options.resume,
-               "go on from --checkpoint, in the same --session: a new attempt, fresh noise, and "
+               "continue from --checkpoint, in the same --session: a new attempt, fresh noise, and "
                "steps that are repeated are charged again")
       ->needs("--checkpoint")
       ->needs("--session")
+      ->group(group);
+  app.add_flag("--new-attempt", options.new_attempt,
+               "start from zero although --checkpoint holds steps of the session: they are charged "
+               "again; the old file is kept as FILE.previous")
+      ->needs("--checkpoint")
+      ->excludes("--resume")
       ->group(group);
 }
 

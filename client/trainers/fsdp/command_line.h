@@ -32,6 +32,7 @@ struct CommandLine {
   std::string checkpoint;
   int checkpoint_every = 50;
   bool resume = false;
+  bool new_attempt = false;  // from zero, though there is a checkpoint of the session
 
   CanaryFlags canaries;
 };

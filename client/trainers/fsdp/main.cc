@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -29,6 +28,7 @@
 #include "client/trainers/run/poisson_sampler.h"
 #include "client/trainers/run/privacy_label.h"
 #include "client/trainers/run/proven_claim.h"
+#include "client/trainers/run/result_file.h"
 #include "client/trainers/run/training_log.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
@@ -104,14 +104,12 @@ absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const Command
 
 // Scores the canaries under the model that evaluation takes: the averaged one, if there is one.
 absl::Status WriteScores(const Canaries& canaries, const TrainingState& released,
-                         network::Network<float>& network, std::ofstream& file) {
+                         network::Network<float>& network, const std::string& file) {
   network.parameters() = released.average.size() > 0 ? released.average : released.parameters;
   const absl::StatusOr<std::vector<double>> scores = ScoreCanaries(network, canaries);
   if (!scores.ok()) return scores.status();
-  file << CanaryScoreLines(canaries.is_member, *scores);
-  file.close();
-  if (!file) return absl::DataLossError("--canary-scores: could not be written in full");
-  return absl::OkStatus();
+  if (absl::Status kept = KeepPrevious(file); !kept.ok()) return kept;
+  return WriteDurably(file, CanaryScoreLines(canaries.is_member, *scores));
 }
 
 int Run(CommandLine options) {
@@ -143,16 +141,13 @@ int Run(CommandLine options) {
 
   // A canary is one record more: the public count, and all that is made from it, stay.
   std::optional<Canaries> canaries;
-  std::ofstream score_file;
   if (options.canaries.count > 0) {
     absl::StatusOr<Canaries> drawn = CanariesLike(*records, options);
     if (!drawn.ok()) return Fail(drawn.status());
     canaries = *std::move(drawn);
     // Before anything is charged: a run without its scores audits nothing.
-    score_file.open(options.canaries.scores_file, std::ios::trunc);
-    if (!score_file) {
-      return Fail(absl::FailedPreconditionError(
-          absl::StrCat("--canary-scores: ", options.canaries.scores_file, " cannot be written")));
+    if (absl::Status status = CheckCanWrite(options.canaries.scores_file); !status.ok()) {
+      return Fail(status);
     }
     AddMembers(*canaries, records->train);
     std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
@@ -173,6 +168,13 @@ int Run(CommandLine options) {
     training.quantile->indicator_noise = training.expected_batch_size * kQuantileNoiseShare;
   }
   TrainingState state = InitialState(*network, training);
+  if (!options.checkpoint.empty() && !options.resume && !options.new_attempt) {
+    const absl::StatusOr<RunIdentity> found = ReadIdentity(options.checkpoint);
+    if (found.ok() && found->budget == options.ledger.budget &&
+        found->session == options.ledger.session) {
+      return Fail(WouldStartOver(options.checkpoint, found->session));
+    }
+  }
   if (options.resume) {
     absl::StatusOr<SavedRun> kept = ReadStateFile(options.checkpoint, *network);
     if (!kept.ok()) return Fail(kept.status());
@@ -253,24 +255,31 @@ int Run(CommandLine options) {
       .feature_seconds = records->feature_seconds};
   Progress progress(report, *network);
   absl::Status checkpointed;
+  bool kept = false;  // the checkpoint of an earlier run
+  const auto write_checkpoint = [&](const TrainingState& reached) {
+    absl::Status written =
+        std::exchange(kept, true) ? absl::OkStatus() : KeepPrevious(options.checkpoint);
+    if (written.ok()) written = WriteStateFile(options.checkpoint, *network, identity, reached);
+    checkpointed.Update(written);
+  };
   const absl::StatusOr<TrainingResult> result = TrainSound(
       *network, records->train, training, std::move(state), [&] { return sampler->Draw(); },
       release,
       [&](const StepReport& step) {
         progress.Show(step);
         if (!options.checkpoint.empty() && step.state.step % options.checkpoint_every == 0) {
-          checkpointed.Update(WriteStateFile(options.checkpoint, *network, identity, step.state));
+          write_checkpoint(step.state);
         }
       });
   if (!result.ok()) return Fail(result.status());
-  if (!options.checkpoint.empty()) {
-    checkpointed.Update(WriteStateFile(options.checkpoint, *network, identity, result->state));
-  }
+  // What an earlier run left stays where nothing came to take its place.
+  if (!options.checkpoint.empty() && result->releases > 0) write_checkpoint(result->state);
   absl::Status finished = progress.Finish(*result, release);
   if (canaries.has_value() && result->releases == 0) {
     std::cout << "Audit: nothing was released, so the canaries have no scores.\n";
   } else if (canaries.has_value()) {
-    if (absl::Status written = WriteScores(*canaries, result->state, *network, score_file);
+    if (absl::Status written =
+            WriteScores(*canaries, result->state, *network, options.canaries.scores_file);
         !written.ok()) {
       return Fail(written);
     }

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/trainers/network/checkpoint.h"
-#include "client/trainers/run/durable_file.h"
+#include "client/trainers/run/result_file.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
@@ -123,6 +123,28 @@ bool AllFinite(const Eigen::MatrixBase<Derived>& matrix) {
   return matrix.size() == 0 || matrix.allFinite();
 }
 
+absl::StatusOr<RunIdentity> TakeIdentity(Reader& reader) {
+  if (reader.Take("format", kMagic.size()) != kMagic) {
+    return Refusal("format", "other bytes", "a file of this trainer");
+  }
+  const uint64_t version = reader.TakeUnsigned("version", sizeof(kVersion));
+  if (reader.status().ok() && version != kVersion) {
+    return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
+  }
+  RunIdentity identity{.budget = std::string(reader.TakeText("budget")),
+                       .session = std::string(reader.TakeText("session")),
+                       .settings = std::string(reader.TakeText("settings")),
+                       .noise_multiplier = reader.TakeNumber("noise_multiplier")};
+  if (!reader.status().ok()) return reader.status();
+  return identity;
+}
+
+absl::StatusOr<std::string> ReadBytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> EncodeState(const Network<float>& network, const RunIdentity& identity,
@@ -164,17 +186,8 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
 
 absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<float>& network) {
   Reader reader(bytes);
-  if (reader.Take("format", kMagic.size()) != kMagic) {
-    return Refusal("format", "other bytes", "a file of this trainer");
-  }
-  const uint64_t version = reader.TakeUnsigned("version", sizeof(kVersion));
-  if (reader.status().ok() && version != kVersion) {
-    return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
-  }
-  RunIdentity identity{.budget = std::string(reader.TakeText("budget")),
-                       .session = std::string(reader.TakeText("session")),
-                       .settings = std::string(reader.TakeText("settings")),
-                       .noise_multiplier = reader.TakeNumber("noise_multiplier")};
+  absl::StatusOr<RunIdentity> identity = TakeIdentity(reader);
+  if (!identity.ok()) return identity.status();
   const absl::string_view inner = reader.TakeText("checkpoint");
   if (!reader.status().ok()) return reader.status();
   absl::StatusOr<Checkpoint<float>> checkpoint = network::DecodeCheckpoint<float>(inner, network);
@@ -222,7 +235,7 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   if (checksum != Fnv1a(bytes.substr(0, hashed))) {
     return Refusal("checksum", "another one", "that of the bytes before it");
   }
-  return SavedRun{std::move(identity), std::move(state)};
+  return SavedRun{*std::move(identity), std::move(state)};
 }
 
 absl::Status WriteStateFile(const std::string& path, const Network<float>& network,
@@ -232,11 +245,17 @@ absl::Status WriteStateFile(const std::string& path, const Network<float>& netwo
   return WriteDurably(path, *bytes);
 }
 
+absl::StatusOr<RunIdentity> ReadIdentity(const std::string& path) {
+  const absl::StatusOr<std::string> bytes = ReadBytes(path);
+  if (!bytes.ok()) return bytes.status();
+  Reader reader(*bytes);
+  return TakeIdentity(reader);
+}
+
 absl::StatusOr<SavedRun> ReadStateFile(const std::string& path, const Network<float>& network) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return DecodeState(bytes, network);
+  const absl::StatusOr<std::string> bytes = ReadBytes(path);
+  if (!bytes.ok()) return bytes.status();
+  return DecodeState(*bytes, network);
 }
 
 }  // namespace epsledger::trainers::fsdp

@@ -43,6 +43,9 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes,
 // As EncodeState and WriteDurably.
 absl::Status WriteStateFile(const std::string& path, const network::Network<float>& network,
                             const RunIdentity& identity, const TrainingState& state);
+// Whose state the file holds, whatever its network. NOT_FOUND if the file cannot be read;
+// INVALID_ARGUMENT if it does not begin as a state file does.
+absl::StatusOr<RunIdentity> ReadIdentity(const std::string& path);
 // NOT_FOUND if the file cannot be read; else as DecodeState.
 absl::StatusOr<SavedRun> ReadStateFile(const std::string& path,
                                        const network::Network<float>& network);

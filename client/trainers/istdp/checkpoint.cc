@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "client/trainers/run/durable_file.h"
+#include "client/trainers/run/result_file.h"
 
 namespace epsledger::trainers::istdp {
 namespace {

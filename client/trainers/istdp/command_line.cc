@@ -181,10 +181,17 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--resume", options.resume,
-               "go on from --checkpoint: a new attempt of its session, fresh noise, charged again "
-               "from there")
+  CLI::Option* resume =
+      app.add_flag("--resume", options.resume,
+                   "continue from --checkpoint: a new attempt of its session, fresh noise, charged "
+                   "again from there")
+          ->needs(checkpoint)
+          ->group(group);
+  app.add_flag("--new-attempt", options.new_attempt,
+               "start from zero although --checkpoint holds steps of the session: they are charged "
+               "again; the old file is kept as FILE.previous")
       ->needs(checkpoint)
+      ->excludes(resume)
       ->group(group);
   app.add_option("--log-json", options.log_json, "a log in JSON lines: run, steps, result")
       ->type_name("FILE")

@@ -51,6 +51,7 @@ struct CommandLine {
   std::string checkpoint;
   int checkpoint_every = 10;
   bool resume = false;
+  bool new_attempt = false;  // from zero, though there is a checkpoint of the session
   std::string log_json;
   std::string log_csv;
   int log_every = 1;

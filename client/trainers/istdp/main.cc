@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -27,6 +26,7 @@
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
 #include "client/trainers/run/proven_claim.h"
+#include "client/trainers/run/result_file.h"
 #include "client/trainers/run/training_log.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
@@ -42,10 +42,18 @@ int Fail(const absl::Status& status) {
   return RefusalOf(status).has_value() ? kRefusedFromTheStart : kFailed;
 }
 
-// Reads the checkpoint to go on from, and makes the options those of its run.
+// Reads the checkpoint to continue from, and makes the options those of its run. Without --resume:
+// the state of no step, unless that would start a session over that has a checkpoint.
 absl::StatusOr<TrainingState> Resume(CommandLine& options) {
-  if (!options.resume) return TrainingState();
+  if (options.checkpoint.empty() || options.new_attempt) return TrainingState();
   absl::StatusOr<Checkpoint> checkpoint = ReadCheckpoint(options.checkpoint);
+  if (!options.resume) {
+    if (checkpoint.ok() && checkpoint->budget == options.ledger.budget &&
+        checkpoint->session == options.ledger.session) {
+      return WouldStartOver(options.checkpoint, checkpoint->session);
+    }
+    return TrainingState();
+  }
   if (!checkpoint.ok()) return checkpoint.status();
   if (checkpoint->settings != SettingsText(options)) {
     return absl::InvalidArgumentError(absl::StrCat("--resume: the checkpoint was made with \"",
@@ -158,12 +166,15 @@ class Observer {
   void Observe(const StepReport& step) {
     const auto start = std::chrono::steady_clock::now();
     if (!options_.checkpoint.empty() && step.step % options_.checkpoint_every == 0) {
-      const absl::Status written =
-          WriteCheckpoint(options_.checkpoint, {.budget = options_.ledger.budget,
-                                                .session = options_.ledger.session,
-                                                .settings = SettingsText(options_),
-                                                .noise_multiplier = noise_multiplier_,
-                                                .state = step.state});
+      absl::Status written =
+          std::exchange(kept_, true) ? absl::OkStatus() : KeepPrevious(options_.checkpoint);
+      if (written.ok()) {
+        written = WriteCheckpoint(options_.checkpoint, {.budget = options_.ledger.budget,
+                                                        .session = options_.ledger.session,
+                                                        .settings = SettingsText(options_),
+                                                        .noise_multiplier = noise_multiplier_,
+                                                        .state = step.state});
+      }
       // Training goes on: a run without a checkpoint is worth more than none.
       if (!written.ok()) std::cerr << "epsledger-istdp: " << written.message() << "\n";
     }
@@ -182,6 +193,7 @@ class Observer {
   const double noise_multiplier_;
   TrainingLog& log_;
   Progress progress_;
+  bool kept_ = false;  // the checkpoint of an earlier run
   std::chrono::nanoseconds time_{0};
 };
 
@@ -205,14 +217,10 @@ int Run(CommandLine options) {
   std::cout << problem->description << "\n";
   absl::StatusOr<std::optional<Canaries>> canaries = PlantCanaries(options, *problem);
   if (!canaries.ok()) return Fail(canaries.status());
-  std::ofstream scores;
-  if (canaries->has_value()) {
-    // Opened before anything is charged.
-    scores.open(options.canaries.scores_file);
-    if (!scores) {
-      return Fail(absl::FailedPreconditionError(
-          absl::StrCat("--canary-scores: ", options.canaries.scores_file, " cannot be written")));
-    }
+  // Looked at before anything is charged.
+  for (const std::string& file : {options.canaries.scores_file, options.model}) {
+    if (file.empty()) continue;
+    if (absl::Status status = CheckCanWrite(file); !status.ok()) return Fail(status);
   }
   absl::StatusOr<TrainingState> resumed = Resume(options);
   if (!resumed.ok()) return Fail(resumed.status());
@@ -290,6 +298,12 @@ int Run(CommandLine options) {
                                               std::chrono::duration<double>(times.training),
                                           Rounding::kUp, 3),
                             "% of the time of training.\n");
+  if (outcome->result.releases == 0) {
+    std::cout
+        << "Nothing was released, so no file was written: those of an earlier run are as they "
+           "were.\n";
+    return ExitCodeOf(outcome->result);
+  }
   if (absl::Status logged = LogResult(report, outcome->result, times, *log); !logged.ok()) {
     return Fail(logged);
   }
@@ -298,14 +312,13 @@ int Run(CommandLine options) {
       return Fail(written);
     }
   }
-  if (canaries->has_value() && outcome->result.releases == 0) {
-    std::cout << "Nothing was released, so the canaries have no scores.\n";
-  } else if (canaries->has_value()) {
-    scores << CanaryScoreLines((*canaries)->is_member(), (*canaries)->scores());
-    scores.close();
-    if (!scores) {
-      return Fail(absl::DataLossError("--canary-scores: could not be written in full"));
+  if (canaries->has_value()) {
+    absl::Status written = KeepPrevious(options.canaries.scores_file);
+    if (written.ok()) {
+      written = WriteDurably(options.canaries.scores_file,
+                             CanaryScoreLines((*canaries)->is_member(), (*canaries)->scores()));
     }
+    if (!written.ok()) return Fail(written);
     std::cout << "Scores of " << options.canaries.count << " canaries are in "
               << options.canaries.scores_file
               << ", for `epsctl audit`. The model is for the audit alone.\n";

@@ -1,7 +1,6 @@
 #include "client/trainers/istdp/run_log.h"
 
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <vector>
 
@@ -9,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/trainers/istdp/evaluation.h"
+#include "client/trainers/run/result_file.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -105,11 +105,9 @@ absl::Status WriteModel(const RunReport& report, const TrainingResult& result,
   model["features"] = report.feature_names;
   model["last"] = list(result.last);
   model["averaged"] = list(result.averaged);
-  std::ofstream file(path);
-  file << model.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n"
-       << std::flush;
-  if (!file) return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be written"));
-  return absl::OkStatus();
+  if (absl::Status kept = KeepPrevious(path); !kept.ok()) return kept;
+  return WriteDurably(path,
+                      model.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace epsledger::trainers::istdp

@@ -32,7 +32,8 @@ void LogStep(const RunReport& report, const StepReport& step, TrainingLog& log);
 absl::Status LogResult(const RunReport& report, const TrainingResult& result, const RunTimes& times,
                        TrainingLog& log);
 
-// Writes the released coefficients, last and averaged, with the label, as one JSON object.
+// Writes the released coefficients, last and averaged, with the label, as one JSON object, and
+// keeps what was there as PATH.previous.
 absl::Status WriteModel(const RunReport& report, const TrainingResult& result,
                         const std::string& path);
 

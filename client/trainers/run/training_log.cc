@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "client/trainers/run/result_file.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -29,21 +31,36 @@ std::string CsvField(const Json& value) {
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
 
-absl::Status Open(const std::string& path, std::ofstream* file) {
-  if (path.empty()) return absl::OkStatus();
-  file->open(path, std::ios::trunc);
-  if (!*file) return absl::FailedPreconditionError(absl::StrCat(path, ": cannot be written"));
-  return absl::OkStatus();
+// A file that cannot be kept is not replaced: Result tells.
+void Begin(const std::string& path, std::ofstream& file) {
+  if (path.empty()) return;
+  if (KeepPrevious(path).ok()) {
+    file.open(path, std::ios::trunc);
+  } else {
+    file.setstate(std::ios::failbit);
+  }
 }
 
 }  // namespace
 
 absl::StatusOr<TrainingLog> TrainingLog::Open(const std::string& json_path,
                                               const std::string& csv_path) {
+  for (const std::string& path : {json_path, csv_path}) {
+    if (path.empty()) continue;
+    if (absl::Status status = CheckCanWrite(path); !status.ok()) return status;
+  }
   TrainingLog log;
-  if (absl::Status status = trainers::Open(json_path, &log.json_); !status.ok()) return status;
-  if (absl::Status status = trainers::Open(csv_path, &log.csv_); !status.ok()) return status;
+  log.json_path_ = json_path;
+  log.csv_path_ = csv_path;
   return log;
+}
+
+void TrainingLog::Begin() {
+  if (begun_) return;
+  begun_ = true;
+  trainers::Begin(json_path_, json_);
+  trainers::Begin(csv_path_, csv_);
+  if (!run_.empty()) WriteJson("run", run_);
 }
 
 void TrainingLog::WriteJson(const char* record, const LogFields& fields) {
@@ -55,9 +72,10 @@ void TrainingLog::WriteJson(const char* record, const LogFields& fields) {
   json_ << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
 }
 
-void TrainingLog::Run(const LogFields& fields) { WriteJson("run", fields); }
+void TrainingLog::Run(LogFields fields) { run_ = std::move(fields); }
 
 void TrainingLog::Step(const LogFields& fields) {
+  Begin();
   WriteJson("step", fields);
   if (!csv_.is_open()) return;
   const auto line = [&](const auto& text_of) {
@@ -75,8 +93,9 @@ void TrainingLog::Step(const LogFields& fields) {
 }
 
 absl::Status TrainingLog::Result(const LogFields& fields) {
+  Begin();
   WriteJson("result", fields);
-  if ((json_.is_open() && !json_) || (csv_.is_open() && !csv_)) {
+  if (!json_ || !csv_) {
     return absl::DataLossError("the training log could not be written in full");
   }
   return absl::OkStatus();

@@ -28,12 +28,15 @@ using LogFields = std::vector<std::pair<std::string, LogValue>>;
 // else. Not thread-safe.
 class TrainingLog {
  public:
-  // An empty path writes no such file; an existing file is replaced. FAILED_PRECONDITION with the
-  // path if one cannot be written.
+  // An empty path writes no such file. Nothing is written before the first Step or Result: a run
+  // that releases nothing leaves the log of an earlier run as it is. Then an existing file is
+  // replaced, and kept as PATH.previous. FAILED_PRECONDITION with the path if one cannot be
+  // written.
   static absl::StatusOr<TrainingLog> Open(const std::string& json_path,
                                           const std::string& csv_path);
 
-  void Run(const LogFields& fields);
+  // Kept until the first Step or Result.
+  void Run(LogFields fields);
   // REQUIRES: the same names in the same order every time.
   void Step(const LogFields& fields);
   // DATA_LOSS if anything of the log could not be written.
@@ -41,8 +44,13 @@ class TrainingLog {
 
  private:
   TrainingLog() = default;
+  void Begin();
   void WriteJson(const char* record, const LogFields& fields);
 
+  std::string json_path_;
+  std::string csv_path_;
+  LogFields run_;
+  bool begun_ = false;
   std::ofstream json_;
   std::ofstream csv_;
   bool csv_has_header_ = false;

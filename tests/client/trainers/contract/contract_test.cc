@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,10 @@ class TrainerContract : public TrainerFixture, public testing::WithParamInterfac
     return arguments;
   }
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string Bytes(const std::string& name) const {
+    std::ifstream file(Path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
   static bool IsFsdp() { return GetParam().name == "fsdp"; }
   static int ReleasesOf(int steps) { return steps * GetParam().releases_per_step; }
   // A charge of a killed trainer may be between its socket and the ledger: a new attempt refuses it
@@ -146,6 +151,47 @@ TEST_P(TrainerContract, ATrainerThatIsKilledPaysAgainForWhatItRepeats) {
   EXPECT_EQ(records.back()["steps"], logged + 30);
   EXPECT_GE(CountSteps(records), 30);
   EXPECT_EQ(charges(), charged + ReleasesOf(CountSteps(records)));
+}
+
+// The same command again would spend the budget on what was paid for already.
+TEST_P(TrainerContract, ARunIsNotStartedOverByMistake) {
+  CreateBudget(kWide);
+  EXPECT_EQ(Run(Arguments(10, "run.jsonl")), 0);
+  const std::string state = Bytes("state");
+  const std::string log = Bytes("run.jsonl");
+  EXPECT_EQ(Run(Arguments(10, "run.jsonl")), 1);
+  EXPECT_EQ(charges(), ReleasesOf(10));
+  EXPECT_EQ(Bytes("state"), state);
+  EXPECT_EQ(Bytes("run.jsonl"), log);
+  EXPECT_EQ(Run(Arguments(10, "run.jsonl", {"--new-attempt"})), 0);
+  EXPECT_EQ(charges(), ReleasesOf(20));
+  EXPECT_EQ(Bytes("state.previous"), state);
+  EXPECT_EQ(Bytes("run.jsonl.previous"), log);
+  EXPECT_NE(Bytes("state"), state);
+}
+
+TEST_P(TrainerContract, ARunThatReleasesNothingLeavesTheFilesOfTheOneBefore) {
+  CreateBudget(RenyiCap{.order = 2, .divergence = GetParam().more_than_ten_steps});
+  std::vector<std::string> files = {"state", "run.jsonl", "run.csv"};
+  std::vector<std::string> more = {"--log-csv", Path("run.csv")};
+  if (!IsFsdp()) {
+    files.push_back("model.json");
+    more.insert(more.end(), {"--model", Path("model.json")});
+  }
+  EXPECT_EQ(Run(Arguments(50, "run.jsonl", more)), 0);
+  ASSERT_EQ(charges(), ReleasesOf(10));
+  std::vector<std::string> before;
+  for (const std::string& file : files) before.push_back(Bytes(file));
+  for (const char* how : {"--resume", "--new-attempt"}) {
+    std::vector<std::string> again = more;
+    again.push_back(how);
+    EXPECT_EQ(Run(Arguments(50, "run.jsonl", again)), 3) << how;
+    for (size_t i = 0; i < files.size(); ++i) {
+      EXPECT_FALSE(before[i].empty()) << files[i];
+      EXPECT_EQ(Bytes(files[i]), before[i]) << files[i] << " " << how;
+    }
+  }
+  EXPECT_EQ(charges(), ReleasesOf(10));
 }
 
 // What a checkpoint holds was charged in one session, of one ledger.

@@ -43,6 +43,19 @@ TEST_F(TrainingLogTest, WritesEveryRecordAsOneJsonLineAndTheStepsAsCsv) {
   EXPECT_EQ(ReadFile(Path("csv")), "step,loss,note\r\n1,0.5,\"a,\"\"b\"\"\"\r\n2,Infinity,\r\n");
 }
 
+TEST_F(TrainingLogTest, KeepsTheLogBeforeAndReplacesItWithTheFirstStep) {
+  std::ofstream(Path("jsonl")) << "before\n";
+  absl::StatusOr<TrainingLog> log = TrainingLog::Open(Path("jsonl"), "");
+  ASSERT_TRUE(log.ok()) << log.status();
+  log->Run({{"data", std::string("a9a")}});
+  EXPECT_EQ(ReadFile(Path("jsonl")), "before\n");
+  EXPECT_EQ(ReadFile(Path("jsonl.previous")), "");
+  log->Step({{"step", int64_t{1}}});
+  EXPECT_EQ(ReadFile(Path("jsonl.previous")), "before\n");
+  EXPECT_EQ(ReadFile(Path("jsonl")),
+            "{\"record\":\"run\",\"data\":\"a9a\"}\n{\"record\":\"step\",\"step\":1}\n");
+}
+
 TEST_F(TrainingLogTest, WithoutPathsWritesNothingAndIsFine) {
   absl::StatusOr<TrainingLog> log = TrainingLog::Open("", "");
   ASSERT_TRUE(log.ok());

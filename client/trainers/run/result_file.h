@@ -1,0 +1,35 @@
+#ifndef EPSLEDGER_CLIENT_TRAINERS_RUN_RESULT_FILE_H_
+#define EPSLEDGER_CLIENT_TRAINERS_RUN_RESULT_FILE_H_
+
+// Files that a run leaves: checkpoints, models, logs, scores. What an earlier run left was paid for
+// with a budget, so that nothing here destroys it before there is something to put in its place.
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace epsledger::trainers {
+
+// OK if WriteDurably can write a file of this name. Changes no file that is there.
+// FAILED_PRECONDITION with the path otherwise.
+absl::Status CheckCanWrite(const std::string& path);
+
+// Keeps what the file holds as PATH.previous as well, in place of what was kept there. OK without
+// an effect if there is no file, or an empty one. FAILED_PRECONDITION with the path if it cannot be
+// kept: then it must not be replaced.
+absl::Status KeepPrevious(const std::string& path);
+
+// The refusal of a run that would start from zero although the checkpoint at `path` is one of its
+// session. FAILED_PRECONDITION.
+absl::Status WouldStartOver(const std::string& path, const std::string& session);
+
+// Makes `bytes` the content of the file: durable when it returns OK, and whole or as it was before
+// whenever the process or the machine stops: a file of another name beside it, fsync, rename, fsync
+// of the directory. A pipe or a device is written to as it is. FAILED_PRECONDITION with the path if
+// it cannot be written.
+absl::Status WriteDurably(const std::string& path, absl::string_view bytes);
+
+}  // namespace epsledger::trainers
+
+#endif  // EPSLEDGER_CLIENT_TRAINERS_RUN_RESULT_FILE_H_

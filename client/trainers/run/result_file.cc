@@ -54,17 +54,26 @@ absl::Status CheckCanWrite(const std::string& path) {
 
 absl::Status KeepPrevious(const std::string& path) {
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0)
+  if (stat(path.c_str(), &found) != 0) {
     return errno == ENOENT ? absl::OkStatus() : CannotWrite(path);
+  }
   if (found.st_size == 0 || IsStream(path)) return absl::OkStatus();
   const std::string previous = path + ".previous";
   // A second name for the file, by rename: PATH.previous is the old one or the new one, never none.
-  if (unlink(Unfinished(previous).c_str()) != 0 && errno != ENOENT) return CannotWrite(previous);
-  if (link(path.c_str(), Unfinished(previous).c_str()) == 0) {
-    return std::rename(Unfinished(previous).c_str(), previous.c_str()) == 0 ? absl::OkStatus()
-                                                                            : CannotWrite(previous);
+  const std::string unfinished = Unfinished(previous);
+  if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) return CannotWrite(previous);
+  if (link(path.c_str(), unfinished.c_str()) != 0) return SetAside(path);
+  return std::rename(unfinished.c_str(), previous.c_str()) == 0 ? absl::OkStatus()
+                                                                : CannotWrite(previous);
+}
+
+absl::Status SetAside(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) {
+    return errno == ENOENT ? absl::OkStatus() : CannotWrite(path);
   }
-  // A file system without second names.
+  if (found.st_size == 0 || IsStream(path)) return absl::OkStatus();
+  const std::string previous = path + ".previous";
   return std::rename(path.c_str(), previous.c_str()) == 0 ? absl::OkStatus()
                                                           : CannotWrite(previous);
 }

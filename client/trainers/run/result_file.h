@@ -20,6 +20,9 @@ absl::Status CheckCanWrite(const std::string& path);
 // kept: then it must not be replaced.
 absl::Status KeepPrevious(const std::string& path);
 
+// As KeepPrevious, and there is no file at `path` any more: for files that are written in place.
+absl::Status SetAside(const std::string& path);
+
 // The refusal of a run that would start from zero although the checkpoint at `path` is one of its
 // session. FAILED_PRECONDITION.
 absl::Status WouldStartOver(const std::string& path, const std::string& session);

@@ -34,7 +34,7 @@ std::string CsvField(const Json& value) {
 // A file that cannot be kept is not replaced: Result tells.
 void Begin(const std::string& path, std::ofstream& file) {
   if (path.empty()) return;
-  if (KeepPrevious(path).ok()) {
+  if (SetAside(path).ok()) {
     file.open(path, std::ios::trunc);
   } else {
     file.setstate(std::ios::failbit);

@@ -44,6 +44,7 @@ TEST_F(TrainingLogTest, WritesEveryRecordAsOneJsonLineAndTheStepsAsCsv) {
 }
 
 TEST_F(TrainingLogTest, KeepsTheLogBeforeAndReplacesItWithTheFirstStep) {
+  std::filesystem::remove(Path("jsonl.previous"));
   std::ofstream(Path("jsonl")) << "before\n";
   absl::StatusOr<TrainingLog> log = TrainingLog::Open(Path("jsonl"), "");
   ASSERT_TRUE(log.ok()) << log.status();

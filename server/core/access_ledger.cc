@@ -35,9 +35,13 @@ Person AccessLedger::PersonOf(const Tenant& tenant, std::string principal) const
   constexpr std::string_view kTokens = "tokens/";
   Person person{.principal = std::move(principal), .makers = {}};
   std::string_view made = person.principal;
-  while (made.substr(0, kTokens.size()) == kTokens && person.makers.size() < kMaxMakers) {
+  while (made.substr(0, kTokens.size()) == kTokens) {
     const Token* token = FindToken(tenant, made.substr(kTokens.size()));
-    if (token == nullptr || !token->created_by.has_value()) break;
+    if (token != nullptr && !token->created_by.has_value()) break;
+    if (token == nullptr || person.makers.size() == kMaxMakers) {
+      person.makers.push_back(kUnknownMaker);
+      break;
+    }
     person.makers.push_back(token->created_by->principal);
     made = token->created_by->principal;
   }

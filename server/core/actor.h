@@ -38,10 +38,13 @@ struct Actor {
 
 inline constexpr size_t kMaxActorClientBytes = 128;
 
+inline constexpr char kUnknownMaker[] = "";
+
 // Who proposes, approves or rejects, with what is known of whether two of these are one person.
 struct Person {
   std::string principal;
-  // Who made the principal's token, who made that one's, and so on, as far as it is known.
+  // Who made the principal's token, who made that one's, and so on. Ends with kUnknownMaker where
+  // the next one is not known any more, or after kMaxMakers.
   std::vector<std::string> makers;
   template <class S, class V>
   static void Fields(S& s, V&& v) {

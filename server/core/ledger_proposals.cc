@@ -144,7 +144,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
   if (!AreTwoPeople(proposer, approval.approver)) {
     return SecondPersonRequired(absl::StrFormat(
         "%s: got the approval of %s, want that of another person than %s, who proposed it: neither "
-        "the same caller, nor one whose token the other made",
+        "the same caller, nor one whose token the other made, nor one of whom it is not known any "
+        "more who made their token",
         NameOf(budget_id, approval.proposal_id), approval.approver.principal, proposer.principal));
   }
   Command proposed = command;

@@ -21,14 +21,15 @@ absl::Status MarkedPrecondition(const char* mark, std::string_view message) {
   return status;
 }
 
-bool IsMaker(const Person& maker, const Person& of) {
-  return std::find(of.makers.begin(), of.makers.end(), maker.principal) != of.makers.end();
+bool IsMadeBy(const Person& of, std::string_view maker) {
+  return std::find(of.makers.begin(), of.makers.end(), maker) != of.makers.end();
 }
 
 }  // namespace
 
 bool AreTwoPeople(const Person& a, const Person& b) {
-  return a.principal != b.principal && !IsMaker(a, b) && !IsMaker(b, a);
+  return a.principal != b.principal && !IsMadeBy(a, b.principal) && !IsMadeBy(b, a.principal) &&
+         !IsMadeBy(a, kUnknownMaker) && !IsMadeBy(b, kUnknownMaker);
 }
 
 CommandBody CommandFor(const ProposeChange& proposal) {

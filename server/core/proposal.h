@@ -34,8 +34,9 @@ inline bool HasExpired(const Proposal& proposal, int64_t now_micros) {
          proposal.asked.expire_time_micros <= now_micros;
 }
 
-// True unless the two are known to be one: the same principal, or one who made the other's token,
-// or the token with which it was made, and so on.
+// False if the two are one: the same principal, or one who made the other's token, or the token
+// with which it was made, and so on. False too if one of them has a token whose makers are not all
+// known.
 bool AreTwoPeople(const Person& a, const Person& b);
 
 // What makes the change.

@@ -109,6 +109,10 @@ TEST_F(Proposals, WhoMadeATokenIsItsHolder) {
   EXPECT_FALSE(AreTwoPeople(puppet, mallory));
   EXPECT_TRUE(AreTwoPeople(puppet, friend_of));
   EXPECT_TRUE(AreTwoPeople(mallory, friend_of));
+  // Whose maker is forgotten may be anybody's.
+  const Person forgotten{.principal = "tokens/forgotten", .makers = {"tokens/b", kUnknownMaker}};
+  EXPECT_FALSE(AreTwoPeople(mallory, forgotten));
+  EXPECT_FALSE(AreTwoPeople(forgotten, mallory));
   ASSERT_TRUE(Propose("team", "p", ProposedPhase{BudgetPhase::kClosed}, mallory).ok());
   EXPECT_TRUE(IsSecondPersonRequired(Approve("team", "p", puppet).status()));
   ASSERT_TRUE(Propose("team", "q", ProposedPhase{BudgetPhase::kClosed}, puppet).ok());
@@ -305,6 +309,31 @@ TEST_F(GuardedQuarantine, IsLiftedByOneWhereItIsNotGuarded) {
   EXPECT_FALSE(ledger_.IsInQuarantine("root"));
 }
 
+// Somebody alone makes a token with a token, and so on, until the first one is out of sight.
+TEST_F(GuardedQuarantine, ALongChainOfTokensIsNoSecondPerson) {
+  for (size_t i = 0; i < kMaxMakers + 3; ++i) {
+    std::string hash = std::to_string(i);
+    hash.resize(32, 'x');
+    const TokenSpec spec{.id = "t" + std::to_string(i),
+                         .tenant = "acme",
+                         .role = Role::kAdmin,
+                         .expire_time_micros = INT64_MAX,
+                         .secret_hash = hash};
+    const std::string by = i == 0 ? "operator" : "tokens/t" + std::to_string(i - 1);
+    ASSERT_TRUE(ledger_
+                    .Execute({CreateToken{.spec = spec}}, ++now_, Actor{.principal = by},
+                             [](const Entry&) { return absl::OkStatus(); })
+                    .ok());
+  }
+  const auto person = [&](size_t i) {
+    return ledger_.PersonOf({"acme"}, "tokens/t" + std::to_string(i));
+  };
+  EXPECT_EQ(person(kMaxMakers + 2).makers.size(), kMaxMakers + 1);
+  EXPECT_FALSE(AreTwoPeople(person(0), person(kMaxMakers + 2)));
+  EXPECT_FALSE(AreTwoPeople(person(kMaxMakers + 2), {.principal = "alice", .makers = {}}));
+  EXPECT_TRUE(AreTwoPeople(person(2), {.principal = "alice", .makers = {}}));
+}
+
 TEST_F(GuardedQuarantine, ATokenSaysWhoMadeItAsFarAsIsKnown) {
   const auto make = [&](const std::string& id, const std::string& by) {
     TokenSpec spec{.id = id,
@@ -320,7 +349,7 @@ TEST_F(GuardedQuarantine, ATokenSaysWhoMadeItAsFarAsIsKnown) {
   ASSERT_TRUE(make("a", "operator") && make("b", "tokens/a") && make("c", "tokens/b"));
   EXPECT_THAT(ledger_.PersonOf({"acme"}, "tokens/c").makers,
               ElementsAre("tokens/b", "tokens/a", "operator"));
-  EXPECT_THAT(ledger_.PersonOf({"rival"}, "tokens/c").makers, ElementsAre());
+  EXPECT_THAT(ledger_.PersonOf({"rival"}, "tokens/c").makers, ElementsAre(kUnknownMaker));
   EXPECT_THAT(ledger_.PersonOf({"acme"}, "a certificate").makers, ElementsAre());
 }
 

@@ -156,6 +156,9 @@ absl::StatusOr<bool> OthersCanReach(const Flags& flags, const char* flag,
                                     const std::vector<std::string>& addresses) {
   bool others = false;
   for (const std::string& address : addresses) {
+    if (address.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(flag, ": got \"\", want HOST:PORT"));
+    }
     if (IsLocalAddress(address)) continue;
     others = true;
     if (!flags.server.tls_certificate_file.empty() || flags.server.insecure_plaintext) continue;

@@ -77,7 +77,7 @@ class Invocation {
   void set_exit_code(ExitCode code) { exit_code_ = code; }
 
   // Calls the method and returns the answer, or Fails and returns nothing.
-  template <class Stub, class Request, typename Response>
+  template <class Stub, class Request, class Response>
   std::unique_ptr<Response> Call(Stub& (Connection::*service)(),
                                  grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                               Response*),

@@ -32,7 +32,7 @@ class Connection {
   static absl::StatusOr<std::shared_ptr<Connection>> Open(const ClientOptions& options);
 
   // One try of `(stub.*method)(request)`.
-  template <class Stub, class Request, typename Response>
+  template <class Stub, class Request, class Response>
   static absl::Status TryOnce(
       Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
       const Request& request, Response* response, std::chrono::nanoseconds timeout) {
@@ -42,7 +42,7 @@ class Connection {
   }
 
   // Tries until the outcome is definite. For reads, and for writes whose repetition is harmless.
-  template <class Stub, class Request, typename Response>
+  template <class Stub, class Request, class Response>
   absl::StatusOr<Response> Call(Stub& stub,
                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                              Response*),

@@ -143,9 +143,10 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
   const Person& proposer = (*proposal)->asked.proposer;
   if (!AreTwoPeople(proposer, approval.approver)) {
     return SecondPersonRequired(absl::StrFormat(
-        "%s: got the approval of %s, want that of another person than %s, who proposed it: neither "
-        "the same caller, nor one whose token the other made, nor one of whom it is not known any "
-        "more who made their token",
+        "%s: got the approval of %s, want that of another person than %s, who proposed it. One of "
+        "two "
+        "tokens that made the other is no other person, nor is a token whose makers are not all "
+        "known any more",
         NameOf(budget_id, approval.proposal_id), approval.approver.principal, proposer.principal));
   }
   Command proposed = command;

@@ -48,7 +48,7 @@ inline constexpr int64_t kMaxPendingProposalsOfOne = 20;
 inline constexpr size_t kMaxResolvedProposals = 100;
 // A proposal waits so long at most.
 inline constexpr int64_t kMaxProposalLifeMicros = int64_t{90} * 24 * 60 * 60 * 1'000'000;
-// Makers of a token that are followed up. Who comes after more of them is nobody's second person.
+// Makers of a token that are followed up. A token with more of them approves nothing.
 inline constexpr size_t kMaxMakers = 32;
 inline constexpr int64_t kMaxLibraryBytes = 64;
 inline constexpr int64_t kMaxLabels = 64;

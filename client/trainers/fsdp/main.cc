@@ -255,10 +255,9 @@ int Run(CommandLine options) {
       .feature_seconds = records->feature_seconds};
   Progress progress(report, *network);
   absl::Status checkpointed;
-  bool kept = false;  // the checkpoint of an earlier run
+  PreviousKeeper previous(options.resume);
   const auto write_checkpoint = [&](const TrainingState& reached) {
-    absl::Status written =
-        std::exchange(kept, true) ? absl::OkStatus() : KeepPrevious(options.checkpoint);
+    absl::Status written = previous.Keep(options.checkpoint);
     if (written.ok()) written = WriteStateFile(options.checkpoint, *network, identity, reached);
     checkpointed.Update(written);
   };

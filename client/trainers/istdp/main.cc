@@ -161,13 +161,13 @@ class Observer {
         report_(report),
         noise_multiplier_(noise_multiplier),
         log_(log),
-        progress_(report) {}
+        progress_(report),
+        previous_(options.resume) {}
 
   void Observe(const StepReport& step) {
     const auto start = std::chrono::steady_clock::now();
     if (!options_.checkpoint.empty() && step.step % options_.checkpoint_every == 0) {
-      absl::Status written =
-          std::exchange(kept_, true) ? absl::OkStatus() : KeepPrevious(options_.checkpoint);
+      absl::Status written = previous_.Keep(options_.checkpoint);
       if (written.ok()) {
         written = WriteCheckpoint(options_.checkpoint, {.budget = options_.ledger.budget,
                                                         .session = options_.ledger.session,
@@ -193,7 +193,7 @@ class Observer {
   const double noise_multiplier_;
   TrainingLog& log_;
   Progress progress_;
-  bool kept_ = false;  // the checkpoint of an earlier run
+  PreviousKeeper previous_;
   std::chrono::nanoseconds time_{0};
 };
 

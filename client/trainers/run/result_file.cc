@@ -67,6 +67,13 @@ absl::Status KeepPrevious(const std::string& path) {
                                                                 : CannotWrite(previous);
 }
 
+absl::Status PreviousKeeper::Keep(const std::string& path) {
+  if (done_) return absl::OkStatus();
+  absl::Status kept = KeepPrevious(path);
+  done_ = kept.ok();
+  return kept;
+}
+
 absl::Status SetAside(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) {

@@ -20,6 +20,20 @@ absl::Status CheckCanWrite(const std::string& path);
 // kept: then it must not be replaced.
 absl::Status KeepPrevious(const std::string& path);
 
+// Keeps, once in a run, what an earlier run left in a file that this one writes again and again.
+class PreviousKeeper {
+ public:
+  // `continues`: the file is this run's own, which continues from it, and is not kept: the file of
+  // the run before stays at PATH.previous.
+  explicit PreviousKeeper(bool continues) : done_(continues) {}
+
+  // KeepPrevious, until it was OK once. The file must not be replaced before that.
+  absl::Status Keep(const std::string& path);
+
+ private:
+  bool done_;
+};
+
 // As KeepPrevious, and there is no file at `path` any more: for files that are written in place.
 absl::Status SetAside(const std::string& path);
 

@@ -168,6 +168,21 @@ TEST_P(TrainerContract, ARunIsNotStartedOverByMistake) {
   EXPECT_EQ(Bytes("state.previous"), state);
   EXPECT_EQ(Bytes("run.jsonl.previous"), log);
   EXPECT_NE(Bytes("state"), state);
+  // A run that continues replaces its own checkpoint, and what was kept stays.
+  EXPECT_EQ(Run(Arguments(20, "run-2.jsonl", {"--resume"})), 0);
+  EXPECT_EQ(charges(), ReleasesOf(30));
+  EXPECT_EQ(Bytes("state.previous"), state);
+}
+
+TEST_P(TrainerContract, ACheckpointThatCannotBeKeptIsNotReplaced) {
+  CreateBudget(kWide);
+  EXPECT_EQ(Run(Arguments(10, "run.jsonl")), 0);
+  const std::string state = Bytes("state");
+  std::filesystem::create_directory(Path("state.previous"));
+  // Three checkpoints: each is to find that there is no place for the one before.
+  Run(Arguments(15, "run-2.jsonl", {"--new-attempt"}));
+  EXPECT_EQ(charges(), ReleasesOf(25));
+  EXPECT_EQ(Bytes("state"), state);
 }
 
 TEST_P(TrainerContract, ARunThatReleasesNothingLeavesTheFilesOfTheOneBefore) {

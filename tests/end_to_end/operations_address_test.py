@@ -45,10 +45,11 @@ class OperationsAddressTest(unittest.TestCase):
         self.assertIn("--operations-listen: 0.0.0.0:0 can be reached by others and would speak plaintext", run.stderr)
 
     def test_an_address_of_nothing_is_named(self):
-        for flag in ("--http-listen", "--operations-listen"):
+        for flag in ("--listen", "--http-listen", "--operations-listen"):
+            listen = () if flag == "--listen" else ("--listen", "127.0.0.1:0")
             run = subprocess.run(
-                [os.path.join(self.build, "server", "epsledgerd"), "--data-dir", "/nonexistent/epsledger", "--listen",
-                 "127.0.0.1:0", flag, ""], capture_output=True, text=True, timeout=60)
+                [os.path.join(self.build, "server", "epsledgerd"), "--data-dir", "/nonexistent/epsledger", *listen,
+                 flag, ""], capture_output=True, text=True, timeout=60)
             self.assertEqual(run.returncode, 1)
             self.assertIn(flag + ': got "", want HOST:PORT', run.stderr)
 

@@ -61,6 +61,11 @@ absl::Status CheckOptions(const ServerOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrCat("--server-name: want at most ", kMaxNameBytes, " bytes of printable text"));
   }
+  for (const std::string& address : options.addresses) {
+    if (address.empty()) {
+      return absl::InvalidArgumentError("--listen: got \"\", want HOST:PORT or unix:PATH");
+    }
+  }
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty()) {
     return absl::InvalidArgumentError("a TLS certificate and its key go together: give both");
   }

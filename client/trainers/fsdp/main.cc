@@ -168,6 +168,9 @@ int Run(CommandLine options) {
     training.quantile->indicator_noise = training.expected_batch_size * kQuantileNoiseShare;
   }
   TrainingState state = InitialState(*network, training);
+  if (!options.checkpoint.empty()) {
+    if (absl::Status status = CheckCanWrite(options.checkpoint); !status.ok()) return Fail(status);
+  }
   if (!options.checkpoint.empty() && !options.resume && !options.new_attempt) {
     const absl::StatusOr<RunIdentity> found = ReadIdentity(options.checkpoint);
     if (found.ok() && found->budget == options.ledger.budget &&

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/trainers/network/checkpoint.h"
+#include "client/trainers/run/ledger_flags.h"
 #include "client/trainers/run/result_file.h"
 
 namespace epsledger::trainers::fsdp {
@@ -131,7 +132,8 @@ absl::StatusOr<RunIdentity> TakeIdentity(Reader& reader) {
   if (reader.status().ok() && version != kVersion) {
     return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
   }
-  RunIdentity identity{.budget = std::string(reader.TakeText("budget")),
+  // Release 0.1 kept the name as it was given.
+  RunIdentity identity{.budget = BudgetId(std::string(reader.TakeText("budget"))),
                        .session = std::string(reader.TakeText("session")),
                        .settings = std::string(reader.TakeText("settings")),
                        .noise_multiplier = reader.TakeNumber("noise_multiplier")};

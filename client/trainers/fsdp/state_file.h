@@ -14,7 +14,7 @@ namespace epsledger::trainers::fsdp {
 // The run that a state is of. Its releases are in the state, and charged in this session alone: in
 // another one they would be shown as proven without having been counted.
 struct RunIdentity {
-  std::string budget;
+  std::string budget;  // its id
   std::string session;
   std::string settings;  // SettingsText of its command line
   double noise_multiplier = 0;

@@ -47,6 +47,8 @@ int Fail(const absl::Status& status) {
 absl::StatusOr<TrainingState> Resume(CommandLine& options) {
   if (options.checkpoint.empty() || options.new_attempt) return TrainingState();
   absl::StatusOr<Checkpoint> checkpoint = ReadCheckpoint(options.checkpoint);
+  // Release 0.1 kept the name as it was given.
+  if (checkpoint.ok()) checkpoint->budget = BudgetId(checkpoint->budget);
   if (!options.resume) {
     if (checkpoint.ok() && checkpoint->budget == options.ledger.budget &&
         checkpoint->session == options.ledger.session) {
@@ -218,7 +220,8 @@ int Run(CommandLine options) {
   absl::StatusOr<std::optional<Canaries>> canaries = PlantCanaries(options, *problem);
   if (!canaries.ok()) return Fail(canaries.status());
   // Looked at before anything is charged.
-  for (const std::string& file : {options.canaries.scores_file, options.model}) {
+  for (const std::string& file :
+       {options.canaries.scores_file, options.model, options.checkpoint}) {
     if (file.empty()) continue;
     if (absl::Status status = CheckCanWrite(file); !status.ok()) return Fail(status);
   }

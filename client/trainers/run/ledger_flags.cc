@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -120,6 +121,7 @@ void LedgerFlags::AddTo(CLI::App& app) {
 }
 
 absl::Status LedgerFlags::Complete(const std::string& program) {
+  budget = BudgetId(budget);
   client.tls.enabled = !client.tls.ca_file.empty() || !client.tls.certificate_file.empty() ||
                        !client.tls.key_file.empty();
   if (const char* secret = std::getenv("EPSLEDGER_TOKEN")) client.token = secret;
@@ -131,6 +133,11 @@ absl::Status LedgerFlags::Complete(const std::string& program) {
   if (session.empty()) session = MakeSessionId(program);
   if (declared || max_steps == 0) max_steps = declared ? steps : 2 * steps;
   return absl::OkStatus();
+}
+
+std::string BudgetId(const std::string& name_or_id) {
+  constexpr std::string_view kBudgets = "budgets/";
+  return name_or_id.starts_with(kBudgets) ? name_or_id.substr(kBudgets.size()) : name_or_id;
 }
 
 double ReportDelta(const LedgerFlags& flags, const Budget& budget) {

@@ -20,7 +20,7 @@ namespace epsledger::trainers {
 struct LedgerFlags {
   ClientOptions client;
   std::string token_file;
-  std::string budget;
+  std::string budget;   // its id, after Complete
   std::string session;  // made up and unique if not given
 
   // How many steps the noise is chosen for, and after how many training stops by itself.
@@ -37,10 +37,14 @@ struct LedgerFlags {
   // Adds all flags; *this must outlive the parsing.
   void AddTo(CLI::App& app);
 
-  // Completes what parsing left open: TLS, the token, a session id "PROGRAM-TIME-RANDOM", the step
-  // limit. INVALID_ARGUMENT or NOT_FOUND if the token file cannot be used.
+  // Completes what parsing left open: the budget's id from "budgets/ID", TLS, the token, a session
+  // id "PROGRAM-TIME-RANDOM", the step limit. INVALID_ARGUMENT or NOT_FOUND if the token file
+  // cannot be used.
   absl::Status Complete(const std::string& program);
 };
+
+// "adult" of "adult" and of "budgets/adult".
+std::string BudgetId(const std::string& name_or_id);
 
 // The delta of reports: as given, else that of the budget's cap, else 1e-5.
 double ReportDelta(const LedgerFlags& flags, const Budget& budget);

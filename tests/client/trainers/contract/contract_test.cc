@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -160,6 +161,8 @@ TEST_P(TrainerContract, ARunIsNotStartedOverByMistake) {
   const std::string state = Bytes("state");
   const std::string log = Bytes("run.jsonl");
   EXPECT_EQ(Run(Arguments(10, "run.jsonl")), 1);
+  budget_ = "budgets/adult";  // the same one
+  EXPECT_EQ(Run(Arguments(10, "run.jsonl")), 1);
   EXPECT_EQ(charges(), ReleasesOf(10));
   EXPECT_EQ(Bytes("state"), state);
   EXPECT_EQ(Bytes("run.jsonl"), log);
@@ -172,6 +175,23 @@ TEST_P(TrainerContract, ARunIsNotStartedOverByMistake) {
   EXPECT_EQ(Run(Arguments(20, "run-2.jsonl", {"--resume"})), 0);
   EXPECT_EQ(charges(), ReleasesOf(30));
   EXPECT_EQ(Bytes("state.previous"), state);
+}
+
+TEST_P(TrainerContract, AFileThatCannotBeWrittenIsFoundBeforeACharge) {
+  CreateBudget(kWide);
+  for (const char* flag : {"--checkpoint", "--log-json", "--log-csv"}) {
+    std::vector<std::string> arguments = Arguments(10, "run.jsonl");
+    std::erase_if(arguments, [&](const std::string& a) {
+      return a == "--log-json" || a == Path("run.jsonl");
+    });
+    if (std::string(flag) == "--checkpoint") {
+      *std::find(arguments.begin(), arguments.end(), Path("state")) = Path("none/state");
+    } else {
+      arguments.insert(arguments.end(), {flag, Path("none/log")});
+    }
+    EXPECT_EQ(Run(arguments), 1) << flag;
+  }
+  EXPECT_EQ(charges(), 0);
 }
 
 TEST_P(TrainerContract, ACheckpointThatCannotBeKeptIsNotReplaced) {

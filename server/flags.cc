@@ -137,6 +137,13 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->envname("EPSLEDGERD_CALLER_CHANGES_PER_SECOND")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--tenant-read-bytes-per-second",
+                 flags.server.quotas.read_bytes_per_second_of_tenant,
+                 "Bytes of answers to reads, watches and exports of one tenant in the long run, as "
+                 "many at once as in a second; 0: no bound")
+      ->envname("EPSLEDGERD_TENANT_READ_BYTES_PER_SECOND")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--peer-connections-per-second", flags.server.peer_connections_per_second,
                  "Connections that one address may open to a port in the long run, as many at once "
                  "as in ten seconds, 1,024 at least; 0: 100 with TLS, 1,000 without")

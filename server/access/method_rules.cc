@@ -13,6 +13,8 @@ using core::Role;
 
 constexpr std::string_view kPackage = "epsledger.v1.";
 
+constexpr bool kOneRow = true;  // MethodRule::is_of_one_row
+
 // A method that is missing here is denied.
 constexpr MethodRule kMethodRules[] = {
     {"AccessService.CreateToken", Role::kAdmin, Subject::kTenant},
@@ -52,15 +54,15 @@ constexpr MethodRule kMethodRules[] = {
     {"BudgetService.GetBudgetActivity", Role::kViewer, Subject::kNamed},
     {"BudgetService.WatchBudget", Role::kViewer, Subject::kNamed},
 
-    {"ChargeService.Charge", Role::kTrainer, Subject::kNamed},
+    {"ChargeService.Charge", Role::kTrainer, Subject::kNamed, kOneRow},
     {"ChargeService.BatchCharge", Role::kTrainer, Subject::kNamed},
-    {"ChargeService.PreviewCharge", Role::kViewer, Subject::kNamed},
-    {"ChargeService.GetCharge", Role::kViewer, Subject::kNamed},
+    {"ChargeService.PreviewCharge", Role::kViewer, Subject::kNamed, kOneRow},
+    {"ChargeService.GetCharge", Role::kViewer, Subject::kNamed, kOneRow},
     {"ChargeService.ListCharges", Role::kViewer, Subject::kNamed},
     {"ChargeService.ListRefusals", Role::kViewer, Subject::kNamed},
     {"ChargeService.StreamCharges", Role::kTrainer, Subject::kNamed},
-    {"ChargeService.AcquireLease", Role::kTrainer, Subject::kNamed},
-    {"ChargeService.SettleLease", Role::kTrainer, Subject::kNamed},
+    {"ChargeService.AcquireLease", Role::kTrainer, Subject::kNamed, kOneRow},
+    {"ChargeService.SettleLease", Role::kTrainer, Subject::kNamed, kOneRow},
 
     {"ProposalService.CreateProposal", Role::kTrainer, Subject::kNamed},
     {"ProposalService.GetProposal", Role::kViewer, Subject::kNamed},
@@ -73,7 +75,7 @@ constexpr MethodRule kMethodRules[] = {
     {"SessionService.CreateSession", Role::kTrainer, Subject::kNamed},
     {"SessionService.GetSession", Role::kViewer, Subject::kNamed},
     {"SessionService.ListSessions", Role::kViewer, Subject::kNamed},
-    {"SessionService.OpenAttempt", Role::kTrainer, Subject::kNamed},
+    {"SessionService.OpenAttempt", Role::kTrainer, Subject::kNamed, kOneRow},
     {"SessionService.GetSessionGuarantees", Role::kViewer, Subject::kNamed},
     {"SessionService.GetSessionHistory", Role::kViewer, Subject::kNamed},
     {"SessionService.GetSessionPrivacyProfile", Role::kViewer, Subject::kNamed},

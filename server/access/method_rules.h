@@ -30,6 +30,12 @@ struct MethodRule {
   std::string_view method;  // below "epsledger.v1.": "BudgetService.GetBudget"
   core::Role least;         // role that may call it
   Subject subject;
+  // Its answer tells of one charge or attempt, whatever is stored: kilobytes at most.
+  bool is_of_one_row = false;
+  // It changes nothing, and its answer may be as large as what is stored.
+  bool IsRead() const {
+    return least == core::Role::kViewer && subject != Subject::kCaller && !is_of_one_row;
+  }
 };
 
 // The rule of a method, by its full name, "epsledger.v1.BudgetService.GetBudget". Nullptr for a

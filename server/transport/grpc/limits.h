@@ -52,12 +52,16 @@ inline constexpr absl::Duration kMaxWriteDuration = absl::Seconds(60);
 // ledger commits at once. Reading stops at either, and the client with it: HTTP/2 flow control.
 inline constexpr size_t kMaxStreamWindow = 256;
 inline constexpr size_t kMaxStreamWindowBytes = 4 << 20;
-// What a watch reads at a time on the ledger's thread, and holds: an entry takes microseconds.
+// What a watch reads at a time on the ledger's thread, and holds: a usual entry takes microseconds,
+// a message of 32 KiB a millisecond.
 inline constexpr int64_t kWatchPageEntries = 128;
-inline constexpr size_t kWatchPageBytes = 256 << 10;
+inline constexpr size_t kWatchPageBytes = 32 << 10;
 // Watches that read between two commits. The others wait for their turn, so that charges are held
 // up by so many pages at most, however many watch.
 inline constexpr int kMaxWatchReads = 4;
+// What it counts for, of the bytes that a tenant reads a second, to open a stream of what is
+// stored: making and sending as much takes as long.
+inline constexpr size_t kBytesOfAnOpening = 8 << 10;
 // How often the caller of an open stream is looked up again.
 inline constexpr absl::Duration kReadmissionInterval = absl::Seconds(1);
 // How often a watch tells of nothing but its position.

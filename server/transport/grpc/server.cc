@@ -13,6 +13,7 @@
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/stubs/logging.h"
 #include "prometheus/counter.h"
+#include "server/access/method_rules.h"
 #include "server/statement/signing_key.h"
 #include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/handlers/service_handlers.h"
@@ -91,16 +92,6 @@ bool OthersCanReach(const ServerOptions& options) {
          !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
-// The methods whose answers tell of one charge or attempt.
-bool IsOfOneRow(absl::string_view full_name) {
-  for (const char* name :
-       {"ChargeService.Charge", "ChargeService.PreviewCharge", "ChargeService.GetCharge",
-        "ChargeService.AcquireLease", "ChargeService.SettleLease", "SessionService.OpenAttempt"}) {
-    if (absl::EndsWith(full_name, name)) return true;
-  }
-  return false;
-}
-
 // Every method of the services, and those that strangers may call.
 std::map<std::string, wire::Method, std::less<>> WireMethods(const ServiceMethods& methods,
                                                              bool reflection) {
@@ -112,6 +103,7 @@ std::map<std::string, wire::Method, std::less<>> WireMethods(const ServiceMethod
     for (int m = 0; m < service->method_count(); ++m) {
       const google::protobuf::MethodDescriptor& method = *service->method(m);
       const std::string full_name = absl::StrCat(name, ".", method.name());
+      const access::MethodRule* rule = access::FindMethodRule(full_name);
       found[absl::StrCat("/", name, "/", method.name())] = {
           .full_name = full_name,
           .unary = methods.FindUnary(full_name),
@@ -119,7 +111,8 @@ std::map<std::string, wire::Method, std::less<>> WireMethods(const ServiceMethod
           .takes_stream = method.client_streaming(),
           .is_open = is_open,
           .max_request_bytes = is_open ? wire::kMaxOpenRequestBytes : kMaxRequestBytes,
-          .usual_answer_bytes = IsOfOneRow(full_name) ? kMaxRowBytes : kMaxPageBytes};
+          .usual_answer_bytes =
+              rule != nullptr && rule->is_of_one_row ? kMaxRowBytes : kMaxPageBytes};
     }
   };
   for (const std::string& name : ServiceNames()) add(name, name, false);
@@ -167,8 +160,10 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
               .Help("Changes of TLS files that were left alone: the certificate before stays.")
               .Register(*registry_)
               .Add({})),
-      open_calls_(admission_, metrics_, kMaxOpenCalls, kMaxOpenRequestBytes, access_log_),
-      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, kMaxOpenStreams,
+      read_rate_(std::make_shared<ReadRate>(options.quotas.read_bytes_per_second_of_tenant)),
+      open_calls_(admission_, metrics_, read_rate_, kMaxOpenCalls, kMaxOpenRequestBytes,
+                  access_log_),
+      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, read_rate_, kMaxOpenStreams,
                                                 std::numeric_limits<size_t>::max(), access_log_)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)),

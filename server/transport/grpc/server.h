@@ -26,6 +26,7 @@
 #include "server/transport/grpc/calls/open_calls.h"
 #include "server/transport/grpc/calls/pricing_ledger.h"
 #include "server/transport/grpc/calls/quota_ledger.h"
+#include "server/transport/grpc/calls/read_rate.h"
 #include "server/transport/grpc/calls/service_methods.h"
 #include "server/transport/grpc/calls/steady_time.h"
 #include "server/transport/grpc/standard/health_service.h"
@@ -124,6 +125,7 @@ class Server {
   const std::shared_ptr<prometheus::Registry> registry_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   prometheus::Counter& reload_failures_;  // of registry_
+  const std::shared_ptr<ReadRate> read_rate_;
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;

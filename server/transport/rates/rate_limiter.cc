@@ -10,14 +10,6 @@ double RateLimiter::LeftAt(const Allowance& allowance, Clock::time_point now) co
   return std::min(limits_.burst, allowance.left + limits_.per_second * std::max(0.0, seconds));
 }
 
-bool RateLimiter::TakeOf(Allowance& allowance, Clock::time_point now, double amount) const {
-  allowance.left = LeftAt(allowance, now);
-  allowance.time = now;
-  if (allowance.left < std::min(amount, limits_.burst)) return false;
-  allowance.left -= amount;
-  return true;
-}
-
 void RateLimiter::ForgetIdle(Clock::time_point now) {
   if (now < forget_time_) return;
   const std::chrono::duration<double> fill(limits_.burst / limits_.per_second);
@@ -27,13 +19,33 @@ void RateLimiter::ForgetIdle(Clock::time_point now) {
   }
 }
 
-bool RateLimiter::Take(const std::string& key, Clock::time_point now, double amount) {
+RateLimiter::Allowance& RateLimiter::AllowanceOf(const std::string& key, Clock::time_point now) {
   auto known = of_key_.find(key);
   if (known == of_key_.end() && of_key_.size() >= limits_.keys) ForgetIdle(now);
   if (known == of_key_.end() && of_key_.size() < limits_.keys) {
     known = of_key_.emplace(key, Allowance{.left = limits_.burst, .time = now}).first;
   }
-  return TakeOf(known == of_key_.end() ? of_others_ : known->second, now, amount);
+  Allowance& allowance = known == of_key_.end() ? of_others_ : known->second;
+  allowance.left = LeftAt(allowance, now);
+  allowance.time = now;
+  return allowance;
+}
+
+bool RateLimiter::Take(const std::string& key, Clock::time_point now, double amount) {
+  Allowance& allowance = AllowanceOf(key, now);
+  if (allowance.left < std::min(amount, limits_.burst)) return false;
+  allowance.left -= amount;
+  return true;
+}
+
+void RateLimiter::Count(const std::string& key, Clock::time_point now, double amount) {
+  AllowanceOf(key, now).left -= amount;
+}
+
+bool RateLimiter::HasPaid(const std::string& key, Clock::time_point now) const {
+  const auto known = of_key_.find(key);
+  if (known != of_key_.end()) return LeftAt(known->second, now) >= 0;
+  return of_key_.size() < limits_.keys || LeftAt(of_others_, now) >= 0;
 }
 
 }  // namespace epsledger::transport

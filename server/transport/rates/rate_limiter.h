@@ -28,6 +28,11 @@ class RateLimiter {
   // where the allowance is whole, and is paid off afterwards. REQUIRES: `now` never goes back,
   // amount > 0. Cost: O(1), and O(keys) at most once in the time in which an allowance fills.
   bool Take(const std::string& key, Clock::time_point now, double amount = 1);
+  // Counts what `key` has taken already, be it more than is left: that is paid off afterwards.
+  // REQUIRES and cost as Take.
+  void Count(const std::string& key, Clock::time_point now, double amount);
+  // True if `key` has paid off all that it took. Cost: O(1). REQUIRES: as Take.
+  bool HasPaid(const std::string& key, Clock::time_point now) const;
 
  private:
   struct Allowance {
@@ -35,7 +40,8 @@ class RateLimiter {
     Clock::time_point time;  // at which `left` was
   };
 
-  bool TakeOf(Allowance& allowance, Clock::time_point now, double amount) const;
+  // Of `key` if it is remembered, otherwise that of the others, as it is at `now`.
+  Allowance& AllowanceOf(const std::string& key, Clock::time_point now);
   double LeftAt(const Allowance& allowance, Clock::time_point now) const;
   // Forgets keys whose allowance is whole again: they are as those that never came.
   void ForgetIdle(Clock::time_point now);

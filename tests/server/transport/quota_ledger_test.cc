@@ -106,5 +106,56 @@ TEST_F(Rates, ATenantAndEachOfItsCallersChangeSoMuch) {
   EXPECT_EQ(info.response.quotas().open_streams(), 1024);
 }
 
+// A byte a second: what was read once is not paid off while the test runs.
+class SlowReads : public TokenServer {
+ protected:
+  SlowReads()
+      : TokenServer(
+            {.addresses = {"127.0.0.1:0"}, .quotas = {.read_bytes_per_second_of_tenant = 1}}) {}
+};
+
+TEST_F(SlowReads, ATenantThatReadTooMuchIsToldWhenToReadAgainAndStillCharges) {
+  const Caller reader = As(MakeToken("acme", core::Role::kViewer));
+  const Caller trainer = As(MakeToken("acme", core::Role::kAdmin));
+  const Caller other = As(MakeToken("other", core::Role::kAdmin));
+  MakeBudget(trainer, "b", "", "zcdp { rho: 9 }");
+  MakeSession(trainer, "b");
+  MakeBudget(other, "b");
+  const std::string budget = "name: 'budgets/b'";
+  ASSERT_TRUE(reader.Call<v1::Budget>("BudgetService.GetBudget", budget).ok());
+  for (const Caller& caller : {reader, trainer}) {  // whoever of the tenant
+    const auto refused = caller.Call<v1::Budget>("BudgetService.GetBudget", budget);
+    EXPECT_EQ(refused.code(), grpc::StatusCode::UNAVAILABLE);
+    EXPECT_EQ(ReasonIn(refused.status), "OVERLOADED");
+    EXPECT_THAT(refused.status.error_message(), HasSubstr("reads more bytes a second"));
+    google::rpc::RetryInfo retry;
+    EXPECT_TRUE(FindDetail(refused.status, &retry));
+  }
+  // Charges, what is known of one, changes, and who one is are no reads.
+  for (const char* id : {"c1", "c2"}) {
+    const auto charge = trainer.Call<v1::Charge>(
+        "ChargeService.Charge",
+        std::string("attempt: 'budgets/b/sessions/s/attempts/1' charge_id: '") + id +
+            "' event { gaussian { noise_multiplier: 9 } } count: 1");
+    EXPECT_TRUE(charge.ok()) << charge.status.error_message();
+  }
+  EXPECT_TRUE(trainer
+                  .Call<v1::Charge>("ChargeService.GetCharge",
+                                    "name: 'budgets/b/sessions/s/attempts/1/charges/c1'")
+                  .ok());
+  EXPECT_TRUE(trainer.Call<v1::Budget>("BudgetService.FreezeBudget", budget + " reason: 'x'").ok());
+  const auto info = reader.Call<v1::ServerInfo>("ServerService.GetServerInfo", "");
+  ASSERT_TRUE(info.ok()) << info.status.error_message();
+  EXPECT_EQ(info.response.quotas().read_bytes_per_second(), 1);
+  // Another tenant has its own.
+  EXPECT_TRUE(other.Call<v1::Budget>("BudgetService.GetBudget", budget).ok());
+}
+
+TEST(ReadRate, NoBoundIsNoBound) {
+  ReadRate rate(0);
+  rate.Count({"a"}, size_t{1} << 40);
+  EXPECT_TRUE(rate.MayRead({"a"}));
+}
+
 }  // namespace
 }  // namespace epsledger::transport

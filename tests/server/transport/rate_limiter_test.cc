@@ -45,6 +45,24 @@ TEST(RateLimiter, MoreThanTheBurstIsPaidOffAfterwards) {
   EXPECT_EQ(Taken(rates, "a", whole + milliseconds(3'300)), 1);
 }
 
+// What is known only when it was taken: how large an answer is.
+TEST(RateLimiter, WhatIsCountedAfterwardsIsPaidOffToo) {
+  RateLimiter rates({.burst = 10, .per_second = 5});
+  EXPECT_TRUE(rates.HasPaid("a", kStart));
+  rates.Count("a", kStart, 10);
+  EXPECT_TRUE(rates.HasPaid("a", kStart));
+  rates.Count("a", kStart, 20);
+  EXPECT_FALSE(rates.HasPaid("a", kStart + milliseconds(3'990)));
+  EXPECT_TRUE(rates.HasPaid("a", kStart + milliseconds(4'010)));
+  EXPECT_TRUE(rates.HasPaid("b", kStart));
+  // Of who is not remembered: what all such took.
+  RateLimiter few({.burst = 10, .per_second = 1, .keys = 1});
+  few.Count("a", kStart, 1);
+  few.Count("b", kStart, 15);
+  EXPECT_TRUE(few.HasPaid("a", kStart));
+  EXPECT_FALSE(few.HasPaid("c", kStart));
+}
+
 TEST(RateLimiter, ManyNeedABoundedMemoryAndThoseBeyondShare) {
   RateLimiter rates({.burst = 10, .per_second = 1, .keys = 50});
   int taken = 0;

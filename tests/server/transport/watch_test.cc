@@ -377,5 +377,48 @@ TEST(Watch, CancelledWatchesLetTheServerGo) {
   EXPECT_TRUE(server.client.Charge("budgets/c/sessions/s/attempts/1", "a", kOneEpsilon, 1).ok());
 }
 
+// Streams of what is stored give way where the tenant reads more than it may: all of it comes, in
+// its time.
+TEST(ReadRateOfStreams, AWatchAndAnExportTakeAtLeastTheTimeThatTheirBytesMay) {
+  constexpr double kBytesPerSecond = 60'000;
+  TestServer server({.addresses = {"127.0.0.1:0"},
+                     .quotas = {.read_bytes_per_second_of_tenant = kBytesPerSecond}});
+  server.client.MakeSession("zcdp { rho: 1e9 }");
+  constexpr int64_t kCharges = 3 * kWatchPageEntries;
+  for (int64_t i = 0; i < kCharges; ++i) {
+    ASSERT_TRUE(
+        server.client
+            .Charge(kAttempt, "c" + std::to_string(i), "gaussian { noise_multiplier: 9 }", 1)
+            .ok());
+  }
+  const int64_t head = HeadOf(server.client, "budgets/b");
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  double bytes = 0;
+  OpenWatch watch(server.client, "budgets/b");
+  for (const v1::LedgerChange& change : watch.ReadUpTo(head)) {
+    bytes += static_cast<double>(change.ByteSizeLong());
+  }
+  watch.Cancel();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+  const auto entries = server.client.audit->ExportLedger(
+      &context, Parse<v1::ExportLedgerRequest>("budget: 'budgets/b'"));
+  int64_t count = 0;
+  double last_page = 0;
+  v1::AuditEntry entry;
+  while (entries->Read(&entry)) {
+    bytes += static_cast<double>(entry.ByteSizeLong());
+    if (++count > head - kEntriesPerRead) last_page += static_cast<double>(entry.ByteSizeLong());
+  }
+  EXPECT_TRUE(entries->Finish().ok());
+  EXPECT_EQ(count, head);
+  // A second's bytes are free, and those of the last page come before they are paid off.
+  EXPECT_GE(seconds(), (bytes - last_page) / kBytesPerSecond - 1);
+  EXPECT_GT(bytes, 1.5 * kBytesPerSecond);
+}
+
 }  // namespace
 }  // namespace epsledger::transport

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <list>
 #include <map>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "server/core/tenant.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
+#include "server/transport/grpc/calls/read_rate.h"
 #include "server/transport/grpc/calls/steady_time.h"
 
 namespace epsledger::transport {
@@ -53,11 +53,12 @@ class OpenCalls {
  public:
   // REQUIRES: `admission`, through which calls come in, and `access_log` outlive all that do.
   OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
-            size_t max_calls, size_t max_request_bytes = std::numeric_limits<size_t>::max(),
-            access_log::AccessLog* access_log = nullptr)
+            std::shared_ptr<ReadRate> read_rate, size_t max_calls, size_t max_request_bytes,
+            access_log::AccessLog* access_log)
       : admission_(admission),
         access_log_(access_log),
         metrics_(std::move(metrics)),
+        read_rate_(std::move(read_rate)),
         max_calls_(max_calls),
         max_request_bytes_(max_request_bytes) {}
   OpenCalls(const OpenCalls&) = delete;
@@ -83,6 +84,7 @@ class OpenCalls {
   // Where calls are told that have ended; nullptr: nowhere.
   access_log::AccessLog* access_log() const { return access_log_; }
   const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
+  ReadRate& read_rate() const { return *read_rate_; }
 
  private:
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -90,6 +92,7 @@ class OpenCalls {
   const Admission& admission_;
   access_log::AccessLog* const access_log_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
+  const std::shared_ptr<ReadRate> read_rate_;
   const size_t max_calls_;
   const size_t max_request_bytes_;
   mutable absl::Mutex mutex_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/access/method_rules.h"
 #include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/status_mapping.h"
@@ -27,7 +28,14 @@ absl::Status StreamCall::Open() {
   if (status.ok()) {
     caller_ = *std::move(caller);
     admission_time_ = SteadyNow();
-    if (!open_streams_->Claim(*this, caller_.tenant)) status = TooManyStreamsOfTenant();
+    const bool is_read = access::FindMethodRule(method_)->IsRead();
+    if (is_read && !MayRead()) {
+      status = ReadsTooFast();
+    } else if (!open_streams_->Claim(*this, caller_.tenant)) {
+      status = TooManyStreamsOfTenant();
+    } else if (is_read) {
+      CountRead(kBytesOfAnOpening);
+    }
   }
   if (!status.ok()) End(ToGrpcStatus(status));
   return status;

@@ -58,7 +58,7 @@ class StreamCall : public OpenCall,
   }
 
   // An error, with which the stream ends, if the caller is not admitted (Admission), or UNAVAILABLE
-  // if too many streams are open.
+  // if too many streams are open, or if it tells what is stored and the tenant reads too fast.
   absl::Status Open() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Who calls, if they still may.
@@ -66,6 +66,10 @@ class StreamCall : public OpenCall,
   // REQUIRES: Open was OK.
   const access::Caller& caller() const { return caller_; }
   const core::Tenant& tenant() const { return caller_.tenant; }
+  // For streams of what is stored. While the tenant may not read, Continue is called again at
+  // times.
+  bool MayRead() const { return open_streams_->read_rate().MayRead(tenant()); }
+  void CountRead(size_t bytes) const { open_streams_->read_rate().Count(tenant(), bytes); }
   // True once the client is given its end: nobody waits for an answer any more.
   bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);

@@ -102,6 +102,12 @@ void UnaryCall::set_caller(access::Caller caller) {
   caller_ = std::move(caller);
 }
 
+absl::Status UnaryCall::Claim(bool is_read) {
+  is_read_ = is_read;
+  if (is_read && !open_calls_.read_rate().MayRead(caller_.tenant)) return ReadsTooFast();
+  return open_calls_.Claim(*this, caller_.tenant) ? absl::OkStatus() : TooManyCallsOfTenant();
+}
+
 void UnaryCall::set_request(const Message& request, const ResourceFields& fields) {
   if (open_calls_.access_log() == nullptr) return;
   std::string resource = fields.Of(request);
@@ -114,6 +120,7 @@ void UnaryCall::Succeed(const Message& response) {
   if (responder == nullptr) return;
   std::string message;
   if (response.SerializeToString(&message)) {
+    if (is_read_) open_calls_.read_rate().Count(caller_.tenant, message.size());
     Finish(*responder, grpc::Status::OK, std::move(message));
   } else {
     Finish(*responder, {grpc::StatusCode::INTERNAL, "the answer cannot be written"}, "");

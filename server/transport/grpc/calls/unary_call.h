@@ -14,6 +14,7 @@
 #include "google/protobuf/message.h"
 #include "grpcpp/support/status.h"
 #include "server/access/caller.h"
+#include "server/access/method_rules.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/call_record.h"
 #include "server/transport/grpc/calls/granted_subject.h"
@@ -56,6 +57,9 @@ class UnaryCall final : public OpenCall {
   // Who calls, and about what. The call may end meanwhile. REQUIRES of caller(): it was set.
   void set_caller(access::Caller caller) ABSL_LOCKS_EXCLUDED(mutex_);
   const access::Caller& caller() const { return caller_; }
+  // Overload if the tenant has too many calls, or if the call `is_read` and the tenant reads faster
+  // than one may. REQUIRES: the caller was set; called once, before anybody else has the call.
+  absl::Status Claim(bool is_read);
   void set_request(const google::protobuf::Message& request, const ResourceFields& fields)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // What the request of a caller with grants reads. REQUIRES: before anybody else has the call.
@@ -74,6 +78,7 @@ class UnaryCall final : public OpenCall {
   const wire::CallOrigin origin_;
   const SteadyTime deadline_;
   access::Caller caller_;  // set under the mutex, and not changed again
+  bool is_read_ = false;
   std::optional<GrantedSubject> subject_;
   metrics::RpcMetrics::Call measured_;  // of who took the responder
   absl::Mutex mutex_;
@@ -129,9 +134,10 @@ void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& ha
   Request& request = *message;
   if (status.ok()) {
     call->set_caller(*std::move(caller));
-    status = open_calls.Claim(*call, call->caller().tenant) ? ReadRequest(arrived.message, &request)
-                                                            : TooManyCallsOfTenant();
+    static const bool is_read = access::FindMethodRule(method)->IsRead();
+    status = call->Claim(is_read);
   }
+  if (status.ok()) status = ReadRequest(arrived.message, &request);
   if (status.ok()) {
     static const auto& fields = *new ResourceFields(*Request::descriptor());
     call->set_request(request, fields);

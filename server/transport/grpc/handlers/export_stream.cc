@@ -49,6 +49,7 @@ void ExportStream::Continue() {
     if (last_sequence_.has_value() && after_sequence_ >= *last_sequence_) {
       return End(grpc::Status::OK);
     }
+    if (!MayRead()) return;
     reading_ = true;
   }
   ledger_.Read(tenant(), [self = std::static_pointer_cast<ExportStream>(shared_from_this())](
@@ -84,6 +85,7 @@ absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
       v1::AuditEntry message;
       ToProto(entry, previous, *ledger, &message);
       page_.push_back(message.SerializeAsString());
+      CountRead(page_.back().size());
       after_sequence_ = entry.sequence;
     }
     previous = entry.hash;

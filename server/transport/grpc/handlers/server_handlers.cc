@@ -34,6 +34,7 @@ void Tell(const Quotas& quotas, v1::Quotas* message) {
   message->set_queued_computations(kMaxQueuedComputations / 2);
   message->set_changes_per_second(quotas.changes_per_second_of_tenant);
   message->set_changes_per_second_of_caller(quotas.changes_per_second_of_caller);
+  message->set_read_bytes_per_second(quotas.read_bytes_per_second_of_tenant);
   message->set_sessions(quotas.sessions_of_tenant);
   message->set_budgets(quotas.budgets_of_tenant);
 }

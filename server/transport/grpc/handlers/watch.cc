@@ -1,5 +1,6 @@
 #include "server/transport/grpc/handlers/watch.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -80,7 +81,7 @@ void Watch::Continue() {
       told_sequence_ = read_sequence_;
       return Write(Bookmark(read_sequence_, absl::ToUnixMicros(absl::Now())).SerializeAsString());
     }
-    if (!behind_) return;
+    if (!behind_ || !MayRead()) return;
     reading_ = true;
   }
   turns_->Take(
@@ -133,21 +134,30 @@ absl::Status Watch::ReadPage(core::LedgerReader& reader) {
         "afterSequence: got %d, and the ledger of %s ends at %d: it has lost what you saw",
         position, FormatBudgetName((*ledger)->root_id()), newest));
   }
-  const absl::StatusOr<std::vector<core::Entry>> entries =
-      reader.ListEntries(**ledger, position, kWatchPageEntries);
-  if (!entries.ok()) return entries.status();
   std::deque<Change> page;
   size_t bytes = 0;
-  for (const core::Entry& entry : *entries) {
-    if (bytes > kWatchPageBytes) break;
-    const absl::StatusOr<std::optional<v1::LedgerChange>> change =
-        ToChange(reader, **ledger, watched_, entry);
-    if (!change.ok()) return change.status();
-    position = entry.sequence;
-    if (!change->has_value()) continue;
-    page.push_back({position, (*change)->SerializeAsString()});
-    bytes += page.back().message.size();
+  // More at a time while entries turn out to be small: those that are read and do not fit into the
+  // page were read in vain.
+  int64_t count = 0;
+  for (int64_t at_a_time = 1;
+       position < newest && count < kWatchPageEntries && bytes <= kWatchPageBytes; at_a_time *= 2) {
+    const absl::StatusOr<std::vector<core::Entry>> entries =
+        reader.ListEntries(**ledger, position, std::min(at_a_time, kWatchPageEntries - count));
+    if (!entries.ok()) return entries.status();
+    if (entries->empty()) break;
+    for (const core::Entry& entry : *entries) {
+      if (bytes > kWatchPageBytes) break;
+      const absl::StatusOr<std::optional<v1::LedgerChange>> change =
+          ToChange(reader, **ledger, watched_, entry);
+      if (!change.ok()) return change.status();
+      position = entry.sequence;
+      ++count;
+      if (!change->has_value()) continue;
+      page.push_back({position, (*change)->SerializeAsString()});
+      bytes += page.back().message.size();
+    }
   }
+  CountRead(bytes);
   const bool behind = position < newest;
   if (!behind) {
     reader.NotifyOfNextCommit(**ledger, std::static_pointer_cast<Watch>(shared_from_this()));

@@ -259,6 +259,10 @@ absl::Status TooManyStreamsOfTenant() {
       absl::StrCat(kMaxOpenStreams / 2, " streams of this tenant are open already; try again"));
 }
 
+absl::Status ReadsTooFast() {
+  return core::Overload("the tenant reads more bytes a second than one may here: try again");
+}
+
 absl::Status TooBusy() {
   return core::Overload(
       absl::StrCat(kMaxQueuedComputations,

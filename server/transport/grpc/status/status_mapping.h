@@ -69,6 +69,8 @@ grpc::Status Stopping();
 // Overload: as many of the caller's tenant as one may have, so that others have theirs.
 absl::Status TooManyCallsOfTenant();
 absl::Status TooManyStreamsOfTenant();
+// Overload: the tenant was told more in the last second than one may be.
+absl::Status ReadsTooFast();
 
 // FAILED_PRECONDITION: the tenant has as much as one may have here, and nothing was done.
 absl::Status QuotaExceeded(std::string_view message);

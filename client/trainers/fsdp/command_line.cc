@@ -33,6 +33,11 @@ void AddDataFlags(CLI::App& app, CommandLine& options) {
                  "mnist, cifar10-jpeg75 or digits, from the folder in EPSLEDGER_DATA_DIR")
       ->required()
       ->group(group);
+  app.add_flag(
+         "--deskew", options.deskew,
+         "set every image upright in the middle first, by itself: for digits and the like; it "
+         "costs no privacy")
+      ->group(group);
   app.add_option("--features", options.features,
                  "pixels, or scattering: fixed wavelet features of each image alone")
       ->check(CLI::IsMember({"pixels", "scattering"}))
@@ -169,18 +174,6 @@ void AddMechanismFlags(CLI::App& app, CommandLine& options) {
          "noise of these counts; a twentieth of the expected batch size if not given")
       ->check(CLI::PositiveNumber)
       ->group(group);
-  app.add_option_function<std::string>(
-         "--ablate",
-         [&training](const std::string& part) {
-           if (part == "M") training.subspace = SubspaceKind::kOff;
-           if (part == "R") training.relevance = RelevanceKind::kOff;
-           if (part == "C") training.quantile.reset();
-           if (part == "S") training.geometry = ClipGeometry::kSeparate;
-         },
-         "leave a part out, whatever its flag says (README): M the subspace, R relevance, C "
-         "adaptive clipping, S the joint geometry")
-      ->check(CLI::IsMember({"M", "R", "C", "S"}))
-      ->group(group);
 }
 
 void AddOutputFlags(CLI::App& app, CommandLine& options) {
@@ -239,10 +232,12 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
       "Examples:\n"
       "  epsctl budget create digits-team --epsilon 10 --delta 1e-4 --filter basic \\\n"
       "      --relation add-or-remove-one --privacy-unit image\n"
-      "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model linear \\\n"
+      "  epsledger-fsdp --budget digits-team --data mnist --deskew --features scattering --model "
+      "linear \\\n"
       "      --epsilon 2 --delta 1e-5 --expected-batch-size 4096 --epochs 20 \\\n"
       "      --clip-residual 0.1 --learning-rate 200 --bias-scale 0\n"
-      "  epsledger-fsdp --budget digits-team --data mnist --features scattering --model mlp:64 \\\n"
+      "  epsledger-fsdp --budget digits-team --data mnist --deskew --features scattering --model "
+      "mlp:64 \\\n"
       "      --input-scale 16 --epsilon 2 --delta 1e-5 --expected-batch-size 2048 --epochs 10 \\\n"
       "      --subspace history --clip-embedding 1 --clip-residual 0.5 --learning-rate 1 \\\n"
       "      --bias-scale 0 --average 0.97\n"
@@ -282,8 +277,9 @@ std::string SettingsText(const CommandLine& options) {
   };
   return absl::StrCat(
       "data ", options.data, " ", options.record_count.value_or(0), " ", options.public_held_out,
-      ", features ", options.features, " ", ExactNumber(options.input_scale), ", model ",
-      options.model, ", relation ", static_cast<int>(options.ledger.relation), ", batch ",
+      options.deskew ? ", deskewed" : "", ", features ", options.features, " ",
+      ExactNumber(options.input_scale), ", model ", options.model, ", relation ",
+      static_cast<int>(options.ledger.relation), ", batch ",
       numbers({training.expected_batch_size}), ", steps ",
       numbers(
           {training.learning_rate, training.momentum, training.average_decay, training.bias_scale}),

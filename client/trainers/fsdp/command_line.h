@@ -17,6 +17,7 @@ struct CommandLine {
   TrainingOptions training;  // without what the ledger and the data say
 
   std::string data;
+  bool deskew = false;
   std::string features = "pixels";
   std::string feature_cache;
   double input_scale = 1;

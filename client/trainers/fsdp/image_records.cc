@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "client/trainers/data/deskew.h"
 #include "client/trainers/data/image_sets.h"
 #include "client/trainers/scattering/feature_cache.h"
 #include "client/trainers/scattering/scattering.h"
@@ -20,6 +21,7 @@ int64_t PublishedCount(const std::string& name) {
 }
 
 absl::StatusOr<LabeledColumns> Columns(LabeledImages images, const ImageRequest& request) {
+  if (request.deskew) Deskew(images);
   if (!request.scattering) {
     images.pixels.array() = (images.pixels.array() - 0.5F) * static_cast<float>(request.scale);
     return LabeledColumns{std::move(images.pixels), std::move(images.labels)};

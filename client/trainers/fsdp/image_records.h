@@ -14,6 +14,7 @@ namespace epsledger::trainers::fsdp {
 struct ImageRequest {
   std::string name;  // as FindImages
   std::string data_directory;
+  bool deskew = false;        // every image is set upright first (data/deskew.h)
   bool scattering = false;    // features of scattering/README.md; else pixels
   std::string feature_cache;  // a folder; empty: none
   int thread_count = 1;

@@ -119,6 +119,7 @@ int Run(CommandLine options) {
   absl::StatusOr<ImageRecords> records =
       ReadImages({.name = options.data,
                   .data_directory = DataPlaces::FromEnvironment().data_directory,
+                  .deskew = options.deskew,
                   .scattering = options.features == "scattering",
                   .feature_cache = options.feature_cache,
                   .thread_count = training.threads,
@@ -223,6 +224,7 @@ int Run(CommandLine options) {
                     {"label", std::string(kProvenLabel)},
                     {"session", run->session.name()},
                     {"data", options.data},
+                    {"deskewed", options.deskew},
                     {"features", options.features},
                     {"model", options.model},
                     {"network", network->description()},

@@ -77,7 +77,7 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
   if (result.releases > 0) {
     const absl::StatusOr<Evaluation> evaluation = EvaluateState(result.state);
     if (!evaluation.ok()) return evaluation.status();
-    PrintGuarantees(report_.ledger, result.releases, out);
+    PrintGuarantees(report_.ledger, ChargedText(result.releases, report_.ledger.mechanism), out);
     out << absl::StrFormat("\nHeld-out accuracy %.4f, loss %.4f on %d records.\n",
                            evaluation->accuracy, evaluation->loss,
                            report_.held_out.records.labels.size());

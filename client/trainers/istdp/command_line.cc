@@ -126,6 +126,13 @@ void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(group);
+  app.add_option(
+         "--average-last", options.average_last,
+         "average the iterates of the last so many of --max-steps steps; a polynomial decay "
+         "over all of them if not given")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->group(group);
   app.add_flag("--fixed-steps", options.fixed_steps,
                "the step size of the convergence proof instead of Barzilai-Borwein's")
       ->group(group);
@@ -145,6 +152,22 @@ void AddModeFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::Range(1e-6, 1 - 1e-6))
       ->capture_default_str()
       ->group(search);
+  const char* phases = "With --mode sound-two-phase";
+  app.add_option("--first-steps", options.two_phase.first_steps,
+                 "of --steps: those that look for the support")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(phases);
+  app.add_option("--first-share", options.two_phase.first_share,
+                 "of the run's mu squared that they cost")
+      ->check(CLI::Range(1e-6, 1 - 1e-6))
+      ->capture_default_str()
+      ->group(phases);
+  app.add_option("--second-clip-norm", options.two_phase.contribution,
+                 "bound on the gradient of one record on the support")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->group(phases);
   const char* objective = "With --mode objective-perturbation";
   app.add_option("--target-epsilon", options.target_epsilon, "the guarantee of its one release")
       ->check(CLI::PositiveNumber)
@@ -254,6 +277,25 @@ absl::Status CompleteBaseline(CommandLine& options) {
   return absl::OkStatus();
 }
 
+// What a run of two phases needs.
+absl::Status CompleteTwoPhase(const RawFlags& raw, CommandLine& options) {
+  if (options.mode != Mode::kTwoPhase) return absl::OkStatus();
+  if (raw.penalty != "mcp") {
+    return absl::InvalidArgumentError(
+        "--mode sound-two-phase: wants --penalty mcp, whose flat part says what the support is");
+  }
+  if (options.sampling_probability < 1 || options.ledger.declared || !options.checkpoint.empty()) {
+    return absl::InvalidArgumentError(
+        "--mode sound-two-phase: has no Poisson batches, no --declared (its steps are of two "
+        "events) and no --checkpoint (its phases are one run)");
+  }
+  // The noise of each phase is chosen for a number of steps that is fixed.
+  options.ledger.max_steps = options.ledger.steps;
+  absl::Status valid = CheckTwoPhase(options.two_phase, options.ledger.steps);
+  if (valid.ok()) return valid;
+  return absl::InvalidArgumentError(absl::StrCat("--mode sound-two-phase: ", valid.message()));
+}
+
 // Puts the flags together; what is wrong with them, or OK.
 absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   for (const ModeDescription& mode : AllModes()) {
@@ -301,6 +343,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   }
   if (absl::Status audited = CheckAudit(options); !audited.ok()) return audited;
   if (absl::Status completed = CompleteBaseline(options); !completed.ok()) return completed;
+  if (absl::Status completed = CompleteTwoPhase(raw, options); !completed.ok()) return completed;
   if (options.resume && options.ledger.session.empty()) {
     // The checkpoint knows the session.
     options.ledger.session = "from-checkpoint";
@@ -386,6 +429,7 @@ std::string SettingsText(const CommandLine& options) {
       options.step_size.has_value() ? "step size " + ExactNumber(*options.step_size)
       : options.fixed_steps         ? "fixed steps"
                                     : "Barzilai-Borwein steps",
+      options.average_last.has_value() ? absl::StrCat(", average of ", *options.average_last) : "",
       options.canaries.count > 0 ? absl::StrCat(", canaries ", options.canaries.count) : "");
 }
 

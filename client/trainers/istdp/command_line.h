@@ -9,6 +9,7 @@
 #include "client/trainers/istdp/mode.h"
 #include "client/trainers/istdp/regularizer.h"
 #include "client/trainers/istdp/sound_line_search.h"
+#include "client/trainers/istdp/two_phase.h"
 #include "client/trainers/run/canary_flags.h"
 #include "client/trainers/run/ledger_flags.h"
 
@@ -35,6 +36,7 @@ struct CommandLine {
   double clip_norm = 1;
   double sampling_probability = 1;
   double tolerance = 0;
+  std::optional<int> average_last;  // TrainingOptions
   bool fixed_steps = false;
   std::optional<double> step_size;  // fixed at this instead
   double l2 = 1e-3;                 // of the perturbation baselines
@@ -43,6 +45,7 @@ struct CommandLine {
 
   LineSearchOptions line_search;
   double comparison_share = 0.2;
+  TwoPhaseOptions two_phase;
 
   double claimed_epsilon = 1;
   double claimed_delta = 1e-5;

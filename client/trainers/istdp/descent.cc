@@ -1,5 +1,6 @@
 #include "client/trainers/istdp/descent.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -89,7 +90,7 @@ void Descent::MoveTo(Point point) {
   state_.previous_theta = std::exchange(state_.theta, std::move(point.theta));
   state_.previous_gradient = point.gradient;
   state_.step_size = point.step_size;
-  const double weight = state_.step == 1 ? 1 : (kAveragingEta + 1) / (state_.step + kAveragingEta);
+  const double weight = AveragingWeight();
   state_.averaged += weight * (state_.theta - state_.averaged);
 
   const double residual = (state_.theta - state_.previous_theta).norm() / point.step_size;
@@ -103,6 +104,14 @@ void Descent::MoveTo(Point point) {
                .state = state_});
   }
   if (MeetsTolerance(residual)) stop_reason_ = StopReason::kConverged;
+}
+
+double Descent::AveragingWeight() const {
+  if (!options_.average_last.has_value()) {
+    return state_.step == 1 ? 1 : (kAveragingEta + 1) / (state_.step + kAveragingEta);
+  }
+  const int in_tail = state_.step - (options_.max_steps - *options_.average_last);
+  return 1.0 / std::max(in_tail, 1);
 }
 
 bool Descent::MeetsTolerance(double residual) {

@@ -70,6 +70,8 @@ class Descent {
   TrainingResult Result() const;
 
  private:
+  // How far the average moves to the iterate of this step, in (0, 1].
+  double AveragingWeight() const;
   bool MeetsTolerance(double residual);
 
   const LinearLoss& loss_;

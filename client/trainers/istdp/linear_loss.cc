@@ -73,6 +73,15 @@ absl::StatusOr<LinearLoss> LinearLoss::Create(const MarginLoss& loss, LabeledRow
   return LinearLoss(loss, std::move(rows), contribution);
 }
 
+absl::StatusOr<LinearLoss> LinearLoss::OnColumns(const std::vector<int>& columns,
+                                                 double contribution) const {
+  LabeledRows kept = rows_;
+  kept.features.prune([&](Eigen::Index, Eigen::Index column, double) {
+    return std::binary_search(columns.begin(), columns.end(), static_cast<int>(column));
+  });
+  return Create(loss_, std::move(kept), contribution);
+}
+
 LinearLoss::LinearLoss(const MarginLoss& loss, LabeledRows rows, double contribution)
     : loss_(loss),
       rows_(std::move(rows)),

@@ -42,6 +42,10 @@ class LinearLoss {
   static absl::StatusOr<LinearLoss> Create(const MarginLoss& loss, LabeledRows rows,
                                            double contribution);
 
+  // Returns the same records with every feature outside `columns` as 0, and another bound. Create's
+  // errors. REQUIRES: columns are ascending and in [0, feature_count()).
+  absl::StatusOr<LinearLoss> OnColumns(const std::vector<int>& columns, double contribution) const;
+
   // Returns the sum over records of clip(Residual(theta . x, y) x, contribution()), with
   // clip(g, C) = g min(1, C / ||g||), and the zero vector for a record whose term is not finite.
   // NOT private: hand it to a GradientRelease and to nothing else.

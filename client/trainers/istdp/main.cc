@@ -132,6 +132,7 @@ absl::StatusOr<TrainingOptions> MakeTrainingOptions(const CommandLine& options,
     training.regularizer = UniversalThresholdMcp(noise, static_cast<int>(loss.feature_count()));
   }
   training.tolerance = options.tolerance;
+  training.average_last = options.average_last;
   training.resumed = std::move(resumed);
   if (options.sampling_probability < 1) {
     const absl::StatusOr<PoissonSampler> sampler =
@@ -147,7 +148,7 @@ void SayWhatStarts(const CommandLine& options, const OpenedRun& run) {
   std::cout << "Session " << run.session.name() << ", "
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", mode "
             << Describe(options.mode).name << " (" << LabelText(Describe(options.mode))
-            << "), event " << EventsOfAStep(options, run.noise_multiplier).front().ToJson()
+            << "), event " << EventsOf(options, run.noise_multiplier).front().ToJson()
             << (options.ledger.noise_multiplier.has_value()
                     ? ""
                     : absl::StrCat(", so that ", options.ledger.steps, " steps fit into the cap"))
@@ -262,7 +263,12 @@ int Run(CommandLine options) {
   const absl::StatusOr<TrainingOptions> training =
       MakeTrainingOptions(options, *problem, *loss, run->noise_multiplier, *std::move(resumed));
   if (!training.ok()) return Fail(training.status());
-  const std::vector<Mechanism> events = EventsOfAStep(options, run->noise_multiplier);
+  const std::vector<Mechanism> events = EventsOf(options, run->noise_multiplier);
+  std::optional<RunReport::SecondPhase> second_phase;
+  if (options.mode == Mode::kTwoPhase) {
+    second_phase = RunReport::SecondPhase{.after_steps = options.two_phase.first_steps,
+                                          .event = events.back()};
+  }
   const RunReport report{.out = std::cout,
                          .redraw = isatty(STDOUT_FILENO) == 1 && std::getenv("CI") == nullptr,
                          .ledger = {.session = run->session,
@@ -275,7 +281,8 @@ int Run(CommandLine options) {
                          .regularizer = training->regularizer,
                          .feature_names = problem->feature_names,
                          .max_steps = options.ledger.max_steps,
-                         .releases_of_a_step = static_cast<int>(events.size())};
+                         .releases_of_a_step = second_phase ? 1 : static_cast<int>(events.size()),
+                         .second_phase = second_phase};
   LogRun(options, report, run->noise_multiplier, resumed_state, *log);
   Observer observer(options, report, run->noise_multiplier, *log);
   const auto training_started = std::chrono::steady_clock::now();

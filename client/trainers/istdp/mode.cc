@@ -12,6 +12,8 @@ const std::vector<ModeDescription>& AllModes() {
       {Mode::kSound, "sound", true, "steps from released gradients, no line search (default)"},
       {Mode::kSoundLineSearch, "sound-line-search", true,
        "the same with comparisons of losses that are charged too"},
+      {Mode::kTwoPhase, "sound-two-phase", true,
+       "finds the support first, then fits it alone without a penalty"},
       {Mode::kPublishedNoise, "published-noise", true,
        "the paper's noise for --claimed-epsilon, fixed step, nothing exact"},
       {Mode::kAsPublished, "as-published", false,

@@ -11,6 +11,7 @@ namespace epsledger::trainers::istdp {
 enum class Mode {
   kSound,
   kSoundLineSearch,
+  kTwoPhase,
   kPublishedNoise,
   kAsPublished,
   // Baselines, see baselines.h.

@@ -2,21 +2,19 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "client/trainers/istdp/as_published.h"
 #include "client/trainers/istdp/baselines.h"
 #include "client/trainers/istdp/published_noise.h"
 #include "client/trainers/istdp/sound.h"
 #include "client/trainers/istdp/sound_line_search.h"
+#include "client/trainers/istdp/two_phase.h"
 #include "client/trainers/run/ledger_release.h"
 #include "client/trainers/run/non_private_access.h"
 #include "epsledger/noise.h"
-#include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -42,14 +40,6 @@ ObjectivePerturbationTarget TargetOf(const CommandLine& options) {
   return {.epsilon = options.target_epsilon, .delta = options.target_delta};
 }
 
-// An event that no factory of Mechanism makes. A NaN makes none and is refused by the ledger.
-Mechanism ApproximateDpEvent(const ObjectivePerturbationTarget& target) {
-  const absl::StatusOr<Mechanism> event = Mechanism::FromJson(
-      absl::StrCat(R"({"approximateDp": {"epsilon": )", ExactNumber(target.epsilon),
-                   R"(, "delta": )", ExactNumber(target.delta), "}}"));
-  return event.ok() ? *event : Mechanism::PureDp(std::numeric_limits<double>::quiet_NaN());
-}
-
 Mechanism StepEvent(const CommandLine& options, double noise_multiplier) {
   const Mechanism gaussian = Mechanism::Gaussian(noise_multiplier);
   if (options.sampling_probability == 1) return gaussian;
@@ -58,18 +48,26 @@ Mechanism StepEvent(const CommandLine& options, double noise_multiplier) {
 
 }  // namespace
 
-std::vector<Mechanism> EventsOfAStep(const CommandLine& options, double noise_multiplier) {
-  if (options.mode == Mode::kObjectivePerturbation) return {ApproximateDpEvent(TargetOf(options))};
+std::vector<Mechanism> EventsOf(const CommandLine& options, double noise_multiplier) {
+  if (options.mode == Mode::kObjectivePerturbation) {
+    return {Mechanism::ApproximateDp(options.target_epsilon, options.target_delta)};
+  }
+  if (options.mode == Mode::kTwoPhase) {
+    const TwoPhaseNoise noise =
+        TwoPhaseNoiseFor(noise_multiplier, options.two_phase, options.ledger.steps);
+    return {StepEvent(options, noise.first), StepEvent(options, noise.second)};
+  }
   if (options.mode != Mode::kSoundLineSearch) return {StepEvent(options, noise_multiplier)};
   const LineSearchNoise split = LineSearchNoiseFor(noise_multiplier, options.comparison_share);
   return {StepEvent(options, split.gradient), StepEvent(options, split.comparison)};
 }
 
 absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
-  const std::vector<Mechanism> events = EventsOfAStep(run.options, run.noise_multiplier);
+  const std::vector<Mechanism> events = EventsOf(run.options, run.noise_multiplier);
   const int64_t lease = run.options.ledger.lease;
   LedgerRelease gradients(run.session, events.front(), lease);
-  LedgerRelease comparisons(run.session, events.back(), lease);
+  // Of a line search or of a second phase.
+  LedgerRelease others(run.session, events.back(), lease);
   absl::StatusOr<TrainingResult> result = absl::InternalError("a mode that nothing runs");
   switch (run.options.mode) {
     case Mode::kSound:
@@ -77,7 +75,11 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
       break;
     case Mode::kSoundLineSearch:
       result = TrainSoundLineSearch(run.loss, run.training, run.options.line_search, gradients,
-                                    comparisons, run.observer);
+                                    others, run.observer);
+      break;
+    case Mode::kTwoPhase:
+      result = TrainTwoPhase(run.loss, run.training, run.options.two_phase, gradients, others,
+                             run.observer);
       break;
     case Mode::kPublishedNoise:
       result = TrainPublishedNoise(run.loss, run.training, gradients, run.observer);
@@ -113,7 +115,7 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
       break;
   }
   if (!result.ok()) return result.status();
-  return ModeOutcome{*std::move(result), gradients.charge_time() + comparisons.charge_time()};
+  return ModeOutcome{*std::move(result), gradients.charge_time() + others.charge_time()};
 }
 
 }  // namespace epsledger::trainers::istdp

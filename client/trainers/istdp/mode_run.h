@@ -13,9 +13,9 @@
 
 namespace epsledger::trainers::istdp {
 
-// The events that one step of the mode is charged for, in order. `noise_multiplier` is that of a
-// step of one event; a mode with more of them splits it.
-std::vector<Mechanism> EventsOfAStep(const CommandLine& options, double noise_multiplier);
+// The events that the mode charges: of each step, in order, or of two phases the one of each.
+// `noise_multiplier` is that of a step of one event; a mode with more of them splits it.
+std::vector<Mechanism> EventsOf(const CommandLine& options, double noise_multiplier);
 
 // Everything that a mode needs. All outlive the run.
 struct ModeRun {

@@ -36,6 +36,16 @@ void PrintSupport(const RunReport& report, const TrainingResult& result) {
   report.out << "\n";
 }
 
+std::string Charged(const RunReport& report, const TrainingResult& result) {
+  const int steps = result.releases / report.releases_of_a_step;
+  const auto& second = report.second_phase;
+  if (!second.has_value() || steps <= second->after_steps) {
+    return ChargedText(steps, report.ledger.mechanism);
+  }
+  return absl::StrCat(ChargedText(second->after_steps, report.ledger.mechanism), ", ",
+                      ChargedText(steps - second->after_steps, second->event));
+}
+
 void PrintLabel(const RunReport& report) {
   report.out << "Privacy label: " << LabelText(report.mode) << ".\n";
   if (report.claim.has_value()) {
@@ -98,7 +108,7 @@ void PrintResult(const RunReport& report, const TrainingResult& result) {
       out << "Each step was charged " << report.releases_of_a_step
           << " events, of which the first stands below.\n";
     }
-    PrintGuarantees(report.ledger, result.releases / report.releases_of_a_step, out);
+    PrintGuarantees(report.ledger, Charged(report, result), out);
   }
   if (result.releases > 0) {
     const auto accuracy = [&](const Eigen::VectorXd& theta) {

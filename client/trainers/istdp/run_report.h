@@ -32,6 +32,11 @@ struct RunReport {
   const std::vector<std::string>& feature_names;
   int max_steps = 0;
   int releases_of_a_step = 1;
+  struct SecondPhase {
+    int after_steps = 0;
+    Mechanism event;
+  };
+  std::optional<SecondPhase> second_phase;  // of sound-two-phase
 };
 
 // Shows a step every so often: the held-out objective, epsilon so far under each accountant, steps

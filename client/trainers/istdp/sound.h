@@ -20,7 +20,8 @@ namespace epsledger::trainers::istdp {
 // each release is poissonSampled{gaussian{z}}, and sums are divided by the sampling probability
 // times n0. There is no line search: the published one compares exact losses of private records.
 //
-// `averaged` starts as theta_2 and then moves by 4 / (k + 3) of the way to the iterate of step k
+// Unless options.average_last says otherwise, `averaged` starts as theta_2 and then moves by 4 / (k
+// + 3) of the way to the iterate of step k
 // ([SZ13] with eta = 3): the last iterates weigh most and nothing needs a horizon.
 //
 // A release that is refused or fails ends training without an error here: the result holds the

@@ -100,6 +100,10 @@ absl::Status ValidateTraining(const TrainingOptions& options, Eigen::Index featu
     return absl::InvalidArgumentError(absl::StrCat("TrainingOptions.tolerance_window: got ",
                                                    options.tolerance_window, ", want >= 1"));
   }
+  if (options.average_last.value_or(1) < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("TrainingOptions.average_last: got ", *options.average_last, ", want >= 1"));
+  }
   if (options.initial.size() != 0) {
     if (absl::Status status =
             ValidateVector("TrainingOptions.initial", options.initial, feature_count);

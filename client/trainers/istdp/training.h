@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,7 +51,7 @@ struct TrainingState {
   Eigen::VectorXd theta;
   Eigen::VectorXd previous_theta;
   Eigen::VectorXd previous_gradient;  // released, divided by the public expected count
-  Eigen::VectorXd averaged;           // polynomial-decay average of the iterates, see TrainSound
+  Eigen::VectorXd averaged;           // of the iterates, see TrainingOptions.average_last
   double step_size = 0;
 };
 
@@ -71,7 +72,10 @@ struct TrainingOptions {
   // mean gradient, residuals stay near s sqrt(size): a smaller tolerance is never met.
   double tolerance = 0;
   int tolerance_window = 5;  // >= 1
-  Eigen::VectorXd initial;   // empty means zero; else of size feature_count()
+  // `averaged` is the uniform mean of the iterates of the last so many of max_steps steps, and
+  // before them the last iterate; >= 1. Nothing: the average of polynomial decay, see TrainSound.
+  std::optional<int> average_last;
+  Eigen::VectorXd initial;  // empty means zero; else of size feature_count()
   // Go on from here; step 0 begins at `initial`. The window of residuals begins anew.
   TrainingState resumed;
 };

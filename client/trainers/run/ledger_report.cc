@@ -68,10 +68,14 @@ std::string StepsLeft(const LedgerReport& report, int64_t steps_to_limit) {
       preview->steps_that_fit <= steps_to_limit ? " by the ledger" : " by the step limit");
 }
 
-void PrintGuarantees(const LedgerReport& report, int releases, std::ostream& out) {
+std::string ChargedText(int releases, const Mechanism& event) {
+  return absl::StrCat(releases, " x ", event.ToJson());
+}
+
+void PrintGuarantees(const LedgerReport& report, const std::string& charged, std::ostream& out) {
   const absl::StatusOr<SessionGuarantees> guarantees = report.session.Guarantees(report.delta);
-  out << "\nWhat the session spent (this run: " << releases << " x " << report.mechanism.ToJson()
-      << "),\nas epsilon at delta " << ExactNumber(report.delta) << " under every accountant:\n\n";
+  out << "\nWhat the session spent (this run: " << charged << "),\nas epsilon at delta "
+      << ExactNumber(report.delta) << " under every accountant:\n\n";
   if (!guarantees.ok()) {
     out << "  the ledger does not say: " << guarantees.status().message() << "\n";
     return;

@@ -34,8 +34,11 @@ std::optional<int64_t> StepsThatFit(const LedgerReport& report);
 // if the ledger does not answer.
 std::string StepsLeft(const LedgerReport& report, int64_t steps_to_limit);
 
-// The table of the session's history under every accountant, after `releases` of this run.
-void PrintGuarantees(const LedgerReport& report, int releases, std::ostream& out);
+// "12 x " and the event as JSON.
+std::string ChargedText(int releases, const Mechanism& event);
+
+// The table of the session's history under every accountant, after this run `charged` so much.
+void PrintGuarantees(const LedgerReport& report, const std::string& charged, std::ostream& out);
 
 // A sentence for a status of the ledger: what refused and why, or the status.
 std::string LedgerStatusText(const absl::Status& status);

@@ -109,6 +109,25 @@ TEST_P(ModeRunTest, ChargesTheEventsOfItsMode) {
   }
 }
 
+class TwoPhaseRunTest : public ModeRunTest {};
+
+TEST_P(TwoPhaseRunTest, ChargesTheEventOfEachPhase) {
+  options_.ledger.steps = 10;
+  options_.two_phase = {.first_steps = 5, .first_share = 0.4, .contribution = 0.6};
+  const ModeOutcome outcome = Run();
+  EXPECT_EQ(outcome.result.steps, 10);
+  const auto requests = ledger_.charge_requests();
+  ASSERT_EQ(requests.size(), 10u);
+  for (size_t i = 0; i < 10; ++i) {
+    EXPECT_DOUBLE_EQ(requests[i].event().gaussian().noise_multiplier(),
+                     5 * std::sqrt(i < 5 ? 5 / 4.0 : 5 / 6.0));
+  }
+  ledger_.set_capacity(17);
+  const ModeOutcome refused = Run();
+  EXPECT_EQ(refused.result.stop_reason, StopReason::kRefused);
+  EXPECT_EQ(refused.result.releases, 7);
+}
+
 // The published algorithm has no batches.
 class SampledModeRunTest : public ModeRunTest {};
 
@@ -158,6 +177,7 @@ INSTANTIATE_TEST_SUITE_P(AllModes, ModeRunTest,
                          testing::Values(Mode::kSound, Mode::kSoundLineSearch,
                                          Mode::kPublishedNoise, Mode::kAsPublished),
                          ModeName);
+INSTANTIATE_TEST_SUITE_P(TwoPhases, TwoPhaseRunTest, testing::Values(Mode::kTwoPhase), ModeName);
 INSTANTIATE_TEST_SUITE_P(Perturbations, PerturbationRunTest,
                          testing::Values(Mode::kOutputPerturbation, Mode::kObjectivePerturbation),
                          ModeName);

@@ -358,6 +358,31 @@ TEST_F(TrainSoundTest, DividesTheSumOfABatchByItsPublicExpectedSize) {
   EXPECT_TRUE(result.last.isApprox(-sum / (0.25 * kRecords), 1e-12));
 }
 
+TEST_F(TrainSoundTest, AveragesTheIteratesOfTheLastStepsUniformly) {
+  options_.max_steps = 30;
+  options_.average_last = 8;
+  SeededGaussianRelease release(4, 20);
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(kFeatures);
+  TrainingState after_25;
+  const TrainingResult result = Train(release, [&](const StepReport& step) {
+    if (step.step > 22) {
+      sum += step.theta;
+    } else {
+      EXPECT_TRUE(step.state.averaged.isApprox(step.theta, 1e-12));
+    }
+    if (step.step == 25) after_25 = step.state;
+  });
+  EXPECT_TRUE(result.averaged.isApprox(sum / 8, 1e-12));
+  // A run that goes on averages as the one that was not cut off.
+  options_.resumed = after_25;
+  ExactRelease exact;
+  sum = after_25.averaged * 3;
+  const TrainingResult resumed = Train(exact, [&](const StepReport& step) { sum += step.theta; });
+  EXPECT_TRUE(resumed.averaged.isApprox(sum / 8, 1e-12));
+  options_.average_last = 0;
+  EXPECT_EQ(TrainSound(loss_, options_, exact).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(TrainSoundTest, WithoutABatchTrainingEndsBeforeTheCharge) {
   options_.batches = {.sampling_probability = 0.25, .draw = []() -> absl::StatusOr<Batch> {
                         return absl::InternalError("no randomness");

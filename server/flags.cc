@@ -140,7 +140,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--tenant-read-bytes-per-second",
                  flags.server.quotas.read_bytes_per_second_of_tenant,
                  "Bytes of answers to reads, watches and exports of one tenant in the long run, as "
-                 "many at once as in a second; 0: no bound")
+                 "many at once as in a second; a read of one answer counts for 1,024 more; 0: no "
+                 "bound")
       ->envname("EPSLEDGERD_TENANT_READ_BYTES_PER_SECOND")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -10,6 +10,7 @@
 
 #include "boost/asio/post.hpp"
 #include "boost/asio/socket_base.hpp"
+#include "boost/asio/steady_timer.hpp"
 
 namespace epsledger::transport::wire {
 namespace {
@@ -67,9 +68,33 @@ void Connection::WaitForBytes() {
                      });
 }
 
+void Connection::WaitForBytesAfter(Clock::duration pause) {
+  auto timer = std::make_unique<boost::asio::steady_timer>(*home_, pause);
+  auto& waiting = *timer;
+  waiting.async_wait(
+      [self = shared_from_this(), timer = std::move(timer)](const boost::system::error_code&) {
+        self->mutex_.Lock();
+        if (!self->is_closed_) self->WaitForBytes();
+        self->Leave();
+      });
+}
+
+Clock::duration Connection::PauseForRefusals() {
+  const Clock::time_point now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - refusals_time_).count();
+  refusals_time_ = now;
+  refusals_ = std::max(0.0, refusals_ - seconds * kRefusalsPerSecond);
+  return std::chrono::ceil<Clock::duration>(
+      std::chrono::duration<double>(std::max(0.0, refusals_ - kMaxRefusals) / kRefusalsPerSecond));
+}
+
 void Connection::OnReadable() {
   mutex_.Lock();
   if (is_closed_) return Leave();
+  if (const Clock::duration pause = PauseForRefusals(); pause > Clock::duration::zero()) {
+    WaitForBytesAfter(pause);
+    return Leave();
+  }
   const bool goes_on = ReadSome();
   for (const int32_t id : std::exchange(stirred_, {})) Advance(id);
   StartWaiting();

@@ -138,6 +138,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                 uint32_t* flags, nghttp2_data_source*, void* self);
 
   void WaitForBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same, once the time is over.
+  void WaitForBytesAfter(Clock::duration pause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnReadable() ABSL_LOCKS_EXCLUDED(mutex_);
   // False once the connection is over.
   bool ReadSome() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -182,6 +184,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Starts calls that waited for room, as far as there is some.
   void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountReset() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // How long nothing is to be read, for the calls that were refused for now.
+  Clock::duration PauseForRefusals() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::optional<Clock::time_point> DeadlineOf(const Stream& stream) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -263,6 +267,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Streams that came to nothing by the client's making: a bucket that empties with time.
   double resets_ ABSL_GUARDED_BY(mutex_) = 0;
   Clock::time_point resets_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
+  // Calls that were refused for now: such a bucket, too.
+  double refusals_ ABSL_GUARDED_BY(mutex_) = 0;
+  Clock::time_point refusals_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
 };
 
 }  // namespace epsledger::transport::wire

@@ -2,12 +2,14 @@
 
 #include "server/transport/grpc/calls/quota_ledger.h"
 
+#include <chrono>
 #include <string>
 
 #include "epsledger/v1/server_service.pb.h"
 #include "gmock/gmock.h"
 #include "google/rpc/error_details.pb.h"
 #include "gtest/gtest.h"
+#include "server/transport/wire/limits.h"
 #include "tests/server/transport/test_server.h"
 #include "tests/server/transport/token_caller.h"
 
@@ -149,6 +151,25 @@ TEST_F(SlowReads, ATenantThatReadTooMuchIsToldWhenToReadAgainAndStillCharges) {
   EXPECT_EQ(info.response.quotas().read_bytes_per_second(), 1);
   // Another tenant has its own.
   EXPECT_TRUE(other.Call<v1::Budget>("BudgetService.GetBudget", budget).ok());
+}
+
+// Who asks again at once, for ever, waits on its connection; others do not.
+TEST_F(SlowReads, AConnectionWithManyRefusalsIsReadAsFastAsTheyMayCome) {
+  const Caller reader = As(MakeToken("acme", core::Role::kAdmin));
+  MakeBudget(reader, "b");
+  const std::string budget = "name: 'budgets/b'";
+  ASSERT_TRUE(reader.Call<v1::Budget>("BudgetService.GetBudget", budget).ok());
+  constexpr int kRefused = 1'800;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kRefused; ++i) {
+    ASSERT_EQ(reader.Call<v1::Budget>("BudgetService.GetBudget", budget).code(),
+              grpc::StatusCode::UNAVAILABLE);
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  // The last one was sent once the one before was answered, and is read when those before it are
+  // paid off.
+  EXPECT_GE(seconds.count(), (kRefused - 2 - wire::kMaxRefusals) / wire::kRefusalsPerSecond);
+  EXPECT_TRUE(reader.Call<v1::Budget>("BudgetService.FreezeBudget", budget + " reason: 'x'").ok());
 }
 
 TEST(ReadRate, NoBoundIsNoBound) {

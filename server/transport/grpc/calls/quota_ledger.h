@@ -23,7 +23,7 @@ struct Quotas {
   double changes_per_second_of_caller = 0;  // a token, a certificate, an issuer's subject
   // Bytes of answers to reads in the long run, and as many at once as in a second (ReadRate). 0: no
   // bound.
-  double read_bytes_per_second_of_tenant = 8 << 20;
+  double read_bytes_per_second_of_tenant = 2 << 20;
 };
 
 // A ledger behind quotas: changes beyond the rate are core::Overload, sessions and budgets beyond

@@ -10,6 +10,9 @@
 
 namespace epsledger::transport {
 
+// What a read of one answer counts for beside the bytes of it: the work of small ones is as that.
+inline constexpr size_t kBytesOfRead = 1 << 10;
+
 // How fast each tenant is told what is stored, in bytes of answers: making and sending them takes
 // the processors of all. A read that has begun is answered, whatever its size, and its bytes are
 // paid off before the tenant's next read begins. So over any time of T seconds a tenant is told at

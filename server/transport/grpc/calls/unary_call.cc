@@ -120,7 +120,7 @@ void UnaryCall::Succeed(const Message& response) {
   if (responder == nullptr) return;
   std::string message;
   if (response.SerializeToString(&message)) {
-    if (is_read_) open_calls_.read_rate().Count(caller_.tenant, message.size());
+    if (is_read_) open_calls_.read_rate().Count(caller_.tenant, message.size() + kBytesOfRead);
     Finish(*responder, grpc::Status::OK, std::move(message));
   } else {
     Finish(*responder, {grpc::StatusCode::INTERNAL, "the answer cannot be written"}, "");

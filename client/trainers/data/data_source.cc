@@ -314,11 +314,26 @@ absl::StatusOr<LocatedData> FindName(const KnownData& known, const DataRequest& 
   return data;
 }
 
+std::string KnownNames() {
+  std::vector<std::string> names;
+  for (const KnownData& each : AllKnownData()) names.push_back(each.name);
+  return absl::StrJoin(names, ", ");
+}
+
 }  // namespace
 
-DataRequest ParseDataArgument(const std::string& argument) {
+absl::StatusOr<DataRequest> ParseDataArgument(const std::string& argument) {
   DataRequest request;
-  (FindKnownData(argument) != nullptr ? request.name : request.path) = argument;
+  if (FindKnownData(argument) != nullptr) {
+    request.name = argument;
+    return request;
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(argument, error)) {
+    return absl::NotFoundError(absl::StrCat(
+        "--data: got \"", argument, "\", want a file that is there or one of ", KnownNames()));
+  }
+  request.path = argument;
   return request;
 }
 
@@ -349,10 +364,8 @@ absl::StatusOr<LocatedData> FindData(const DataRequest& request, const DataPlace
   }
   const KnownData* const known = FindKnownData(request.name);
   if (known == nullptr) {
-    std::vector<std::string> names;
-    for (const KnownData& each : AllKnownData()) names.push_back(each.name);
-    return absl::InvalidArgumentError(absl::StrCat("DataRequest.name: got \"", request.name,
-                                                   "\", want one of ", absl::StrJoin(names, ", ")));
+    return absl::InvalidArgumentError(
+        absl::StrCat("DataRequest.name: got \"", request.name, "\", want one of ", KnownNames()));
   }
   return FindName(*known, request, places);
 }

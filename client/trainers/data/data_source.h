@@ -21,10 +21,9 @@ struct DataRequest {
   std::optional<double> positive_class;  // overrides the set's own
 };
 
-// The request that a command line's `--data ARGUMENT` means: a known name if it is one, else a
-// path.
-// ("./a9a" is always a path.)
-DataRequest ParseDataArgument(const std::string& argument);
+// The request that a command line's `--data ARGUMENT` means: a known name if it is one, else a path
+// ("./a9a" is always one). NOT_FOUND, with the known names, if it is no name and nothing is there.
+absl::StatusOr<DataRequest> ParseDataArgument(const std::string& argument);
 
 // Where to look. An empty directory is not looked at.
 struct DataPlaces {

@@ -59,7 +59,9 @@ absl::StatusOr<Problem> Synthetic(const CommandLine& options, const std::string&
 }
 
 absl::StatusOr<Problem> Real(const CommandLine& options) {
-  DataRequest request = ParseDataArgument(options.data);
+  absl::StatusOr<DataRequest> parsed = ParseDataArgument(options.data);
+  if (!parsed.ok()) return parsed.status();
+  DataRequest request = *std::move(parsed);
   if (!request.path.empty() && (options.test_data.empty() || options.feature_count == 0)) {
     return absl::InvalidArgumentError(
         "--data: a path needs --test-data, records to evaluate on that are not private, and "

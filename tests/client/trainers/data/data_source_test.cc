@@ -262,10 +262,21 @@ TEST_F(FindDataTest, RefusesARequestThatIsNotOne) {
 }
 
 TEST(ParseDataArgument, IsANameIfItIsKnownAndElseAPath) {
-  EXPECT_EQ(ParseDataArgument("a9a").name, "a9a");
-  EXPECT_EQ(ParseDataArgument("breast-cancer").name, "breast-cancer");
-  EXPECT_EQ(ParseDataArgument("./a9a").path, "./a9a");
-  EXPECT_EQ(ParseDataArgument("a9a.gz").path, "a9a.gz");
+  EXPECT_EQ(ParseDataArgument("a9a")->name, "a9a");
+  EXPECT_EQ(ParseDataArgument("breast-cancer")->name, "breast-cancer");
+  const std::string path = testing::TempDir() + "/a9a";
+  ASSERT_TRUE(std::ofstream(path) << "+1 1:1\n");
+  EXPECT_EQ(ParseDataArgument(path)->path, path);
+}
+
+TEST(ParseDataArgument, ANameThatIsMisspeltIsNoPath) {
+  for (const std::string misspelt : {"a9", "./a9a", "a9a.gz"}) {
+    const absl::StatusOr<DataRequest> request = ParseDataArgument(misspelt);
+    EXPECT_EQ(request.status().code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(request.status().message(),
+              "--data: got \"" + misspelt +
+                  "\", want a file that is there or one of a9a, wdbc, digits, german, w8a");
+  }
 }
 
 TEST(KnownData, HasAFullHashForEveryFile) {

@@ -14,6 +14,8 @@
 namespace epsledger {
 namespace {
 
+constexpr int64_t kMaxCount = int64_t{1} << 53;
+
 std::string ChargeName(const std::string& attempt, const std::string& charge_id) {
   return absl::StrCat(attempt, "/charges/", charge_id);
 }
@@ -77,6 +79,11 @@ absl::StatusOr<v1::Charge> ResultOf(const v1::ChargeRequest& asked, const v1::Ch
 }
 
 }  // namespace
+
+absl::Status ValidateCount(int64_t count) {
+  if (count >= 1 && count <= kMaxCount) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("count: got ", count, ", want in [1, 2^53]"));
+}
 
 absl::Status VerifyAccepted(const v1::ChargeRequest& request, const v1::Charge& charge) {
   const std::string name = ChargeName(request.attempt(), request.charge_id());

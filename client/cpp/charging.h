@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_CLIENT_CPP_CHARGING_H_
 #define EPSLEDGER_CLIENT_CPP_CHARGING_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,6 +11,9 @@
 #include "epsledger/v1/charge_service.pb.h"
 
 namespace epsledger {
+
+// INVALID_ARGUMENT for a number of uses outside [1, 2^53].
+absl::Status ValidateCount(int64_t count);
 
 // OK if `charge` is an ACCEPTED charge of exactly this key, event and count, with a sequence
 // number; INTERNAL, naming the first difference, for anything else (the ledger's invariant I19).

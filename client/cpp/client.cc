@@ -15,6 +15,7 @@
 #include "client/cpp/budget_message.h"
 #include "client/cpp/connection.h"
 #include "client/cpp/mechanism_message.h"
+#include "client/cpp/preview.h"
 #include "client/cpp/session_impl.h"
 #include "client/cpp/watch_impl.h"
 #include "client/cpp/watching.h"
@@ -204,6 +205,14 @@ absl::StatusOr<double> Client::CalibrateNoiseMultiplier(const NoiseCalibration& 
         answer->upper(), " there, want an upper bound of at most ", wanted.epsilon));
   }
   return answer->value();
+}
+
+absl::StatusOr<ChargePreview> Client::Preview(const std::string& budget, const Mechanism& mechanism,
+                                              int64_t count) {
+  v1::PreviewChargeRequest request;
+  request.set_budget(BudgetName(budget));
+  request.set_expects_event(true);
+  return PreviewOf(*impl_->connection, std::move(request), mechanism, count);
 }
 
 Watch Client::WatchBudget(const std::string& name, int64_t after_sequence,

@@ -15,20 +15,14 @@
 #include "client/cpp/charging.h"
 #include "client/cpp/lease_impl.h"
 #include "client/cpp/mechanism_message.h"
-#include "client/cpp/refusal_message.h"
+#include "client/cpp/preview.h"
 #include "client/cpp/session_impl.h"
 #include "epsledger/v1/guarantee.pb.h"
 
 namespace epsledger {
 namespace {
 
-constexpr int64_t kMaxCount = int64_t{1} << 53;
 constexpr size_t kMaxBatchItems = 1'000;
-
-absl::Status ValidateCount(int64_t count) {
-  if (count >= 1 && count <= kMaxCount) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("count: got ", count, ", want in [1, 2^53]"));
-}
 
 absl::Status CheckProcess(pid_t process) {
   if (getpid() == process) return absl::OkStatus();
@@ -192,19 +186,9 @@ std::vector<std::string> Session::unknown_charges() const {
 }
 
 absl::StatusOr<ChargePreview> Session::Preview(const Mechanism& mechanism, int64_t count) const {
-  if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
   v1::PreviewChargeRequest request;
   request.set_session(impl_->name);
-  *request.mutable_event() = MechanismMessage::Of(mechanism);
-  request.set_count(count);
-  absl::StatusOr<v1::PreviewChargeResponse> response = impl_->connection->Call(
-      impl_->connection->charges(), &v1::ChargeService::StubInterface::PreviewCharge, request);
-  if (!response.ok()) return response.status();
-  ChargePreview preview;
-  preview.accepted = response->decision() == v1::Charge::ACCEPTED;
-  if (!preview.accepted) preview.refusal = epsledger::FromMessage(response->refusal(), "");
-  preview.steps_that_fit = response->steps_that_fit();
-  return preview;
+  return PreviewOf(*impl_->connection, std::move(request), mechanism, count);
 }
 
 absl::StatusOr<SessionGuarantees> Session::Guarantees(double delta) const {

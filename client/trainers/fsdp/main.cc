@@ -24,6 +24,7 @@
 #include "client/trainers/fsdp/state_file.h"
 #include "client/trainers/run/canary_scores.h"
 #include "client/trainers/run/ledger_release.h"
+#include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
 #include "client/trainers/run/privacy_label.h"
@@ -218,8 +219,11 @@ int Run(CommandLine options) {
             << "Session " << run->session.name() << ", "
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
             << RoundedNumber(run->noise_multiplier, Rounding::kDown) << ", sampling probability "
-            << ExactNumber(*probability) << "; at most " << options.ledger.max_steps
-            << " steps. Privacy label: " << kProvenLabel << std::endl;
+            << ExactNumber(*probability)
+            << StepsThatFitText({.session = run->session, .mechanism = run->mechanism},
+                                options.ledger, 1)
+            << "; at most " << options.ledger.max_steps << " steps. Privacy label: " << kProvenLabel
+            << std::endl;
   LogFields told = {{"program", "epsledger-fsdp"},
                     {"label", std::string(kProvenLabel)},
                     {"session", run->session.name()},

@@ -145,13 +145,17 @@ absl::StatusOr<TrainingOptions> MakeTrainingOptions(const CommandLine& options,
 }
 
 void SayWhatStarts(const CommandLine& options, const OpenedRun& run) {
+  const std::vector<Mechanism> events = EventsOf(options, run.noise_multiplier);
+  // The steps of two phases cost what as many of the run's own event do.
+  const bool in_phases = options.mode == Mode::kTwoPhase;
+  const int events_of_a_step = in_phases ? 1 : static_cast<int>(events.size());
   std::cout << "Session " << run.session.name() << ", "
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", mode "
             << Describe(options.mode).name << " (" << LabelText(Describe(options.mode))
-            << "), event " << EventsOf(options, run.noise_multiplier).front().ToJson()
-            << (options.ledger.noise_multiplier.has_value()
-                    ? ""
-                    : absl::StrCat(", so that ", options.ledger.steps, " steps fit into the cap"))
+            << "), event " << events.front().ToJson()
+            << StepsThatFitText({.session = run.session,
+                                 .mechanism = in_phases ? run.mechanism : events.front()},
+                                options.ledger, events_of_a_step)
             << "; at most " << options.ledger.max_steps << " steps." << std::endl;
 }
 

@@ -79,6 +79,16 @@ void AddPrivacyFlags(CLI::App& app, LedgerFlags& flags) {
                      "with which --steps steps fit into the cap")
           ->check(CLI::PositiveNumber)
           ->group(group);
+  CLI::Option* fit =
+      app.add_option_function<std::string>(
+             "--fit",
+             [&flags](const std::string& what) { flags.fit_remaining = what == "remaining"; },
+             "what --steps steps are to fit into: the whole cap (cap, if not "
+             "given), or what is left of the budget now (remaining), of a session "
+             "that pays step by step")
+          ->type_name("WHAT")
+          ->check(CLI::IsMember({"cap", "remaining"}))
+          ->group(group);
   CLI::Option* epsilon = app.add_option("--epsilon", flags.epsilon, "a cap of the run's own")
                              ->check(CLI::PositiveNumber)
                              ->group(group);
@@ -88,6 +98,8 @@ void AddPrivacyFlags(CLI::App& app, LedgerFlags& flags) {
   epsilon->needs(delta);
   delta->needs(epsilon);
   multiplier->excludes(epsilon);
+  fit->excludes(epsilon);
+  fit->excludes(multiplier);
   app.add_flag("--declared,!--adaptive", flags.declared,
                flags.declared
                    ? "--adaptive: pay step by step instead of committing to --steps steps, paid in "
@@ -129,6 +141,11 @@ absl::Status LedgerFlags::Complete(const std::string& program) {
     absl::StatusOr<std::string> secret = ReadTokenFile(token_file);
     if (!secret.ok()) return secret.status();
     client.token = *std::move(secret);
+  }
+  if (fit_remaining && declared) {
+    return absl::InvalidArgumentError(
+        "--fit: got remaining with --declared, want a session that pays step by step (--adaptive): "
+        "a plan is paid as one");
   }
   if (session.empty()) session = MakeSessionId(program);
   if (declared || max_steps == 0) max_steps = declared ? steps : 2 * steps;

@@ -27,6 +27,8 @@ struct LedgerFlags {
   int steps = 100;
   int max_steps = 0;  // 0: twice `steps`; with `declared`: `steps`
   std::optional<double> noise_multiplier;
+  // The noise is chosen for what is left of the budget, not for its whole cap.
+  bool fit_remaining = false;
   // A cap of the run's own.
   std::optional<double> epsilon;
   std::optional<double> delta;
@@ -39,7 +41,7 @@ struct LedgerFlags {
 
   // Completes what parsing left open: the budget's id from "budgets/ID", TLS, the token, a session
   // id "PROGRAM-TIME-RANDOM", the step limit. INVALID_ARGUMENT or NOT_FOUND if the token file
-  // cannot be used.
+  // cannot be used; INVALID_ARGUMENT for flags that do not go together.
   absl::Status Complete(const std::string& program);
 };
 

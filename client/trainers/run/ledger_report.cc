@@ -60,6 +60,22 @@ std::optional<int64_t> StepsThatFit(const LedgerReport& report) {
   return preview->steps_that_fit;
 }
 
+std::string StepsThatFitText(const LedgerReport& report, const LedgerFlags& flags,
+                             int events_of_a_step) {
+  const std::optional<int64_t> events = StepsThatFit(report);
+  if (!events.has_value()) return "";
+  const int64_t fit = *events / events_of_a_step;
+  const bool is_chosen = !flags.noise_multiplier.has_value();
+  if (fit >= flags.steps) {
+    return is_chosen ? absl::StrCat(", so that ", flags.steps, " steps fit") : "";
+  }
+  const bool could_be_chosen = is_chosen && !flags.epsilon.has_value() && !flags.declared;
+  return absl::StrCat(is_chosen ? ", so that " : "; ", flags.steps,
+                      is_chosen ? " steps fit into the whole cap; " : " steps are wanted, ", fit,
+                      " fit into what is left now",
+                      could_be_chosen ? " (--fit remaining chooses the noise for that)" : "");
+}
+
 std::string StepsLeft(const LedgerReport& report, int64_t steps_to_limit) {
   const absl::StatusOr<ChargePreview> preview = report.session.Preview(report.mechanism);
   if (!preview.ok()) return "";

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "client/trainers/run/ledger_flags.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/session.h"
 
@@ -29,6 +30,11 @@ std::optional<double> BestEpsilon(const LedgerReport& report);
 
 // How many more steps the ledger would accept now; nothing if it does not answer.
 std::optional<int64_t> StepsThatFit(const LedgerReport& report);
+
+// ", so that 100 steps fit" where the noise was chosen for flags.steps steps of so many events
+// each; where fewer of them fit now, how many. Empty if the ledger does not answer.
+std::string StepsThatFitText(const LedgerReport& report, const LedgerFlags& flags,
+                             int events_of_a_step);
 
 // "  steps left 12 by the ledger", or "by the step limit" where `steps_to_limit` is smaller; empty
 // if the ledger does not answer.

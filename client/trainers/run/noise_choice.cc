@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "epsledger/refusal.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -39,6 +41,17 @@ double UnitCost(const CellBalance& cell) {
   return 0;
 }
 
+// The answer is at most by this share of it above a noise multiplier that is too small.
+constexpr double kWidth = 5e-4;
+// Where the search ends, as powers of 2.
+constexpr int kLeast = -10;
+constexpr int kMost = 20;
+
+// More noise may turn it into an acceptance.
+bool IsForLackOfRoom(RefusalReason reason) {
+  return reason == RefusalReason::kBudgetExhausted || reason == RefusalReason::kEventNotChargeable;
+}
+
 }  // namespace
 
 absl::StatusOr<double> NoiseMultiplierThatFills(const CapCells& cap, int steps,
@@ -62,6 +75,42 @@ absl::StatusOr<double> NoiseMultiplierThatFills(const CapCells& cap, int steps,
         "--noise-multiplier");
   }
   return chosen;
+}
+
+absl::StatusOr<double> NoiseMultiplierThatFits(const NoisePreview& preview, int steps) {
+  const auto fits = [&](double noise) -> absl::StatusOr<bool> {
+    const absl::StatusOr<ChargePreview> answer = preview(noise);
+    if (!answer.ok()) return answer.status();
+    if (answer->refusal.has_value() && !IsForLackOfRoom(answer->refusal->reason)) {
+      return absl::FailedPreconditionError(RefusalText(*answer->refusal));
+    }
+    return answer->steps_that_fit >= steps;
+  };
+  int exponent = 0;
+  absl::StatusOr<bool> here = fits(1);
+  if (!here.ok()) return here.status();
+  const bool more = !*here;
+  while (*here != more) {
+    if (exponent == (more ? kMost : kLeast)) {
+      if (!more) return std::exp2(kLeast);
+      return absl::FailedPreconditionError(
+          absl::StrCat("no noise makes ", steps,
+                       " steps fit into what is left of the budget: ask for fewer "
+                       "--steps"));
+    }
+    exponent += more ? 1 : -1;
+    here = fits(std::exp2(exponent));
+    if (!here.ok()) return here.status();
+  }
+  double too_small = std::exp2(more ? exponent - 1 : exponent);
+  double enough = 2 * too_small;
+  while (enough > too_small * (1 + kWidth)) {
+    const double between = std::sqrt(too_small * enough);
+    here = fits(between);
+    if (!here.ok()) return here.status();
+    (*here ? enough : too_small) = between;
+  }
+  return enough;
 }
 
 }  // namespace epsledger::trainers

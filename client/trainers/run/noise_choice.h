@@ -1,10 +1,12 @@
 #ifndef EPSLEDGER_CLIENT_TRAINERS_RUN_NOISE_CHOICE_H_
 #define EPSLEDGER_CLIENT_TRAINERS_RUN_NOISE_CHOICE_H_
 
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "epsledger/budget.h"
+#include "epsledger/session.h"
 
 namespace epsledger::trainers {
 
@@ -24,6 +26,18 @@ struct CapCells {
 // nobody but the user can choose. REQUIRES: steps >= 1.
 absl::StatusOr<double> NoiseMultiplierThatFills(const CapCells& cap, int steps,
                                                 NeighboringRelation relation);
+
+// What a step with this noise multiplier would do now.
+using NoisePreview = std::function<absl::StatusOr<ChargePreview>(double)>;
+
+// Returns z for which `preview` says that `steps` steps fit, and at most 5e-4 of z above one for
+// which it says that they do not; 2^-10 if they fit there. About fifteen previews: z is doubled or
+// halved from 1 until it is between two powers of 2, then halved in its logarithm.
+//
+// FAILED_PRECONDITION if not even z = 2^20 is enough, or at once for a refusal that is not for lack
+// of room: the message says what refused. What `preview` returns as an error is returned.
+// REQUIRES: steps >= 1.
+absl::StatusOr<double> NoiseMultiplierThatFits(const NoisePreview& preview, int steps);
 
 }  // namespace epsledger::trainers
 

@@ -94,6 +94,15 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                                           Client& client) {
   const std::optional<ApproximateDpCap> own_cap = OwnCap(flags);
   std::optional<double> multiplier = flags.noise_multiplier;
+  if (!multiplier.has_value() && flags.fit_remaining) {
+    const absl::StatusOr<double> fits = NoiseMultiplierThatFits(
+        [&](double noise) {
+          return client.Preview(budget.name, StepEvent(description, noise), flags.steps);
+        },
+        flags.steps);
+    if (!fits.ok()) return fits.status();
+    multiplier = *fits;
+  }
   if (!multiplier.has_value()) {
     const absl::StatusOr<std::optional<double>> calibrated =
         Calibrate(flags, description, budget, client);

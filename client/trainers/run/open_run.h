@@ -37,7 +37,8 @@ struct OpenedRun {
 // Creates the session (or finds it, with the same content) and opens its next attempt. Every step
 // is gaussian{z}, in poissonSampled if the sampling probability is below 1: z as
 // flags.noise_multiplier says, else one, near the smallest, with which flags.steps steps fit into
-// the cap: the session's own if flags.epsilon is set, else the budget's.
+// the cap: the session's own if flags.epsilon is set, else the budget's; with flags.fit_remaining,
+// into what is left of the budget now, as its previews tell.
 //   A DECLARED session with an (epsilon, delta) of its own is one plan, so the ledger calibrates z
 //   by its tightest bound. So does a sampled run that fills a budget whose filter takes a plan as
 //   one (epsilon, delta) mechanism (kBasic).

@@ -362,7 +362,10 @@ Status FakeLedger::Charge(Context*, const v1::ChargeRequest* request, v1::Charge
 Status FakeLedger::PreviewCharge(Context*, const v1::PreviewChargeRequest* request,
                                  v1::PreviewChargeResponse* response) {
   const std::lock_guard lock(mutex_);
-  if (!sessions_.contains(request->session())) return NotFound(request->session());
+  if (request->session().empty() ? !budgets_.contains(request->budget())
+                                 : !sessions_.contains(request->session())) {
+    return NotFound(request->session() + request->budget());
+  }
   const int64_t fit = std::max<int64_t>(capacity_ - spent_, 0);
   response->set_steps_that_fit(fit);
   if (request->count() <= fit) {

@@ -370,6 +370,26 @@ TEST_F(SessionTest, PreviewTellsWithoutCharging) {
   EXPECT_EQ(ledger_.spent(), 0);
 }
 
+TEST_F(SessionTest, ABudgetIsPreviewedWithoutASession) {
+  absl::StatusOr<Client> client = Client::Connect(options_);
+  ASSERT_TRUE(client.ok()) << client.status();
+  ASSERT_TRUE(client
+                  ->CreateBudget({.id = "adult",
+                                  .cap = ZcdpCap{.rho = 1},
+                                  .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                                  .privacy_unit = "person"})
+                  .ok());
+  ledger_.set_capacity(5);
+  const absl::StatusOr<ChargePreview> fits = client->Preview("adult", gaussian_, 5);
+  ASSERT_TRUE(fits.ok()) << fits.status();
+  EXPECT_TRUE(fits->accepted);
+  EXPECT_EQ(fits->steps_that_fit, 5);
+  EXPECT_EQ(client->Preview("budgets/none", gaussian_).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(client->Preview("adult", gaussian_, 0).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST_F(SessionTest, GuaranteesKeepTheirKindAndReasons) {
   Session session = Open();
   absl::StatusOr<SessionGuarantees> guarantees = session.Guarantees(1e-5);

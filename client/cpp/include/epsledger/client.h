@@ -96,6 +96,13 @@ class Client {
   // target.
   absl::StatusOr<double> CalibrateNoiseMultiplier(const NoiseCalibration& wanted);
 
+  // What the first charge of a new ADAPTIVE session of the budget, without a cap of its own and for
+  // which `mechanism` is expected, would do, and how many steps would fit. Charges nothing.
+  // "adult" or "budgets/adult". NOT_FOUND if there is none, INVALID_ARGUMENT for a count that is no
+  // count.
+  absl::StatusOr<ChargePreview> Preview(const std::string& budget, const Mechanism& mechanism,
+                                        int64_t count = 1);
+
   // Calls `callback`, on a thread of the watch, with every change of the budget, its descendants
   // and their sessions after `after_sequence`, in order, once each, and then with those that
   // happen. 0: from the first. A bookmark comes now and then for entries of other budgets.

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "epsledger/refusal.h"
+
 namespace epsledger::trainers {
 namespace {
 
@@ -70,6 +72,53 @@ TEST(NoiseMultiplierThatFills, CapsWithoutAGaussianCostAreLeftToTheUser) {
                    .ok());
   EXPECT_TRUE(
       NoiseMultiplierThatFills({.cells = {Renyi(2, 0), Renyi(16, 0.3)}}, 100, relation).ok());
+}
+
+// So many steps of noise z fit where one costs 1 / z^2 of `left`.
+ChargePreview StepsAt(double z, double left, int* previews) {
+  ++*previews;
+  return {.accepted = true, .steps_that_fit = static_cast<int64_t>(left * z * z)};
+}
+
+TEST(NoiseMultiplierThatFits, IsNearTheEdgeWhereverThatIs) {
+  for (const double left : {1e-6, 0.01, 0.9, 1.0, 3.7, 100.0, 1e4}) {
+    int previews = 0;
+    const absl::StatusOr<double> z =
+        NoiseMultiplierThatFits([&](double noise) { return StepsAt(noise, left, &previews); }, 100);
+    ASSERT_TRUE(z.ok()) << z.status();
+    int ignored = 0;
+    EXPECT_GE(StepsAt(*z, left, &ignored).steps_that_fit, 100) << left;
+    EXPECT_LT(StepsAt(*z / (1 + 5e-4), left, &ignored).steps_that_fit, 100) << left;
+    EXPECT_LE(previews, 30) << left;
+  }
+}
+
+TEST(NoiseMultiplierThatFits, EndsAtTheLeastAndTheMostNoise) {
+  int previews = 0;
+  EXPECT_EQ(
+      *NoiseMultiplierThatFits([&](double noise) { return StepsAt(noise, 1e12, &previews); }, 1),
+      std::exp2(-10));
+  const absl::StatusOr<double> none =
+      NoiseMultiplierThatFits([&](double noise) { return StepsAt(noise, 1e-15, &previews); }, 7);
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(NoiseMultiplierThatFits, StopsAtOnceWhereNoiseIsNotTheReason) {
+  int previews = 0;
+  const absl::StatusOr<double> frozen = NoiseMultiplierThatFits(
+      [&](double) {
+        ++previews;
+        return ChargePreview{.refusal = RefusalDetails{.reason = RefusalReason::kBudgetFrozen}};
+      },
+      7);
+  EXPECT_EQ(frozen.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(previews, 1);
+  EXPECT_EQ(
+      NoiseMultiplierThatFits(
+          [](double) -> absl::StatusOr<ChargePreview> { return absl::UnavailableError("away"); }, 7)
+          .status()
+          .code(),
+      absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

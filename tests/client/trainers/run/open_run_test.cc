@@ -4,10 +4,12 @@
 #include "gtest/gtest.h"
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "client/trainers/run/ledger_report.h"
 #include "epsledger/client.h"
 #include "epsledger/refusal.h"
 #include "tests/server/transport/test_server.h"
@@ -98,6 +100,47 @@ TEST_F(OpenRunTest, AdaptiveSampledStepsFillTheCapAsItsFilterCounts) {
   ASSERT_TRUE(preview.ok()) << preview.status();
   EXPECT_GE(preview->steps_that_fit, 1000);
   EXPECT_LE(preview->steps_that_fit, 1300);
+}
+
+// Half of the cap is spent: the noise for all of it leaves half of the steps, and the noise for
+// what is left all of them.
+TEST_F(OpenRunTest, FitsTheWholeCapOrWhatIsLeftOfIt) {
+  flags_.steps = 100;
+  absl::StatusOr<OpenedRun> earlier = Open(ZcdpCap{.rho = 1}, 1);
+  ASSERT_TRUE(earlier.ok()) << earlier.status();
+  ASSERT_TRUE(earlier->session.Charge(Mechanism::Gaussian(1)).ok());  // rho = 1/2
+  flags_.session = "cap";
+  absl::StatusOr<OpenedRun> of_cap = Open(ZcdpCap{.rho = 1}, 1);
+  ASSERT_TRUE(of_cap.ok()) << of_cap.status();
+  EXPECT_NEAR(of_cap->noise_multiplier, std::sqrt(50), 1e-6);
+  const LedgerReport report{.session = of_cap->session, .mechanism = of_cap->mechanism};
+  EXPECT_EQ(StepsThatFitText(report, flags_, 1),
+            ", so that 100 steps fit into the whole cap; 50 fit into what is left now (--fit "
+            "remaining chooses the noise for that)");
+  flags_.session = "remaining";
+  flags_.fit_remaining = true;
+  absl::StatusOr<OpenedRun> of_rest = Open(ZcdpCap{.rho = 1}, 1);
+  ASSERT_TRUE(of_rest.ok()) << of_rest.status();
+  EXPECT_GE(of_rest->noise_multiplier, 10);
+  EXPECT_LE(of_rest->noise_multiplier, 10 * (1 + 5e-4));
+  EXPECT_EQ(
+      StepsThatFitText({.session = of_rest->session, .mechanism = of_rest->mechanism}, flags_, 1),
+      ", so that 100 steps fit");
+  flags_.noise_multiplier = of_rest->noise_multiplier;
+  EXPECT_EQ(StepsThatFitText(report, flags_, 1),
+            "; 100 steps are wanted, 50 fit into what is left now");
+}
+
+TEST_F(OpenRunTest, NothingFitsWhatIsNotLeft) {
+  flags_.steps = 100;
+  absl::StatusOr<OpenedRun> earlier = Open(ZcdpCap{.rho = 0.5}, 1);
+  ASSERT_TRUE(earlier.ok()) << earlier.status();
+  ASSERT_TRUE(earlier->session.Charge(Mechanism::Gaussian(1)).ok());
+  flags_.session = "remaining";
+  flags_.fit_remaining = true;
+  const absl::StatusOr<OpenedRun> none = Open(ZcdpCap{.rho = 0.5}, 1);
+  EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(none.status().message()), testing::HasSubstr("no noise makes 100 steps"));
 }
 
 TEST_F(OpenRunTest, ChosenNoiseIsTaken) {

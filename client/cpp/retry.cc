@@ -76,6 +76,10 @@ Tries RetryUntilDefinite(const RetryOptions& options,
     if (Now(options) + wait >= deadline) return tries;
     tries.may_have_committed_before =
         tries.may_have_committed_before || MayHaveCommitted(tries.last.code());
+    if (options.on_wait) {
+      options.on_wait(
+          {.last = tries.last, .elapsed = tries.elapsed, .left = deadline - Now(options)});
+    }
     Sleep(options, wait);
     backoff = std::min<nanoseconds>(2 * backoff, options.max_backoff);
     left = deadline - Now(options);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <map>
 #include <string>
@@ -16,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/trainers/run/waiting_notice.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -147,6 +149,7 @@ absl::Status LedgerFlags::Complete(const std::string& program) {
         "--fit: got remaining with --declared, want a session that pays step by step (--adaptive): "
         "a plan is paid as one");
   }
+  client.retry.on_wait = WaitingNotice(program, client.address, std::cerr);
   if (session.empty()) session = MakeSessionId(program);
   if (declared || max_steps == 0) max_steps = declared ? steps : 2 * steps;
   return absl::OkStatus();

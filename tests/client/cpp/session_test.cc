@@ -322,6 +322,21 @@ TEST_F(SessionTest, WaitsAtLeastAsLongAsTheServerAsks) {
   EXPECT_THAT(clock_.sleeps, ElementsAre(std::chrono::seconds(5)));
 }
 
+TEST_F(SessionTest, TellsOfEveryWait) {
+  std::vector<RetryWait> waits;
+  options_.retry.on_wait = [&](const RetryWait& wait) { waits.push_back(wait); };
+  Session session = Open();
+  ledger_.Script({Fault::kUnavailableWithRetryInfo, Fault::kUnavailableWithRetryInfo});
+  ASSERT_TRUE(session.Charge(gaussian_).ok());
+  ASSERT_EQ(waits.size(), 2);
+  for (const RetryWait& wait : waits) {
+    EXPECT_EQ(wait.last.code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(wait.elapsed + wait.left, options_.retry.overall_timeout);
+  }
+  EXPECT_EQ(waits[0].elapsed, std::chrono::seconds(0));
+  EXPECT_EQ(waits[1].elapsed, std::chrono::seconds(5));
+}
+
 TEST_F(SessionTest, GivesUpAtTheOverallDeadline) {
   options_.retry.max_tries = 0;
   options_.retry.overall_timeout = std::chrono::seconds(30);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "epsledger/budget.h"
 #include "epsledger/mechanism.h"
@@ -24,6 +25,13 @@ struct TlsOptions {
   std::string key_file;
 };
 
+// A call that is about to wait before it asks again.
+struct RetryWait {
+  absl::Status last;                    // what the last try came to
+  std::chrono::nanoseconds elapsed{0};  // since the call began
+  std::chrono::nanoseconds left{0};     // in which it asks again
+};
+
 // How long to ask. No setting makes an unknown outcome count as accepted.
 struct RetryOptions {
   std::chrono::milliseconds call_timeout{10'000};     // of one try; > 0
@@ -33,6 +41,8 @@ struct RetryOptions {
   // server's RetryInfo says.
   std::chrono::milliseconds initial_backoff{50};  // >= 0
   std::chrono::milliseconds max_backoff{2'000};   // >= initial_backoff
+  // Told of every wait, on the thread that waits, for those who say so to people.
+  std::function<void(const RetryWait&)> on_wait;
   // Waits between tries, and reads the time; unset: the thread sleeps, by the steady clock.
   std::function<void(std::chrono::nanoseconds)> sleep;
   std::function<std::chrono::steady_clock::time_point()> now;

@@ -4,6 +4,7 @@
 // Every bound of the services, with its reason. Those of their connections are in
 // server/transport/wire/limits.h, the ledger's own in server/core/limits.h.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,6 +36,13 @@ inline constexpr size_t kMaxShownBytes = 64;
 // this far.
 inline constexpr size_t kMaxOpenCalls = 1 << 15;
 inline constexpr size_t kMaxOpenRequestBytes = size_t{256} << 20;
+
+// Calls of one tenant that are refused for now: so many at once, and so many a second. All that one
+// connection may have in flight can be refused once. Who sends more is not read for a while: what a
+// client that waits as it is told would wait.
+inline constexpr double kMaxRefusalsAtOnce = 1'000;
+inline constexpr double kRefusalsPerSecond = 500;
+inline constexpr std::chrono::seconds kMaxPauseForRefusals(1);
 
 // The longest that any call is held, whatever deadline its client set, so that a ledger that is
 // stuck keeps neither memory nor a shutdown waiting.

@@ -161,10 +161,12 @@ Server::Server(const ServerOptions& options, core::DurableLedger& ledger)
               .Register(*registry_)
               .Add({})),
       read_rate_(std::make_shared<ReadRate>(options.quotas.read_bytes_per_second_of_tenant)),
-      open_calls_(admission_, metrics_, read_rate_, kMaxOpenCalls, kMaxOpenRequestBytes,
-                  access_log_),
-      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, read_rate_, kMaxOpenStreams,
-                                                std::numeric_limits<size_t>::max(), access_log_)),
+      refusal_rate_(std::make_shared<RefusalRate>()),
+      open_calls_(admission_, metrics_, read_rate_, refusal_rate_, kMaxOpenCalls,
+                  kMaxOpenRequestBytes, access_log_),
+      open_streams_(std::make_shared<OpenCalls>(admission_, metrics_, read_rate_, refusal_rate_,
+                                                kMaxOpenStreams, std::numeric_limits<size_t>::max(),
+                                                access_log_)),
       computations_(
           std::make_shared<ComputationPool>(ComputationThreads(), kMaxQueuedComputations)),
       priced_ledger_(ledger, computations_),

@@ -126,6 +126,7 @@ class Server {
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   prometheus::Counter& reload_failures_;  // of registry_
   const std::shared_ptr<ReadRate> read_rate_;
+  const std::shared_ptr<RefusalRate> refusal_rate_;
   OpenCalls open_calls_;
   const std::shared_ptr<OpenCalls> open_streams_;
   const std::shared_ptr<ComputationPool> computations_;

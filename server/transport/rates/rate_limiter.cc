@@ -42,10 +42,20 @@ void RateLimiter::Count(const std::string& key, Clock::time_point now, double am
   AllowanceOf(key, now).left -= amount;
 }
 
-bool RateLimiter::HasPaid(const std::string& key, Clock::time_point now) const {
+double RateLimiter::LeftOf(const std::string& key, Clock::time_point now) const {
   const auto known = of_key_.find(key);
-  if (known != of_key_.end()) return LeftAt(known->second, now) >= 0;
-  return of_key_.size() < limits_.keys || LeftAt(of_others_, now) >= 0;
+  if (known != of_key_.end()) return LeftAt(known->second, now);
+  return of_key_.size() < limits_.keys ? limits_.burst : LeftAt(of_others_, now);
+}
+
+bool RateLimiter::HasPaid(const std::string& key, Clock::time_point now) const {
+  return LeftOf(key, now) >= 0;
+}
+
+RateLimiter::Clock::duration RateLimiter::TimeToPay(const std::string& key,
+                                                    Clock::time_point now) const {
+  return std::chrono::ceil<Clock::duration>(
+      std::chrono::duration<double>(std::max(0.0, -LeftOf(key, now)) / limits_.per_second));
 }
 
 }  // namespace epsledger::transport

@@ -33,6 +33,8 @@ class RateLimiter {
   void Count(const std::string& key, Clock::time_point now, double amount);
   // True if `key` has paid off all that it took. Cost: O(1). REQUIRES: as Take.
   bool HasPaid(const std::string& key, Clock::time_point now) const;
+  // Until then; zero if it has.
+  Clock::duration TimeToPay(const std::string& key, Clock::time_point now) const;
 
  private:
   struct Allowance {
@@ -43,6 +45,7 @@ class RateLimiter {
   // Of `key` if it is remembered, otherwise that of the others, as it is at `now`.
   Allowance& AllowanceOf(const std::string& key, Clock::time_point now);
   double LeftAt(const Allowance& allowance, Clock::time_point now) const;
+  double LeftOf(const std::string& key, Clock::time_point now) const;
   // Forgets keys whose allowance is whole again: they are as those that never came.
   void ForgetIdle(Clock::time_point now);
 

@@ -68,35 +68,44 @@ void Connection::WaitForBytes() {
                      });
 }
 
-void Connection::WaitForBytesAfter(Clock::duration pause) {
-  auto timer = std::make_unique<boost::asio::steady_timer>(*home_, pause);
+bool Connection::IsPaused() const { return Clock::now() < paused_until_; }
+
+void Connection::WaitForEndOfPause() {
+  auto timer = std::make_unique<boost::asio::steady_timer>(*home_, paused_until_);
   auto& waiting = *timer;
-  waiting.async_wait(
-      [self = shared_from_this(), timer = std::move(timer)](const boost::system::error_code&) {
-        self->mutex_.Lock();
-        if (!self->is_closed_) self->WaitForBytes();
-        self->Leave();
-      });
+  waiting.async_wait([self = shared_from_this(), timer = std::move(timer)](
+                         const boost::system::error_code&) { self->OnReadable(); });
 }
 
-Clock::duration Connection::PauseForRefusals() {
-  const Clock::time_point now = Clock::now();
-  const double seconds = std::chrono::duration<double>(now - refusals_time_).count();
-  refusals_time_ = now;
-  refusals_ = std::max(0.0, refusals_ - seconds * kRefusalsPerSecond);
-  return std::chrono::ceil<Clock::duration>(
-      std::chrono::duration<double>(std::max(0.0, refusals_ - kMaxRefusals) / kRefusalsPerSecond));
+void Connection::OnSlowDown(Clock::duration pause) {
+  absl::MutexLock lock(&mutex_);
+  paused_until_ = std::max(paused_until_, Clock::now() + pause);
+}
+
+void Connection::AdvanceStirred() {
+  const std::vector<int32_t> stirred = std::exchange(stirred_, {});
+  size_t done = 0;
+  for (; done < stirred.size(); ++done) {
+    if (done > 0 && done % kCallsPerBatch == 0) {
+      Gather();
+      if (is_closed_) return;
+      if (IsPaused()) break;
+    }
+    Advance(stirred[done]);
+  }
+  stirred_.insert(stirred_.begin(), stirred.begin() + static_cast<std::ptrdiff_t>(done),
+                  stirred.end());
 }
 
 void Connection::OnReadable() {
   mutex_.Lock();
   if (is_closed_) return Leave();
-  if (const Clock::duration pause = PauseForRefusals(); pause > Clock::duration::zero()) {
-    WaitForBytesAfter(pause);
+  if (IsPaused()) {
+    WaitForEndOfPause();
     return Leave();
   }
   const bool goes_on = ReadSome();
-  for (const int32_t id : std::exchange(stirred_, {})) Advance(id);
+  AdvanceStirred();
   StartWaiting();
   Gather();
   if (!goes_on && !is_closed_) {
@@ -105,7 +114,7 @@ void Connection::OnReadable() {
     CloseLocked();
   }
   if (!is_closed_ && known_ && !has_moved_ && !waits_to_write_) Move();
-  if (!is_closed_) WaitForBytes();
+  if (!is_closed_) stirred_.empty() ? WaitForBytes() : WaitForEndOfPause();
   Leave();
 }
 

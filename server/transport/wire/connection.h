@@ -138,8 +138,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                 uint32_t* flags, nghttp2_data_source*, void* self);
 
   void WaitForBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same, once the time is over.
-  void WaitForBytesAfter(Clock::duration pause) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsPaused() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Goes on when the pause is over.
+  void WaitForEndOfPause() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Does the next thing for the streams of which something came, until the client is paused.
+  void AdvanceStirred() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnReadable() ABSL_LOCKS_EXCLUDED(mutex_);
   // False once the connection is over.
   bool ReadSome() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -184,8 +187,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Starts calls that waited for room, as far as there is some.
   void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountReset() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // How long nothing is to be read, for the calls that were refused for now.
-  Clock::duration PauseForRefusals() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::optional<Clock::time_point> DeadlineOf(const Stream& stream) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -209,6 +210,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnAnswer(int32_t id, const std::string& message, bool more_follow)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWake(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnSlowDown(Clock::duration pause) ABSL_LOCKS_EXCLUDED(mutex_);
   // `message`: of a call without streams that succeeded, or nullptr.
   void OnEnd(int32_t id, const grpc::Status& status, const std::string* message)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -267,9 +269,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Streams that came to nothing by the client's making: a bucket that empties with time.
   double resets_ ABSL_GUARDED_BY(mutex_) = 0;
   Clock::time_point resets_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
-  // Calls that were refused for now: such a bucket, too.
-  double refusals_ ABSL_GUARDED_BY(mutex_) = 0;
-  Clock::time_point refusals_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
+  // Nothing is read before.
+  Clock::time_point paused_until_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace epsledger::transport::wire

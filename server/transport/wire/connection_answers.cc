@@ -48,11 +48,6 @@ bool TellsOfAnAdmittedCaller(const grpc::Status& status) {
   }
 }
 
-bool IsRefusedForNow(const grpc::Status& status) {
-  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
-         status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED;
-}
-
 }  // namespace
 
 void Connection::OnAnswer(int32_t id, const std::string& message, bool more_follow) {
@@ -106,7 +101,6 @@ void Connection::AddMessage(int32_t id, Stream& stream, const std::string& messa
 void Connection::End(int32_t id, Stream& stream, const grpc::Status& status) {
   stream.ended = true;
   stream.progress_time = Clock::now();
-  if (IsRefusedForNow(status)) ++refusals_;
   Expect(stream, 0);
   stream.trailers = TrailersOf(status);
   stream.requests.clear();

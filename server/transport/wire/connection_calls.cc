@@ -27,6 +27,7 @@ class Connection::StreamAnswers final : public StreamClient {
     connection_->OnAnswer(id_, message, more_follow);
   }
   void Wake() override { connection_->OnWake(id_); }
+  void SlowDown(std::chrono::nanoseconds pause) override { connection_->OnSlowDown(pause); }
   void End(const grpc::Status& status) override {
     if (is_of_open_method_) --connection_->shared_->open_method_calls;
     connection_->OnEnd(id_, status, nullptr);
@@ -48,6 +49,7 @@ class Connection::Answer final : public Responder {
     connection_->OnEnd(id_, status, status.ok() ? &message : nullptr);
   }
   bool IsGone() override { return connection_->IsGone(id_); }
+  void SlowDown(std::chrono::nanoseconds pause) override { connection_->OnSlowDown(pause); }
 
  private:
   const std::shared_ptr<Connection> connection_;

@@ -49,11 +49,8 @@ inline constexpr size_t kUntakenBytesOfStream = 16 << 10;
 inline constexpr double kMaxResets = 1000;
 inline constexpr double kResetsPerSecond = 33;
 inline constexpr size_t kMaxCalls = 2 * kMaxStreams;
-// Calls that were refused for now (UNAVAILABLE, RESOURCE_EXHAUSTED), of one connection: so many at
-// once, and so many a second. A connection with more is not read until they are paid off: a client
-// that does not wait as it is told waits here. All that may be in flight can be refused once.
-inline constexpr double kMaxRefusals = kMaxStreams;
-inline constexpr double kRefusalsPerSecond = 500;
+// Calls that are handed over before it is looked whether their caller is to be slowed down.
+inline constexpr size_t kCallsPerBatch = 32;
 // Frames that follow the first one of a call's headers.
 inline constexpr size_t kMaxContinuations = 8;
 // Frames that wait to be sent: a few a stream. A client that does not read and asks for more is

@@ -47,6 +47,9 @@ class Responder {
   virtual void Respond(const grpc::Status& status, std::string message) = 0;
   // Nobody waits any more.
   virtual bool IsGone() = 0;
+  // Before the answer: the caller asks too fast, and nothing more is to be read of the client for
+  // so long. What it has sent waits.
+  virtual void SlowDown(std::chrono::nanoseconds /*pause*/) {}
 };
 
 // A call with one request, which is whole, and one answer.
@@ -72,6 +75,8 @@ class StreamClient {
   // StreamedCall::OnWoken is wanted, on the thread that the client's requests come on: what several
   // threads have brought is answered there together. One call of it may answer several wishes.
   virtual void Wake() = 0;
+  // As Responder::SlowDown, before the end.
+  virtual void SlowDown(std::chrono::nanoseconds /*pause*/) {}
   // The end, once, and nothing after it.
   virtual void End(const grpc::Status& status) = 0;
 };

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "google/rpc/error_details.pb.h"
 #include "gtest/gtest.h"
-#include "server/transport/wire/limits.h"
+#include "server/transport/grpc/limits.h"
 #include "tests/server/transport/test_server.h"
 #include "tests/server/transport/token_caller.h"
 
@@ -168,7 +168,7 @@ TEST_F(SlowReads, AConnectionWithManyRefusalsIsReadAsFastAsTheyMayCome) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   // The last one was sent once the one before was answered, and is read when those before it are
   // paid off.
-  EXPECT_GE(seconds.count(), (kRefused - 2 - wire::kMaxRefusals) / wire::kRefusalsPerSecond);
+  EXPECT_GE(seconds.count(), (kRefused - 2 - kMaxRefusalsAtOnce) / kRefusalsPerSecond);
   EXPECT_TRUE(reader.Call<v1::Budget>("BudgetService.FreezeBudget", budget + " reason: 'x'").ok());
 }
 

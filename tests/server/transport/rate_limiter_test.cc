@@ -81,6 +81,20 @@ TEST(RateLimiter, ManyNeedABoundedMemoryAndThoseBeyondShare) {
   EXPECT_EQ(taken, 400);
 }
 
+TEST(RateLimiter, TellsWhenWhatWasTakenIsPaidOff) {
+  RateLimiter rates({.burst = 10, .per_second = 2, .keys = 1});
+  EXPECT_EQ(rates.TimeToPay("a", kStart), seconds(0));
+  rates.Count("a", kStart, 10);
+  EXPECT_EQ(rates.TimeToPay("a", kStart), seconds(0));
+  rates.Count("a", kStart, 8);
+  EXPECT_EQ(rates.TimeToPay("a", kStart), seconds(4));
+  EXPECT_EQ(rates.TimeToPay("a", kStart + seconds(3)), seconds(1));
+  EXPECT_EQ(rates.TimeToPay("a", kStart + seconds(9)), seconds(0));
+  // One of those who share an allowance.
+  rates.Count("b", kStart, 12);
+  EXPECT_EQ(rates.TimeToPay("c", kStart), seconds(1));
+}
+
 TEST(PeerKey, IsAnIPv4AddressOrAHouseholdWithIPv6) {
   const auto key = [](const char* address) { return PeerKeyOf(make_address(address)); };
   EXPECT_EQ(key("192.0.2.1"), key("::ffff:192.0.2.1"));

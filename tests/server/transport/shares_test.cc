@@ -105,7 +105,8 @@ TEST(OpenCalls, OneTenantHasHalfOfTheCallsAndOfTheirBytes) {
   const Admission admission(control, false);
   const auto metrics =
       std::make_shared<metrics::RpcMetrics>(std::make_shared<prometheus::Registry>());
-  OpenCalls calls(admission, metrics, std::make_shared<ReadRate>(0), 8, 1000, nullptr);
+  OpenCalls calls(admission, metrics, std::make_shared<ReadRate>(0),
+                  std::make_shared<RefusalRate>(), 8, 1000, nullptr);
   std::vector<std::shared_ptr<NoCall>> open;
   const auto claim = [&](const core::Tenant& tenant, size_t bytes) {
     open.push_back(std::make_shared<NoCall>());

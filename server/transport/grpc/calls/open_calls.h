@@ -19,6 +19,7 @@
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/read_rate.h"
+#include "server/transport/grpc/calls/refusal_rate.h"
 #include "server/transport/grpc/calls/steady_time.h"
 
 namespace epsledger::transport {
@@ -53,12 +54,13 @@ class OpenCalls {
  public:
   // REQUIRES: `admission`, through which calls come in, and `access_log` outlive all that do.
   OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
-            std::shared_ptr<ReadRate> read_rate, size_t max_calls, size_t max_request_bytes,
-            access_log::AccessLog* access_log)
+            std::shared_ptr<ReadRate> read_rate, std::shared_ptr<RefusalRate> refusal_rate,
+            size_t max_calls, size_t max_request_bytes, access_log::AccessLog* access_log)
       : admission_(admission),
         access_log_(access_log),
         metrics_(std::move(metrics)),
         read_rate_(std::move(read_rate)),
+        refusal_rate_(std::move(refusal_rate)),
         max_calls_(max_calls),
         max_request_bytes_(max_request_bytes) {}
   OpenCalls(const OpenCalls&) = delete;
@@ -85,6 +87,7 @@ class OpenCalls {
   access_log::AccessLog* access_log() const { return access_log_; }
   const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
   ReadRate& read_rate() const { return *read_rate_; }
+  RefusalRate& refusal_rate() const { return *refusal_rate_; }
 
  private:
   std::vector<std::shared_ptr<OpenCall>> ArrivedBefore(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -93,6 +96,7 @@ class OpenCalls {
   access_log::AccessLog* const access_log_;
   const std::shared_ptr<metrics::RpcMetrics> metrics_;
   const std::shared_ptr<ReadRate> read_rate_;
+  const std::shared_ptr<RefusalRate> refusal_rate_;
   const size_t max_calls_;
   const size_t max_request_bytes_;
   mutable absl::Mutex mutex_;

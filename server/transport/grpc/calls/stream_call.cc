@@ -27,6 +27,7 @@ absl::Status StreamCall::Open() {
   if (status.ok() && !added) status = TooManyStreams();
   if (status.ok()) {
     caller_ = *std::move(caller);
+    is_admitted_ = true;
     admission_time_ = SteadyNow();
     const bool is_read = access::FindMethodRule(method_)->IsRead();
     if (is_read && !MayRead()) {
@@ -95,6 +96,9 @@ void StreamCall::End(const grpc::Status& status) {
          arrival_time(), status);
   // Before the client is told: the server may end right after the last call.
   open_streams_->Remove(*this);
+  if (is_admitted_ && IsRefusedForNow(status)) {
+    outbox_.SlowDown(open_streams_->refusal_rate().Count(tenant()));
+  }
   outbox_.End(status);
 }
 

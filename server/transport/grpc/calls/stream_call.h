@@ -107,6 +107,7 @@ class StreamCall : public OpenCall,
   const SteadyTime deadline_;
   metrics::RpcMetrics::Call measured_ ABSL_GUARDED_BY(mutex_);
   access::Caller caller_;  // of Open, before anything else
+  bool is_admitted_ = false;
   std::string resource_ ABSL_GUARDED_BY(mutex_);
   SteadyTime write_time_ ABSL_GUARDED_BY(mutex_);
   SteadyTime admission_time_ ABSL_GUARDED_BY(mutex_);

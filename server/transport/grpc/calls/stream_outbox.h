@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STREAM_OUTBOX_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_STREAM_OUTBOX_H_
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -35,6 +36,9 @@ class StreamOutbox {
   }
   void Wake() {
     if (!ended_) steps_.emplace_back([](auto& client) { client->Wake(); });
+  }
+  void SlowDown(std::chrono::nanoseconds pause) {
+    if (!ended_) steps_.emplace_back([pause](auto& client) { client->SlowDown(pause); });
   }
   // The first end counts. What is in the box reaches the client before it.
   void End(const grpc::Status& status) {

@@ -104,6 +104,7 @@ void UnaryCall::set_caller(access::Caller caller) {
 
 absl::Status UnaryCall::Claim(bool is_read) {
   is_read_ = is_read;
+  is_admitted_ = true;
   if (is_read && !open_calls_.read_rate().MayRead(caller_.tenant)) return ReadsTooFast();
   return open_calls_.Claim(*this, caller_.tenant) ? absl::OkStatus() : TooManyCallsOfTenant();
 }
@@ -139,6 +140,9 @@ void UnaryCall::Finish(wire::Responder& responder, const grpc::Status& status,
       resource = std::move(resource_);
     }
     Record(log, method_, origin_, std::move(caller), std::move(resource), arrival_time(), status);
+  }
+  if (is_admitted_ && IsRefusedForNow(status)) {
+    responder.SlowDown(open_calls_.refusal_rate().Count(caller_.tenant));
   }
   responder.Respond(status, std::move(message));
 }

@@ -79,6 +79,7 @@ class UnaryCall final : public OpenCall {
   const SteadyTime deadline_;
   access::Caller caller_;  // set under the mutex, and not changed again
   bool is_read_ = false;
+  bool is_admitted_ = false;
   std::optional<GrantedSubject> subject_;
   metrics::RpcMetrics::Call measured_;  // of who took the responder
   absl::Mutex mutex_;

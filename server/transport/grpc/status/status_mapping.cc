@@ -164,6 +164,10 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   return std::move(error).Build();
 }
 
+bool IsRefusedForNow(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE;
+}
+
 std::string ReasonOf(const grpc::Status& status) {
   google::rpc::Status details;
   google::rpc::ErrorInfo info;

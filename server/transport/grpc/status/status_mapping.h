@@ -34,6 +34,10 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 // REQUIRES: !status.ok().
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
+// True if the same call may be made again later, and would be a load if it came at once:
+// UNAVAILABLE.
+bool IsRefusedForNow(const grpc::Status& status);
+
 // The reason in the ErrorInfo of an error of these; empty of another, and of OK.
 std::string ReasonOf(const grpc::Status& status);
 

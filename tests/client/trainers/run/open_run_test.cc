@@ -132,7 +132,7 @@ TEST_F(OpenRunTest, FitsTheWholeCapOrWhatIsLeftOfIt) {
 }
 
 TEST_F(OpenRunTest, NothingFitsWhatIsNotLeft) {
-  flags_.steps = 100;
+  flags_.steps = 1'000'000;
   absl::StatusOr<OpenedRun> earlier = Open(ZcdpCap{.rho = 0.5}, 1);
   ASSERT_TRUE(earlier.ok()) << earlier.status();
   ASSERT_TRUE(earlier->session.Charge(Mechanism::Gaussian(1)).ok());
@@ -140,7 +140,8 @@ TEST_F(OpenRunTest, NothingFitsWhatIsNotLeft) {
   flags_.fit_remaining = true;
   const absl::StatusOr<OpenedRun> none = Open(ZcdpCap{.rho = 0.5}, 1);
   EXPECT_EQ(none.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(none.status().message()), testing::HasSubstr("no noise makes 100 steps"));
+  EXPECT_THAT(std::string(none.status().message()),
+              testing::HasSubstr("no noise makes 1000000 steps"));
 }
 
 TEST_F(OpenRunTest, ChosenNoiseIsTaken) {

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -19,6 +20,7 @@ from epsledger.errors import EpsledgerError, Refused  # noqa: E402
 from epsledger.events import Composed, CountedEvent, Gaussian, RandomAllocation  # noqa: E402
 
 LIST_BUDGETS = b"/epsledger.v1.BudgetService/ListBudgets"
+WATCH_BUDGET = b"/epsledger.v1.BudgetService/WatchBudget"
 STREAM_CHARGES = b"/epsledger.v1.ChargeService/StreamCharges"
 NO_WINDOW = b"\0\4\0\0\0\0"  # SETTINGS_INITIAL_WINDOW_SIZE of nothing
 PAGE_OF_1000 = b"\x08\xe8\x07"
@@ -172,6 +174,28 @@ class NeighboursTest(unittest.TestCase):
             self.assertTrue(connection.send(batch))
         self.charge(200)
         self.assertLess(resident_bytes(self.server.pid) - start, MAX_GROWTH_BYTES)
+
+    def test_who_asks_again_at_once_is_read_no_faster_than_calls_may_be_refused(self):
+        """Watches by the thousand, of which the tenant may open some hundred a second."""
+        self.hog("admin").create_budget(name="b", cap=Cap.zcdp(rho=1), privacy_unit="person")
+        authorization = ((b"authorization", b"Bearer " + self.server.hog_tokens["viewer"].encode()),)
+        began = time.monotonic()
+        connections = [RawConnection(self.server.grpc) for _ in range(10)]
+        for connection in connections:
+            self.addCleanup(connection.close)
+            batch = b""
+            for _ in range(1000):
+                stream = connection.stream()
+                batch += frame(HEADERS, END_HEADERS, stream, call_headers(WATCH_BUDGET, authorization))
+                batch += frame(DATA, END_STREAM, stream, message(b"\x0a\x09budgets/b"))
+            self.assertTrue(connection.send(batch))
+        self.charge(200)
+        refused = sum(kind == HEADERS and flags & END_STREAM != 0
+                      for connection in connections for kind, flags, _, _ in connection.frames(0.05))
+        seconds = time.monotonic() - began
+        self.assertGreater(refused, 0)
+        # 1,000 at once, 500 a second, a second's worth of debt; and 32 of each connection until it is paused again.
+        self.assertLess(refused, 1000 + 500 * (seconds + 1) + 32 * len(connections) * (seconds + 1))
 
     def test_requests_that_are_not_whole_stop_nobody(self):
         body = b"x" * 16_000

@@ -104,7 +104,8 @@ void Connection::OnReadable() {
     WaitForEndOfPause();
     return Leave();
   }
-  const bool goes_on = ReadSome();
+  // What waited for the end of a pause comes first.
+  const bool goes_on = !stirred_.empty() || ReadSome();
   AdvanceStirred();
   StartWaiting();
   Gather();
@@ -137,8 +138,9 @@ void Connection::Move() {
 bool Connection::ReadSome() {
   static thread_local std::vector<char> buffer(kBytesPerTurn);
   static thread_local std::string text;
+  const bool takes_much = known_ && Clock::now() - paused_until_ > kSmallTurnsAfterPause;
   const ssize_t count = ::recv(socket_.native_handle(), buffer.data(),
-                               known_ ? kBytesPerTurn : kBytesPerTurnOfStranger, MSG_DONTWAIT);
+                               takes_much ? kBytesPerTurn : kBytesPerSmallTurn, MSG_DONTWAIT);
   if (count == 0) return false;
   if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
   read_time_ = Clock::now();

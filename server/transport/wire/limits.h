@@ -56,10 +56,10 @@ inline constexpr size_t kMaxContinuations = 8;
 // Frames that wait to be sent: a few a stream. A client that does not read and asks for more is
 // dropped.
 inline constexpr size_t kMaxQueuedFrames = 8 * kMaxStreams;
-// What is read of one connection before the next one's turn; and what is made ready for one that
-// does not take it.
+// What is read of one connection before the next one's turn, less of a stranger and of one that was
+// slowed down a short time ago; and what is made ready for one that does not take it.
 inline constexpr size_t kBytesPerTurn = 64 << 10;
-inline constexpr size_t kBytesPerTurnOfStranger = 8 << 10;
+inline constexpr size_t kBytesPerSmallTurn = 8 << 10;
 // All that a stranger may send: a largest request, with as many first calls as there may be streams
 // of usual size beside it.
 inline constexpr size_t kMaxBytesOfStranger = 2 << 20;
@@ -89,6 +89,8 @@ inline constexpr std::chrono::seconds kFinishTimeout(1);
 inline constexpr std::chrono::seconds kProbeTimeout(2);
 // How often these are looked at.
 inline constexpr std::chrono::milliseconds kHousekeepingInterval(250);
+// As long as a client that waits as it is told does not come back in numbers.
+inline constexpr std::chrono::seconds kSmallTurnsAfterPause(10);
 // Before the next connection is taken, where the process has no file descriptor for one.
 inline constexpr std::chrono::milliseconds kPauseWithoutDescriptors(100);
 

@@ -63,7 +63,9 @@ void AddDataFlags(CLI::App& app, CommandLine& options) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N")
       ->group(group);
-  app.add_option("--model", options.model, "linear, mlp:64 (or mlp:256,64), cnn, paper")
+  app.add_option("--model", options.model,
+                 "linear, mlp:64 (or mlp:256,64), cnn, paper, or layers before the logits: "
+                 "\"convolution(16,5) relu max_pool(2) fully_connected(32) tanh\"")
       ->capture_default_str()
       ->group(group);
   app.add_option("--seed", options.seed,

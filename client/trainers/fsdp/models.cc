@@ -1,6 +1,7 @@
 #include "client/trainers/fsdp/models.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -10,11 +11,20 @@
 
 namespace epsledger::trainers::fsdp {
 
-using network::Convolution;
+namespace {
+
 using network::FullyConnected;
 using network::LayerOptions;
-using network::MaxPool;
 using network::Tanh;
+
+constexpr char kCnn[] =
+    "convolution(16,8,2,3) tanh max_pool(2,1) convolution(32,4,2) tanh max_pool(2,1) "
+    "fully_connected(32) tanh";
+constexpr char kPaper[] =
+    "convolution(32,5,1,2) tanh max_pool(2) convolution(64,5,1,2) tanh max_pool(2) "
+    "fully_connected(1000) tanh fully_connected(1000) tanh";
+
+}  // namespace
 
 absl::StatusOr<std::vector<LayerOptions>> ModelLayers(const std::string& name, int class_count) {
   std::vector<LayerOptions> layers;
@@ -29,27 +39,18 @@ absl::StatusOr<std::vector<LayerOptions>> ModelLayers(const std::string& name, i
       layers.push_back(Tanh{});
     }
   } else if (name == "cnn") {
-    layers = {Convolution{.channels = 16, .kernel = 8, .stride = 2, .padding = 3},
-              Tanh{},
-              MaxPool{.window = 2, .stride = 1},
-              Convolution{.channels = 32, .kernel = 4, .stride = 2},
-              Tanh{},
-              MaxPool{.window = 2, .stride = 1},
-              FullyConnected{.outputs = 32},
-              Tanh{}};
+    layers = *network::ParseLayers(kCnn);
   } else if (name == "paper") {
-    for (const int channels : {32, 64}) {
-      layers.push_back(Convolution{.channels = channels, .kernel = 5, .padding = 2});
-      layers.push_back(Tanh{});
-      layers.push_back(MaxPool{.window = 2, .stride = 2});
+    layers = *network::ParseLayers(kPaper);
+  } else if (absl::StrContains(name, '(')) {
+    absl::StatusOr<std::vector<LayerOptions>> parsed = network::ParseLayers(name);
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("model: ", parsed.status().message()));
     }
-    for (int i = 0; i < 2; ++i) {
-      layers.push_back(FullyConnected{.outputs = 1000});
-      layers.push_back(Tanh{});
-    }
+    layers = *std::move(parsed);
   } else if (name != "linear") {
     return absl::InvalidArgumentError(
-        absl::StrCat("model: got \"", name, "\", want linear, mlp:WIDTHS, cnn or paper"));
+        absl::StrCat("model: got \"", name, "\", want linear, mlp:WIDTHS, cnn, paper or layers"));
   }
   layers.push_back(FullyConnected{.outputs = class_count});
   return layers;

@@ -20,6 +20,9 @@ namespace epsledger::trainers::fsdp {
 //   paper      the network of paper B for MNIST: padded 5x5 convolutions to 32 and 64 channels with
 //              2x2 maxima, two layers of 1000, all with tanh
 //
+//   convolution(16,3) relu group_norm(4) ...
+//              the layers before the logits, as network::ParseLayers reads them
+//
 // INVALID_ARGUMENT for other names.
 absl::StatusOr<std::vector<network::LayerOptions>> ModelLayers(const std::string& name,
                                                                int class_count);

@@ -1,15 +1,23 @@
 #include "client/trainers/network/layer_options.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/string_view.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace epsledger::trainers::network {
 namespace {
+
+constexpr char kLayerWords[] =
+    "tanh, relu, fully_connected(OUTPUTS), convolution(CHANNELS,KERNEL,STRIDE,PADDING), "
+    "average_pool(WINDOW,STRIDE), max_pool(WINDOW,STRIDE) or group_norm(GROUPS)";
 
 constexpr int64_t kMaxDimension = int64_t{1} << 15;
 constexpr int64_t kMaxSampleSize = int64_t{1} << 24;
@@ -103,6 +111,72 @@ struct DescriptionOf {
   }
 };
 
+// What stands between the parentheses of a layer.
+class Arguments {
+ public:
+  // Nothing if one of them is no number.
+  static std::optional<Arguments> Parse(absl::string_view text) {
+    Arguments arguments;
+    for (const absl::string_view word : absl::StrSplit(text, ',')) {
+      double number = 0;
+      if (!absl::SimpleAtod(word, &number) || !std::isfinite(number)) return std::nullopt;
+      arguments.numbers_.push_back(number);
+    }
+    return arguments;
+  }
+
+  size_t count() const { return numbers_.size(); }
+  double Number(size_t i, double otherwise) const { return i < count() ? numbers_[i] : otherwise; }
+  // -1, which no dimension may be, for a number that is none.
+  Eigen::Index Whole(size_t i, Eigen::Index otherwise) const {
+    const double number = Number(i, static_cast<double>(otherwise));
+    const bool is_whole = number == std::floor(number) && std::abs(number) <= kMaxDimension;
+    return is_whole ? static_cast<Eigen::Index>(number) : -1;
+  }
+
+ private:
+  std::vector<double> numbers_;
+};
+
+// Nothing if there is no such layer with so many numbers.
+std::optional<LayerOptions> MakeLayer(absl::string_view name, const Arguments& arguments) {
+  const size_t count = arguments.count();
+  if (name == "tanh" && count == 0) return Tanh{};
+  if (name == "relu" && count == 0) return Relu{};
+  if (name == "fully_connected" && count == 1) {
+    return FullyConnected{.outputs = arguments.Whole(0, 0)};
+  }
+  if (name == "convolution" && count >= 2 && count <= 4) {
+    return Convolution{.channels = arguments.Whole(0, 0),
+                       .kernel = arguments.Whole(1, 0),
+                       .stride = arguments.Whole(2, 1),
+                       .padding = arguments.Whole(3, 0)};
+  }
+  if (name == "average_pool" && (count == 1 || count == 2)) {
+    const Eigen::Index window = arguments.Whole(0, 0);
+    return AveragePool{.window = window, .stride = arguments.Whole(1, window)};
+  }
+  if (name == "max_pool" && (count == 1 || count == 2)) {
+    const Eigen::Index window = arguments.Whole(0, 0);
+    return MaxPool{.window = window, .stride = arguments.Whole(1, window)};
+  }
+  if (name == "group_norm" && (count == 1 || count == 2)) {
+    return GroupNorm{.groups = arguments.Whole(0, 0),
+                     .variance_offset = arguments.Number(1, GroupNorm{}.variance_offset)};
+  }
+  return std::nullopt;
+}
+
+std::optional<LayerOptions> ParseLayer(absl::string_view text) {
+  const size_t open = text.find('(');
+  if (open == absl::string_view::npos) return MakeLayer(text, Arguments());
+  absl::string_view inside = text.substr(open + 1);
+  if (!absl::ConsumeSuffix(&inside, ")")) return std::nullopt;
+  const std::optional<Arguments> arguments = Arguments::Parse(inside);
+  if (!arguments.has_value()) return std::nullopt;
+  return MakeLayer(text.substr(0, open), *arguments);
+}
+
 }  // namespace
 
 absl::Status ValidateShape(const Shape& shape) {
@@ -132,6 +206,19 @@ std::string Describe(const Shape& input, const std::vector<LayerOptions>& layers
     absl::StrAppend(&text, " ", std::visit(DescriptionOf{}, layer));
   }
   return text;
+}
+
+absl::StatusOr<std::vector<LayerOptions>> ParseLayers(absl::string_view text) {
+  std::vector<LayerOptions> layers;
+  for (const absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    const std::optional<LayerOptions> layer = ParseLayer(word);
+    if (!layer.has_value()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layer: got \"", word, "\", want ", kLayerWords));
+    }
+    layers.push_back(*layer);
+  }
+  return layers;
 }
 
 }  // namespace epsledger::trainers::network

@@ -6,7 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "client/trainers/network/shape.h"
 
 namespace epsledger::trainers::network {
@@ -62,6 +64,12 @@ absl::Status ValidateShape(const Shape& shape);
 // Returns a line such as "1x28x28 convolution(32,5,1,2) tanh fully_connected(10)" that says all
 // there is to say about a network but its parameters; equal texts mean equal networks.
 std::string Describe(const Shape& input, const std::vector<LayerOptions>& layers);
+
+// Returns the layers of a line as Describe writes it, without the shape in front, as
+// "convolution(32,5) relu group_norm(4) max_pool(2)". Numbers at the end may be left out: a stride
+// is then 1, that of a pool its window, a padding 0, the offset of group_norm 1e-5.
+// INVALID_ARGUMENT that names the layer for another text. OutputShape looks at the dimensions.
+absl::StatusOr<std::vector<LayerOptions>> ParseLayers(absl::string_view text);
 
 }  // namespace epsledger::trainers::network
 

@@ -81,5 +81,41 @@ TEST(Describe, TellsNetworksApart) {
             Describe(input, {GroupNorm{.groups = 2, .variance_offset = 1.0000001e-5}}));
 }
 
+TEST(ParseLayers, ReadsWhatDescribeWrites) {
+  const Shape input{.channels = 4, .height = 6, .width = 6};
+  const std::string text =
+      "convolution(8,3,2,1) group_norm(4,1.0000000000000001e-05) tanh average_pool(2,1) relu "
+      "max_pool(2,2) fully_connected(10)";
+  const auto layers = ParseLayers(text);
+  ASSERT_TRUE(layers.ok()) << layers.status();
+  EXPECT_EQ(Describe(input, *layers), "4x6x6 " + text);
+  const auto shorter = ParseLayers(" convolution(8,3)  group_norm(4) max_pool(2) average_pool(3) ");
+  ASSERT_TRUE(shorter.ok()) << shorter.status();
+  EXPECT_EQ(Describe(input, *shorter),
+            "4x6x6 convolution(8,3,1,0) group_norm(4,1.0000000000000001e-05) max_pool(2,2) "
+            "average_pool(3,3)");
+  EXPECT_TRUE(ParseLayers("")->empty());
+}
+
+TEST(ParseLayers, NamesTheLayerThatIsNone) {
+  for (const std::string wrong :
+       {"resnet", "tanh()", "relu(1)", "convolution", "convolution(1)", "convolution(1,2,3,4,5)",
+        "fully_connected(3", "fully_connected(x)", "fully_connected()", "max_pool(1,2,3)",
+        "group_norm(inf)", "(2)"}) {
+    const absl::Status status = ParseLayers("tanh " + wrong).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << wrong;
+    EXPECT_EQ(status.message().find("layer: got \"" + wrong + "\", want tanh, relu"), 0u)
+        << status.message();
+  }
+  // What is no dimension is refused where the dimensions are known.
+  for (const char* wrong : {"fully_connected(2.5)", "fully_connected(-1)", "max_pool(1e300)"}) {
+    const auto layers = ParseLayers(wrong);
+    ASSERT_TRUE(layers.ok()) << layers.status();
+    EXPECT_EQ(
+        OutputShape(layers->front(), {.channels = 1, .height = 4, .width = 4}).status().code(),
+        absl::StatusCode::kInvalidArgument);
+  }
+}
+
 }  // namespace
 }  // namespace epsledger::trainers::network

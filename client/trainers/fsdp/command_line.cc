@@ -189,6 +189,11 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->type_name("FILE")
       ->group(group);
   app.add_option("--log-csv", options.log_csv, "its steps as CSV")->type_name("FILE")->group(group);
+  app.add_option("--model-file", options.model_file,
+                 "the trained model for others to use, as safetensors: the averaged parameters if "
+                 "there is an average")
+      ->type_name("FILE")
+      ->group(group);
   app.add_option("--checkpoint", options.checkpoint, "keep the state of training here")
       ->type_name("FILE")
       ->group(group);

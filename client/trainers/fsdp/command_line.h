@@ -30,6 +30,7 @@ struct CommandLine {
   int log_every = 0;  // 0: about twenty times
   std::string log_json;
   std::string log_csv;
+  std::string model_file;
   std::string checkpoint;
   int checkpoint_every = 50;
   bool resume = false;

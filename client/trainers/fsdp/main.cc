@@ -19,6 +19,7 @@
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/fsdp/fsdp.h"
 #include "client/trainers/fsdp/image_records.h"
+#include "client/trainers/fsdp/model_file.h"
 #include "client/trainers/fsdp/models.h"
 #include "client/trainers/fsdp/run_report.h"
 #include "client/trainers/fsdp/state_file.h"
@@ -103,10 +104,34 @@ absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const Command
                        .magnitude = static_cast<float>(unit * options.input_scale)});
 }
 
-// Scores the canaries under the model that evaluation takes: the averaged one, if there is one.
+// The model that evaluation takes: the averaged one, if there is one.
+const network::Vector<float>& ModelOf(const TrainingState& state) {
+  return state.average.size() > 0 ? state.average : state.parameters;
+}
+
+// Writes the model for others, with what they need to know to use it and to judge it.
+absl::Status WriteModel(const CommandLine& options, const network::Network<float>& network,
+                        const TrainingState& released, const RunIdentity& identity) {
+  const absl::StatusOr<std::string> encoded = EncodeModel(
+      network, ModelOf(released),
+      {{"program", "epsledger-fsdp"},
+       {"data", options.data},
+       {"deskewed", options.deskew ? "true" : "false"},
+       {"features", options.features},
+       {"input_scale", ExactNumber(options.input_scale)},
+       {"steps", absl::StrCat(released.step)},
+       {"session", absl::StrCat("budgets/", identity.budget, "/sessions/", identity.session)},
+       {"noise_multiplier", ExactNumber(identity.noise_multiplier)},
+       {"label", std::string(kProvenLabel)}});
+  if (!encoded.ok()) return encoded.status();
+  if (absl::Status kept = KeepPrevious(options.model_file); !kept.ok()) return kept;
+  return WriteDurably(options.model_file, *encoded);
+}
+
+// Scores the canaries under the model.
 absl::Status WriteScores(const Canaries& canaries, const TrainingState& released,
                          network::Network<float>& network, const std::string& file) {
-  network.parameters() = released.average.size() > 0 ? released.average : released.parameters;
+  network.parameters() = ModelOf(released);
   const absl::StatusOr<std::vector<double>> scores = ScoreCanaries(network, canaries);
   if (!scores.ok()) return scores.status();
   if (absl::Status kept = KeepPrevious(file); !kept.ok()) return kept;
@@ -170,8 +195,9 @@ int Run(CommandLine options) {
     training.quantile->indicator_noise = training.expected_batch_size * kQuantileNoiseShare;
   }
   TrainingState state = InitialState(*network, training);
-  if (!options.checkpoint.empty()) {
-    if (absl::Status status = CheckCanWrite(options.checkpoint); !status.ok()) return Fail(status);
+  for (const std::string& file : {options.checkpoint, options.model_file}) {
+    if (file.empty()) continue;
+    if (absl::Status status = CheckCanWrite(file); !status.ok()) return Fail(status);
   }
   if (!options.checkpoint.empty() && !options.resume && !options.new_attempt) {
     const absl::StatusOr<RunIdentity> found = ReadIdentity(options.checkpoint);
@@ -263,12 +289,12 @@ int Run(CommandLine options) {
                             : std::max(1, options.ledger.max_steps / kEvaluations),
       .feature_seconds = records->feature_seconds};
   Progress progress(report, *network);
-  absl::Status checkpointed;
+  absl::Status files_written;
   PreviousKeeper previous(options.resume);
   const auto write_checkpoint = [&](const TrainingState& reached) {
     absl::Status written = previous.Keep(options.checkpoint);
     if (written.ok()) written = WriteStateFile(options.checkpoint, *network, identity, reached);
-    checkpointed.Update(written);
+    files_written.Update(written);
   };
   const absl::StatusOr<TrainingResult> result = TrainSound(
       *network, records->train, training, std::move(state), [&] { return sampler->Draw(); },
@@ -282,6 +308,9 @@ int Run(CommandLine options) {
   if (!result.ok()) return Fail(result.status());
   // What an earlier run left stays where nothing came to take its place.
   if (!options.checkpoint.empty() && result->releases > 0) write_checkpoint(result->state);
+  if (!options.model_file.empty() && result->releases > 0) {
+    files_written.Update(WriteModel(options, *network, result->state, identity));
+  }
   absl::Status finished = progress.Finish(*result, release);
   if (canaries.has_value() && result->releases == 0) {
     std::cout << "Audit: nothing was released, so the canaries have no scores.\n";
@@ -299,7 +328,7 @@ int Run(CommandLine options) {
               << "\nThe model is for this audit, not for use.\n";
   }
   if (!finished.ok()) return Fail(finished);
-  if (!checkpointed.ok()) return Fail(checkpointed);
+  if (!files_written.ok()) return Fail(files_written);
   switch (result->stop_reason) {
     case StopReason::kStepLimit:
       return kTrained;

@@ -76,7 +76,9 @@ struct Question {
   Query query;
   // Wanted (upper - lower) / upper of a two-sided accountant, in (0, 1).
   double relative_width = 1e-3;
-  // The guarantee for groups of this many privacy units. >= 1.
+  // The guarantee for groups of this many privacy units, >= 1, that are added, or removed, all of
+  // them together. Under add-or-remove-one with sampling nothing is proved here for datasets where
+  // some of them are added and others removed (profile/README.md).
   int64_t group_size = 1;
   // delta' of the advanced composition theorem; unset takes half of the target delta.
   std::optional<double> advanced_delta_slack;

@@ -41,6 +41,58 @@ size_t Utf8Length(std::string_view text) {
   return length;
 }
 
+uint32_t HexValue(std::string_view digits) {
+  uint32_t value = 0;
+  for (const char c : digits) {
+    value = 16 * value + static_cast<uint32_t>(IsDigit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+  }
+  return value;
+}
+
+void AppendUtf8(uint32_t code, std::string* text) {
+  if (code < 0x80) {
+    *text += static_cast<char>(code);
+    return;
+  }
+  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  const uint32_t first[] = {0, 0xc0, 0xe0, 0xf0};
+  *text += static_cast<char>(first[more] | code >> (6 * more));
+  for (int i = more - 1; i >= 0; --i) {
+    *text += static_cast<char>(0x80 | (code >> (6 * i) & 0x3f));
+  }
+}
+
+// What stands between the quotes of a string, with its escapes read. REQUIRES: they are valid.
+std::string Unescaped(std::string_view inside) {
+  constexpr std::string_view kShort = "bfnrt";
+  constexpr std::string_view kMeant = "\b\f\n\r\t";
+  std::string text;
+  for (size_t i = 0; i < inside.size(); ++i) {
+    if (inside[i] != '\\') {
+      text += inside[i];
+      continue;
+    }
+    const char kind = inside[++i];
+    if (kind != 'u') {
+      const size_t known = kShort.find(kind);
+      text += known == kShort.npos ? kind : kMeant[known];
+      continue;
+    }
+    uint32_t code = HexValue(inside.substr(i + 1, 4));
+    i += 4;
+    // Two halves of one character.
+    if (code >= 0xd800 && code < 0xdc00 && inside.substr(i + 1, 2) == "\\u") {
+      const uint32_t low = HexValue(inside.substr(i + 3, 4));
+      if (low >= 0xdc00 && low < 0xe000) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        i += 6;
+      }
+    }
+    AppendUtf8(code, &text);
+  }
+  return text;
+}
+
 // A recursive-descent reader that keeps nothing but the keys of the open objects.
 class Checker {
  public:
@@ -95,9 +147,10 @@ class Checker {
     do {
       SkipSpace();
       if (!At('"')) return Wrong("want a key in double quotes");
-      std::string key;
-      absl::Status status = String(&key);
+      const size_t start = next_ + 1;
+      absl::Status status = String(nullptr);
       if (!status.ok()) return status;
+      const std::string key = Unescaped(text_.substr(start, next_ - 1 - start));
       if (!keys.insert(InLowerCamelCase(key)).second) {
         return Wrong(absl::StrCat("want the key \"", key, "\" only once"));
       }

@@ -13,7 +13,8 @@ inline constexpr int kMaxDepth = 80;
 
 // OK if `text` is exactly one JSON object of RFC 8259: quoted keys, no trailing comma, no text
 // after it, valid UTF-8, at most kMaxDepth levels, and no key twice in one object, where the
-// two spellings "noise_multiplier" and "noiseMultiplier" are one key. The JSON reader of protobuf
+// two spellings "noise_multiplier" and "noiseMultiplier" are one key, and an escape is what it
+// stands for. The JSON reader of protobuf
 // lets all of these pass, and takes the last of two values: a guess.
 //
 // Otherwise INVALID_ARGUMENT "not JSON at column 17: want ':' after a key". Linear in the text.

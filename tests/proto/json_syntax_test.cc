@@ -15,7 +15,7 @@ TEST(JsonSyntax, TakesOneObject) {
   for (const char* text :
        {"{}", " { } ", R"({"a":1})", R"({"a":-0.5e+7,"b":[],"c":[1,{"a":null}],"d":true})",
         R"({"a":"\u00e9\n\"\\"})", "{\"a\":\"\xce\xb5\xf0\x9f\x98\x80\"}",
-        R"({"a":{"a":false},"b":{"a":0}})"}) {
+        R"({"a":{"a":false},"b":{"a":0}})", R"({"\n":1,"\t":2,"\ud83d":3,"\u00e9":4})"}) {
     const absl::Status status = CheckObject(text, nullptr);
     EXPECT_TRUE(status.ok()) << text << ": " << status;
   }
@@ -55,6 +55,9 @@ TEST(JsonSyntax, SaysWhereAndWhatItWants) {
            Wrong{"{\"a\":\"\xed\xa0\x80\"}", "want valid UTF-8"},
            Wrong{R"({"a":1,"a":2})", "the key \"a\" only once"},
            Wrong{R"({"noise_multiplier":1,"noiseMultiplier":2})", "only once"},
+           Wrong{R"({"exp":1,"\u0065xp":2})", "the key \"exp\" only once"},
+           Wrong{R"({"a\/b":1,"a/b":2})", "only once"},
+           Wrong{"{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":2}", "only once"},
        }) {
     const absl::Status status = CheckObject(wrong.text, nullptr);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << wrong.text;

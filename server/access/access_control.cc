@@ -152,7 +152,9 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
     if (!token.login_of.empty()) caller->login = token.spec.id;
     if (!token.grants.empty()) caller->scope = std::make_shared<core::Scope>(token.grants);
     if (token.revoked) {
-      return Refusal{Unauthenticated(caller->principal + " was revoked"), "TOKEN_REVOKED", *caller,
+      const std::string what =
+          token.login_of.empty() ? " was revoked" : ": the login or its token has ended";
+      return Refusal{Unauthenticated(caller->principal + what), "TOKEN_REVOKED", *caller,
                      /*is_known=*/true};
     }
     if (!IsActive(token, absl::Now())) {

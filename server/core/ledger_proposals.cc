@@ -66,24 +66,23 @@ void ForgetResolved(BudgetState* budget) {
   }
 }
 
+// What a command on a budget changes for good, or lets go on.
 struct Guarded {
-  std::string budget_id;
-  GuardedChange change;
+  std::vector<GuardedChange> changes;
   const char* words;
 };
 
-// What the command would change for good, or let go on: nothing for others.
-std::optional<Guarded> GuardedIn(const Command& command) {
-  if (const auto* supersede = std::get_if<SupersedeBudget>(&command.body)) {
-    return Guarded{supersede->budget_id, GuardedChange::kSupersede, "superseded"};
+// Nothing for other commands.
+std::optional<Guarded> GuardedIn(const Command& command, const BudgetState& budget) {
+  if (std::holds_alternative<SupersedeBudget>(command.body)) {
+    // It takes no more charges, and a frozen one goes on as its successor.
+    Guarded guarded{{GuardedChange::kSupersede, GuardedChange::kClose}, "superseded"};
+    if (budget.phase == BudgetPhase::kFrozen) guarded.changes.push_back(GuardedChange::kThaw);
+    return guarded;
   }
   if (const auto* phase = std::get_if<ChangeBudgetPhase>(&command.body)) {
-    if (phase->phase == BudgetPhase::kClosed) {
-      return Guarded{phase->budget_id, GuardedChange::kClose, "closed"};
-    }
-    if (phase->phase == BudgetPhase::kActive) {
-      return Guarded{phase->budget_id, GuardedChange::kThaw, "thawed"};
-    }
+    if (phase->phase == BudgetPhase::kClosed) return Guarded{{GuardedChange::kClose}, "closed"};
+    if (phase->phase == BudgetPhase::kActive) return Guarded{{GuardedChange::kThaw}, "thawed"};
   }
   return std::nullopt;
 }
@@ -107,10 +106,11 @@ absl::Status Ledger::CheckUnguarded(const Command& command) const {
         "guarded: got fewer changes than budgets/%s guards, which a second person must approve: %s",
         policy->budget_id, kHowToPropose));
   }
-  const std::optional<Guarded> guarded = GuardedIn(command);
-  if (!guarded.has_value()) return absl::OkStatus();
-  const BudgetState* budget = FindBudget(guarded->budget_id);
+  const std::string& budget_id = BudgetOf(command);
+  const BudgetState* budget = FindBudget(budget_id);
   if (budget == nullptr) return absl::OkStatus();  // not found, as others say
+  const std::optional<Guarded> guarded = GuardedIn(command, *budget);
+  if (!guarded.has_value()) return absl::OkStatus();
   // Doing it again changes nothing, and is told as before.
   if (const auto* phase = std::get_if<ChangeBudgetPhase>(&command.body);
       phase != nullptr && phase->phase == budget->phase) {
@@ -120,11 +120,14 @@ absl::Status Ledger::CheckUnguarded(const Command& command) const {
       supersede != nullptr && supersede->successor_id == budget->superseded_by) {
     return absl::OkStatus();
   }
-  const BudgetState* guard = GuardOf(*budget, guarded->change);
-  if (guard == nullptr) return absl::OkStatus();
-  return ApprovalRequired(absl::StrFormat(
-      "budgets/%s is not %s by one person alone, as budgets/%s guards %s: %s", guarded->budget_id,
-      guarded->words, guard->spec.id, Name(guarded->change), kHowToPropose));
+  for (const GuardedChange change : guarded->changes) {
+    const BudgetState* guard = GuardOf(*budget, change);
+    if (guard == nullptr) continue;
+    return ApprovalRequired(
+        absl::StrFormat("budgets/%s is not %s by one person alone, as budgets/%s guards %s: %s",
+                        budget_id, guarded->words, guard->spec.id, Name(change), kHowToPropose));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
@@ -144,9 +147,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
   if (!AreTwoPeople(proposer, approval.approver)) {
     return SecondPersonRequired(absl::StrFormat(
         "%s: got the approval of %s, want that of another person than %s, who proposed it. One of "
-        "two "
-        "tokens that made the other is no other person, nor is a token whose makers are not all "
-        "known any more",
+        "two tokens that made the other is no other person, nor are two that one person made, nor "
+        "is a token whose makers are not all known any more",
         NameOf(budget_id, approval.proposal_id), approval.approver.principal, proposer.principal));
   }
   Command proposed = command;

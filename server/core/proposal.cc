@@ -25,11 +25,16 @@ bool IsMadeBy(const Person& of, std::string_view maker) {
   return std::find(of.makers.begin(), of.makers.end(), maker) != of.makers.end();
 }
 
+bool HaveOneMaker(const Person& a, const Person& b) {
+  return std::any_of(a.makers.begin(), a.makers.end(),
+                     [&](const std::string& maker) { return IsMadeBy(b, maker); });
+}
+
 }  // namespace
 
 bool AreTwoPeople(const Person& a, const Person& b) {
   return a.principal != b.principal && !IsMadeBy(a, b.principal) && !IsMadeBy(b, a.principal) &&
-         !IsMadeBy(a, kUnknownMaker) && !IsMadeBy(b, kUnknownMaker);
+         !HaveOneMaker(a, b) && !IsMadeBy(a, kUnknownMaker) && !IsMadeBy(b, kUnknownMaker);
 }
 
 CommandBody CommandFor(const ProposeChange& proposal) {

@@ -35,8 +35,8 @@ inline bool HasExpired(const Proposal& proposal, int64_t now_micros) {
 }
 
 // False if the two are one: the same principal, or one who made the other's token, or the token
-// with which it was made, and so on. False too if one of them has a token whose makers are not all
-// known.
+// with which it was made, and so on; or if one person made the tokens of both, who could use
+// either. False too if one of them has a token whose makers are not all known.
 bool AreTwoPeople(const Person& a, const Person& b);
 
 // What makes the change.

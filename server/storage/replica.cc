@@ -460,6 +460,11 @@ absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& 
       successor->second == budget->second) {
     return absl::OkStatus();
   }
+  // What is outside is not told of in other words.
+  if (command.scope != nullptr &&
+      !core::Covers(*command.scope, *successor->second, supersede->successor_id, "")) {
+    return core::OutsideScope(*command.scope);
+  }
   return absl::AlreadyExistsError(
       absl::StrFormat("budgets/%s exists already and is another budget", supersede->successor_id));
 }

@@ -81,6 +81,28 @@ TEST_F(Proposals, WhatIsGuardedIsNotDoneByOneAlone) {
   EXPECT_TRUE(h_.Run(ChangeBudgetPhase{"team", BudgetPhase::kActive, "x"}).ok());
 }
 
+// A budget that is superseded takes no more charges, and a frozen one goes on as its successor.
+TEST_F(Proposals, SupersedingIsNoWayRoundAnotherGuard) {
+  const auto supersede = [&](const std::string& id) {
+    SupersedeBudget body{.budget_id = id, .successor_id = id + "-2", .reason = "x"};
+    body.cap = PureEpsilonCap{9};
+    return h_.Run(body).status();
+  };
+  Make("open", "root");
+  Make("paused", "root");
+  ASSERT_TRUE(Guard("team", {GuardedChange::kClose}).ok());
+  ASSERT_TRUE(Guard("open", {GuardedChange::kThaw}).ok());
+  ASSERT_TRUE(Guard("paused", {GuardedChange::kThaw}).ok());
+  const absl::Status ends = supersede("team");
+  EXPECT_TRUE(IsApprovalRequired(ends)) << ends;
+  EXPECT_THAT(std::string(ends.message()), HasSubstr("budgets/team guards CLOSE"));
+  ASSERT_TRUE(h_.Run(ChangeBudgetPhase{"paused", BudgetPhase::kFrozen, "x"}).ok());
+  const absl::Status thaws = supersede("paused");
+  EXPECT_TRUE(IsApprovalRequired(thaws)) << thaws;
+  EXPECT_THAT(std::string(thaws.message()), HasSubstr("budgets/paused guards THAW"));
+  EXPECT_TRUE(supersede("open").ok());
+}
+
 TEST_F(Proposals, ASecondPersonMakesTheChange) {
   ASSERT_TRUE(Guard("root", {GuardedChange::kClose}).ok());
   ASSERT_TRUE(Propose("team", "p", ProposedPhase{BudgetPhase::kClosed}).ok());
@@ -103,7 +125,11 @@ TEST_F(Proposals, ASecondPersonMakesTheChange) {
 TEST_F(Proposals, WhoMadeATokenIsItsHolder) {
   const Person mallory{"tokens/m", {}};
   const Person puppet{"tokens/p", {"tokens/x", "tokens/m"}};
-  const Person friend_of{"tokens/f", {"tokens/x"}};
+  const Person friend_of{"tokens/f", {"tokens/y"}};
+  // Who made both could use either.
+  const Person sibling{"tokens/s", {"tokens/x"}};
+  EXPECT_FALSE(AreTwoPeople(puppet, sibling));
+  EXPECT_FALSE(AreTwoPeople(sibling, puppet));
   EXPECT_FALSE(AreTwoPeople(mallory, mallory));
   EXPECT_FALSE(AreTwoPeople(mallory, puppet));
   EXPECT_FALSE(AreTwoPeople(puppet, mallory));

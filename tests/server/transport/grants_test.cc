@@ -252,6 +252,37 @@ TEST_F(Grants, OfAChildDoNotOpenTheLedger) {
   }
 }
 
+TEST_F(Grants, ANameOutsideIsNotToldOfWhereASuccessorWouldTakeIt) {
+  for (const char* id : {"a", "a-1", "b"}) MakeBudget(admin_, id);
+  const Caller limited = Limited({{"a", "", {}}});
+  const auto supersede = [&](const Caller& caller, const char* successor) {
+    return caller
+        .Call<v1::Budget>("BudgetService.SupersedeBudget",
+                          absl::StrCat("name: 'budgets/a' successor_id: '", successor,
+                                       "' cap { pure_epsilon { epsilon: 9 } } reason: 'x' "
+                                       "validate_only: true"))
+        .status;
+  };
+  EXPECT_EQ(supersede(admin_, "b").error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  const grpc::Status taken = supersede(limited, "b");
+  EXPECT_EQ(taken.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(taken.error_message(), HasSubstr(kOutside));
+}
+
+TEST_F(Grants, OfTheServerTellNothingOfWhatIsOutside) {
+  for (const char* id : {"a", "b"}) MakeBudget(admin_, id);
+  const auto info = [](const Caller& caller) {
+    return caller.Call<v1::ServerInfo>("ServerService.GetServerInfo", "").response;
+  };
+  EXPECT_EQ(info(admin_).budget_count(), 2);
+  EXPECT_GT(info(admin_).entry_count(), 0);
+  EXPECT_TRUE(info(admin_).access_control());
+  const v1::ServerInfo limited = info(Limited({{"a", "", {}}}));
+  EXPECT_FALSE(limited.version().empty());
+  EXPECT_EQ(limited.budget_count(), 0);
+  EXPECT_EQ(limited.entry_count(), 0);
+}
+
 TEST_F(Grants, AListHoldsWhatIsGranted) {
   for (const char* id : {"a", "b", "c"}) MakeBudget(admin_, id);
   for (int i = 0; i < 60; ++i) MakeBudget(admin_, absl::StrCat("a-", i), "a");

@@ -122,6 +122,24 @@ TEST_F(ProposalRpc, ATokenOfTheProposersOwnMakingIsNoSecondPerson) {
   EXPECT_EQ(Get("team").state(), v1::Budget::ACTIVE);
 }
 
+// Who made two tokens could use both.
+TEST_F(ProposalRpc, TwoTokensOfOneMakerAreOnePerson) {
+  std::vector<Caller> made;
+  for (const char* role : {"TRAINER", "ADMIN"}) {
+    const auto token = alice_.Call<v1::CreateTokenResponse>(
+        "AccessService.CreateToken",
+        absl::StrCat("token { role: ", role, " description: 'x' expire_time { seconds: ",
+                     absl::ToUnixSeconds(absl::Now() + absl::Hours(1)), " } }"));
+    ASSERT_TRUE(token.ok()) << token.status.error_message();
+    made.push_back(As("Bearer " + token.response.secret()));
+  }
+  ASSERT_TRUE(Propose(made[0], "team", "p", "close {}").ok());
+  const auto approved = Resolve(made[1], "Approve", "budgets/team/proposals/p");
+  EXPECT_EQ(ReasonOf(approved.status), "SECOND_PERSON_REQUIRED");
+  EXPECT_EQ(Get("team").state(), v1::Budget::ACTIVE);
+  EXPECT_TRUE(Resolve(bob_, "Approve", "budgets/team/proposals/p").ok());
+}
+
 TEST_F(ProposalRpc, WhoMayNotCreateBudgetsAsksForThem) {
   const std::string child =
       "create_child { budget_id: 'share' budget { cap { approximate_dp { epsilon: 1 delta: 1e-6 "

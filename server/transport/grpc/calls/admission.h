@@ -27,6 +27,8 @@ class Admission {
   // Who calls, if they may; as AccessControl::Admit.
   absl::StatusOr<access::Caller> Admit(const wire::CallOrigin& origin, std::string_view method,
                                        access::Caller* denied = nullptr) const;
+  // Whether calls without credentials are refused.
+  bool IsAccessControlOn() const { return control_.IsOn(); }
 
  private:
   access::Credentials CredentialsOf(const wire::CallOrigin& origin) const;

@@ -57,6 +57,7 @@ class ServerHandlers {
             info.add_former_statement_public_keys(key);
           }
           info.set_name(facts_.name);
+          info.set_access_control(context_.open_calls.admission().IsAccessControlOn());
           Tell(facts_.quotas, info.mutable_quotas());
           for (const core::Incarnation& life : context_.ledger.Incarnations()) {
             v1::Incarnation* shown = info.add_incarnations();
@@ -67,6 +68,11 @@ class ServerHandlers {
           // A server whose ledger has stopped still says so.
           if (const absl::Status health = context_.ledger.Health(); !health.ok()) {
             info.set_not_serving_reason(std::string(health.message()));
+            call->Succeed(info);
+            return absl::OkStatus();
+          }
+          // What is said of all budgets is not for a caller who is limited to some.
+          if (call->caller().scope != nullptr) {
             call->Succeed(info);
             return absl::OkStatus();
           }

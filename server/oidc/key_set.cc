@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -53,6 +54,18 @@ std::vector<std::string> AlgorithmsOf(const json& key) {
   return is_one ? std::vector<std::string>{only} : std::vector<std::string>();
 }
 
+absl::StatusOr<json> KeysIn(std::string_view text) {
+  if (absl::Status syntax = json_syntax::CheckObject(text, nullptr); !syntax.ok()) {
+    return Wrong(std::string(syntax.message()));
+  }
+  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto list = object.is_object() ? object.find("keys") : object.end();
+  if (list == object.end() || !list->is_array() || list->size() > kMaxKeys) {
+    return Wrong(absl::StrCat("want {\"keys\": [...]} with at most ", kMaxKeys));
+  }
+  return std::move(*list);
+}
+
 }  // namespace
 
 struct KeySet::Key {
@@ -77,43 +90,62 @@ const KeySet::Key* KeySet::Find(std::string_view kid) const {
   return found == keys_.end() ? nullptr : &*found;
 }
 
+template <class Json>
+absl::StatusOr<std::optional<KeySet::Key>> KeySet::KeyOf(const Json& member) {
+  if (!member.is_object()) return Wrong("a key is no object");
+  if (member.contains("d") || member.contains("k")) {
+    return Wrong(
+        "it holds a private or shared key: whoever reads it can make tokens. Want the public keys "
+        "alone");
+  }
+  const std::string kid = MemberText(member, "kid");
+  const std::string use = MemberText(member, "use");
+  std::vector<std::string> algorithms = AlgorithmsOf(member);
+  if (kid.empty() || algorithms.empty() || (!use.empty() && use != "sig")) return std::nullopt;
+  const std::string one = member.dump();
+  cjose_err error{};
+  Key::Pointer key(cjose_jwk_import(one.data(), one.size(), &error));
+  if (key == nullptr) return Wrong(absl::StrCat("the key \"", kid, "\" does not parse"));
+  if (MemberText(member, "kty") == "RSA" &&
+      cjose_jwk_get_keysize(key.get(), &error) < kMinRsaBits) {
+    return Wrong(absl::StrCat("the key \"", kid, "\" is shorter than ", kMinRsaBits, " bits"));
+  }
+  return Key{kid, std::move(algorithms), std::move(key)};
+}
+
 absl::StatusOr<KeySet> KeySet::Parse(std::string_view text) {
-  if (absl::Status syntax = json_syntax::CheckObject(text, nullptr); !syntax.ok()) {
-    return Wrong(std::string(syntax.message()));
-  }
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const auto list = object.is_object() ? object.find("keys") : object.end();
-  if (list == object.end() || !list->is_array() || list->size() > kMaxKeys) {
-    return Wrong(absl::StrCat("want {\"keys\": [...]} with at most ", kMaxKeys));
-  }
+  const absl::StatusOr<json> list = KeysIn(text);
+  if (!list.ok()) return list.status();
   KeySet set;
   for (const json& member : *list) {
-    if (!member.is_object()) return Wrong("a key is no object");
-    if (member.contains("d") || member.contains("k")) {
-      return Wrong(
-          "it holds a private or shared key: whoever reads it can make tokens. Want the public "
-          "keys "
-          "alone");
+    absl::StatusOr<std::optional<Key>> key = KeyOf(member);
+    if (!key.ok()) return key.status();
+    if (!key->has_value()) continue;
+    if (set.Has((*key)->kid)) {
+      return Wrong(absl::StrCat("the kid \"", (*key)->kid, "\" is there twice"));
     }
-    const std::string kid = MemberText(member, "kid");
-    const std::string use = MemberText(member, "use");
-    std::vector<std::string> algorithms = AlgorithmsOf(member);
-    if (kid.empty() || algorithms.empty() || (!use.empty() && use != "sig")) continue;
-    if (set.Has(kid)) return Wrong(absl::StrCat("the kid \"", kid, "\" is there twice"));
-    const std::string one = member.dump();
-    cjose_err error{};
-    Key::Pointer key(cjose_jwk_import(one.data(), one.size(), &error));
-    if (key == nullptr) return Wrong(absl::StrCat("the key \"", kid, "\" does not parse"));
-    if (MemberText(member, "kty") == "RSA" &&
-        cjose_jwk_get_keysize(key.get(), &error) < kMinRsaBits) {
-      return Wrong(absl::StrCat("the key \"", kid, "\" is shorter than ", kMinRsaBits, " bits"));
-    }
-    set.keys_.push_back({kid, std::move(algorithms), std::move(key)});
+    set.keys_.push_back(**std::move(key));
   }
   if (set.keys_.empty()) {
     return Wrong(
         "it holds no key that can be used: want RSA, or EC on P-256, P-384 or P-521, with "
         "a kid");
+  }
+  return set;
+}
+
+absl::StatusOr<KeySet> KeySet::ParseWhatIsRight(std::string_view text) {
+  const absl::StatusOr<json> list = KeysIn(text);
+  if (!list.ok()) return list.status();
+  std::map<std::string, int> times;
+  for (const json& member : *list) {
+    if (member.is_object()) ++times[MemberText(member, "kid")];
+  }
+  KeySet set;
+  for (const json& member : *list) {
+    absl::StatusOr<std::optional<Key>> key = KeyOf(member);
+    if (!key.ok() || !key->has_value() || times[(*key)->kid] > 1) continue;
+    set.keys_.push_back(**std::move(key));
   }
   return set;
 }

@@ -2,6 +2,7 @@
 #define EPSLEDGER_SERVER_OIDC_KEY_SET_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,10 @@ class KeySet {
   // out. INVALID_ARGUMENT if it is no such set, no key is left, a kid is there twice, or a private
   // key is among them.
   static absl::StatusOr<KeySet> Parse(std::string_view json);
+  // The keys of a set for which Parse has an error that are as they should be: maybe none. What is
+  // not in it has been withdrawn, whatever else is wrong with the set. INVALID_ARGUMENT if it is no
+  // such set.
+  static absl::StatusOr<KeySet> ParseWhatIsRight(std::string_view json);
 
   KeySet(KeySet&&) noexcept;
   KeySet& operator=(KeySet&&) noexcept;
@@ -36,6 +41,9 @@ class KeySet {
  private:
   struct Key;
   KeySet();
+  // A key of the set; nothing if it is to be left out. INVALID_ARGUMENT if it is wrong.
+  template <class Json>
+  static absl::StatusOr<std::optional<Key>> KeyOf(const Json& member);
   const Key* Find(std::string_view kid) const;
 
   std::vector<Key> keys_;

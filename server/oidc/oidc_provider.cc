@@ -97,16 +97,23 @@ absl::Status OidcProvider::ReadKeys() {
   std::shared_ptr<const KeySet> keys;
   if (*text != keys_text_) {
     absl::StatusOr<KeySet> parsed = KeySet::Parse(*text);
-    if (!parsed.ok()) return parsed.status();
+    keys_status_ = parsed.status();
+    if (!parsed.ok()) {
+      // At the start there is nothing to withdraw.
+      if (keys_text_.empty()) return parsed.status();
+      // Whatever is wrong with the set, what is not in it must not go on signing.
+      parsed = KeySet::ParseWhatIsRight(*text);
+      if (!parsed.ok()) return parsed.status();
+    }
     keys = std::make_shared<const KeySet>(*std::move(parsed));
     keys_text_ = *std::move(text);
   }
   absl::MutexLock lock(&mutex_);
   keys_time_ = absl::Now();
-  if (keys == nullptr) return absl::OkStatus();
+  if (keys == nullptr) return keys_status_;
   keys_ = std::move(keys);
   known_.clear();
-  return absl::OkStatus();
+  return keys_status_;
 }
 
 void OidcProvider::KeepReading() {

@@ -73,6 +73,7 @@ class OidcProvider final : public access::IdentityProvider {
   const DocumentSource rules_source_;
   // The reading thread alone uses these.
   std::string keys_text_;
+  absl::Status keys_status_;  // of reading that
   std::string rules_text_;
 
   std::atomic<bool> stopping_{false};

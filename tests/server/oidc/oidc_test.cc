@@ -444,6 +444,19 @@ TEST_F(Provider, FollowsItsKeysAndRules) {
   EXPECT_TRUE(becomes(core::Role::kViewer));
   EXPECT_TRUE(takes(newer));
   EXPECT_FALSE(takes(token));
+  // What is gone from a set signs no more, whatever else is wrong with the set.
+  const nlohmann::json short_key = TestKey::Rsa("short", 1024).Json();
+  Write("keys", SetOf({key_.Json(), next.Json(), short_key}));
+  EXPECT_TRUE(Until([&] { return takes(token); }));
+  EXPECT_TRUE(takes(newer));
+  Write("keys", SetOf({next.Json(), short_key}));
+  EXPECT_TRUE(Until([&] { return !takes(token); }));
+  EXPECT_TRUE(takes(newer));
+  Write("keys", SetOf({next.Json(), next.Json(), key_.Json()}));
+  EXPECT_TRUE(Until([&] { return !takes(newer); }));
+  EXPECT_TRUE(takes(token));
+  Write("keys", SetOf({}));
+  EXPECT_TRUE(Until([&] { return !takes(token); }));
 }
 
 TEST_F(Provider, DoesNotStartWithWhatIsWrong) {

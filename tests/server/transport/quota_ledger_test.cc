@@ -95,6 +95,10 @@ TEST_F(Rates, ATenantAndEachOfItsCallersChangeSoMuch) {
   grpc::Status of_tenant;
   Changes(third, &of_tenant);
   EXPECT_THAT(of_tenant.error_message(), HasSubstr("the tenant"));
+  // Who stops charges waits for nobody.
+  const auto frozen = third.Call<v1::Budget>("BudgetService.FreezeBudget",
+                                             "name: 'budgets/b' reason: 'something is wrong'");
+  EXPECT_TRUE(frozen.ok()) << frozen.status.error_message();
   // Another tenant, and reading, are as free as ever.
   grpc::Status ignored;
   EXPECT_GE(Changes(other, &ignored), 4);
@@ -106,6 +110,23 @@ TEST_F(Rates, ATenantAndEachOfItsCallersChangeSoMuch) {
   EXPECT_EQ(info.response.quotas().changes_per_second_of_caller(), 0.5);
   EXPECT_EQ(info.response.quotas().sessions(), 1'000'000);
   EXPECT_EQ(info.response.quotas().open_streams(), 1024);
+}
+
+// What could never be paid off in time is refused as a whole, and owed by nobody.
+TEST_F(Rates, ABatchOfMoreThanMayBeDoneAtOnceIsRefused) {
+  const Caller trainer = As(MakeToken("acme", core::Role::kAdmin));
+  MakeBudget(trainer, "b", "", "zcdp { rho: 9 }");
+  MakeSession(trainer, "b");
+  std::string batch = "attempt: 'budgets/b/sessions/s/attempts/1' mode: PER_ITEM";
+  for (int i = 0; i < 6; ++i) {
+    batch += " items { charge_id: 'c" + std::to_string(i) +
+             "' event { gaussian { noise_multiplier: 900 } } count: 1 }";
+  }
+  const auto refused = trainer.Call<v1::BatchChargeResponse>("ChargeService.BatchCharge", batch);
+  EXPECT_EQ(refused.code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonIn(refused.status), "QUOTA_EXCEEDED");
+  EXPECT_THAT(refused.status.error_message(),
+              HasSubstr("items: got 6, want at most the 5 changes that one caller"));
 }
 
 // A byte a second: what was read once is not paid off while the test runs.

@@ -1,5 +1,7 @@
 #include "server/transport/grpc/calls/quota_ledger.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <variant>
@@ -25,6 +27,20 @@ double ChangesIn(const core::Command& command) {
 bool IsChange(const core::Command& command) {
   return !command.validate_only && !std::holds_alternative<core::ChargePreview>(command.body) &&
          !std::holds_alternative<core::AccessCommand>(command.body);
+}
+
+// Who stops charges waits for nobody.
+bool Freezes(const core::Command& command) {
+  const auto* phase = std::get_if<core::ChangeBudgetPhase>(&command.body);
+  return phase != nullptr && phase->phase == core::BudgetPhase::kFrozen;
+}
+
+// More at once than there can ever be room for would be owed by everybody for minutes.
+absl::Status CheckBatch(double changes, double per_second, const char* whose) {
+  const double most = per_second * kBurstSeconds;
+  if (changes <= std::max(most, 1.0)) return absl::OkStatus();
+  return QuotaExceeded(absl::StrCat("items: got ", changes, ", want at most the ", std::floor(most),
+                                    " changes that ", whose, " may make at once here"));
 }
 
 bool Makes(const core::Command& command) {
@@ -65,6 +81,14 @@ absl::Status QuotaLedger::TakeRate(const core::Tenant& tenant, const core::Comma
   const bool counts_callers = quotas_.changes_per_second_of_caller > 0 && command.actor.has_value();
   if (!counts_tenants && !counts_callers) return absl::OkStatus();
   const double changes = ChangesIn(command);
+  if (counts_callers) {
+    absl::Status status = CheckBatch(changes, quotas_.changes_per_second_of_caller, "one caller");
+    if (!status.ok()) return status;
+  }
+  if (counts_tenants) {
+    absl::Status status = CheckBatch(changes, quotas_.changes_per_second_of_tenant, "the tenant");
+    if (!status.ok()) return status;
+  }
   const RateLimiter::Clock::time_point now = RateLimiter::Clock::now();
   absl::MutexLock lock(&mutex_);
   if (counts_callers &&
@@ -93,7 +117,7 @@ absl::Status QuotaLedger::CheckCount(core::LedgerReader& reader, const core::Ten
 }
 
 void QuotaLedger::Submit(core::Tenant tenant, core::Command command, Reply reply) {
-  if (IsChange(command)) {
+  if (IsChange(command) && !Freezes(command)) {
     if (absl::Status status = TakeRate(tenant, command); !status.ok()) {
       return std::move(reply)(std::move(status));
     }

@@ -37,9 +37,9 @@ inline constexpr size_t kMaxShownBytes = 64;
 inline constexpr size_t kMaxOpenCalls = 1 << 15;
 inline constexpr size_t kMaxOpenRequestBytes = size_t{256} << 20;
 
-// Calls of one tenant that are refused for now: so many at once, and so many a second. All that one
-// connection may have in flight can be refused once. Who sends more is not read for a while: what a
-// client that waits as it is told would wait.
+// Calls of one tenant that are refused for now: so many at once, about what one connection may have
+// in flight, and so many a second. Who sends more is not read for a while: what a client that waits
+// as it is told would wait.
 inline constexpr double kMaxRefusalsAtOnce = 1'000;
 inline constexpr double kRefusalsPerSecond = 500;
 inline constexpr std::chrono::seconds kMaxPauseForRefusals(1);

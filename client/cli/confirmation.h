@@ -15,6 +15,9 @@ class Confirmation {
   // Adds --yes.
   void AddTo(CLI::App& command);
 
+  // True if --yes was given: what will happen is not shown.
+  bool is_given_before() const { return yes_; }
+
   // True if --yes was given, or somebody at a terminal answered the question with "y" or "yes".
   // Otherwise Fails: with a usage error where there is nobody to ask. `what` is what will happen,
   // without a question mark.

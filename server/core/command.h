@@ -266,6 +266,8 @@ struct RejectProposal {
 // That the command is what a proposal asks for, and who lets it be done.
 struct Approval {
   std::string proposal_id;
+  // Proposal::sequence of the one that the approver has read.
+  int64_t sequence = 0;
   Person approver;
   std::string reason;
 };

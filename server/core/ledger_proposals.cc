@@ -143,6 +143,12 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
   const absl::StatusOr<const Proposal*> proposal =
       PendingProposal(budget, budget_id, approval.proposal_id, command.time_micros);
   if (!proposal.ok()) return proposal.status();
+  if ((*proposal)->sequence != approval.sequence) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%s: got the approval of the proposal with sequence %d, want %d: another one bears the "
+        "name, read it again",
+        NameOf(budget_id, approval.proposal_id), approval.sequence, (*proposal)->sequence));
+  }
   const Person& proposer = (*proposal)->asked.proposer;
   if (!AreTwoPeople(proposer, approval.approver)) {
     return SecondPersonRequired(absl::StrFormat(
@@ -268,6 +274,7 @@ absl::Status Ledger::ApplyBody(const ChangeProposed& body, const Entry& entry) {
                                               .reason = body.reason,
                                               .proposer = body.proposer,
                                               .expire_time_micros = body.expire_time_micros},
+                                    .sequence = entry.sequence,
                                     .create_time_micros = entry.time_micros});
   ForgetResolved(&budget);
   return absl::OkStatus();

@@ -20,6 +20,8 @@ enum class ProposalState : uint8_t { kPending = 1, kApproved = 2, kRejected = 3,
 // A proposal as it is now.
 struct Proposal {
   ProposeChange asked;
+  // Of the entry that proposed it.
+  int64_t sequence = 0;
   int64_t create_time_micros = 0;
   ProposalState state = ProposalState::kPending;
   // Set once the proposal is not pending.

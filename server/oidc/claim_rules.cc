@@ -179,10 +179,12 @@ absl::StatusOr<access::Caller> ClaimRules::CallerOf(const json& claims) const {
                                                    principal_claim_, "\", which says who calls"));
   }
   const std::string& name = principal->get_ref<const std::string&>();
-  if (name.empty() || name.size() > kMaxPrincipalBytes || !accounting::IsPrintable(name)) {
-    return absl::UnauthenticatedError(absl::StrCat("the claim \"", principal_claim_,
-                                                   "\" is no name: want 1 to ", kMaxPrincipalBytes,
-                                                   " bytes of printable text"));
+  // A space at an end would make another person of the same name.
+  if (name.empty() || name.size() > kMaxPrincipalBytes || !accounting::IsPrintable(name) ||
+      name.front() == ' ' || name.back() == ' ') {
+    return absl::UnauthenticatedError(
+        absl::StrCat("the claim \"", principal_claim_, "\" is no name: want 1 to ",
+                     kMaxPrincipalBytes, " bytes of printable text without a space at an end"));
   }
   for (const Rule& rule : rules_) {
     const json* claim = FindClaim(claims, rule.claim);

@@ -150,7 +150,7 @@ test('what one person proposed is shown while it waits for another', { timeout }
     await waits.waitFor();
     assert.match(
       await page.locator('main').innerText(),
-      /Waits for another person: shared, close it\. Proposed by .+, until .+\. Reason: the study is over\./,
+      /Waits for another person: shared, close it\. Proposed by .+ \(entry \d+\), until .+\. Reason: the study is over\./,
     );
     await server.epsctl(
       'proposal', 'reject', 'budgets/shared/proposals/done', '--reason', 'not yet',

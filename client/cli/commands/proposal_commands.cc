@@ -1,5 +1,7 @@
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -64,10 +66,12 @@ std::string ChangeText(const v1::Proposal& proposal) {
 }
 
 Table ProposalTable(const std::vector<const v1::Proposal*>& proposals) {
-  Table table({"name", "change", "reason", "proposed by", "state", "until", "resolved by"});
+  Table table(
+      {"name", "sequence", "change", "reason", "proposed by", "state", "until", "resolved by"});
   for (const v1::Proposal* proposal : proposals) {
-    table.AddRow({proposal->name(), ChangeText(*proposal), proposal->reason(),
-                  proposal->proposed_by(), v1::Proposal::State_Name(proposal->state()),
+    table.AddRow({proposal->name(), absl::StrCat(proposal->sequence()), ChangeText(*proposal),
+                  proposal->reason(), proposal->proposed_by(),
+                  v1::Proposal::State_Name(proposal->state()),
                   TimeUtil::ToString(proposal->expire_time()), proposal->resolved_by()});
   }
   return table;
@@ -278,6 +282,7 @@ void List(Invocation& invocation, const ListFlags& flags) {
 struct ResolveFlags {
   std::string name;
   std::string reason;
+  std::optional<int64_t> sequence;  // approve
   Confirmation confirmation;
 };
 
@@ -288,6 +293,11 @@ void Approve(Invocation& invocation, const ResolveFlags& flags) {
       invocation.Call(&Connection::proposals, &v1::ProposalService::StubInterface::GetProposal, get,
                       CallKind::kRead);
   if (proposal == nullptr) return;
+  if (flags.confirmation.is_given_before() && !flags.sequence.has_value()) {
+    return invocation.FailOffline(absl::InvalidArgumentError(
+        "--sequence: got nothing, want with --yes that of the proposal that you have read "
+        "(`epsctl proposal list` shows it)"));
+  }
   if (!flags.confirmation.IsGiven(invocation,
                                   absl::StrCat(flags.name, " of ", proposal->proposed_by(),
                                                " will be approved: ", ChangeText(*proposal), " (",
@@ -297,6 +307,7 @@ void Approve(Invocation& invocation, const ResolveFlags& flags) {
   v1::ApproveProposalRequest request;
   request.set_name(flags.name);
   request.set_reason(flags.reason);
+  request.set_sequence(flags.sequence.value_or(proposal->sequence()));
   const auto approved =
       invocation.Call(&Connection::proposals, &v1::ProposalService::StubInterface::ApproveProposal,
                       request, CallKind::kWrite);
@@ -346,10 +357,17 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation) {
   approve->add_option("--reason", approved->reason, "for the auditor")
       ->type_name("TEXT")
       ->required();
+  approve
+      ->add_option("--sequence", approved->sequence,
+                   "of the proposal that you have read, as `proposal list` shows it: another one "
+                   "that bears its name by now is not approved. If not said, that of the one shown "
+                   "before the question")
+      ->type_name("NUMBER");
   approved->confirmation.AddTo(*approve);
   approve->footer(
       "Example:\n"
-      "  epsctl proposal approve budgets/adult/proposals/close-1 --reason \"agreed\" --yes");
+      "  epsctl proposal approve budgets/adult/proposals/close-1 --sequence 10 \\\n"
+      "      --reason \"agreed\" --yes");
   approve->callback([&invocation, approved] { Approve(invocation, *approved); });
 
   auto rejected = std::make_shared<ResolveFlags>();

@@ -43,9 +43,17 @@ class Proposals : public ::testing::Test {
   }
   absl::StatusOr<Outcome> Approve(const std::string& budget, const std::string& id,
                                   const Person& person = kBob, int64_t now = 1'000) {
+    return ApproveWhatWasRead(Get(budget, id), person, now);
+  }
+  // `read` may be another one than that of its name now.
+  absl::StatusOr<Outcome> ApproveWhatWasRead(const Proposal& read, const Person& person = kBob,
+                                             int64_t now = 1'000) {
     return h_.Run(Command{.time_micros = now,
-                          .approval = Approval{id, person, "seen"},
-                          .body = CommandFor(Get(budget, id).asked)});
+                          .approval = Approval{.proposal_id = read.asked.proposal_id,
+                                               .sequence = read.sequence,
+                                               .approver = person,
+                                               .reason = "seen"},
+                          .body = CommandFor(read.asked)});
   }
   const Proposal& Get(const std::string& budget, const std::string& id) {
     return h_.ledger.FindBudget(budget)->proposals.at(id);
@@ -240,6 +248,29 @@ TEST_F(Proposals, TheirNumberIsBoundedAndEndedOnesMakeRoom) {
             kMaxResolvedProposals + kMaxPendingProposalsOfOne + 1);
 }
 
+// A name comes back once its proposal is forgotten; whoever read the first one approves no other.
+TEST_F(Proposals, AnApprovalIsOfWhatWasRead) {
+  ASSERT_TRUE(Propose("team", "p", ProposedPolicy{{GuardedChange::kClose}}).ok());
+  const Proposal read = Get("team", "p");
+  EXPECT_EQ(read.sequence, h_.entries.back().sequence);
+  ASSERT_TRUE(h_.Run(RejectProposal{"team", "p", kAlice, "a mistake"}).ok());
+  for (size_t i = 0; i < kMaxResolvedProposals; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    ASSERT_TRUE(Propose("team", id, ProposedPhase{BudgetPhase::kClosed}).ok());
+    ASSERT_TRUE(h_.Run(RejectProposal{"team", id, kAlice, "no"}).ok());
+  }
+  ASSERT_TRUE(Propose("team", "p", ProposedPhase{BudgetPhase::kClosed}).ok());
+  const LedgerHead before = h_.ledger.head();
+  const absl::Status late = ApproveWhatWasRead(read).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kFailedPrecondition) << late;
+  EXPECT_THAT(std::string(late.message()), HasSubstr("another one bears the name"));
+  EXPECT_EQ(h_.ledger.head(), before);
+  EXPECT_EQ(PhaseOf("team"), BudgetPhase::kActive);
+  EXPECT_EQ(Get("team", "p").state, ProposalState::kPending);
+  EXPECT_TRUE(ApproveWhatWasRead(Get("team", "p")).ok());
+  EXPECT_EQ(PhaseOf("team"), BudgetPhase::kClosed);
+}
+
 TEST_F(Proposals, ComeBackFromTheEntries) {
   ASSERT_TRUE(Guard("root", {GuardedChange::kClose}).ok());
   ASSERT_TRUE(Propose("team", "p", ProposedPhase{BudgetPhase::kClosed}).ok());
@@ -256,6 +287,7 @@ TEST_F(Proposals, ComeBackFromTheEntries) {
   const Proposal& back = again.ledger.FindBudget("team")->proposals.at("p");
   EXPECT_EQ(back.state, ProposalState::kApproved);
   EXPECT_EQ(back.asked.proposer.principal, "alice");
+  EXPECT_EQ(back.sequence, Get("team", "p").sequence);
   EXPECT_EQ(back.resolved_by, "bob");
 }
 

@@ -249,8 +249,9 @@ TEST(ClaimRules, TheFirstThatFitsSaysWho) {
     EXPECT_EQ(caller.status().code(), absl::StatusCode::kUnauthenticated) << groups;
     EXPECT_THAT(std::string(caller.status().message()), HasSubstr("no rule")) << groups;
   }
-  for (const json& subject : {json(nullptr), json(7), json(""), json(std::string(129, 'a')),
-                              json("a\nb"), json("a\u202eb"), json("\u009b1m")}) {
+  for (const json& subject :
+       {json(nullptr), json(7), json(""), json(std::string(129, 'a')), json("a\nb"), json(" alice"),
+        json("alice "), json("a\u202eb"), json("\u009b1m")}) {
     json nameless = GoodClaims();
     nameless["sub"] = subject;
     EXPECT_EQ(rules->CallerOf(nameless).status().code(), absl::StatusCode::kUnauthenticated)

@@ -74,7 +74,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"BudgetService.GetBudget", "name: 'budgets/b'"},
       {"BudgetService.ListBudgets", "page_size: 3"},
       {"BudgetService.GetBudgetActivity", "name: 'budgets/b' window { seconds: 60 }"},
-      {"BudgetService.WatchBudget", "name: 'budgets/b' after_sequence: 1"},
+      {"BudgetService.WatchBudget", "name: 'budgets/b' after_sequence: 3"},
       {"BudgetService.UpdateBudget",
        "budget { name: 'budgets/spare' display_name: 'y' } update_mask { paths: 'display_name' }"},
       {"BudgetService.FreezeBudget", "name: 'budgets/spare' reason: 'x'"},
@@ -91,7 +91,8 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"ProposalService.GetProposal", "name: 'budgets/b/proposals/p'"},
       {"ProposalService.ListProposals", "parent: 'budgets/b' page_size: 3 pending_only: true"},
       // A proposal of another person than the caller.
-      {"ProposalService.ApproveProposal", "name: 'budgets/spare/proposals/q' reason: 'x'"},
+      {"ProposalService.ApproveProposal",
+       "name: 'budgets/spare/proposals/q' reason: 'x' sequence: 1"},
       {"ProposalService.RejectProposal", "name: 'budgets/b/proposals/p' reason: 'x'"},
       {"BudgetService.GetBudgetTree", "name: 'budgets/spare'"},
       {"BudgetService.GetBudgetGuarantees", "name: 'budgets/b' delta: 1e-5 group: 'g'"},

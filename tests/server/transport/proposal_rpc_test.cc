@@ -33,10 +33,18 @@ class ProposalRpc : public TokenServer {
         absl::StrCat("parent: 'budgets/", budget, "' proposal_id: '", id,
                      "' proposal { reason: 'we are done' ", change, " }"));
   }
-  static Reply<v1::Proposal> Resolve(const Caller& caller, const char* verb,
-                                     const std::string& name) {
-    return caller.Call<v1::Proposal>(absl::StrCat("ProposalService.", verb, "Proposal"),
-                                     absl::StrCat("name: '", name, "' reason: 'seen'"));
+  // Approving: of the proposal that bears the name now.
+  Reply<v1::Proposal> Resolve(const Caller& caller, const std::string& verb,
+                              const std::string& name) {
+    std::string request = absl::StrCat("name: '", name, "' reason: 'seen'");
+    if (verb == "Approve") absl::StrAppend(&request, " sequence: ", SequenceOf(name));
+    return caller.Call<v1::Proposal>(absl::StrCat("ProposalService.", verb, "Proposal"), request);
+  }
+  // 1 if there is none.
+  int64_t SequenceOf(const std::string& name) {
+    const auto got =
+        alice_.Call<v1::Proposal>("ProposalService.GetProposal", "name: '" + name + "'");
+    return got.ok() ? got.response.sequence() : 1;
   }
   v1::Budget Get(const std::string& budget) {
     return alice_.Call<v1::Budget>("BudgetService.GetBudget", "name: 'budgets/" + budget + "'")
@@ -98,6 +106,31 @@ TEST_F(ProposalRpc, AGuardedChangeIsMadeByTwo) {
   ASSERT_GE(who.size(), 3u);
   EXPECT_THAT(std::vector<std::string>(who.end() - 3, who.end()),
               ElementsAre(alice_name_, bob_name_, bob_name_));
+}
+
+TEST_F(ProposalRpc, AnApprovalSaysWhatItApproves) {
+  const auto proposed = Propose(alice_, "team", "p", "close {}");
+  const int64_t sequence = proposed.response.sequence();
+  const auto head =
+      alice_.Call<v1::LedgerHead>("AuditService.GetLedgerHead", "budget: 'budgets/root'");
+  EXPECT_EQ(sequence, head.response.sequence());
+  const auto approve = [&](const std::string& more) {
+    return bob_.Call<v1::Proposal>("ProposalService.ApproveProposal",
+                                   "name: 'budgets/team/proposals/p' reason: 'seen' " + more);
+  };
+  for (const char* bad : {"", "sequence: 0", "sequence: -1"}) {
+    const auto refused = approve(bad);
+    EXPECT_EQ(refused.code(), grpc::StatusCode::INVALID_ARGUMENT) << bad;
+    EXPECT_THAT(refused.status.error_message(), HasSubstr("sequence: got ")) << bad;
+  }
+  for (const int64_t other : {sequence - 1, sequence + 1}) {
+    const auto refused = approve(absl::StrCat("sequence: ", other));
+    EXPECT_EQ(refused.code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_THAT(refused.status.error_message(), HasSubstr(absl::StrCat("want ", sequence)));
+  }
+  EXPECT_EQ(Get("team").state(), v1::Budget::ACTIVE);
+  EXPECT_TRUE(approve(absl::StrCat("sequence: ", sequence)).ok());
+  EXPECT_EQ(Get("team").state(), v1::Budget::CLOSED);
 }
 
 TEST_F(ProposalRpc, ATokenOfTheProposersOwnMakingIsNoSecondPerson) {

@@ -265,6 +265,7 @@ export interface Proposal {
   reason?: string;
   expireTime?: string;
   proposedBy?: string;
+  sequence?: Int64;
 }
 export interface ListProposalsResponse {
   proposals?: Proposal[];

@@ -193,6 +193,7 @@ void ToProto(const core::Proposal& proposal, int64_t now_micros, v1::Proposal* m
                          : static_cast<v1::Proposal::State>(proposal.state));  // the same numbers
   message->set_proposed_by(asked.proposer.principal);
   ToProto(proposal.create_time_micros, message->mutable_create_time());
+  message->set_sequence(proposal.sequence);
   if (proposal.resolve_time_micros == 0) return;
   message->set_resolved_by(proposal.resolved_by);
   ToProto(proposal.resolve_time_micros, message->mutable_resolve_time());

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/domain.h"
 #include "epsledger/v1/proposal_service.pb.h"
 #include "server/core/access_ledger.h"
 #include "server/core/ledger.h"
@@ -45,6 +46,18 @@ bool IsBelow(const core::Ledger& ledger, const core::BudgetState& budget, std::s
     if (at->spec.id == top) return true;
   }
   return false;
+}
+
+absl::Status CheckFields(const v1::RejectProposalRequest& request) {
+  return CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
+}
+
+absl::Status CheckFields(const v1::ApproveProposalRequest& request) {
+  if (request.sequence() < 1) {
+    return accounting::OutOfDomain("sequence", absl::StrCat(request.sequence()),
+                                   "that of the proposal that was read, at least 1");
+  }
+  return CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
 }
 
 class ProposalHandlers {
@@ -107,12 +120,17 @@ class ProposalHandlers {
 
   void ApproveProposal(wire::UnaryRequest arrived) {
     Resolve<v1::ApproveProposalRequest>(
-        std::move(arrived), [](core::DurableLedger& ledger, const core::Proposal& proposal,
-                               core::Person person, std::string reason, const Call& call) {
+        std::move(arrived),
+        [](core::DurableLedger& ledger, const core::Proposal& proposal,
+           const v1::ApproveProposalRequest& request, core::Person person, const Call& call) {
           const ProposalName name{proposal.asked.budget_id, proposal.asked.proposal_id};
+          // It may be forgotten, and its name another one's, before the command is decided.
           SubmitNow<core::BudgetOutcome>(
               ledger, core::CommandFor(proposal.asked),
-              {.approval = core::Approval{name.proposal_id, std::move(person), std::move(reason)}},
+              {.approval = core::Approval{.proposal_id = name.proposal_id,
+                                          .sequence = request.sequence(),
+                                          .approver = std::move(person),
+                                          .reason = request.reason()}},
               call,
               [&ledger, name, call](const core::BudgetOutcome&) { Answer(ledger, name, call); });
         });
@@ -120,13 +138,14 @@ class ProposalHandlers {
 
   void RejectProposal(wire::UnaryRequest arrived) {
     Resolve<v1::RejectProposalRequest>(
-        std::move(arrived), [](core::DurableLedger& ledger, const core::Proposal& proposal,
-                               core::Person person, std::string reason, const Call& call) {
+        std::move(arrived),
+        [](core::DurableLedger& ledger, const core::Proposal& proposal,
+           const v1::RejectProposalRequest& request, core::Person person, const Call& call) {
           const ProposalName name{proposal.asked.budget_id, proposal.asked.proposal_id};
           SubmitNow<core::ProposalOutcome>(
               ledger,
               core::RejectProposal{name.budget_id, name.proposal_id, std::move(person),
-                                   std::move(reason)},
+                                   request.reason()},
               {}, call,
               [&ledger, name, call](const core::ProposalOutcome&) { Answer(ledger, name, call); });
         });
@@ -136,27 +155,26 @@ class ProposalHandlers {
   // Where a proposal is in a list: its budget's id and its own.
   using Place = std::pair<std::string, std::string>;
 
-  // Approving and rejecting differ in what is submitted, `submit(ledger, proposal, who, reason,
-  // call)`.
+  // Approving and rejecting differ in what is submitted, `submit(ledger, proposal, request,
+  // who, call)`.
   template <class Request, class Submit>
   void Resolve(wire::UnaryRequest arrived, Submit submit) {
-    Handle<Request>(
-        context_.open_calls, std::move(arrived),
-        [this, submit](const Request& request, const Call& call) -> absl::Status {
-          absl::StatusOr<ProposalName> name = ParseProposalName("name", request.name());
-          if (!name.ok()) return name.status();
-          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
-          if (!status.ok()) return status;
-          ReadState(context_.ledger, call,
-                    [&ledger = context_.ledger, name = *std::move(name), reason = request.reason(),
-                     submit, call](core::LedgerReader& reader) -> absl::Status {
-                      const core::Proposal* proposal = FindProposal(reader, name);
-                      if (proposal == nullptr) return NoSuchProposal(name);
-                      submit(ledger, *proposal, PersonOf(reader, call->caller()), reason, call);
+    Handle<Request>(context_.open_calls, std::move(arrived),
+                    [this, submit](const Request& request, const Call& call) -> absl::Status {
+                      absl::StatusOr<ProposalName> name = ParseProposalName("name", request.name());
+                      if (!name.ok()) return name.status();
+                      if (absl::Status status = CheckFields(request); !status.ok()) return status;
+                      ReadState(context_.ledger, call,
+                                [&ledger = context_.ledger, name = *std::move(name), request,
+                                 submit, call](core::LedgerReader& reader) -> absl::Status {
+                                  const core::Proposal* proposal = FindProposal(reader, name);
+                                  if (proposal == nullptr) return NoSuchProposal(name);
+                                  submit(ledger, *proposal, request,
+                                         PersonOf(reader, call->caller()), call);
+                                  return absl::OkStatus();
+                                });
                       return absl::OkStatus();
                     });
-          return absl::OkStatus();
-        });
   }
 
   static void Answer(core::DurableLedger& ledger, ProposalName name, const Call& call) {

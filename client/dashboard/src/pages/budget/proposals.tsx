@@ -20,7 +20,8 @@ export function Proposals({ budget }: { budget: string }) {
       {proposals.map((proposal) => (
         <p key={proposal.name}>
           <strong>Waits for another person:</strong> {idOf(budgetOf(proposal.name))},{' '}
-          {changeWords(proposal)}. Proposed by {proposal.proposedBy}, until{' '}
+          {changeWords(proposal)}. Proposed by {proposal.proposedBy} (entry{' '}
+          {proposal.sequence}), until{' '}
           <At time={proposal.expireTime} />. Reason: {proposal.reason}.
         </p>
       ))}

@@ -1,6 +1,5 @@
 #include "client/trainers/fsdp/state_file.h"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/trainers/network/byte_fields.h"
 #include "client/trainers/network/checkpoint.h"
 #include "client/trainers/run/ledger_flags.h"
 #include "client/trainers/run/result_file.h"
@@ -15,41 +15,21 @@
 namespace epsledger::trainers::fsdp {
 namespace {
 
+using network::AppendNumber;
+using network::AppendText;
+using network::AppendUnsigned;
 using network::Checkpoint;
+using network::FieldReader;
 using network::Network;
 
 constexpr absl::string_view kMagic = "EPSLFSDP";
 constexpr uint32_t kVersion = 3;
 
-uint64_t Fnv1a(absl::string_view bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : bytes) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  }
-  return hash;
-}
-
-template <class Unsigned>
-void Append(Unsigned value, std::string* bytes) {
-  for (size_t i = 0; i < sizeof(value); ++i) {
-    bytes->push_back(static_cast<char>((value >> (8 * i)) & 0xff));
-  }
-}
-
-void AppendText(absl::string_view text, std::string* bytes) {
-  Append(static_cast<uint64_t>(text.size()), bytes);
-  bytes->append(text.data(), text.size());
-}
-
-void AppendNumber(double value, std::string* bytes) {
-  Append(std::bit_cast<uint64_t>(value), bytes);
-}
-
 // Rows, columns, then the entries as doubles: a float comes back as it was.
 template <class Derived>
 void AppendMatrix(const Eigen::MatrixBase<Derived>& matrix, std::string* bytes) {
-  Append(static_cast<uint64_t>(matrix.rows()), bytes);
-  Append(static_cast<uint64_t>(matrix.cols()), bytes);
+  AppendUnsigned(static_cast<uint64_t>(matrix.rows()), bytes);
+  AppendUnsigned(static_cast<uint64_t>(matrix.cols()), bytes);
   for (Eigen::Index column = 0; column < matrix.cols(); ++column) {
     for (Eigen::Index row = 0; row < matrix.rows(); ++row) {
       AppendNumber(static_cast<double>(matrix(row, column)), bytes);
@@ -61,74 +41,29 @@ absl::Status Refusal(absl::string_view field, absl::string_view got, absl::strin
   return absl::InvalidArgumentError(absl::StrCat("state.", field, ": got ", got, ", want ", want));
 }
 
-// Takes fields off the front; after the first that is not there all others are zero or empty.
-class Reader {
- public:
-  explicit Reader(absl::string_view bytes) : bytes_(bytes) {}
-
-  const absl::Status& status() const { return status_; }
-  size_t left() const { return bytes_.size(); }
-
-  absl::string_view Take(absl::string_view field, uint64_t size) {
-    if (status_.ok() && size > bytes_.size()) {
-      status_ = Refusal(field, absl::StrCat(bytes_.size(), " bytes"), absl::StrCat(size));
-    }
-    if (!status_.ok()) return {};
-    const absl::string_view taken = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return taken;
-  }
-
-  uint64_t TakeUnsigned(absl::string_view field, size_t size = 8) {
-    uint64_t value = 0;
-    int shift = 0;
-    for (const char byte : Take(field, size)) {
-      value |= uint64_t{static_cast<unsigned char>(byte)} << shift;
-      shift += 8;
-    }
-    return value;
-  }
-
-  absl::string_view TakeText(absl::string_view field) { return Take(field, TakeUnsigned(field)); }
-
-  double TakeNumber(absl::string_view field) {
-    const double value = std::bit_cast<double>(TakeUnsigned(field));
-    if (status_.ok() && !std::isfinite(value)) {
-      status_ = Refusal(field, "NaN or infinity", "finite numbers");
-    }
-    return status_.ok() ? value : 0;
-  }
-
-  Eigen::MatrixXd TakeMatrix(absl::string_view field) {
-    const uint64_t rows = TakeUnsigned(field);
-    const uint64_t columns = TakeUnsigned(field);
-    // So that the product cannot overflow.
-    if (rows > left() || columns > left() || (rows > 0 && columns > left() / rows)) {
-      if (status_.ok()) {
-        status_ = Refusal(field, absl::StrCat(rows, " x ", columns), "a matrix that is there");
-      }
-      return {};
-    }
-    Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
-    for (double& value : matrix.reshaped()) value = TakeNumber(field);
-    return matrix;
-  }
-
- private:
-  absl::string_view bytes_;
-  absl::Status status_;
-};
+Eigen::MatrixXd TakeMatrix(absl::string_view field, FieldReader* reader) {
+  const auto rows = reader->TakeUnsigned<uint64_t>(field);
+  const auto columns = reader->TakeUnsigned<uint64_t>(field);
+  const size_t left = reader->left();
+  // So that the product cannot overflow.
+  reader->Expect(rows <= left && columns <= left && (rows == 0 || columns <= left / rows), field,
+                 absl::StrCat(rows, " x ", columns), "a matrix that is there");
+  if (!reader->status().ok()) return {};
+  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns));
+  for (double& value : matrix.reshaped()) value = reader->TakeNumber<double>(field);
+  return matrix;
+}
 
 template <class Derived>
 bool AllFinite(const Eigen::MatrixBase<Derived>& matrix) {
   return matrix.size() == 0 || matrix.allFinite();
 }
 
-absl::StatusOr<RunIdentity> TakeIdentity(Reader& reader) {
+absl::StatusOr<RunIdentity> TakeIdentity(FieldReader& reader) {
   if (reader.Take("format", kMagic.size()) != kMagic) {
     return Refusal("format", "other bytes", "a file of this trainer");
   }
-  const uint64_t version = reader.TakeUnsigned("version", sizeof(kVersion));
+  const auto version = reader.TakeUnsigned<uint32_t>("version");
   if (reader.status().ok() && version != kVersion) {
     return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
   }
@@ -136,7 +71,7 @@ absl::StatusOr<RunIdentity> TakeIdentity(Reader& reader) {
   RunIdentity identity{.budget = BudgetId(std::string(reader.TakeText("budget"))),
                        .session = std::string(reader.TakeText("session")),
                        .settings = std::string(reader.TakeText("settings")),
-                       .noise_multiplier = reader.TakeNumber("noise_multiplier")};
+                       .noise_multiplier = reader.TakeNumber<double>("noise_multiplier")};
   if (!reader.status().ok()) return reader.status();
   return identity;
 }
@@ -158,7 +93,7 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
                                         .velocity = state.velocity});
   if (!checkpoint.ok()) return checkpoint.status();
   std::string bytes(kMagic);
-  Append(kVersion, &bytes);
+  AppendUnsigned(kVersion, &bytes);
   AppendText(identity.budget, &bytes);
   AppendText(identity.session, &bytes);
   AppendText(identity.settings, &bytes);
@@ -182,12 +117,12 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
   if (!finite) {
     return absl::InvalidArgumentError("state: got NaN or infinity, want finite numbers");
   }
-  Append(Fnv1a(bytes), &bytes);
+  AppendUnsigned(network::Fnv1a(bytes), &bytes);
   return bytes;
 }
 
 absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<float>& network) {
-  Reader reader(bytes);
+  FieldReader reader(bytes, "state");
   absl::StatusOr<RunIdentity> identity = TakeIdentity(reader);
   if (!identity.ok()) return identity.status();
   const absl::string_view inner = reader.TakeText("checkpoint");
@@ -197,9 +132,9 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   TrainingState state{.step = static_cast<int64_t>(checkpoint->step),
                       .parameters = std::move(checkpoint->parameters),
                       .velocity = std::move(checkpoint->velocity)};
-  state.embedding_clip = reader.TakeNumber("embedding_clip");
-  state.residual_clip = reader.TakeNumber("residual_clip");
-  const Eigen::MatrixXd average = reader.TakeMatrix("average");
+  state.embedding_clip = reader.TakeNumber<double>("embedding_clip");
+  state.residual_clip = reader.TakeNumber<double>("residual_clip");
+  const Eigen::MatrixXd average = TakeMatrix("average", &reader);
   if (average.size() > 0) {
     if (average.cols() != 1 || average.rows() != network.parameter_count()) {
       return Refusal("average", absl::StrCat(average.rows(), " x ", average.cols()),
@@ -209,11 +144,11 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   }
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     const std::string field = absl::StrCat("layers[", layer, "]");
-    state.subspaces.push_back(reader.TakeMatrix(field).cast<float>());
-    const Eigen::MatrixXd scales = reader.TakeMatrix(field);
-    Eigen::MatrixXf mean = reader.TakeMatrix(field).cast<float>();
-    Eigen::MatrixXd noise = reader.TakeMatrix(field);
-    const double weight = reader.TakeNumber(field);
+    state.subspaces.push_back(TakeMatrix(field, &reader).cast<float>());
+    const Eigen::MatrixXd scales = TakeMatrix(field, &reader);
+    Eigen::MatrixXf mean = TakeMatrix(field, &reader).cast<float>();
+    Eigen::MatrixXd noise = TakeMatrix(field, &reader);
+    const double weight = reader.TakeNumber<double>(field);
     const Eigen::Index outputs = network.shape(layer + 1).size();
     const Eigen::Index columns = network.shape(layer).size() + 1;
     const bool fits = (scales.size() == 0 || (scales.rows() == columns && scales.cols() == 1)) &&
@@ -229,12 +164,12 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   }
   if (!reader.status().ok()) return reader.status();
   const size_t hashed = bytes.size() - reader.left();
-  const uint64_t checksum = reader.TakeUnsigned("checksum");
+  const auto checksum = reader.TakeUnsigned<uint64_t>("checksum");
   if (!reader.status().ok()) return reader.status();
   if (reader.left() != 0) {
     return Refusal("end", absl::StrCat(reader.left(), " bytes more"), "none");
   }
-  if (checksum != Fnv1a(bytes.substr(0, hashed))) {
+  if (checksum != network::Fnv1a(bytes.substr(0, hashed))) {
     return Refusal("checksum", "another one", "that of the bytes before it");
   }
   return SavedRun{*std::move(identity), std::move(state)};
@@ -250,7 +185,7 @@ absl::Status WriteStateFile(const std::string& path, const Network<float>& netwo
 absl::StatusOr<RunIdentity> ReadIdentity(const std::string& path) {
   const absl::StatusOr<std::string> bytes = ReadBytes(path);
   if (!bytes.ok()) return bytes.status();
-  Reader reader(*bytes);
+  FieldReader reader(*bytes, "state");
   return TakeIdentity(reader);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/client/trainers/contract/trainer_fixture.h"
 
 namespace epsledger::trainers {
@@ -227,6 +228,63 @@ TEST_P(TrainerContract, ARunThatReleasesNothingLeavesTheFilesOfTheOneBefore) {
     }
   }
   EXPECT_EQ(charges(), ReleasesOf(10));
+}
+
+// However a program is started again, and however that ends: what a paid run left is there, under
+// its name or as .previous, or a continued run has it in its own checkpoint.
+TEST_P(TrainerContract, APaidRunSurvivesEveryWayOfStartingAgain) {
+  const std::vector<std::string> names = {"state", "run.jsonl", "run.csv", "model"};
+  const std::vector<std::string> more = {"--log-csv", Path("run.csv"),
+                                         IsFsdp() ? "--model-file" : "--model", Path("model")};
+  const auto arguments = [&](int steps, const std::string& flag) {
+    std::vector<std::string> all = Arguments(steps, "run.jsonl", more);
+    if (!flag.empty()) all.push_back(flag);
+    return all;
+  };
+  int way = 0;
+  for (const bool is_killed : {false, true}) {
+    for (const std::string flag : {"", "--resume", "--new-attempt"}) {
+      SCOPED_TRACE(absl::StrCat(is_killed ? "killed " : "refused ", flag));
+      for (const std::string& name : names) {
+        for (const char* suffix : {"", ".previous"}) std::filesystem::remove(Path(name + suffix));
+      }
+      budget_ = absl::StrCat("way-", ++way);
+      const double room = is_killed ? 1e6 : GetParam().more_than_ten_steps;
+      ASSERT_TRUE(client_
+                      ->CreateBudget({.id = budget_,
+                                      .cap = RenyiCap{.order = 2, .divergence = room},
+                                      .neighboring_relation = NeighboringRelation::kAddOrRemoveOne,
+                                      .privacy_unit = "person"})
+                      .ok());
+      ASSERT_EQ(Run(arguments(10, "")), 0);
+      std::vector<std::string> paid;
+      for (const std::string& name : names) paid.push_back(Bytes(name));
+
+      if (is_killed && !flag.empty()) {
+        TrainerProcess trainer(GetParam().program, arguments(1'000'000, flag));
+        ASSERT_TRUE(trainer.ReadUntil(GetParam().twenty_steps));
+        trainer.Kill();
+      } else {
+        EXPECT_EQ(Run(arguments(20, flag)), flag.empty() ? 1 : 3);
+      }
+
+      for (size_t i = 0; i < names.size(); ++i) {
+        ASSERT_FALSE(paid[i].empty()) << names[i];
+        const bool is_replaced = is_killed && !flag.empty() && names[i] != "model";
+        if (!is_replaced) {
+          EXPECT_EQ(Bytes(names[i]), paid[i]) << names[i];
+        } else if (names[i] != "state" || flag == "--new-attempt") {
+          EXPECT_EQ(Bytes(names[i] + ".previous"), paid[i]) << names[i];
+        }
+      }
+      if (is_killed && flag == "--resume") {  // its checkpoint has the ten steps and more
+        FenceWhatIsOnItsWay();
+        const int steps = 10 + CountSteps(ReadLog(Path("run.jsonl"))) + 20;
+        EXPECT_EQ(Run(Arguments(steps, "on.jsonl", {"--resume"})), 0);
+        EXPECT_LE(CountSteps(ReadLog(Path("on.jsonl"))), steps - 15);
+      }
+    }
+  }
 }
 
 // What a checkpoint holds was charged in one session, of one ledger.

@@ -1,6 +1,6 @@
 // The JSON of epsledger.v1 (proto/epsledger/v1), as far as it is used here. It is proto3 JSON: 64-bit
 // integers are strings, infinity is "Infinity", enum values are their names, and what is unset may be
-// absent.
+// absent. tests/proto/dashboard_messages_test.py holds every field against the protos.
 
 /** "12": a 64-bit integer. */
 export type Int64 = string;

@@ -134,8 +134,7 @@ MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double los
 }
 
 // delta of the test at `t`, with a bound on its error.
-MixtureOfGaussiansProfile::Computed MixtureOfGaussiansProfile::TestAt(double t,
-                                                                      double epsilon) const {
+Computed MixtureOfGaussiansProfile::TestAt(double t, double epsilon) const {
   const double sign = direction_ == Direction::kRemove ? -1 : 1;
   const double x = std::exp(epsilon);
   const double y = std::expm1(epsilon);

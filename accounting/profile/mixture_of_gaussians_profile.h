@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "accounting/numeric/bounds.h"
+#include "accounting/numeric/computed.h"
 #include "accounting/profile/privacy_profile.h"
 
 namespace epsledger::accounting {
@@ -52,10 +53,6 @@ class MixtureOfGaussiansProfile final : public PrivacyProfile {
     double at;
     double low;
     double high;
-  };
-  struct Computed {
-    double value;
-    double error;
   };
 
   // L(t); t = -inf allowed.

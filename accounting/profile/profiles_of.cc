@@ -23,6 +23,7 @@
 #include "accounting/profile/poisson_sampled_profile.h"
 #include "accounting/profile/randomized_response_profile.h"
 #include "accounting/profile/renyi_bounded_profile.h"
+#include "accounting/profile/replace_sampled_gaussian_profile.h"
 #include "accounting/profile/replace_sampled_profile.h"
 #include "accounting/profile/revealed_sample_profile.h"
 #include "accounting/profile/trade_off_curve_profile.h"
@@ -134,6 +135,12 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
       return UnknownEvent(asked_by, event,
                           "what is declared for replaced records says nothing of one left out by "
                           "Poisson sampling");
+    }
+    if (AllGaussian(inner)) {
+      const absl::StatusOr<Bounds> contribution = ComposeGaussianMu(inner, without);
+      if (contribution.ok() && ReplaceSampledGaussianProfile::CanTake(*contribution, q)) {
+        return Symmetric(std::make_shared<ReplaceSampledGaussianProfile>(*contribution, q));
+      }
     }
     absl::StatusOr<DirectedProfiles> alone = inside(without);
     if (!alone.ok()) return alone;

@@ -3,13 +3,9 @@
 
 #include <cmath>
 
-namespace epsledger::accounting {
+#include "accounting/numeric/computed.h"
 
-// A computed number and a bound on its absolute rounding error.
-struct Computed {
-  double value;
-  double error;
-};
+namespace epsledger::accounting {
 
 // The integrand of the sampled Gaussian's moments, in x = s t:
 //   F(t) e^{-t^2/2},  F = (1 + y)^b - 1 - b y >= 0,  y = q (e^u - 1),  u = t/s - 1/(2 s^2),

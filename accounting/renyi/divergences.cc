@@ -17,6 +17,7 @@
 #include "accounting/renyi/poisson_sampled.h"
 #include "accounting/renyi/private_selection.h"
 #include "accounting/renyi/random_allocation.h"
+#include "accounting/renyi/replace_sampled_gaussian.h"
 #include "accounting/renyi/sampled_gaussian.h"
 #include "accounting/renyi/sampled_without_replacement.h"
 #include "accounting/renyi/tabulated_curve.h"
@@ -207,10 +208,17 @@ class RenyiDivergencesBuilder {
     const double q = sampled.sampling_probability;
     if (const std::optional<double> z = JointNoiseMultiplier(inner, shift_)) {
       if (setting_.relation == NeighboringRelation::kReplaceOne) {
-        // Only joint convexity is proved here: linear in q, not quadratic (README, "Sampling
-        // cannot hurt").
-        AddCurve([mechanism = SampledGaussian{q, *z}](
-                     double a) { return SampledGaussianConvexityBound(mechanism, a); },
+        if (setting_.sensitivity_relation == SensitivityRelation::kReplaceOne) {
+          // What one record contributes by itself is not stated, so that only joint convexity is
+          // proved: linear in q, not quadratic (README, "Sampling cannot hurt").
+          AddCurve([mechanism = SampledGaussian{q, *z}](
+                       double a) { return SampledGaussianConvexityBound(mechanism, a); },
+                   count);
+          return absl::OkStatus();
+        }
+        const std::optional<double> alone = JointNoiseMultiplier(inner, 1);
+        AddCurve([mechanism = SampledGaussian{q, *alone}](
+                     double a) { return ReplaceSampledGaussianRenyi(mechanism, a); },
                  count);
       } else {
         sampled_gaussians_[{q, *z}] += count;

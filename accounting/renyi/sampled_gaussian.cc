@@ -12,6 +12,7 @@
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/bernoulli_integrand.h"
 #include "accounting/renyi/closed_form.h"
+#include "accounting/renyi/log_moment.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -28,13 +29,6 @@ constexpr double kNegligibleExponent = 34;
 constexpr int64_t kMaxPoints = 20'000;
 // Runs of grid points no longer than this are evaluated without asking whether they matter.
 constexpr int64_t kRun = 64;
-
-// log(1 + e^log_m) / (order - 1), rounded up, for log_m known to +- error.
-double FromLogMoment(double log_m, double error, double order) {
-  const double high = NextUp(log_m + error);
-  const double log_moment = high > 40 ? NextUp(high + std::exp(-high)) : std::log1p(std::exp(high));
-  return RoundUp(log_moment / (order - 1), 6);
-}
 
 // A trapezoid rule in progress, all of it scaled by e^-shift.
 class TrapezoidSum {
@@ -85,7 +79,8 @@ double Close(const TrapezoidSum& trapezoid, double log_aliasing, double absolute
   if (!(upper > 0) || !std::isfinite(upper)) return kInfinity;
   const double log_upper = std::log(upper);
   const double log_m = trapezoid.shift() + log_upper;
-  return FromLogMoment(log_m, 8 * kUlp * (trapezoid.shift() + std::abs(log_upper) + 1), order);
+  return DivergenceFromExcess(log_m, 8 * kUlp * (trapezoid.shift() + std::abs(log_upper) + 1),
+                              order);
 }
 
 // Bounds the grid points first..last of the remove side where they cannot matter, evaluates them
@@ -192,7 +187,7 @@ double SampledGaussianIntegerOrder(const SampledGaussian& mechanism, int order) 
   double sum = 0;
   for (const double log_term : log_terms) sum += std::exp(log_term - top);
   const double log_m = top + std::log(sum);
-  return FromLogMoment(log_m, 8 * kUlp * (magnitude + order), order);
+  return DivergenceFromExcess(log_m, 8 * kUlp * (magnitude + order), order);
 }
 
 double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order) {

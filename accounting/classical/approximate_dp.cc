@@ -15,6 +15,39 @@ double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets) {
   return RoundUp(std::log1p(buckets * ((1 - noise_parameter) / noise_parameter)), 6);
 }
 
+namespace {
+
+// All of `event` together, by basic composition ([DMNS06]).
+absl::StatusOr<ApproximateDpParameters> SumOf(const MechanismEvent& event, const Setting& setting,
+                                              Accountant asked_by) {
+  ApproximateDpParameters sum;
+  for (const Use& use : Flatten(event)) {
+    const absl::StatusOr<ApproximateDpParameters> one =
+        ApproximateDpOf(*use.event, setting, asked_by);
+    if (!one.ok()) return one.status();
+    AddProductUp(sum.epsilon, use.count, one->epsilon);
+    AddProductUp(sum.delta, use.count, one->delta);
+  }
+  return sum;
+}
+
+// Of a sample that holds each record with probability q at most.
+absl::StatusOr<ApproximateDpParameters> SampledOf(const MechanismEvent& inner, double q,
+                                                  const Setting& setting, Accountant asked_by) {
+  const absl::StatusOr<ApproximateDpParameters> whole = SumOf(inner, setting, asked_by);
+  if (!whole.ok()) return whole.status();
+  return ApproximateDpParameters{AmplifiedEpsilon(whole->epsilon, q),
+                                 RoundUpNonNegative(q * whole->delta)};
+}
+
+}  // namespace
+
+double AmplifiedEpsilon(double epsilon, double q) {
+  if (epsilon == 0) return 0;
+  if (epsilon > 700) return epsilon;
+  return std::min(epsilon, RoundUp(std::log1p(q * std::expm1(epsilon)), 6 + epsilon));
+}
+
 absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
                                                         const Setting& setting,
                                                         Accountant asked_by) {
@@ -44,6 +77,25 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
   }
   if (const auto* claim = event.As<UnverifiedClaim>()) {
     return ApproximateDpParameters{claim->epsilon, claim->delta};
+  }
+  if (const auto* sampled = event.As<PoissonSampled>();
+      sampled != nullptr && setting.relation == NeighboringRelation::kAddOrRemoveOne) {
+    return SampledOf(*sampled->event, sampled->sampling_probability, setting, asked_by);
+  }
+  if (const auto* sampled = event.As<SampledWithoutReplacement>();
+      sampled != nullptr && setting.relation == NeighboringRelation::kReplaceOne) {
+    const double q = std::min(1.0, RoundUp(static_cast<double>(sampled->sample_size) /
+                                           static_cast<double>(sampled->dataset_size)));
+    return SampledOf(*sampled->event, q, setting, asked_by);
+  }
+  if (const auto* selection = event.As<RepeatAndSelect>()) {
+    const absl::StatusOr<ApproximateDpParameters> run = SumOf(*selection->event, setting, asked_by);
+    if (!run.ok()) return run.status();
+    if (run->delta > 0) {
+      return UnknownEvent(asked_by, event, "a run with a delta is not proved here");
+    }
+    if (selection->mean == 1) return *run;  // one run always
+    return ApproximateDpParameters{RoundUp((2 + selection->shape) * run->epsilon, 2), 0};
   }
   return UnknownEvent(asked_by, event, "it has no single (epsilon, delta) of its own");
 }

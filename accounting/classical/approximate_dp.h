@@ -19,11 +19,16 @@ struct ApproximateDpParameters {
 // num_buckets values with flip probability p = noise_parameter, rounded up.
 double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets);
 
-// The (epsilon, delta) that one use of an elementary event has without any choice to make: laplace
-// ([DMNS06] Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism,
-// permuteAndFlip, pureDp, approximateDp, unverifiedClaim. A Gaussian event has a whole curve of
-// them; which point to take is a question that basic composition leaves open, so it is
-// UNIMPLEMENTED with that reason, as is everything else.
+// Returns e >= log(1 + q (e^epsilon - 1)), at most epsilon. q in (0, 1].
+double AmplifiedEpsilon(double epsilon, double q);
+
+// The (epsilon, delta) that one use of an event has without any choice to make: laplace ([DMNS06]
+// Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism, permuteAndFlip,
+// pureDp, approximateDp, unverifiedClaim; a sample of such events, (log(1 + q (e^epsilon - 1)), q
+// delta), by Poisson under add-or-remove-one ([BBG18] Thm 8) and of fixed size under replace-one
+// ([BBG18] Thm 9); repeatAndSelect of such events without a delta, (2 + shape) epsilon ([PS22]
+// Cor 3). A Gaussian event has a whole curve of them; which point to take is a question that basic
+// composition leaves open, so it is UNIMPLEMENTED with that reason, as is everything else.
 absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
                                                         const Setting& setting,
                                                         Accountant asked_by);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accounting/classical/approximate_dp.h"
 #include "accounting/event/domain.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/log_space.h"
@@ -107,12 +108,6 @@ double PoissonSampledRenyi::Add(double order, double inner) const {
     best = std::min(best, FromLogGain(log_taylor, 8 * kUlp * magnitude, order));
   }
   return exchangeable_ ? std::min(best, Remove(order, inner)) : best;
-}
-
-double AmplifiedEpsilon(double epsilon, double q) {
-  if (epsilon == 0) return 0;
-  if (epsilon > 700) return epsilon;
-  return std::min(epsilon, RoundUp(std::log1p(q * std::expm1(epsilon)), 6 + epsilon));
 }
 
 double PoissonSampledPureDpRemoveRenyi(double order, double epsilon, double q) {

@@ -49,9 +49,6 @@ double SamplingConvexityRenyi(double order, double inner, double q);
 double PoissonSampledPureDpRemoveRenyi(double order, double epsilon, double q);
 double PoissonSampledPureDpAddRenyi(double order, double epsilon, double q);
 
-// log(1 + q (e^epsilon - 1)), rounded up.
-double AmplifiedEpsilon(double epsilon, double q);
-
 }  // namespace epsledger::accounting
 
 #endif  // EPSLEDGER_ACCOUNTING_RENYI_POISSON_SAMPLED_H_

@@ -10,6 +10,9 @@
 namespace epsledger::accounting {
 namespace {
 
+// Between the orders, less 1, at which the bound is tried.
+constexpr double kOrderRatio = 0.7071;
+
 // log E K at gamma = e^-x: log of eta (e^x - 1) / (1 - e^{-eta x}), the logarithmic law's
 // (e^x - 1) / x at eta = 0. Increasing in x from 0.
 double LogMean(double x, double shape) {
@@ -53,11 +56,30 @@ PrivateSelection::PrivateSelection(absl::FunctionRef<double(double)> one_run, do
   double best = log_inverse_gamma;  // b = 1
   best = std::min(best, MinimizeFrom(at, 1, 1, -10, 20, 1e-6, 60).value);
   constant_ = std::isnan(best) ? kInfinity : RoundUp((1 + shape) * best, 4);
+  double least = kInfinity;
+  for (double excess = 0x1p20; excess >= 0x1p-6; excess *= kOrderRatio) {
+    const double order = 1 + excess;
+    const double bound = AtOrder(order, one_run(order));
+    if (!(bound < least)) continue;
+    least = bound;
+    above_.emplace_back(order, least);
+  }
 }
 
 double PrivateSelection::Divergence(double order, double one_run) const {
   if (log_mean_ == 0) return one_run;
   if (!(order > 1)) return kInfinity;
+  const double here = AtOrder(order, one_run);
+  // Orders fall; the last that is not below this one has the least bound.
+  double least = here;
+  for (const auto& [other, bound] : above_) {
+    if (other < order) break;
+    least = std::min(least, bound);
+  }
+  return least;
+}
+
+double PrivateSelection::AtOrder(double order, double one_run) const {
   return RoundUp(one_run + constant_ + RoundUp(log_mean_ / (order - 1), 2), 4);
 }
 

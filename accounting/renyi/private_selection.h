@@ -1,6 +1,9 @@
 #ifndef EPSLEDGER_ACCOUNTING_RENYI_PRIVATE_SELECTION_H_
 #define EPSLEDGER_ACCOUNTING_RENYI_PRIVATE_SELECTION_H_
 
+#include <utility>
+#include <vector>
+
 #include "absl/functional/function_ref.h"
 
 namespace epsledger::accounting {
@@ -19,12 +22,17 @@ class PrivateSelection {
   // mean = E K in [1, inf), shape in (-1, inf).
   PrivateSelection(absl::FunctionRef<double(double order)> one_run, double mean, double shape);
 
-  // `one_run` is D^1_order. Returns an upper bound; one_run itself where mean is 1 (K = 1).
+  // `one_run` is D^1_order. Returns an upper bound; one_run itself where mean is 1 (K = 1). The
+  // bound of the theorem falls with the order at first and the divergence never does, so the least
+  // of those at this order and at larger ones is taken.
   double Divergence(double order, double one_run) const;
 
  private:
+  double AtOrder(double order, double one_run) const;
+
   double log_mean_;
   double constant_;  // (1 + eta) ((1 - 1/b) D^1_b + log(1/gamma) / b), rounded up
+  std::vector<std::pair<double, double>> above_;  // orders, and the least bound there and beyond
 };
 
 // log(1/gamma) of the law with that mean, rounded up: gamma solves

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "accounting/classical/approximate_dp.h"
 #include "accounting/numeric/constants.h"
 #include "gtest/gtest.h"
 #include "tests/accounting/classical/advanced_rows.h"
@@ -18,6 +19,61 @@ TEST(BasicComposition, AddsUpFromAbove) {
   EXPECT_EQ(BasicComposition({}).epsilon, 0);
   EXPECT_EQ(BasicComposition({{{0, 0}, 1e9}}).delta, 0);
   EXPECT_EQ(BasicComposition({{{0.7, 0}, 1}}).epsilon, 0.7);  // alone, exactly itself
+}
+
+TEST(AmplifiedEpsilon, FollowsItsDefinition) {
+  EXPECT_EQ(AmplifiedEpsilon(0, .5), 0);
+  EXPECT_NEAR(AmplifiedEpsilon(1, .01), std::log(1 + .01 * (std::exp(1) - 1)), 1e-15);
+  EXPECT_EQ(AmplifiedEpsilon(1000, .5), 1000);
+  EXPECT_LE(AmplifiedEpsilon(1e-300, 1e-10), 1e-300);
+}
+
+absl::StatusOr<ApproximateDpParameters> Of(const MechanismEvent& event,
+                                           NeighboringRelation relation) {
+  Setting setting;
+  setting.relation = relation;
+  return ApproximateDpOf(event, setting, Accountant::kBasic);
+}
+
+TEST(ApproximateDpOf, KnowsSamplesWhereTheirTheoremHolds) {
+  const MechanismEvent event = ApproximateDp{1, 1e-6};
+  const double amplified = std::log1p(0.1 * std::expm1(1));
+  const auto poisson = Of(PoissonSampled{0.1, event}, NeighboringRelation::kAddOrRemoveOne);
+  ASSERT_TRUE(poisson.ok()) << poisson.status();
+  EXPECT_NEAR(poisson->epsilon, amplified, 1e-14);
+  EXPECT_GE(poisson->epsilon, amplified);
+  EXPECT_NEAR(poisson->delta, 1e-7, 1e-21);
+  const auto fixed =
+      Of(SampledWithoutReplacement{1000, 100, event}, NeighboringRelation::kReplaceOne);
+  ASSERT_TRUE(fixed.ok()) << fixed.status();
+  EXPECT_NEAR(fixed->epsilon, amplified, 1e-14);
+  // All releases of one sample are one mechanism.
+  const auto twice = Of(PoissonSampled{0.1, MechanismEvent(SelfComposed{event, 2})},
+                        NeighboringRelation::kAddOrRemoveOne);
+  ASSERT_TRUE(twice.ok()) << twice.status();
+  EXPECT_NEAR(twice->epsilon, std::log1p(0.1 * std::expm1(2)), 1e-14);
+  for (const NeighboringRelation relation :
+       {NeighboringRelation::kReplaceOne, NeighboringRelation::kReplaceSpecial}) {
+    EXPECT_FALSE(Of(PoissonSampled{0.1, event}, relation).ok());
+  }
+  EXPECT_FALSE(
+      Of(SampledWithoutReplacement{1000, 100, event}, NeighboringRelation::kAddOrRemoveOne).ok());
+  EXPECT_FALSE(
+      Of(PoissonSampled{0.1, MechanismEvent(Gaussian{1})}, NeighboringRelation::kAddOrRemoveOne)
+          .ok());
+}
+
+TEST(ApproximateDpOf, KnowsTheBestOfPureRuns) {
+  const auto of = [](double mean, double shape, const MechanismEvent& run) {
+    return Of(RepeatAndSelect{NestedEvent(run), mean, shape}, NeighboringRelation::kAddOrRemoveOne);
+  };
+  const auto selected = of(20, 1, PureDp{0.5});
+  ASSERT_TRUE(selected.ok()) << selected.status();
+  EXPECT_NEAR(selected->epsilon, 1.5, 1e-14);
+  EXPECT_GE(selected->epsilon, 1.5);
+  EXPECT_EQ(selected->delta, 0);
+  EXPECT_EQ(of(1, 1, PureDp{0.5})->epsilon, 0.5);
+  EXPECT_FALSE(of(20, 1, ApproximateDp{0.5, 1e-9}).ok());
 }
 
 TEST(AdvancedEpsilon, AgreesWithTheTable) {

@@ -76,10 +76,10 @@ TEST(ReplaceSampledGaussianProfile, HoldsForEveryMuOfItsInterval) {
 
 TEST(ReplaceSampledGaussianProfile, SaysWhatItCanTake) {
   EXPECT_TRUE(ReplaceSampledGaussianProfile::CanTake({1, 1}, 0.5));
-  for (const double q : {0.0, 1.0, -0.5, NAN}) {
+  for (const double q : {0.0, 1.0, -0.5, std::nan("")}) {
     EXPECT_FALSE(ReplaceSampledGaussianProfile::CanTake({1, 1}, q)) << q;
   }
-  for (const Bounds mu : {Bounds{0, 0}, {1, 1.1}, {1, HUGE_VAL}, {NAN, NAN}}) {
+  for (const Bounds mu : {Bounds{0, 0}, {1, 1.1}, {1, HUGE_VAL}, {std::nan(""), 1}}) {
     EXPECT_FALSE(ReplaceSampledGaussianProfile::CanTake(mu, 0.5)) << mu.lower;
   }
 }

@@ -82,12 +82,5 @@ TEST(PoissonSampledPureDp, IsJustAboveSampledRandomizedResponse) {
   EXPECT_LT(worst, 1e-9);
 }
 
-TEST(AmplifiedEpsilon, FollowsItsDefinition) {
-  EXPECT_EQ(AmplifiedEpsilon(0, .5), 0);
-  EXPECT_NEAR(AmplifiedEpsilon(1, .01), std::log(1 + .01 * (std::exp(1) - 1)), 1e-15);
-  EXPECT_EQ(AmplifiedEpsilon(1000, .5), 1000);
-  EXPECT_LE(AmplifiedEpsilon(1e-300, 1e-10), 1e-300);
-}
-
 }  // namespace
 }  // namespace epsledger::accounting

@@ -45,6 +45,20 @@ TEST(PrivateSelection, OfPureRunsIsPureInTheLimit) {
   }
 }
 
+// The divergence grows with the order, and so no bound at a larger one is wrong.
+TEST(PrivateSelection, NeverFallsWithTheOrder) {
+  const auto curve = [](double a) { return .125 * a; };
+  const PrivateSelection selection(curve, 50, 1);
+  double before = 0;
+  for (double order = 1.01; order < 1000; order *= 1.07) {
+    const double bound = selection.Divergence(order, curve(order));
+    EXPECT_GE(bound, before * (1 - 1e-12)) << order;
+    before = bound;
+  }
+  // The theorem alone: log(50) / .5 more at order 1.5.
+  EXPECT_LT(selection.Divergence(1.5, curve(1.5)), selection.Divergence(20, curve(20)));
+}
+
 // Theorem 2 with a grid of second orders instead of a search.
 TEST(PrivateSelection, FollowsTheTheoremAtTheBestSecondOrder) {
   const auto curve = [](double a) { return .05 * a; };

@@ -10,7 +10,7 @@
 namespace epsledger::cli {
 
 void Confirmation::AddTo(CLI::App& command) {
-  command.add_flag("-y,--yes", yes_, "do not ask; required where there is nobody to ask");
+  command.add_flag("-y,--yes", yes_, "do not ask; required if nobody can be asked");
 }
 
 bool Confirmation::IsGiven(Invocation& invocation, const std::string& what) const {
@@ -18,10 +18,10 @@ bool Confirmation::IsGiven(Invocation& invocation, const std::string& what) cons
   Terminal& terminal = invocation.terminal();
   if (!terminal.is_conversation()) {
     invocation.FailOffline(absl::InvalidArgumentError(
-        absl::StrCat("--yes: got nothing, want it where there is nobody to ask: ", what)));
+        absl::StrCat("--yes: got nothing, want it where nobody can be asked: ", what)));
     return false;
   }
-  terminal.err << what << ". Go on? [y/N] " << std::flush;
+  terminal.err << what << ". Continue? [y/N] " << std::flush;
   std::string answer;
   std::getline(terminal.in, answer);
   answer = absl::AsciiStrToLower(absl::StripAsciiWhitespace(answer));

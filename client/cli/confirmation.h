@@ -9,18 +9,18 @@
 
 namespace epsledger::cli {
 
-// The flag of what cannot be taken back.
+// The flag of commands that cannot be undone.
 class Confirmation {
  public:
   // Adds --yes.
   void AddTo(CLI::App& command);
 
-  // True if --yes was given: what will happen is not shown.
+  // True if --yes was given. What will happen is then not shown.
   bool is_given_before() const { return yes_; }
 
-  // True if --yes was given, or somebody at a terminal answered the question with "y" or "yes".
-  // Otherwise Fails: with a usage error where there is nobody to ask. `what` is what will happen,
-  // without a question mark.
+  // Returns true if --yes was given, or if somebody at a terminal answered the question with "y" or
+  // "yes". Otherwise Fails, with a usage error if nobody can be asked. `what` says what will
+  // happen, without a question mark.
   bool IsGiven(Invocation& invocation, const std::string& what) const;
 
  private:

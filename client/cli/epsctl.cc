@@ -20,7 +20,7 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
       ->capture_default_str()
       ->group(group);
   app.add_option("-o,--output", flags.output,
-                 "table, json, jsonl or csv; if not said, table on a terminal and json elsewhere")
+                 "table, json, jsonl or csv; default: table on a terminal, json elsewhere")
       ->envname("EPSLEDGER_OUTPUT")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}))
@@ -30,7 +30,7 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--tls", flags.tls, "use TLS; any of the next three says so too")
+  app.add_flag("--tls", flags.tls, "use TLS; each of the next three options implies it")
       ->envname("EPSLEDGER_TLS")
       ->group(group);
   app.add_option("--tls-ca", flags.tls_ca, "authorities to trust (PEM); default: the system's")
@@ -41,18 +41,18 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
       ->envname("EPSLEDGER_TLS_CERT")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--tls-key", flags.tls_key, "and its key (PEM)")
+  app.add_option("--tls-key", flags.tls_key, "the key of that certificate (PEM)")
       ->envname("EPSLEDGER_TLS_KEY")
       ->type_name("FILE")
       ->group(group);
   app.add_option("--token-file", flags.token_file,
-                 "a file with the token that says who calls; else the variable EPSLEDGER_TOKEN")
+                 "a file with the caller's token; default: the token in EPSLEDGER_TOKEN")
       ->envname("EPSLEDGER_TOKEN_FILE")
       ->type_name("FILE")
       ->group(group);
   if (const char* token = std::getenv("EPSLEDGER_TOKEN")) flags.token = token;
   app.add_flag("--allow-insecure", flags.allow_insecure,
-               "speak without TLS to an address that is not loopback")
+               "connect without TLS to an address that is not loopback")
       ->envname("EPSLEDGER_ALLOW_INSECURE")
       ->group(group);
 }
@@ -102,7 +102,7 @@ ExitCode RunEpsctl(const std::vector<std::string>& arguments, Terminal& terminal
     app.exit(help, terminal.out, terminal.err);
     return ExitCode::kOk;
   } catch (const CLI::ParseError& error) {
-    terminal.err << "epsctl: " << error.what() << ". Add --help to see what it takes.\n";
+    terminal.err << "epsctl: " << error.what() << ". Add --help to see the options.\n";
     return ExitCode::kUsage;
   }
   return invocation.exit_code();

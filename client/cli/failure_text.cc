@@ -16,8 +16,8 @@ std::string FailureText(const absl::Status& status, CallKind kind, const std::st
   if (UnknownCharge(status).has_value()) return message;
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
-      return absl::StrCat("no answer from ", server, " (", message, "): start epsledgerd, or say ",
-                          "where it is with --server",
+      return absl::StrCat("no answer from ", server, " (", message, "): start epsledgerd, or give ",
+                          "its address with --server",
                           kind == CallKind::kWrite ? "; then repeat this command as it is." : ".");
     case absl::StatusCode::kDeadlineExceeded:
       return absl::StrCat("no answer from ", server, " in time (", message,
@@ -28,7 +28,7 @@ std::string FailureText(const absl::Status& status, CallKind kind, const std::st
                           ": check the token (--token-file, EPSLEDGER_TOKEN) or the certificate "
                           "(--tls-cert, --tls-key).");
     case absl::StatusCode::kUnimplemented:
-      return absl::StrCat("the server does not do this: ", message);
+      return absl::StrCat("the server does not support this: ", message);
     default:
       return message;
   }

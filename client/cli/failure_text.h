@@ -8,7 +8,8 @@
 
 namespace epsledger::cli {
 
-// One sentence: what failed, and what to do about it. `server` is the address that was called.
+// Returns one sentence: what failed, and what to do about it. `server` is the address that was
+// called.
 std::string FailureText(const absl::Status& status, CallKind kind, const std::string& server);
 
 }  // namespace epsledger::cli

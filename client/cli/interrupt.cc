@@ -11,7 +11,7 @@
 namespace epsledger::cli {
 namespace {
 
-// The only thing that a signal handler may use: a pipe to wake somebody up through.
+// A signal handler can only use a pipe to wake another thread up.
 std::atomic<int> write_end = -1;
 
 void OnSignal(int) {
@@ -20,13 +20,13 @@ void OnSignal(int) {
   errno = saved;
 }
 
-// What is ignored stays ignored: a shell has it so for what it runs in the background.
+// An ignored signal stays ignored: a shell ignores signals for what it runs in the background.
 void Handle(int number, struct sigaction* before) {
   sigaction(number, nullptr, before);
   if (before->sa_handler == SIG_IGN) return;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
-  // The next signal finds the default: whoever presses Ctrl-C twice means it.
+  // The next signal has its default effect: somebody who presses Ctrl-C twice means it.
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(number, &action, nullptr);
 }

@@ -8,8 +8,8 @@
 namespace epsledger::cli {
 
 // While it lives, the first SIGINT (Ctrl-C) or SIGTERM calls `end`, on a thread of its own, so that
-// what has no end of its own ends in good order. The next one ends the program as ever. A signal
-// that is ignored stays ignored. One at a time.
+// an endless command ends in good order. The next signal ends the program as usual. A signal that
+// is ignored stays ignored. At most one object may exist at a time.
 class Interrupt {
  public:
   explicit Interrupt(std::function<void()> end);

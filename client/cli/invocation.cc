@@ -63,7 +63,7 @@ absl::StatusOr<Connection*> Invocation::Connect() {
   options.retry.call_timeout = std::min(options.retry.call_timeout, timeout);
   absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Open(options);
   if (!connection.ok()) {
-    // The certificate files are part of the command line, not resources of the server.
+    // The certificate files belong to the command line, not to the server's resources.
     return absl::InvalidArgumentError(connection.status().message());
   }
   connection_ = *std::move(connection);

@@ -27,21 +27,21 @@ struct GlobalFlags {
   std::string tls_key;
   bool allow_insecure = false;
   std::string token_file;
-  std::string token;  // of the environment alone: a command line can be read by others
+  std::string token;  // only from the environment: others can read a command line
   double timeout_seconds = 30;
 };
 
 // What an answer looks like in every output format. The messages outlive the call.
 struct Answer {
-  // None: json and jsonl have the rows of the table.
+  // If empty, json and jsonl print the rows of the table.
   std::vector<const google::protobuf::Message*> messages;
   bool is_list = false;
   Table table;
   // With one message and output to people: printed below the details. May be null.
   const Table* below = nullptr;
-  // With a list: what json prints instead of an array of the messages. May be null.
+  // With a list: json prints this instead of an array of the messages. May be null.
   const google::protobuf::Message* whole = nullptr;
-  // With output to people: a few lines below it all. May be empty.
+  // With output to people: a few lines at the end. May be empty.
   std::string summary;
 };
 
@@ -50,7 +50,7 @@ class Invocation {
  public:
   explicit Invocation(Terminal& terminal) : terminal_(terminal) {}
 
-  // The same run with its flags and connection, but another outcome, printing elsewhere.
+  // The same run with its flags and connection, but with its own outcome, printing to `terminal`.
   Invocation(const Invocation& other, Terminal& terminal)
       : terminal_(terminal), flags_(other.flags_), connection_(other.connection_) {}
 
@@ -59,12 +59,12 @@ class Invocation {
   const Terminal& terminal() const { return terminal_; }
   ExitCode exit_code() const { return exit_code_; }
 
-  // Connects as the flags say, on first use.
+  // Connects on first use, as the flags say.
   absl::StatusOr<Connection*> Connect();
 
-  // True if answers go to the table format.
+  // True if the output format is the table.
   bool IsForPeople() const { return Format() == "table"; }
-  // True if people see them on a terminal, where charts help.
+  // True if people read the output on a terminal, where charts help.
   bool DrawsCharts() const { return IsForPeople() && terminal_.out_is_terminal; }
   // "table", "json", "jsonl" or "csv".
   std::string Format() const;
@@ -103,7 +103,7 @@ class Invocation {
   ExitCode exit_code_ = ExitCode::kOk;
 };
 
-// The proto3 JSON on one line, or indented; fields at their default are printed too.
+// Returns the proto3 JSON on one line, or indented; fields that have their default are printed too.
 std::string ToJson(const google::protobuf::Message& message, bool indented);
 
 }  // namespace epsledger::cli

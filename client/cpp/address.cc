@@ -9,7 +9,7 @@
 namespace epsledger {
 namespace {
 
-// Removes ":port"; false if what follows the colon is not a port.
+// Removes ":port"; returns false if the text after the colon is not a port.
 bool RemovePort(std::string_view* host) {
   const size_t colon = host->rfind(':');
   if (colon == std::string_view::npos) return true;

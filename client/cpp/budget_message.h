@@ -10,7 +10,7 @@
 
 namespace epsledger {
 
-// Between the public structs and the messages; nothing is validated, the server is the judge.
+// Convert between the public structs and the messages. They validate nothing: the server does.
 v1::NeighboringRelation::Kind ToMessage(NeighboringRelation relation);
 v1::Cap ToMessage(const Cap& cap);
 v1::CreateBudgetRequest ToMessage(const BudgetOptions& options);
@@ -18,7 +18,7 @@ v1::CreateBudgetRequest ToMessage(const BudgetOptions& options);
 CellBalance FromMessage(const v1::CellBalance& cell);
 Budget FromMessage(const v1::Budget& budget);
 
-// "adult" and "budgets/adult" both give "budgets/adult".
+// Returns "budgets/adult" for both "adult" and "budgets/adult".
 std::string BudgetName(std::string_view name_or_id);
 
 }  // namespace epsledger

@@ -26,7 +26,7 @@ absl::Status WrongAnswer(const std::string& asked, const char* field, const std:
                                           ": got ", got, ", want ", want));
 }
 
-// What the tries of one key, none of which brought an acceptance, came to.
+// Returns the status of one key of which no try was accepted.
 absl::Status NotAccepted(const Tries& tries, const std::string& attempt,
                          const std::string& charge_id) {
   const std::string name = ChargeName(attempt, charge_id);

@@ -12,30 +12,30 @@
 
 namespace epsledger {
 
-// INVALID_ARGUMENT for a number of uses outside [1, 2^53].
+// Returns INVALID_ARGUMENT for a number of uses outside [1, 2^53].
 absl::Status ValidateCount(int64_t count);
 
-// OK if `charge` is an ACCEPTED charge of exactly this key, event and count, with a sequence
-// number; INTERNAL, naming the first difference, for anything else (the ledger's invariant I19).
+// Returns OK if `charge` is an ACCEPTED charge of exactly this key, event and count, with a
+// sequence number, and otherwise INTERNAL, which names the first difference (the ledger's invariant
+// I19).
 absl::Status VerifyAccepted(const v1::ChargeRequest& request, const v1::Charge& charge);
 
 // Sends `request`, always with its one key, until the outcome is definite or the connection's
-// RetryOptions are used up, and returns the charge if and only if VerifyAccepted.
+// RetryOptions are used up. Returns the charge if and only if VerifyAccepted is OK.
 //
-// A refusal is FAILED_PRECONDITION or ABORTED with RefusedChargeOf(status), and only if that is of
-// this key. Otherwise the status is an error: one with UnknownCharge(status) if the charge may have
-// been committed, that is if some try ended without a definite answer and no later answer was a
-// decision on this key.
+// A refusal of this key is FAILED_PRECONDITION or ABORTED with RefusedChargeOf(status). Any other
+// status is an error. It has UnknownCharge(status) if the charge may have been committed: some try
+// ended without a definite answer, and no later answer was a decision on this key.
 absl::StatusOr<v1::Charge> ChargeUntilDefinite(Connection& connection,
                                                const v1::ChargeRequest& request);
 
-// The same for a lease: it is returned if and only if it grants exactly this key, event and count.
+// Does the same for a lease: returns it if and only if it grants exactly this key, event and count.
 absl::StatusOr<v1::Lease> LeaseUntilDefinite(Connection& connection,
                                              const v1::AcquireLeaseRequest& request);
 
-// The same for several charges at once: one result per item in order, each as ChargeUntilDefinite
-// returns it. An error, with UnknownCharge(status) of the first item if they may have been
-// committed, is one of all items.
+// Does the same for several charges in one call: returns one result per item in order, each as
+// ChargeUntilDefinite returns it. An error of the call is one of all items; it has
+// UnknownCharge(status) of the first item if they may have been committed.
 absl::StatusOr<std::vector<absl::StatusOr<v1::Charge>>> BatchUntilDefinite(
     Connection& connection, const v1::BatchChargeRequest& request);
 

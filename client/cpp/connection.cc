@@ -20,17 +20,17 @@
 namespace epsledger {
 namespace {
 
-// A server that restarts is found again within this; gRPC's own default is up to two minutes.
+// Reconnects to a restarted server within this time; gRPC's default is up to two minutes.
 constexpr int kInitialReconnectMs = 100;
 constexpr int kMaxReconnectMs = 2'000;
-// gRPC's "minimum backoff" is how long one attempt to connect may take: a server that has just been
+// gRPC's "minimum backoff" is the time that one attempt to connect may take: a server that has just
 // started, or is busy, takes a while to answer.
 constexpr int kConnectTimeoutMs = 10'000;
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
 
-// Waits; with a channel that is not connected, at most until it is. A thread that merely slept
-// would leave the channel to gRPC's own poller, which looks every five seconds.
+// Waits; if the channel is not connected, at most until it is. A thread that only slept would leave
+// the channel to gRPC's own poller, which looks every five seconds.
 void WaitOrConnect(grpc::Channel& channel, std::chrono::nanoseconds wait) {
   if (channel.GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY) {
     std::this_thread::sleep_for(wait);
@@ -52,7 +52,7 @@ absl::StatusOr<std::string> ReadPem(const char* option, const std::string& path)
 
 absl::Status CheckToken(const ClientOptions& options) {
   const std::string& token = options.token;
-  // The token itself is never repeated: errors end up in logs.
+  // The error never repeats the token: errors end up in logs.
   if (std::any_of(token.begin(), token.end(), [](char c) { return c <= 0x20 || c >= 0x7f; })) {
     return absl::InvalidArgumentError("token: want the secret of a token, without white space");
   }
@@ -64,8 +64,8 @@ absl::Status CheckToken(const ClientOptions& options) {
   return absl::OkStatus();
 }
 
-// Gives every call of a channel the token. Call credentials would do, if gRPC let them pass over
-// the plaintext of a local connection.
+// Adds the token to every call of a channel. Call credentials would do this too, but gRPC refuses
+// them over the plaintext of a local connection.
 class TokenSender final : public grpc::experimental::Interceptor {
  public:
   explicit TokenSender(const std::string& authorization) : authorization_(authorization) {}
@@ -177,7 +177,7 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  // A proxy from the environment would carry a local connection, in the clear, off the machine.
+  // A proxy from the environment would carry a local connection off the machine in plaintext.
   if (!options.tls.enabled) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> interceptors;
   if (!options.token.empty()) {

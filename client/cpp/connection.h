@@ -22,16 +22,16 @@
 
 namespace epsledger {
 
-// A channel with its stubs, deadlines and retries: what the library and epsctl call through.
+// A channel with its stubs, deadlines and retries, for the library and for epsctl.
 //
-// Every call has a deadline of its own; the channel's own retries are off, so that the number of
-// tries is what RetryOptions says. Thread-safe.
+// Every call has its own deadline. The channel's own retries are off, so that RetryOptions alone
+// decides how many tries are made. Thread-safe.
 class Connection {
  public:
-  // As Client::Connect.
+  // Does what Client::Connect documents.
   static absl::StatusOr<std::shared_ptr<Connection>> Open(const ClientOptions& options);
 
-  // One try of `(stub.*method)(request)`.
+  // Makes one try of `(stub.*method)(request)`.
   template <class Stub, class Request, class Response>
   static absl::Status TryOnce(
       Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
@@ -41,7 +41,8 @@ class Connection {
     return FromGrpc((stub.*method)(&context, request, response));
   }
 
-  // Tries until the outcome is definite. For reads, and for writes whose repetition is harmless.
+  // Tries until the outcome is definite. For reads, and for writes that may be repeated without
+  // harm.
   template <class Stub, class Request, class Response>
   absl::StatusOr<Response> Call(Stub& stub,
                                 grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,

@@ -28,7 +28,7 @@ Lease::Lease(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Lease::Lease(Lease&&) noexcept = default;
 
 Lease& Lease::operator=(Lease&& other) noexcept {
-  // What was held here is settled by the destructor of `old`.
+  // The destructor of `old` settles the lease that was held here.
   if (this != &other) const Lease old(std::exchange(impl_, std::move(other.impl_)));
   return *this;
 }
@@ -42,7 +42,7 @@ Lease::~Lease() {
     request = SettleRequest(impl_->name, impl_->used_count);
   }
   v1::Lease settled;
-  // Spent in full, should it fail.
+  // If this fails, the lease is spent in full.
   Connection::TryOnce(impl_->connection->charges(), &v1::ChargeService::StubInterface::SettleLease,
                       request, &settled, impl_->connection->retry().call_timeout)
       .IgnoreError();

@@ -23,7 +23,7 @@ struct Lease::Impl {
   int64_t sequence = 0;
   Mechanism mechanism;
   int64_t granted_count = 0;
-  pid_t process = 0;  // that acquired it
+  pid_t process = 0;  // the process that acquired the lease
 
   absl::Mutex mutex;
   int64_t used_count ABSL_GUARDED_BY(mutex) = 0;

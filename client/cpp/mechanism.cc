@@ -92,7 +92,7 @@ Mechanism Mechanism::Composed(const std::vector<CountedMechanism>& parts) {
 }
 
 absl::StatusOr<Mechanism> Mechanism::FromJson(std::string_view json) {
-  // The reader of protobuf takes the last of two values, and text that is no JSON.
+  // The reader of protobuf takes the last of two values, and accepts text that is not JSON.
   if (absl::Status syntax = json_syntax::CheckObject(json, nullptr); !syntax.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("event: ", std::string(syntax.message())));
   }

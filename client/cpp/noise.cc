@@ -28,7 +28,7 @@ absl::Status CheckOneUse(const Permit& permit) {
                    ", want exactly 1 (Permit::TakeOne splits a larger permit)"));
 }
 
-// Wipes values that, with what they were added to, would give the noise away.
+// Wipes values that would reveal the noise together with the numbers that they were added to.
 void Wipe(std::span<double> values) { OPENSSL_cleanse(values.data(), values.size_bytes()); }
 
 }  // namespace
@@ -63,7 +63,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
     }
   }
 
-  // Nothing is written before everything is known to be good: a partly noised sum must not exist.
+  // Nothing is written before all of it is known to be good: a partly noised sum must not exist.
   std::vector<double> noised(sum.size());
   NormalSampler sampler;
   absl::Status result;
@@ -72,7 +72,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
   for (size_t i = 0; i < sum.size() && result.ok(); ++i) {
     if (i % 2 == 0) draws = sampler.DrawTwo();
     const double value = sum[i] + deviation * draws[i % 2];
-    // Where a double is no finer than the grid, it is on the grid already.
+    // A double that is no finer than the grid is on the grid already.
     const double steps = value * inverse_grid;
     noised[i] = std::abs(steps) < 0x1p52 ? std::nearbyint(steps) * grid : value;
     if (!std::isfinite(noised[i])) {

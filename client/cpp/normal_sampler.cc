@@ -61,14 +61,14 @@ double NormalSampler::Uniform() {
   }
   const int zeros = std::countl_zero(word);
   exponent += zeros;
-  // Shifts the first 1 bit out. Where fewer than 52 bits are left, another word has them.
+  // Shifts the first 1 bit out. If fewer than 52 bits are left, another word supplies them.
   uint64_t mantissa = 0;
   if (zeros <= 63 - kMantissaBits) {
     mantissa = ((word << zeros) << 1) >> (64 - kMantissaBits);
   } else {
     mantissa = Word() >> (64 - kMantissaBits);
   }
-  // 2^-exponent (1 + mantissa 2^-52), by its bits where it is a normal number.
+  // 2^-exponent (1 + mantissa 2^-52), put together from its bits if it is a normal number.
   if (exponent < 1022) {
     const auto biased = static_cast<uint64_t>(1023 - exponent);
     return std::bit_cast<double>((biased << kMantissaBits) | mantissa);

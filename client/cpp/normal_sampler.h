@@ -12,13 +12,13 @@
 
 namespace epsledger {
 
-// Standard normal numbers from a keystream: AES-256 in counter mode [SP 800-38A] under a key and a
-// counter that OpenSSL's RAND_bytes gives to each sampler anew. There is no seed.
+// Standard normal numbers from a keystream: AES-256 in counter mode [SP 800-38A]. OpenSSL's
+// RAND_bytes gives each sampler a new key and counter. There is no seed.
 //
-// Words are wiped when used up or at the end of the sampler's life, and the key with it. Randomness
-// that cannot be had makes status() an error for good, and every number from then on is worthless:
-// check status() AFTER the last draw and before anything is released. Not thread-safe, and not for
-// use on both sides of a fork.
+// Words are wiped when they are used up or when the sampler is destroyed, and so is the key. If no
+// randomness is available, status() becomes an error for good, and all later numbers must not be
+// used: check status() AFTER the last draw and before anything is released. Not thread-safe, and
+// not for use on both sides of a fork.
 class NormalSampler {
  public:
   NormalSampler();
@@ -40,7 +40,8 @@ class NormalSampler {
     return words_[next_++];
   }
   void Refill();
-  // In (0, 1), with 53 significant bits at any magnitude: the exponent is geometric.
+  // Returns a number in (0, 1) with 53 significant bits at any magnitude: the exponent is
+  // geometric.
   double Uniform();
   void Fail();
 

@@ -18,7 +18,7 @@ Permit::Permit(std::string charge_name, int64_t sequence, Mechanism mechanism, i
       uses_left_(uses_left),
       process_(getpid()) {}
 
-// The moved-from permit keeps its name and mechanism, so that messages about it make sense, and has
+// The moved-from permit keeps its name and mechanism, so that messages about it make sense, but has
 // no use left.
 Permit::Permit(Permit&& other) noexcept
     : charge_name_(other.charge_name_),

@@ -11,8 +11,8 @@
 
 namespace epsledger {
 
-// Asks what `count` uses of `mechanism` would do, of the session or budget that `request` names.
-// INVALID_ARGUMENT for a count that is no count.
+// Asks what `count` uses of `mechanism` would do to the session or budget that `request` names.
+// INVALID_ARGUMENT for a count outside [1, 2^53].
 absl::StatusOr<ChargePreview> PreviewOf(Connection& connection, v1::PreviewChargeRequest request,
                                         const Mechanism& mechanism, int64_t count);
 

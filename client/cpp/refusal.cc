@@ -19,7 +19,7 @@ std::string WhatToDo(const RefusalDetails& refusal) {
         return absl::StrCat("ask for at most ", refusal.steps_that_fit,
                             " of it, or for more noise");
       }
-      // Beyond the tolerance of a cap, which is 2^-32 of it.
+      // The request is larger than the cap and its tolerance, which is 2^-32 of the cap.
       return refusal.requested > refusal.cap * (1 + 1e-9) && refusal.cap > 0
                  ? "it is larger than the whole cap, and no step of it fits: ask for more noise, "
                    "or for a larger budget"

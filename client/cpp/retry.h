@@ -10,10 +10,10 @@
 
 namespace epsledger {
 
-// OK, or INVALID_ARGUMENT that names the option, what it got and what it wants.
+// Returns OK, or INVALID_ARGUMENT that names the option, what it got and what it wants.
 absl::Status ValidateRetryOptions(const RetryOptions& options);
 
-// What all tries of one call came to.
+// The outcome of all tries of one call.
 struct Tries {
   absl::Status last;
   // A try before the last one may have committed.
@@ -25,9 +25,9 @@ struct Tries {
   std::string Describe() const;
 };
 
-// Calls `try_once(timeout)` until it succeeds, fails with a code that IsWorthRetrying is false for,
-// or the options' tries or time are used up. At least one try. `timeout` is the smaller of the call
-// timeout and the time that is left. REQUIRES: valid options.
+// Calls `try_once(timeout)` until it succeeds, fails with a code for which IsWorthRetrying is
+// false, or the options' tries or time are used up, and at least once. `timeout` is the smaller of
+// the call timeout and the time that is left. REQUIRES: valid options.
 Tries RetryUntilDefinite(const RetryOptions& options,
                          const std::function<absl::Status(std::chrono::nanoseconds)>& try_once);
 

@@ -13,9 +13,9 @@
 namespace epsledger {
 namespace {
 
-constexpr int kMostDigits = 17;  // tell any two doubles apart
+constexpr int kMostDigits = 17;  // enough to distinguish any two doubles
 
-// number * 10^(exponent - digits + 1), as %g would print it.
+// Returns number * 10^(exponent - digits + 1), as %g would print it.
 std::string Print(int64_t number, int exponent, int digits) {
   const std::string mantissa = absl::StrFormat("%0*d", digits, number);
   const bool scientific = exponent < -5 || exponent >= std::max(digits, kUsualDigits);
@@ -43,7 +43,8 @@ std::string RoundedNumber(double value, Rounding rounding, int digits) {
     const Rounding other = rounding == Rounding::kUp ? Rounding::kDown : Rounding::kUp;
     return "-" + RoundedNumber(-value, other, digits);
   }
-  // "d.ddddde[+-]xx", nearest; then one unit in the last place the other way if that was wrong.
+  // "d.ddddde[+-]xx", rounded to nearest; moved by one unit in the last place if that is the wrong
+  // direction.
   const std::string nearest = absl::StrFormat("%.*e", digits - 1, value);
   const size_t e = nearest.find('e');
   std::string mantissa = nearest.substr(0, e);

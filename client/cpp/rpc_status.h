@@ -16,29 +16,29 @@ namespace epsledger {
 // as a payload under its type URL.
 absl::Status FromGrpc(const grpc::Status& status);
 
-// Returns the refused charge that a refusal came with; nothing if there is none.
+// Returns the refused charge that a refusal carries; nullopt if there is none.
 std::optional<v1::Charge> RefusedChargeOf(const absl::Status& status);
 
-// Returns the status of a refused charge that came in the body of an answer: FAILED_PRECONDITION,
-// or ABORTED for a fenced attempt, with RefusedChargeOf(status).
+// Returns the status of a refused charge in the body of an answer: FAILED_PRECONDITION, or ABORTED
+// for a fenced attempt, with RefusedChargeOf(status).
 absl::Status RefusedStatus(const v1::Charge& charge);
 
-// Returns the refusal that the creation of a DECLARED session came with; nothing if there is none.
+// Returns the refusal of a DECLARED session's creation that `status` carries; nullopt if none.
 std::optional<v1::Refusal> RefusedPlanOf(const absl::Status& status);
 
 // Returns how long the server asks to wait (google.rpc.RetryInfo); zero if it does not say.
 std::chrono::nanoseconds RetryDelayOf(const absl::Status& status);
 
-// True for codes after which the server may have committed, and asking again with the same key can
-// tell: UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED (nobody here cancels: the transport did),
-// UNKNOWN.
+// Returns true for codes after which the server may have committed and a repetition with the same
+// key can find out: UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED (the transport cancelled: the client
+// never does), UNKNOWN.
 bool IsWorthRetrying(absl::StatusCode code);
 
-// True if the server may have committed before it failed with this code: all but the codes that it
-// gives before it writes.
+// Returns true if the server may have committed before it failed with this code: for all codes but
+// those that it returns before it writes.
 bool MayHaveCommitted(absl::StatusCode code);
 
-// Returns `status` with a message that says so, marked for UnknownCharge.
+// Returns `status` marked for UnknownCharge, with a message that says that the outcome is unknown.
 absl::Status OutcomeUnknown(const absl::Status& status, const std::string& charge_id,
                             const std::string& how_it_went);
 

@@ -11,12 +11,12 @@
 
 namespace epsledger {
 
-// The newest entry of the ledger that each session was told of. A server that is behind it has lost
-// charges; told of it, it says so (DATA_LOSS) instead of charging twice into the same room.
-// Thread-safe.
+// The newest ledger entry that this client has seen in each session. A server that is behind it has
+// lost charges. When the client sends it the entry, such a server answers DATA_LOSS instead of
+// charging twice into the same room. Thread-safe.
 class SeenHeads {
  public:
-  // Remembers the head of an answer, unless a newer one was seen or the hash is none.
+  // Remembers the head of an answer, unless a newer one was seen or `hash` is not a hash.
   void Remember(const std::string& session_name, int64_t sequence, const std::string& hash,
                 const std::string& tag) ABSL_LOCKS_EXCLUDED(mutex_);
 

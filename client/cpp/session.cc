@@ -69,7 +69,7 @@ absl::StatusOr<Permit> Session::Charge(const Mechanism& mechanism, int64_t count
 absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
   std::vector<Impl::UnknownOutcome> found;
   {
-    // Taken out while it is asked for, so that two callers never get a permit each.
+    // The charge is taken out during the call, so that two callers never get a permit each.
     absl::MutexLock lock(&impl_->mutex);
     const auto at = std::find_if(impl_->unknown.begin(), impl_->unknown.end(),
                                  [&](const auto& charge) { return charge.charge_id == charge_id; });
@@ -86,7 +86,7 @@ absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
       ChargeWithId(found[0].charge_id, found[0].mechanism, found[0].count);
   if (!permit.ok() && !RefusalOf(permit.status()).has_value() &&
       !UnknownCharge(permit.status()).has_value()) {
-    // No try of this round reached a decision, and one of a round before may have committed.
+    // No try of this round reached a decision, and one of an earlier round may have committed.
     absl::MutexLock lock(&impl_->mutex);
     impl_->unknown.push_back(std::move(found[0]));
     return OutcomeUnknown(permit.status(), charge_id, "asked again");

@@ -25,7 +25,7 @@ struct Session::Impl {
     int64_t count;
   };
 
-  // The permit of an accepted charge; an unknown outcome is remembered for RetryCharge.
+  // Returns the permit of an accepted charge, and remembers an unknown outcome for RetryCharge.
   absl::StatusOr<Permit> PermitOf(const std::string& charge_id, const CountedMechanism& item,
                                   const absl::StatusOr<v1::Charge>& charge)
       ABSL_LOCKS_EXCLUDED(mutex);
@@ -35,7 +35,7 @@ struct Session::Impl {
   std::shared_ptr<SeenHeads> seen_heads;
   std::string name;
   std::string attempt_name;
-  pid_t process = 0;  // that opened the session
+  pid_t process = 0;  // the process that opened the session
 
   absl::Mutex mutex;
   int64_t last_step ABSL_GUARDED_BY(mutex) = 0;

@@ -14,7 +14,7 @@ namespace epsledger {
 struct Watch::Impl {
   std::shared_ptr<Connection> connection;
   Canceller canceller;
-  absl::Status end;  // of the thread, until it is joined
+  absl::Status end;  // the result of the thread; read it after joining
   std::thread thread;
 };
 

@@ -50,7 +50,8 @@ absl::Status WatchChanges(Connection& connection, const std::string& name, int64
                           const std::function<bool(const v1::LedgerChange&)>& on_change) {
   int64_t seen = after_sequence;
   bool ended = false;  // by on_change
-  // One stream, as long as it lasts. OK if it brought something: the tries count anew.
+  // Reads one stream until it ends. Returns OK if it brought a change: the count of tries starts
+  // again.
   const auto watch_once = [&]() -> absl::Status {
     grpc::ClientContext context;
     canceller.Attach(&context);

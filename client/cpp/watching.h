@@ -15,13 +15,13 @@
 
 namespace epsledger {
 
-// Ends what runs under it, from any thread.
+// Ends the watch that uses it. Any thread may call it.
 class Canceller {
  public:
   void Cancel() ABSL_LOCKS_EXCLUDED(mutex_);
   bool cancelled() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Which call to cancel; nullptr: none. A call that comes too late is cancelled at once.
+  // Sets the call to cancel; nullptr: none. After Cancel, a new call is cancelled immediately.
   void Attach(grpc::ClientContext* context) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -31,15 +31,16 @@ class Canceller {
 };
 
 // Watches a budget ("budgets/{budget}") or a session and calls `on_change` with every change after
-// `after_sequence`, bookmarks included, once each and in order, until it returns false, `canceller`
-// says so, or the server ends it for good. A stream that breaks is opened again after the last
-// change that was seen. Returns OK if on_change ended it, CANCELLED if the canceller did, otherwise
-// what the server said, or the last error when nothing came for RetryOptions.overall_timeout.
+// `after_sequence`, bookmarks included, once each and in order. Ends when on_change returns false,
+// when `canceller` is cancelled, or when the server ends the watch for good. A stream that breaks
+// is opened again after the last change that was seen. Returns OK if on_change ended it, CANCELLED
+// if the canceller did, otherwise the status of the server, or the last error if nothing came for
+// RetryOptions.overall_timeout.
 absl::Status WatchChanges(Connection& connection, const std::string& name, int64_t after_sequence,
                           Canceller& canceller,
                           const std::function<bool(const v1::LedgerChange&)>& on_change);
 
-// The name of what a change is about; empty for a bookmark.
+// Returns the name of the resource that changed; empty for a bookmark.
 const std::string& NameOf(const v1::LedgerChange& change);
 
 }  // namespace epsledger

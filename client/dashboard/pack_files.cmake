@@ -1,5 +1,5 @@
-# cmake -DFOLDER=dist -DOUTPUT=packed_dashboard.cc -P pack_files.cmake: the compressed files below FOLDER
-# as C++. Without FOLDER: no files.
+# cmake -DFOLDER=dist -DOUTPUT=packed_dashboard.cc -P pack_files.cmake: writes the compressed
+# files below FOLDER as C++. Without FOLDER: no files.
 set(rows "")
 if(FOLDER)
   file(GLOB_RECURSE files RELATIVE "${FOLDER}" "${FOLDER}/*.gz")

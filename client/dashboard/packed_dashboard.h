@@ -6,13 +6,13 @@
 
 namespace epsledger {
 
-// A file of the dashboard, in the program for ever.
+// A file of the dashboard; its data lives as long as the program.
 struct PackedFile {
   std::string_view path;        // "index.html"
   std::string_view compressed;  // by gzip
 };
 
-// Empty if the program was built without Node.js.
+// Returns no files if the program was built without Node.js.
 std::vector<PackedFile> PackedDashboard();
 
 }  // namespace epsledger

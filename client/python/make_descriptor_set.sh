@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes epsledger/descriptor_set.binpb from proto/, for the gRPC transport; or the file that is named.
-# It is committed so that a folder without protoc can be installed; a test holds it to the protos.
+# It is committed so that a machine without protoc can install the package; a test compares it
+# with the protos.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

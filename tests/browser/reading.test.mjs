@@ -115,7 +115,7 @@ test('a session is chosen in the planner, and what was typed stays', async () =>
 
 test('the cap of a session says whose it is', async () => {
   const server = await sharedServer();
-  const words = 'the cap of people is epsilon 3 at delta 1e-5, of which other sessions spend too';
+  const words = 'the cap of people is epsilon 3 at delta 1e-5, which other sessions spend too';
   await onPage(server, '/budgets/people/sessions/first', async (page) => {
     await page.locator('.chart-summary', { hasText: words }).waitFor();
   });

@@ -116,7 +116,7 @@ class StatementsTest(unittest.TestCase):
         with self.serve() as server:
             code, text = self.check(server, "newer")
             self.assertEqual(code, 1)
-            self.assertIn("none of this server's", text)
+            self.assertIn("not one of this server's", text)
             self.assertEqual(self.check(server, "by-new")[0], 1)  # c3 came since
 
         # Another ledger of that name is another ledger.

@@ -9,7 +9,7 @@
 
 namespace epsledger::cli {
 
-// Every budget of the caller's tenant, ordered by name, or Fails and returns nothing.
+// Returns every budget of the caller's tenant, ordered by name, or Fails and returns nothing.
 std::optional<std::vector<v1::Budget>> AllBudgets(Invocation& invocation);
 
 }  // namespace epsledger::cli

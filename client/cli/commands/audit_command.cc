@@ -22,7 +22,7 @@
 namespace epsledger::cli {
 namespace {
 
-// Read here, not sent: as many as fit in memory.
+// Scores are read here, not sent: as many as fit in memory.
 constexpr int64_t kMaxLocalScores = 100'000'000;
 
 const std::map<std::string, v1::AuditCanariesRequest::Method>& Methods() {
@@ -66,7 +66,7 @@ absl::Status ReadScores(std::istream& in, const std::string& file_name,
   return absl::InvalidArgumentError(absl::StrCat("--scores ", file_name, ": ", status.message()));
 }
 
-// "A<separator>B<separator>..." as so many integers.
+// Parses "A<separator>B<separator>..." as `count` integers.
 absl::StatusOr<std::vector<int64_t>> ParseIntegers(const std::string& flag, const std::string& text,
                                                    const absl::ByAnyChar& separators, size_t count,
                                                    const std::string& wanted) {
@@ -111,8 +111,8 @@ absl::Status ReadEvents(std::istream& in, const AuditFlags& flags,
   if (flags.history.adjacency != v1::Adjacency::KIND_UNSPECIFIED || flags.history.group_size != 1 ||
       flags.history.relative_width.has_value()) {
     return absl::InvalidArgumentError(
-        "--adjacency, --group-size, --relative-width: got one of them, want none: an audit is of "
-        "both directions and of one record");
+        "--adjacency, --group-size, --relative-width: got one of them, want none: an audit covers "
+        "both directions and one record");
   }
   v1::ComputeRequest history;
   const absl::Status status = flags.history.Fill(in, &history);
@@ -186,8 +186,7 @@ std::string Verdict(const v1::AuditCanariesResponse& audit) {
                         " at delta ", ExactNumber(audit.delta()), ", ", confidence,
                         gaussian ? ", if the trade-off function is Gaussian" : "", ".");
   } else {
-    text =
-        absl::StrCat("Audited: nothing is shown ", confidence, ". That is not a proof of privacy.");
+    text = absl::StrCat("Audited: nothing is shown ", confidence, ". This does not prove privacy.");
   }
   if (audit.has_claimed_epsilon()) {
     absl::StrAppend(
@@ -197,16 +196,15 @@ std::string Verdict(const v1::AuditCanariesResponse& audit) {
   }
   if (audit.has_contradicts_certificate()) {
     absl::StrAppend(&text, "\nCertified by the charged events: epsilon ",
-                    RoundedNumber(audit.certified_epsilon().upper(), Rounding::kUp),
-                    ". What was counted ",
+                    RoundedNumber(audit.certified_epsilon().upper(), Rounding::kUp), ". The audit ",
                     audit.contradicts_certificate()
-                        ? "CONTRADICTS it: the mechanism does more than was charged."
+                        ? "CONTRADICTS it: the mechanism spends more than was charged."
                         : "does not contradict it.");
   }
   return text;
 }
 
-// Tells the server what was found, for the record of the session.
+// Sends the result to the server, for the record of the session.
 void Record(Invocation& invocation, const AuditFlags& flags,
             const v1::AuditCanariesResponse& found) {
   const absl::StatusOr<std::string> name = SessionName(flags.record);
@@ -252,8 +250,8 @@ void AddAuditCommand(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<AuditFlags>();
   CLI::App* audit = app.add_subcommand(
       "audit",
-      "A lower bound on epsilon from what an attack on canaries found out; no server, unless it is "
-      "recorded");
+      "A lower bound on epsilon from an attack on canaries; needs no server, except with "
+      "--record");
   audit->fallthrough();
   audit
       ->add_option("--method", flags->method,
@@ -261,16 +259,16 @@ void AddAuditCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("METHOD")
       ->check(CLI::IsMember(Methods()))
       ->required();
-  const char* evidence = "What the attack found out (one of them)";
+  const char* evidence = "Results of the attack (one of them)";
   audit
       ->add_option("--scores", flags->scores_file,
                    "a file (- for standard input): member,SCORE or non-member,SCORE a line,\n"
-                   "or {\"member\": true, \"score\": SCORE}; the higher, the more a member")
+                   "or {\"member\": true, \"score\": SCORE}; a higher score means: a member")
       ->type_name("FILE")
       ->group(evidence);
   audit
       ->add_option("--two-arm-counts", flags->two_arm_counts,
-                   "members called members, and non-members called members")
+                   "members called members, then non-members called members")
       ->type_name("K/N,K/N")
       ->group(evidence);
   audit->add_option("--one-run-counts", flags->one_run_counts, "right guesses, guesses, canaries")
@@ -278,14 +276,16 @@ void AddAuditCommand(CLI::App& app, Invocation& invocation) {
       ->group(evidence);
   audit
       ->add_option("--guesses", flags->guesses,
-                   "with the scores of one run: how many guesses were fixed before it;\n"
+                   "with the scores of one run: the number of guesses, fixed before the run;\n"
                    "default: all, a quarter, a 16th and a 64th share the failure probability")
       ->type_name("N");
   audit->add_option("--confidence", flags->confidence, "in (0, 1)")
       ->type_name("CONFIDENCE")
       ->capture_default_str();
   audit->add_option("--delta", flags->delta, "in [0, 1)")->type_name("DELTA")->required();
-  audit->add_option("--claimed-epsilon", flags->claimed_epsilon, "to compare with, at delta")
+  audit
+      ->add_option("--claimed-epsilon", flags->claimed_epsilon,
+                   "the claim to compare with, at delta")
       ->type_name("EPSILON");
   const char* record = "Record (needs the server)";
   audit->add_option("--record", flags->record, "the session whose run was audited")
@@ -298,11 +298,11 @@ void AddAuditCommand(CLI::App& app, Invocation& invocation) {
       ->group(record);
   flags->history.AddTo(*audit);
   audit->footer(
-      "The answer is above the truth with probability at most 1 - confidence; 0 shows nothing, "
-      "and\n"
-      "is no proof of privacy. With events, what was counted is also held against what they\n"
-      "certify. Two arms: one canary, many runs with it and without. One run: many canaries, each\n"
-      "in with probability 1/2. Lower bounds are rounded down; csv and json have every digit.\n"
+      "The answer is above the truth with probability at most 1 - confidence. An answer of 0\n"
+      "shows nothing and is no proof of privacy. With events, the counts are also compared with\n"
+      "what the events certify. Two arms: one canary, many runs with it and without it. One run:\n"
+      "many canaries, each in with probability 1/2. Lower bounds are rounded down; csv and json\n"
+      "have every digit.\n"
       "Examples:\n"
       "  epsctl audit --method two-arm-threshold --two-arm-counts 930/1000,14/1000 --delta 1e-5 "
       "\\\n"

@@ -23,7 +23,7 @@ struct PhaseFlags {
   Confirmation confirmation;
 };
 
-// `freeze`, `thaw` and `close` differ in their request, and in whether they can be taken back.
+// `freeze`, `thaw` and `close` differ in their request, and in whether they can be undone.
 template <class Request>
 void AddPhaseChange(CLI::App& budget, Invocation& invocation, const char* verb, const char* what,
                     bool for_good,
@@ -44,7 +44,7 @@ void AddPhaseChange(CLI::App& budget, Invocation& invocation, const char* verb, 
     if (for_good &&
         !flags->confirmation.IsGiven(invocation, absl::StrCat(*name,
                                                               " will be closed for good, and every "
-                                                              "session below refused"))) {
+                                                              "session below it refused"))) {
       return;
     }
     Request request;
@@ -176,14 +176,14 @@ void PrintGuarantees(Invocation& invocation, const GuaranteeFlags& flags) {
 
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
   AddPhaseChange<v1::FreezeBudgetRequest>(budget, invocation, "freeze",
-                                          "Refuse the charges of every session below, until thawed",
+                                          "Refuse all charges of the sessions below, until thawed",
                                           false, &v1::BudgetService::StubInterface::FreezeBudget);
   AddPhaseChange<v1::ThawBudgetRequest>(budget, invocation, "thaw",
-                                        "Let a frozen budget be charged again", false,
+                                        "Allow charges to a frozen budget again", false,
                                         &v1::BudgetService::StubInterface::ThawBudget);
   AddPhaseChange<v1::CloseBudgetRequest>(budget, invocation, "close",
-                                         "Refuse the charges of every session below, for good",
-                                         true, &v1::BudgetService::StubInterface::CloseBudget);
+                                         "Refuse all charges of the sessions below, for good", true,
+                                         &v1::BudgetService::StubInterface::CloseBudget);
 
   AddGuardCommand(budget, invocation);
 
@@ -194,10 +194,11 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
       "old guarantee is void");
   supersede->fallthrough();
   supersede->add_option("budget", superseded->budget, "BUDGET")->required();
-  supersede->add_option("successor", superseded->successor, "its name")->required();
+  supersede->add_option("successor", superseded->successor, "the name of the new budget")
+      ->required();
   superseded->cap.AddTo(*supersede);
-  superseded->reference.AddEventTo(
-      *supersede, "Reference of --units (if not said, that of the budget that is superseded)");
+  superseded->reference.AddEventTo(*supersede,
+                                   "Reference of --units (default: that of the superseded budget)");
   supersede->add_option("--reason", superseded->reason, "for the auditor")
       ->type_name("TEXT")
       ->required();
@@ -209,8 +210,8 @@ void AddBudgetChanges(CLI::App& budget, Invocation& invocation) {
   supersede->callback([&invocation, superseded] { Supersede(invocation, *superseded); });
 
   auto updated = std::make_shared<UpdateFlags>();
-  CLI::App* update =
-      budget.add_subcommand("update", "Change what may change: name, labels, alert thresholds");
+  CLI::App* update = budget.add_subcommand(
+      "update", "Change the display name, the labels or the alert thresholds");
   update->fallthrough();
   update->add_option("budget", updated->budget, "BUDGET")->required();
   updated->display_name_option =

@@ -39,8 +39,8 @@ void Create(Invocation& invocation, const CreateFlags& flags) {
   if (!cap.ok()) return invocation.Fail(cap.status(), CallKind::kRead);
   if (std::holds_alternative<std::monostate>(*cap)) {
     return invocation.Fail(
-        absl::InvalidArgumentError("cap: got none, want for example --epsilon 1 --delta 1e-5: a "
-                                   "budget without a cap is no budget"),
+        absl::InvalidArgumentError(
+            "cap: got none, want for example --epsilon 1 --delta 1e-5: every budget has a cap"),
         CallKind::kRead);
   }
   v1::CreateBudgetRequest request = ToMessage(
@@ -90,7 +90,7 @@ Watched List(Invocation& invocation) {
   const std::optional<std::vector<v1::Budget>> budgets = AllBudgets(invocation);
   if (!budgets.has_value()) return std::nullopt;
   std::vector<const v1::Budget*> shown;
-  std::vector<std::string> roots;  // whose changes include those of all below
+  std::vector<std::string> roots;  // the changes of a root include those of all budgets below it
   for (const v1::Budget& budget : *budgets) {
     shown.push_back(&budget);
     if (budget.parent().empty()) roots.push_back(budget.name());
@@ -108,8 +108,7 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
 
   auto flags = std::make_shared<CreateFlags>();
   CLI::App* create = budget->add_subcommand(
-      "create",
-      "Create a budget. It never changes afterwards; the same command twice is harmless.");
+      "create", "Create a budget. Its cap never changes; repeating the command is harmless.");
   create->fallthrough();
   create->add_option("budget", flags->id, "its name: [a-z0-9][a-z0-9._-]*")->required();
   flags->cap.AddTo(*create);
@@ -121,19 +120,20 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
                    "what one unit of the population is: person, device-day, ...")
       ->type_name("WHAT")
       ->required();
-  create->add_option("--parent", flags->parent, "the budget that all its charges also enter")
+  create
+      ->add_option("--parent", flags->parent, "the budget above, which counts all its charges too")
       ->type_name("BUDGET");
   create->add_option("--display-name", flags->display_name, "for people")->type_name("TEXT");
   create
       ->add_option("--partition", flags->partition,
-                   "the children are disjoint: the fixed public function of a unit that says in "
-                   "which of them it is, in words")
+                   "declares that the children are disjoint: in words, the fixed public function "
+                   "that assigns each unit to one of them")
       ->type_name("FUNCTION");
   const char* policy = "Policy";
   create
       ->add_option("--allow-sampler", flags->samplers,
-                   "sampled events only of attempts that declare this sampler, or another one of "
-                   "those given")
+                   "allow sampled events only from attempts that declare this sampler; may be "
+                   "repeated")
       ->type_name("SAMPLER")
       ->expected(1)
       ->take_all()
@@ -149,7 +149,7 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
       "      --relation add-or-remove-one --privacy-unit person\n"
-      "With a whole curve as its promise, that of 3000 steps:\n"
+      "With a cap that promises a whole curve, that of 3000 steps:\n"
       "  epsctl budget create runs --units 3000 --delta 1e-5 \\\n"
       "      --gaussian 1.1 --sampling-probability .01 \\\n"
       "      --relation add-or-remove-one --privacy-unit person");

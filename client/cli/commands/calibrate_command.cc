@@ -22,7 +22,7 @@ using Variable = v1::CalibrateQuery;
 struct CalibrateFlags {
   HistoryFlags history;
   v1::Accountant::Kind accountant = v1::Accountant::BEST;
-  // What is sought.
+  // What to find.
   bool noise_multiplier = false;
   bool count = false;
   bool sampling_probability = false;
@@ -32,7 +32,7 @@ struct CalibrateFlags {
   std::optional<double> mu;
   std::optional<double> fpr;
   std::optional<double> tpr;
-  // In place of a target: the caps above one of these, as a server says.
+  // In place of a target: the caps above one of these, which the server checks.
   std::string budget;
   std::string session;
 };
@@ -50,8 +50,8 @@ absl::StatusOr<Sought> SoughtBy(const CalibrateFlags& flags) {
   return flags.count ? Sought::kCount : Sought::kSamplingProbability;
 }
 
-// Lets an option of EventFlags stand without its value: that is what is sought. The search does not
-// look at `placeholder`.
+// Makes the value of an option of EventFlags optional: without a value, the option is sought. The
+// search ignores `placeholder`.
 void MakeSought(CLI::App& command, const std::string& option, const std::string& shown,
                 const std::string& placeholder, bool& sought) {
   constexpr char kLeftOut[] = "?";
@@ -103,7 +103,7 @@ absl::StatusOr<v1::CalibrateQuery> ToQuery(const CalibrateFlags& flags) {
   return query;
 }
 
-// The value on the safe side of its digits, and what the target's own quantity is there.
+// The value, rounded to its safe side, and the target's own quantity at that value.
 Table CalibrationTable(const v1::CalibrateQuery& query, const v1::ComputeResponse& answer) {
   std::string reached = "epsilon there";
   if (query.has_mu()) reached = "mu there";
@@ -130,10 +130,9 @@ void CalibrateByServer(Invocation& invocation, const CalibrateFlags& flags) {
   if (!sought.ok()) return invocation.FailOffline(sought.status());
   if (flags.epsilon || flags.delta || flags.mu || flags.fpr || flags.tpr ||
       !flags.history.events_file.empty()) {
-    return invocation.FailOffline(
-        absl::InvalidArgumentError("calibrate: --budget and --session are the target: want no "
-                                   "--epsilon, --delta, --mu, --fpr, "
-                                   "--tpr and --events beside them"));
+    return invocation.FailOffline(absl::InvalidArgumentError(
+        "calibrate: got --budget or --session with another target or --events, want none of "
+        "--epsilon, --delta, --mu, --fpr, --tpr and --events"));
   }
   if (!flags.budget.empty() && !flags.session.empty()) {
     return invocation.FailOffline(
@@ -163,7 +162,7 @@ void Calibrate(Invocation& invocation, CalibrateFlags flags) {
   if (flags.noise_multiplier && !event.any() && flags.history.events_file.empty()) {
     event.gaussian = 1;  // sought
   }
-  // The JSON of an event says how it is sampled.
+  // The JSON of an event contains its sampling.
   if (flags.sampling_probability && (!event.json.empty() || !event.any())) {
     event.sampling_probability.reset();
   }
@@ -186,7 +185,8 @@ void Calibrate(Invocation& invocation, CalibrateFlags flags) {
 void AddCalibrateCommand(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<CalibrateFlags>();
   CLI::App* calibrate = app.add_subcommand(
-      "calibrate", "The noise, the count or the sampling that meets a target, or that a cap takes");
+      "calibrate",
+      "Find the noise, count or sampling probability that meets a target or fits a cap");
   calibrate->fallthrough();
   flags->history.AddTo(*calibrate);
   calibrate
@@ -214,22 +214,23 @@ void AddCalibrateCommand(CLI::App& app, Invocation& invocation) {
       ->group(group);
   calibrate->add_option("--tpr", flags->tpr, "with --fpr")->type_name("RATE")->group(group);
   calibrate
-      ->add_option("--budget", flags->budget,
-                   "fit under the caps of this budget and those above it, as what is left of them\n"
-                   "takes a new session that expects the event; asks the server")
+      ->add_option(
+          "--budget", flags->budget,
+          "fit into what is left of the caps of this budget and those above it, for a new\n"
+          "session that expects the event; asks the server")
       ->type_name("BUDGET")
       ->group(group);
   calibrate
       ->add_option("--session", flags->session,
-                   "fit under the caps of this session; asks the server")
+                   "fit into what is left of the caps of this session; asks the server")
       ->type_name("BUDGET/SESSION")
       ->group(group);
   AddAccountantFlag(*calibrate, flags->accountant);
   calibrate->footer(
       "Finds the smallest noise multiplier, or the largest count or sampling probability, of the\n"
-      "first event: --count and --sampling-probability without a value are sought, with one they\n"
-      "are given. The answer is on the safe side of the edge, and so are its digits in a table;\n"
-      "csv and json have all of them.\n"
+      "first event. --count and --sampling-probability without a value are to be found; with a\n"
+      "value they are given. The answer is on the safe side of the edge, and so are its digits in\n"
+      "a table; csv and json have all of them.\n"
       "Examples:\n"
       "  epsctl calibrate --noise-multiplier --sampling-probability 0.01 --count 1000 \\\n"
       "      --epsilon 3 --delta 1e-5\n"

@@ -67,7 +67,7 @@ absl::Status ParseCanaryScores(const std::string& text, v1::AuditCanariesRequest
     const bool is_json = line.front() == '{';
     const absl::StatusOr<Score> score = is_json ? ParseJson(std::string(line)) : ParseCsv(line);
     if (!score.ok()) {
-      // A heading, and nothing else that is no score.
+      // Only a heading may be something other than a score.
       if (number == 1 && !is_json && !absl::StrContains(line, "member,")) continue;
       return absl::InvalidArgumentError(
           absl::StrCat("line ", number, ": ", score.status().message()));

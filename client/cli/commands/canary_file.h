@@ -8,10 +8,9 @@
 
 namespace epsledger::cli {
 
-// Scores of canaries for `epsctl audit`, one a line: "member,1.5" and "non-member,-0.3", with or
-// without a heading, or {"member": true, "score": 1.5}. "inf" and "-inf" are scores; what is no
-// number is passed on as NaN, which the audit refuses.
-// INVALID_ARGUMENT names the line.
+// Parses scores of canaries for `epsctl audit`, one a line: "member,1.5" and "non-member,-0.3",
+// with or without a heading, or {"member": true, "score": 1.5}. "inf" and "-inf" are scores. "nan"
+// is passed on as NaN, which the audit refuses. INVALID_ARGUMENT names the line.
 absl::Status ParseCanaryScores(const std::string& text, v1::AuditCanariesRequest* request);
 
 }  // namespace epsledger::cli

@@ -15,14 +15,14 @@
 namespace epsledger::cli {
 namespace {
 
-// The answer is this close to the edge.
+// The answer is at most this share away from the edge.
 constexpr double kWidth = 5e-4;
 
-// How many single charges fit at x, more for a larger x; nothing where the call failed.
+// Returns how many single charges fit at x, more for a larger x; nullopt if the call failed.
 using StepsAt = absl::FunctionRef<std::optional<int64_t>(double x)>;
 
-// The smallest x in [low, high] found with steps_at(x) >= count, where `high` is known to do: by
-// interpolation between the logarithms, halved where that is slow.
+// Returns the smallest x found in [low, high] with steps_at(x) >= count. `high` must be known to
+// fit. Interpolates between the logarithms, and halves every third time.
 std::optional<double> SmallestThatFits(int64_t count, double low, int64_t steps_at_low, double high,
                                        int64_t steps_at_high, StepsAt steps_at) {
   const auto height = [count](int64_t steps) {
@@ -33,7 +33,7 @@ std::optional<double> SmallestThatFits(int64_t count, double low, int64_t steps_
   for (int round = 0; high > low * (1 + kWidth); ++round) {
     const double width = std::log(high / low);
     double share = round % 3 == 2 || !(above > below) ? 0.5 : -below / (above - below);
-    // Beside the edge on the side that fits, so that both ends come nearer.
+    // Aims beside the edge, on the side that fits, so that both ends come nearer.
     share = std::clamp(share + 0.3 * kWidth / width, 0.02, 0.98);
     const double x = low * std::exp(share * width);
     const std::optional<int64_t> steps = steps_at(x);
@@ -49,7 +49,7 @@ std::optional<double> SmallestThatFits(int64_t count, double low, int64_t steps_
   return high;
 }
 
-// Doubles or halves from `start` to the two sides of the edge, and searches between them.
+// Doubles or halves x from `start` to both sides of the edge, and then searches between them.
 std::optional<double> Search(int64_t count, double start, double least, double most,
                              StepsAt steps_at, absl::FunctionRef<void()> none_fits) {
   double x = start;
@@ -119,19 +119,20 @@ void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
   };
   const auto none_fits = [&] {
     invocation.set_exit_code(ExitCode::kRefused);
-    std::string text = absl::StrCat(flags.count, " steps do not fit, however little each spends: ",
-                                    preview->steps_that_fit(), " do.");
+    std::string text =
+        absl::StrCat(flags.count, " steps do not fit, however little each spends: only ",
+                     preview->steps_that_fit(), " fit.");
     if (preview->has_refusal()) {
       absl::StrAppend(&text, " ", RefusalText(FromMessage(preview->refusal(), "")));
     } else {
-      absl::StrAppend(&text, " A step that is charged alone costs a unit at least.");
+      absl::StrAppend(&text, " A step that is charged alone costs at least one unit.");
     }
     invocation.terminal().err << "epsctl: " << text << "\n";
   };
   EventFlags event = flags;
   std::optional<double> answer;
   {
-    const Progress progress(invocation.terminal(), "asking what the cap takes");
+    const Progress progress(invocation.terminal(), "searching for what fits the caps");
     switch (sought) {
       case Sought::kCount: {
         const std::optional<int64_t> steps = ask(event);

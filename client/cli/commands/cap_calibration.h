@@ -9,13 +9,13 @@
 
 namespace epsledger::cli {
 
-// What `calibrate` looks for under the caps of a budget or session.
+// What `calibrate` searches for under the caps of a budget or session.
 enum class Sought { kNoiseMultiplier, kCount, kSamplingProbability };
 
 // Finds the smallest noise multiplier, the largest count or the largest sampling probability of the
-// flags' event with which so many single charges fit now under every cap on the way up, asking the
-// server's preview; prints it, or fails. `budget` or `session` is a full name, the other is empty.
-// A budget is asked as a new session that expects the event.
+// flags' event with which that many single charges fit now under every cap on the way up. Asks the
+// server's preview, and prints the result or Fails. `budget` or `session` is a full name, the other
+// is empty. A budget is asked for a new session that expects the event.
 void CalibrateAgainstCap(Invocation& invocation, const std::string& budget,
                          const std::string& session, const EventFlags& event, Sought sought);
 

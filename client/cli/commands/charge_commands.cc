@@ -26,8 +26,8 @@ void PrintCharge(Invocation& invocation, const v1::Charge& charge) {
   invocation.Print({.messages = {&charge}, .table = ChargeTable({&charge})});
 }
 
-// What people want to know of a charge that is refused, or would be: how much is gone of what
-// limits it, or else of the session's budget.
+// Prints, for people, how much of the budget that refuses is spent, or else how much of the
+// session's budget.
 void TellSpentSoFar(Invocation& invocation, const std::string& session,
                     const v1::Refusal& refusal) {
   if (!invocation.IsForPeople()) return;
@@ -70,7 +70,7 @@ void CreateCharge(Invocation& invocation, const CreateChargeFlags& flags) {
     TellSpentSoFar(invocation, *session, refused->refusal());
   }
   if (UnknownCharge(charge.status()).has_value()) {
-    invocation.terminal().err << "epsctl: to ask again for this same charge, repeat the command "
+    invocation.terminal().err << "epsctl: to ask for this charge again, repeat the command "
                                  "with --attempt "
                               << LastSegment(*attempt) << " --charge-id " << request.charge_id()
                               << "\n";
@@ -102,7 +102,7 @@ absl::Status ReadItems(std::istream& in, v1::BatchChargeRequest* request) {
   return absl::InvalidArgumentError("items: got none, want one a line on the standard input");
 }
 
-// Prints every item that was decided; the exit code is that of the worst.
+// Prints every item that was decided; the exit code is that of the worst item.
 void PrintBatch(Invocation& invocation, const std::vector<absl::StatusOr<v1::Charge>>& results) {
   std::vector<v1::Charge> decided;
   absl::Status worst;
@@ -144,11 +144,11 @@ void Batch(Invocation& invocation, const BatchFlags& flags) {
   PrintBatch(invocation, *results);
 }
 
-// Steps that cost less than a unit each are charged a unit one by one: says so where a block of
-// them is larger.
+// A step that costs less than a unit pays a whole unit if it is charged alone. Says so if a block
+// of such steps fits more of them.
 void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
                const v1::PreviewChargeResponse& preview) {
-  constexpr int64_t kMany = int64_t{1} << 40;  // nothing limits
+  constexpr int64_t kMany = int64_t{1} << 40;  // no cap limits
   if (!invocation.IsForPeople() || preview.steps_that_fit() < 1 ||
       preview.steps_that_fit() > kMany) {
     return;
@@ -157,14 +157,14 @@ void TellBlock(Invocation& invocation, v1::PreviewChargeRequest request,
   if (!connection.ok()) return;
   const int64_t asked = request.count();
   request.set_count(preview.steps_that_fit() + preview.steps_that_fit() / 4 + 1);
-  if (asked >= request.count()) return;  // that was a block already
+  if (asked >= request.count()) return;  // the request was such a block already
   const auto block = (*connection)
                          ->Call((*connection)->charges(),
                                 &v1::ChargeService::StubInterface::PreviewCharge, request);
   if (!block.ok() || block->decision() != v1::Charge::ACCEPTED) return;
-  invocation.terminal().err << "One by one " << preview.steps_that_fit()
-                            << " fit; charged together, as one block or a lease, "
-                            << request.count() << " fit at least.\n";
+  invocation.terminal().err << "One by one, " << preview.steps_that_fit()
+                            << " fit; charged together, as one block or a lease, at least "
+                            << request.count() << " fit.\n";
 }
 
 void Preview(Invocation& invocation, const std::string& text, const EventFlags& flags) {
@@ -243,7 +243,7 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
   flags->attempt.AddTo(*create);
   create
       ->add_option("--charge-id", flags->charge_id,
-                   "the idempotency key: the same key twice is charged once; made up if not given")
+                   "the idempotency key: a repeated key is charged once; default: a new one")
       ->type_name("ID");
   create->footer(
       "Examples:\n"
@@ -257,13 +257,13 @@ void AddChargeCommands(CLI::App& app, Invocation& invocation) {
       "batch", "Charge several releases in one commit: one JSON object a line, standard input");
   batch->fallthrough();
   batch->add_option("session", batched->session, "BUDGET/SESSION")->required();
-  batch->add_option("--mode", batched->mode, "all of them or none, or each after the ones before")
+  batch->add_option("--mode", batched->mode, "accept all or none, or decide one after the other")
       ->check(CLI::IsMember({"all-or-nothing", "per-item"}))
       ->required();
   batched->attempt.AddTo(*batch);
   batch->footer(
-      "A line is {\"chargeId\": ..., \"event\": {...}, \"count\": 1}; without a charge id, one is "
-      "made up.\n"
+      "A line is {\"chargeId\": ..., \"event\": {...}, \"count\": 1}; a missing charge id is made "
+      "up.\n"
       "Example:\n"
       "  echo '{\"chargeId\": \"a\", \"event\": {\"gaussian\": {\"noiseMultiplier\": 40}}}' |\n"
       "      epsctl charge batch adult/run-1 --attempt 1 --mode per-item");

@@ -26,7 +26,7 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation);
 void AddPolicyCommands(CLI::App& app, Invocation& invocation);
 void AddServerCommands(CLI::App& app, Invocation& invocation);
 void AddExplainCommand(CLI::App& app, Invocation& invocation);
-// The scripts that `completion` prints are of the whole tree of `app`.
+// `completion` prints scripts for the whole tree of `app`.
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 

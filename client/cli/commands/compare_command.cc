@@ -15,7 +15,7 @@ struct CompareFlags {
   double delta = 0;
 };
 
-// What a reader must not miss about one row.
+// The notes on one row that a reader must not miss.
 std::string Note(const v1::AccountantReading& reading, v1::Accountant::Kind winner) {
   const v1::Guarantee& guarantee = reading.guarantee();
   if (!reading.has_guarantee()) return "no answer";
@@ -91,7 +91,7 @@ void Compare(Invocation& invocation, const CompareFlags& flags) {
 void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App* compare = app.add_subcommand(
-      "compare", "Epsilon of one history under every accountant, and who wins; no server");
+      "compare", "Epsilon of one history under every accountant, and who wins; needs no server");
   compare->fallthrough();
   flags->history.AddTo(*compare);
   compare->add_option("--delta", flags->delta, "in (0, 1)")->type_name("DELTA")->required();

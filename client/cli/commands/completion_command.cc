@@ -22,15 +22,15 @@ void AddCompletionCommand(CLI::App& app, Invocation& invocation) {
     });
   };
   add("bash", "For bash 4 or later",
-      "For good: put the example into ~/.bashrc.\n"
+      "To make it permanent, put the example into ~/.bashrc.\n"
       "Example:\n  source <(epsctl completion bash)",
       BashCompletion);
   add("zsh", "For zsh",
-      "For good: write it to a file _epsctl in a folder of $fpath.\n"
+      "To make it permanent, write it to a file _epsctl in a folder of $fpath.\n"
       "Example:\n  epsctl completion zsh >_epsctl",
       ZshCompletion);
   add("fish", "For fish 3 or later",
-      "For good: write it to ~/.config/fish/completions/epsctl.fish.\n"
+      "To make it permanent, write it to ~/.config/fish/completions/epsctl.fish.\n"
       "Example:\n  epsctl completion fish >epsctl.fish",
       FishCompletion);
 }

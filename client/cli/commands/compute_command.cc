@@ -9,7 +9,8 @@
 namespace epsledger::cli {
 namespace {
 
-// Answers each line before it reads the next, so that a program can hold a conversation.
+// Answers each line before it reads the next, so that a program can choose its next request by the
+// answer.
 void Compute(Invocation& invocation) {
   Terminal& terminal = invocation.terminal();
   std::string line;
@@ -34,7 +35,7 @@ void AddComputeCommand(CLI::App& app, Invocation& invocation) {
   compute->footer(
       "One request a line on standard input, one answer a line on standard output, in order: the\n"
       "proto3 JSON of epsledger.v1.ComputeRequest and ComputeResponse. A line that is not a valid\n"
-      "request is answered by {\"id\": ..., \"error\": {...}}, and the exit code is then 1.\n"
+      "request gets the answer {\"id\": ..., \"error\": {...}}, and the exit code is then 1.\n"
       "Example:\n"
       "  echo '{\"id\": \"a\", \"accountant\": \"RENYI\", \"query\": {\"epsilonAtDelta\": 1e-5},\n"
       "    \"events\": [{\"count\": 100, \"event\": {\"gaussian\": {\"noiseMultiplier\": 40}}}]}' "

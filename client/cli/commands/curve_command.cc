@@ -54,18 +54,18 @@ void TradeOff(Invocation& invocation, const CurveFlags& flags) {
 void AddCurveCommand(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<CurveFlags>();
   CLI::App* curve = app.add_subcommand(
-      "curve", "The trade-off curve of a history, or with --profile delta at epsilon; no server");
+      "curve",
+      "The trade-off curve of a history, or with --profile delta at epsilon; needs no server");
   curve->fallthrough();
   flags->history.AddTo(*curve);
   AddAccountantFlag(*curve, flags->accountant);
   curve->add_flag("--profile", flags->profile, "delta against epsilon");
   flags->points.AddTo(*curve, "Points (up to 1,000 type I errors; with --profile epsilons)");
   curve->footer(
-      "A type I error is the false positive rate (FPR) of a membership test, 1 - its type II "
-      "error\n"
-      "the true positive rate (TPR). \"type II lower\" is what privacy promises: no test does\n"
-      "better; \"TPR at FPR\" is 1 - that. Type II errors are rounded down, rates, epsilons and\n"
-      "deltas up; csv and json have every digit.\n"
+      "The type I error of a membership test is its false positive rate (FPR); 1 - its type II\n"
+      "error is its true positive rate (TPR). \"type II lower\" is what privacy promises: no test\n"
+      "does better; \"TPR at FPR\" is 1 - that. Type II errors are rounded down, rates, epsilons\n"
+      "and deltas up; csv and json have every digit.\n"
       "Examples:\n"
       "  epsctl curve --gaussian 40 --count 100\n"
       "  epsctl curve --gaussian 40 --count 100 --at 0.001,0.01,0.1\n"

@@ -15,7 +15,7 @@ namespace {
 
 std::string Text(std::string_view text) { return std::string(text); }
 
-// In lines of at most `width` characters; words are never broken.
+// Returns the text in lines of at most `width` characters; words are never broken.
 std::string Wrapped(const std::string& text, size_t width) {
   std::string wrapped;
   size_t column = 0;
@@ -58,7 +58,7 @@ void PrintEntries(Invocation& invocation, const std::vector<const GlossaryEntry*
   invocation.Print({.is_list = true, .table = table});
 }
 
-// Names by kind: what there is to ask for.
+// Prints the names of all entries, by kind.
 void PrintNames(std::ostream& out) {
   std::string_view kind;
   std::vector<std::string> names;
@@ -99,11 +99,11 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* explain = app.add_subcommand(
       "explain",
-      "A refusal, an accountant, an event, a term or an exit code in plain words; no server");
+      "A refusal, an accountant, an event, a term or an exit code in plain words; needs no server");
   explain->fallthrough();
   std::vector<std::string> names;
   for (const GlossaryEntry& entry : Glossary()) names.push_back(Text(entry.name));
-  explain->add_option("word", *words, "what to explain; without one: what there is")
+  explain->add_option("word", *words, "what to explain; default: list what can be explained")
       ->type_name(absl::StrCat("{", absl::StrJoin(names, ","), "}"))
       ->option_text("WORD ...");
   explain->footer(

@@ -42,7 +42,7 @@ void Acquire(Invocation& invocation, const AcquireFlags& flags) {
   if (lease.ok()) return PrintLease(invocation, *lease);
   invocation.Fail(lease.status(), CallKind::kWrite);
   if (UnknownCharge(lease.status()).has_value()) {
-    invocation.terminal().err << "epsctl: to ask again for this same lease, repeat the command "
+    invocation.terminal().err << "epsctl: to ask for this lease again, repeat the command "
                                  "with --attempt "
                               << LastSegment(*attempt) << " --lease-id " << request.lease_id()
                               << "\n";
@@ -70,18 +70,18 @@ void AddLeaseCommands(CLI::App& app, Invocation& invocation) {
 
   auto flags = std::make_shared<AcquireFlags>();
   CLI::App* acquire = lease->add_subcommand(
-      "acquire", "Charge --count steps at once, to be spent without asking; nothing comes back");
+      "acquire", "Charge --count steps up front, to spend without asking; nothing is returned");
   acquire->fallthrough();
   acquire->add_option("session", flags->session, "BUDGET/SESSION")->required();
   flags->event.AddTo(*acquire);
   flags->attempt.AddTo(*acquire);
   acquire
       ->add_option("--lease-id", flags->lease_id,
-                   "the idempotency key: the same key twice is charged once; made up if not given")
+                   "the idempotency key: a repeated key is charged once; default: a new one")
       ->type_name("ID");
   acquire
       ->add_option("--time-to-live", flags->time_to_live_seconds,
-                   "until people should ask what became of it; a day if not given")
+                   "the time after which people should ask about the lease; default: a day")
       ->type_name("SECONDS");
   acquire->footer(
       "Example:\n  epsctl lease acquire adult/run-1 --attempt 1 --gaussian 40 --count 10");

@@ -28,7 +28,7 @@ absl::Status WrongServer(const std::string& what) {
   return absl::DataLossError(what + ": the ledger is damaged, or the server lies");
 }
 
-// The full name, or Fails and returns "".
+// Returns the full name, or Fails and returns "".
 std::string FullName(Invocation& invocation, const std::string& text) {
   const absl::StatusOr<std::string> name = BudgetName(text);
   if (name.ok()) return *name;
@@ -59,7 +59,7 @@ struct EntriesFlags {
   int64_t limit = 50;
 };
 
-// What the client says of itself is in the JSON alone: it is a claim.
+// The client's description of itself is only in the JSON: it is a claim.
 std::string WhoOf(const v1::AuditEntry& entry) {
   if (!entry.has_actor()) return "not recorded";
   switch (entry.actor().door()) {
@@ -143,7 +143,8 @@ struct ProveFlags {
   std::string root;
 };
 
-// Prints a proof that holds, and fails otherwise. `known_root` is the one that the caller may know.
+// Prints a proof that holds, and Fails otherwise. `known_root` is the root that the caller may
+// know.
 template <class Proof>
 void PrintProof(Invocation& invocation, const Proof& proof, const std::string& known_root,
                 const std::string& expected_root, Table table) {
@@ -197,9 +198,9 @@ void ProveConsistency(Invocation& invocation, const std::string& budget, const P
 void Prove(Invocation& invocation, const ProveFlags& flags) {
   if ((flags.sequence > 0) == (flags.from > 0)) {
     return invocation.FailOffline(
-        absl::InvalidArgumentError("want one of --sequence N (that an entry is in the ledger) and "
-                                   "--from N (that the ledger of "
-                                   "N entries only grew since)"));
+        absl::InvalidArgumentError("want one of --sequence N (to prove that an entry is in the "
+                                   "ledger) and --from N (to prove that the ledger has only grown "
+                                   "since it had N entries)"));
   }
   const std::string budget = FullName(invocation, flags.budget);
   if (budget.empty()) return;
@@ -229,7 +230,7 @@ absl::Status Export(Connection& connection, const v1::LedgerHead& head, std::ost
         passed_head || (entry.sequence() == head.sequence() && entry.hash() == head.hash());
   }
   if (absl::Status status = FromGrpc(stream->Finish()); !status.ok()) return status;
-  if (!passed_head) return WrongServer("the export does not pass the head seen before");
+  if (!passed_head) return WrongServer("the export does not contain the head seen before");
   return file.Finish();
 }
 
@@ -240,7 +241,7 @@ void ExportToFile(Invocation& invocation, const std::string& text, const std::st
   if (head == nullptr) return;
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
-  // Under its name only when it is whole.
+  // The file gets its name only when it is complete.
   const std::string unfinished = path + ".unfinished";
   std::ofstream file(unfinished, std::ios::binary);
   absl::Status status = absl::InvalidArgumentError(path + ": cannot be written");
@@ -267,9 +268,8 @@ void LiftQuarantine(Invocation& invocation, const std::string& text, const std::
   if (lifted == nullptr) return;
   Table table({"root budget", "lost entries that clients brought", "quarantine"});
   table.AddRow({request.budget(), lifted->lost_head_count(),
-                lifted->waits_for_approval()
-                    ? "waits for another admin to say the same within a week"
-                    : "lifted"});
+                lifted->waits_for_approval() ? "waits for another admin to confirm it within a week"
+                                             : "lifted"});
   invocation.Print({.messages = {lifted.get()}, .table = table});
 }
 
@@ -280,7 +280,7 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   ledger->require_subcommand(1);
   ledger->fallthrough();
   ledger->footer(
-      "With the store itself and no server, `epsledgerd ledger` has verify, import and export, and "
+      "Without a server, on the store itself: `epsledgerd ledger` verify, import and export, and "
       "migrate between a data directory and PostgreSQL.");
   const auto add = [&](const char* verb, const char* help, std::string& budget) {
     CLI::App* command = ledger->add_subcommand(verb, help);
@@ -294,14 +294,15 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   head->footer("Example:\n  epsctl ledger head adult");
   head->callback([&invocation, name] { Head(invocation, *name); });
   CLI::App* verify = add(
-      "verify", "Have the server read every entry again; offline: epsledgerd ledger verify", *name);
+      "verify", "Let the server check every entry again; offline: epsledgerd ledger verify", *name);
   verify->footer("Example:\n  epsctl ledger verify adult");
   verify->callback([&invocation, name] { Verify(invocation, *name); });
 
   auto entries = std::make_shared<EntriesFlags>();
-  CLI::App* list = add("entries", "List what happened, checking every hash", entries->budget);
-  list->add_option("--after", entries->after, "a sequence number")->type_name("N");
-  list->add_option("--limit", entries->limit, "at most so many")
+  CLI::App* list = add("entries", "List the entries, and check every hash", entries->budget);
+  list->add_option("--after", entries->after, "only entries after this sequence number")
+      ->type_name("N");
+  list->add_option("--limit", entries->limit, "at most this many")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   list->footer("Example:\n  epsctl ledger entries adult --after 2 --limit 10");
@@ -309,18 +310,18 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
 
   auto prove = std::make_shared<ProveFlags>();
   CLI::App* proof = add("prove", "Fetch a Merkle proof and check it here", prove->budget);
-  proof->add_option("--sequence", prove->sequence, "that this entry is in the ledger")
+  proof->add_option("--sequence", prove->sequence, "prove that this entry is in the ledger")
       ->check(CLI::PositiveNumber);
-  proof->add_option("--from", prove->from, "that the ledger of so many entries only grew since")
+  proof->add_option("--from", prove->from, "prove that the ledger has only grown since this size")
       ->check(CLI::PositiveNumber);
-  proof->add_option("--size", prove->size, "of the tree; default: all entries there are")
+  proof->add_option("--size", prove->size, "the size of the tree; default: all entries")
       ->check(CLI::PositiveNumber);
   proof
       ->add_option("--root", prove->root,
-                   "a Merkle root that you know: of the tree, or with --from of the older one")
+                   "a Merkle root that you know: of the tree, or with --from of the older tree")
       ->type_name("HEX");
   proof->footer(
-      "Examples, ROOT being the Merkle root that `ledger head` said at entry 5:\n"
+      "Examples, where ROOT is the Merkle root that `ledger head` printed at entry 7:\n"
       "  epsctl ledger prove adult --sequence 2\n"
       "  epsctl ledger prove adult --from 7 --root \"$ROOT\"");
   proof->callback([&invocation, prove] { Prove(invocation, *prove); });
@@ -328,7 +329,8 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
   auto why = std::make_shared<std::string>();
   CLI::App* lift = add(
       "lift-quarantine",
-      "Let a ledger take charges again that has lost some, once they are charged by hand", *name);
+      "Let a ledger that lost charges take charges again, once the lost ones are charged by hand",
+      *name);
   lift->add_option("--reason", *why, "for the auditor")->required();
   lift->footer(
       "Example:\n  epsctl ledger lift-quarantine mended --reason \"3 January was charged by "
@@ -337,9 +339,9 @@ void AddLedgerCommands(CLI::App& app, Invocation& invocation) {
 
   auto export_budget = std::make_shared<std::string>();
   auto path = std::make_shared<std::string>();
-  CLI::App* exporting =
-      add("export", "Write every entry to a file that checks itself", *export_budget);
-  exporting->add_option("file", *path, "for epsledgerd ledger verify and import")->required();
+  CLI::App* exporting = add("export", "Write every entry to a self-checking file", *export_budget);
+  exporting->add_option("file", *path, "the file, for epsledgerd ledger verify and import")
+      ->required();
   exporting->footer("Example:\n  epsctl ledger export adult adult.ledger");
   exporting->callback(
       [&invocation, export_budget, path] { ExportToFile(invocation, *export_budget, *path); });

@@ -15,7 +15,7 @@ namespace {
 
 Table RuleTable() { return Table({"budget", "rule", "value", "means"}); }
 
-// A row for each rule of a budget's policy.
+// Adds a row for each rule of a budget's policy.
 void AddRules(const v1::Budget& budget, Table& table) {
   std::vector<std::string> samplers;
   for (const int sampler : budget.policy().allowed_samplers()) {
@@ -23,7 +23,7 @@ void AddRules(const v1::Budget& budget, Table& table) {
   }
   if (!samplers.empty()) {
     table.AddRow({budget.name(), "allowed samplers", absl::StrJoin(samplers, ", "),
-                  "sampled events only of attempts that declare one of these samplers"});
+                  "sampled events only from attempts that declare one of these samplers"});
   }
   if (budget.policy().provenance_required()) {
     table.AddRow({budget.name(), "provenance required", "yes",
@@ -37,7 +37,7 @@ void PrintRules(Invocation& invocation, Table rules, const std::string& none) {
       {.is_list = true, .table = std::move(rules), .summary = empty ? none : std::string()});
 }
 
-// The rules of a budget and of those above it: a charge must meet them all.
+// Prints the rules of a budget and of those above it: a charge must meet them all.
 void Get(Invocation& invocation, const std::string& text) {
   const absl::StatusOr<std::string> name = BudgetName(text);
   if (!name.ok()) return invocation.Fail(name.status(), CallKind::kRead);
@@ -52,10 +52,9 @@ void Get(Invocation& invocation, const std::string& text) {
     AddRules(*budget, table);
     request.set_name(budget->parent());
   }
-  PrintRules(invocation, std::move(table),
-             absl::StrCat("No policy on the way from ", *name,
-                          " up: every claim is charged as it "
-                          "stands."));
+  PrintRules(
+      invocation, std::move(table),
+      absl::StrCat("No policy at ", *name, " or above: every claim is charged as it is declared."));
 }
 
 void List(Invocation& invocation) {
@@ -70,12 +69,13 @@ void List(Invocation& invocation) {
 
 void AddPolicyCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* policy =
-      app.add_subcommand("policy", "What claims must meet in the sessions below a budget");
+      app.add_subcommand("policy", "What attempts must declare in the sessions below a budget");
   policy->require_subcommand(1);
   policy->fallthrough();
   policy->footer(
       "A policy is set when its budget is created, by `budget create --allow-sampler` and\n"
-      "`--require-provenance`, and never changes. What violates it is refused: POLICY_VIOLATION.");
+      "`--require-provenance`, and never changes. Charges that violate it are refused:\n"
+      "POLICY_VIOLATION.");
 
   auto name = std::make_shared<std::string>();
   CLI::App* get = policy->add_subcommand(

@@ -91,7 +91,7 @@ struct ProposeFlags {
   std::vector<std::string> guarded;
 };
 
-// Nullptr, with the failure told, if there is no such budget.
+// Returns nullptr, after it printed the failure, if no such budget exists.
 std::unique_ptr<v1::Budget> GetBudget(Invocation& invocation, const std::string& name) {
   v1::GetBudgetRequest request;
   request.set_name(name);
@@ -109,7 +109,8 @@ absl::Status SetCap(const ProposeFlags& flags, v1::Cap* message) {
   return SetReference(flags.reference, message);
 }
 
-// Proposes what `fill`, absl::Status(const std::string& budget, v1::Proposal&), adds.
+// Makes a proposal; `fill`, absl::Status(const std::string& budget, v1::Proposal&), adds its
+// content.
 template <class Fill>
 void Propose(Invocation& invocation, const ProposeFlags& flags, const std::string& verb,
              const Fill& fill) {
@@ -137,7 +138,7 @@ CLI::App* AddProposing(CLI::App& proposal, const char* verb, const char* what,
   command->fallthrough();
   command->add_option("budget", flags->budget, "BUDGET")->required();
   command->add_option("--reason", flags->reason, "for the auditor")->type_name("TEXT")->required();
-  command->add_option("--id", flags->id, "the proposal's name; the same twice is harmless")
+  command->add_option("--id", flags->id, "the proposal's name; repeating it is harmless")
       ->type_name("ID");
   return command;
 }
@@ -166,10 +167,10 @@ void AddProposals(CLI::App& proposal, Invocation& invocation) {
   CLI::App* supersede = AddProposing(
       proposal, "supersede",
       "Propose another cap: a successor that starts with everything spent so far", superseded);
-  supersede->add_option("successor", superseded->other, "its name")->required();
+  supersede->add_option("successor", superseded->other, "the name of the new budget")->required();
   superseded->cap.AddTo(*supersede);
-  superseded->reference.AddEventTo(
-      *supersede, "Reference of --units (if not said, that of the budget that is superseded)");
+  superseded->reference.AddEventTo(*supersede,
+                                   "Reference of --units (default: that of the superseded budget)");
   supersede->footer(
       "Example:\n"
       "  epsctl proposal supersede adult adult-2 --epsilon 6 --delta 1e-5 \\\n"
@@ -182,9 +183,9 @@ void AddProposals(CLI::App& proposal, Invocation& invocation) {
   });
 
   auto made = std::make_shared<ProposeFlags>();
-  CLI::App* create = AddProposing(proposal, "create",
-                                  "Propose a budget below another one, in its privacy unit", made);
-  create->add_option("child", made->other, "its name")->required();
+  CLI::App* create = AddProposing(
+      proposal, "create", "Propose a budget below another one, with its privacy unit", made);
+  create->add_option("child", made->other, "the name of the new budget")->required();
   made->cap.AddTo(*create);
   made->reference.AddEventTo(
       *create, "Reference (the step that most sessions repeat; the cap counts units of it)");
@@ -232,8 +233,8 @@ void SetPolicy(Invocation& invocation, const ProposeFlags& flags, bool propose) 
 void AddGuarding(CLI::App& command, const std::shared_ptr<ProposeFlags>& flags) {
   command
       .add_option("--change", flags->guarded,
-                  "what needs two people: supersede, close, thaw, lift-quarantine; none given: "
-                  "nothing")
+                  "a change that needs two people: supersede, close, thaw, lift-quarantine; "
+                  "default: none")
       ->type_name("CHANGE")
       ->delimiter(',')
       ->check(CLI::IsMember(GuardedChanges()));
@@ -295,8 +296,8 @@ void Approve(Invocation& invocation, const ResolveFlags& flags) {
   if (proposal == nullptr) return;
   if (flags.confirmation.is_given_before() && !flags.sequence.has_value()) {
     return invocation.FailOffline(absl::InvalidArgumentError(
-        "--sequence: got nothing, want with --yes that of the proposal that you have read "
-        "(`epsctl proposal list` shows it)"));
+        "--sequence: got nothing, want with --yes the sequence number of the proposal that you "
+        "have read (`epsctl proposal list` shows it)"));
   }
   if (!flags.confirmation.IsGiven(invocation,
                                   absl::StrCat(flags.name, " of ", proposal->proposed_by(),
@@ -327,8 +328,8 @@ void Reject(Invocation& invocation, const ResolveFlags& flags) {
 }  // namespace
 
 void AddProposalCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* proposal = app.add_subcommand(
-      "proposal", "Two people: changes that one person proposes and another one approves");
+  CLI::App* proposal =
+      app.add_subcommand("proposal", "Changes that one person proposes and another one approves");
   proposal->require_subcommand(1);
   proposal->fallthrough();
   AddProposals(*proposal, invocation);
@@ -342,10 +343,10 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation) {
   guard->callback([&invocation, policy] { SetPolicy(invocation, *policy, /*propose=*/true); });
 
   auto listed = std::make_shared<ListFlags>();
-  CLI::App* list = proposal->add_subcommand("list", "What waits for another person");
+  CLI::App* list = proposal->add_subcommand("list", "List what waits for another person");
   list->fallthrough();
-  list->add_option("budget", listed->budget, "BUDGET: only of it and those below it");
-  list->add_flag("--all", listed->all, "also what was approved, rejected or has expired");
+  list->add_option("budget", listed->budget, "BUDGET: only for it and the budgets below it");
+  list->add_flag("--all", listed->all, "also approved, rejected and expired proposals");
   list->footer("Examples:\n  epsctl proposal list\n  epsctl proposal list adult --all");
   list->callback([&invocation, listed] { List(invocation, *listed); });
 
@@ -359,9 +360,9 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation) {
       ->required();
   approve
       ->add_option("--sequence", approved->sequence,
-                   "of the proposal that you have read, as `proposal list` shows it: another one "
-                   "that bears its name by now is not approved. If not said, that of the one shown "
-                   "before the question")
+                   "the sequence number of the proposal that you have read, as `proposal list` "
+                   "shows it; a later proposal with the same name is not approved. Default: that "
+                   "of the proposal shown with the question")
       ->type_name("NUMBER");
   approved->confirmation.AddTo(*approve);
   approve->footer(
@@ -372,7 +373,7 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation) {
 
   auto rejected = std::make_shared<ResolveFlags>();
   CLI::App* reject =
-      proposal->add_subcommand("reject", "Refuse a change that was proposed, or take one back");
+      proposal->add_subcommand("reject", "Refuse a proposed change, or withdraw one");
   reject->fallthrough();
   reject->add_option("proposal", rejected->name, "budgets/BUDGET/proposals/PROPOSAL")->required();
   reject->add_option("--reason", rejected->reason, "for the auditor")
@@ -388,8 +389,8 @@ void AddGuardCommand(CLI::App& budget, Invocation& invocation) {
   auto flags = std::make_shared<ProposeFlags>();
   CLI::App* guard = budget.add_subcommand(
       "guard",
-      "Say which changes of a budget, and below it, need two people; fewer than before are "
-      "a change that needs two people itself");
+      "Set which changes of a budget and of those below it need two people; guarding fewer than "
+      "before needs two people itself");
   guard->fallthrough();
   guard->add_option("budget", flags->budget, "BUDGET")->required();
   AddGuarding(*guard, flags);

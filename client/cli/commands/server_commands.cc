@@ -45,7 +45,7 @@ void Info(Invocation& invocation) {
   invocation.Print({.messages = {info.get()}, .table = table});
 }
 
-// For scripts and probes: the exit code says it.
+// For scripts and probes: the exit code has the answer.
 void Health(Invocation& invocation) {
   const auto info = GetInfo(invocation);
   if (info == nullptr) return;
@@ -71,7 +71,7 @@ void WhoAmI(Invocation& invocation) {
 }  // namespace
 
 void AddServerCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* server = app.add_subcommand("server", "The server itself, and who it takes you for");
+  CLI::App* server = app.add_subcommand("server", "The server itself, and who you are for it");
   server->require_subcommand(1);
   server->fallthrough();
   const auto add = [&](const char* verb, const char* what, const char* footer,

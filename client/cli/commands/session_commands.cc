@@ -196,18 +196,18 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("JSON");
   create
       ->add_option("--plan-delta", flags->plan_delta,
-                   "the delta at which the plan enters budgets that count epsilons")
+                   "the delta at which the plan is charged to budgets that count epsilons")
       ->type_name("DELTA");
   create->add_option("--display-name", flags->display_name, "for people")->type_name("TEXT");
   create->add_option("--group", flags->group, "the hyper-parameter search that it belongs to")
       ->type_name("GROUP");
   AddLabelFlag(*create, flags->labels);
-  const char* claim = "Claim (what is published of the algorithm)";
-  CLI::Option* status = create->add_option("--claim", flags->claim, "proven if not said")
+  const char* claim = "Claim (what is published about the algorithm)";
+  CLI::Option* status = create->add_option("--claim", flags->claim, "default: proven")
                             ->check(CLI::IsMember(Claims()))
                             ->type_name("STATUS")
                             ->group(claim);
-  create->add_option("--claimed-epsilon", flags->claimed_epsilon, "never a guarantee")
+  create->add_option("--claimed-epsilon", flags->claimed_epsilon, "as published; never a guarantee")
       ->type_name("EPSILON")
       ->needs(status)
       ->group(claim);
@@ -215,15 +215,15 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("DELTA")
       ->needs(status)
       ->group(claim);
-  create->add_option("--claim-source", flags->claim_source, "where: \"Theorem 3.3\"")
+  create
+      ->add_option("--claim-source", flags->claim_source, "where it is published: \"Theorem 3.3\"")
       ->type_name("TEXT")
       ->needs(status)
       ->group(claim);
   create
-      ->add_option(
-          "--expects", flags->expects_json,
-          "the event that it will charge most, as the proto3 JSON of "
-          "epsledger.v1.MechanismEvent: caps that count units of nothing yet count them of it")
+      ->add_option("--expects", flags->expects_json,
+                   "the event that it will charge most, as the proto3 JSON of "
+                   "epsledger.v1.MechanismEvent: caps without a reference yet count units of it")
       ->type_name("JSON");
   create->footer(
       "Examples:\n"
@@ -238,7 +238,7 @@ void AddSessionCommands(CLI::App& app, Invocation& invocation) {
   get->add_option("session", shown->name, "BUDGET/SESSION")->required();
   get->add_option(
          "--delta", shown->delta,
-         "of the chart on a terminal, in (0, 1); if not said, that of the session's cap or "
+         "the delta of the chart on a terminal, in (0, 1); default: that of the session's cap or "
          "plan, or of the budget's cap")
       ->type_name("DELTA");
   shown->live.AddTo(*get);

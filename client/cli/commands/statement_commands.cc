@@ -27,7 +27,7 @@ struct StatementFlags {
   std::string html;
 };
 
-// "adult" is a budget, "adult/run-1" a session; full names are what they are.
+// "adult" is a budget, "adult/run-1" a session; full names stay as they are.
 absl::StatusOr<std::string> StatementName(const std::string& text) {
   const bool full = text.starts_with("budgets/");
   const bool session = text.find(full ? "/sessions/" : "/") != text.npos;
@@ -72,7 +72,7 @@ void GetStatement(Invocation& invocation, const StatementFlags& flags) {
   invocation.Print({.messages = {statement.get()}, .table = table});
 }
 
-// False, after it said why, if the file is no saved statement.
+// Returns false, after it printed why, if the file is not a saved statement.
 bool Load(Invocation& invocation, const std::string& path, v1::PrivacyStatement* statement) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream json;
@@ -89,7 +89,7 @@ std::string KeyOfDigits(const std::string& digits) {
   return is_hex ? absl::HexStringToBytes(digits) : "";
 }
 
-// The server's ledger begins with the entries that the statement was made of.
+// Checks that the server's ledger begins with the entries that the statement was made from.
 absl::Status CheckGrew(const v1::PrivacyStatement& earlier, const v1::PrivacyStatement& later,
                        const v1::ConsistencyProof& proof) {
   if (proof.old_size() == earlier.head().sequence() &&
@@ -99,12 +99,12 @@ absl::Status CheckGrew(const v1::PrivacyStatement& earlier, const v1::PrivacySta
     return absl::OkStatus();
   }
   return absl::DataLossError(
-      "the server's ledger does not begin with what the statement was made of: it is another one, "
-      "or was changed");
+      "the server's ledger does not begin with the entries that the statement was made from: it is "
+      "another ledger, or was changed");
 }
 
-// The one of the server's keys that the statement names; empty if it is none of them, or the only
-// one that the caller trusts is another.
+// Returns the key of the server that the statement names; empty if the server has no such key, or
+// if the caller trusts only another one.
 std::string KeyOf(const v1::PrivacyStatement& statement, const v1::ServerInfo& info,
                   const std::string& trusted) {
   const std::string& key = statement.public_key();
@@ -137,8 +137,8 @@ void Check(Invocation& invocation, const std::string& path, const std::string& k
   const std::string key = KeyOf(earlier, *info, KeyOfDigits(key_digits));
   if (key.empty()) {
     return fail(
-        absl::DataLossError("it was signed with a key that is none of this server's, or "
-                            "not the one of --public-key"));
+        absl::DataLossError("it was signed with a key that is not one of this server's, or "
+                            "is not the one of --public-key"));
   }
   if (absl::Status status = CheckStatement(earlier, key); !status.ok()) return fail(status);
   const absl::StatusOr<StatementSubject> subject = SubjectOf(earlier);
@@ -195,7 +195,7 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
   get->fallthrough();
   get->add_option("name", flags->name, "BUDGET or BUDGET/SESSION")->required();
   AddReadingDelta(*get, flags->delta);
-  get->add_option("--save", flags->save, "write the whole of it, for `statement verify`")
+  get->add_option("--save", flags->save, "write the whole statement, for `statement verify`")
       ->type_name("FILE");
   get->add_option("--html", flags->html, "write its printable form")->type_name("FILE");
   get->footer(
@@ -211,11 +211,11 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
       "Check a saved statement: who signed it, and that no part was changed. Needs no server");
   verify->fallthrough();
   verify->add_option("file", *path, "written by `statement get --save`")->required();
-  verify->add_option("--public-key", *key, "of the server, from somebody you trust")
+  verify->add_option("--public-key", *key, "the server's key, from somebody you trust")
       ->type_name("HEX")
       ->required();
   verify->footer(
-      "Example, PUBLIC_KEY being what `server info` says and its owner confirms:\n"
+      "Example, where PUBLIC_KEY is what `server info` prints and its owner confirms:\n"
       "  epsctl statement verify run-1.json --public-key \"$PUBLIC_KEY\"");
   verify->callback([&invocation, path, key] { Verify(invocation, *path, *key); });
 
@@ -223,13 +223,14 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
   auto trusted = std::make_shared<std::string>();
   CLI::App* check = statement->add_subcommand("check",
                                               "Ask the server whether a saved statement is the "
-                                              "newest: whether it would say the same now, of "
-                                              "a ledger that has only grown. Exits with 1 if not");
+                                              "newest: whether it would state the same now, and "
+                                              "its ledger has only grown. Exit code 1 if not");
   check->fallthrough();
   check->add_option("file", *saved, "written by `statement get --save`")->required();
   check
       ->add_option("--public-key", *trusted,
-                   "that must have signed it; otherwise any that the server says is its own")
+                   "the key that must have signed it; default: any key that the server says is "
+                   "its own")
       ->type_name("HEX");
   check->footer("Example:\n  epsctl statement check run-1.json");
   check->callback([&invocation, saved, trusted] { Check(invocation, *saved, *trusted); });

@@ -38,7 +38,8 @@ struct CreateTokenFlags {
   std::vector<std::string> methods;
 };
 
-// Every name of --within, each with every method. False: what was typed is no name.
+// Adds a grant for every name of --within, each with every method. Returns false if a name is
+// invalid.
 bool AddGrants(Invocation& invocation, const CreateTokenFlags& flags, v1::Token* token) {
   for (const std::string& text : flags.within) {
     const std::string below(absl::StripPrefix(text, "budgets/"));
@@ -101,7 +102,7 @@ void Revoke(Invocation& invocation, const RevokeFlags& flags) {
                                                             : absl::StrCat("tokens/", flags.token));
   if (!flags.confirmation.IsGiven(
           invocation,
-          absl::StrCat(request.name(), " will be revoked: who holds it can call no more"))) {
+          absl::StrCat(request.name(), " will be revoked: its holder can no longer call"))) {
     return;
   }
   const auto token =
@@ -120,7 +121,7 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
 
   auto flags = std::make_shared<CreateTokenFlags>();
   CLI::App* create = token->add_subcommand(
-      "create", "Make a token and print its secret, which is told this once only");
+      "create", "Make a token and print its secret, which is shown only once");
   create->fallthrough();
   const std::map<std::string, v1::Role::Kind> roles = {
       {"viewer", v1::Role::VIEWER}, {"trainer", v1::Role::TRAINER}, {"admin", v1::Role::ADMIN}};
@@ -142,15 +143,15 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
           ->type_name("BUDGET|BUDGET/SESSION");
   create
       ->add_option("--method", flags->methods,
-                   "limit it to this method, as ChargeService.Charge; may be repeated")
+                   "limit it to this method, such as ChargeService.Charge; may be repeated")
       ->type_name("METHOD")
       ->needs(within);
   create->footer(
       "Examples:\n"
       "  epsctl token create --role trainer --days 30 --description \"team vision\"\n"
       "  epsctl token create --role trainer --within adult\n\n"
-      "A token that may spend a share of a budget is one within a child of it, whose cap is the "
-      "share.");
+      "To let a token spend a share of a budget, make a child of the budget with the share as its "
+      "cap, and limit the token to the child.");
   create->callback([&invocation, flags] { CreateToken(invocation, *flags); });
 
   CLI::App* list = token->add_subcommand("list", "List the tokens, without their secrets");
@@ -159,12 +160,12 @@ void AddTokenCommands(CLI::App& app, Invocation& invocation) {
   list->callback([&invocation] { List(invocation); });
 
   auto revoked = std::make_shared<RevokeFlags>();
-  CLI::App* revoke = token->add_subcommand("revoke", "End a token, at once and for good");
+  CLI::App* revoke = token->add_subcommand("revoke", "End a token, immediately and for good");
   revoke->fallthrough();
   revoke->add_option("token", revoked->token, "TOKEN or tokens/TOKEN")->required();
   revoked->confirmation.AddTo(*revoke);
   revoke->footer(
-      "Example, TOKEN being a name of `token list`:\n  epsctl token revoke \"$TOKEN\" --yes");
+      "Example, where TOKEN is a name from `token list`:\n  epsctl token revoke \"$TOKEN\" --yes");
   revoke->callback([&invocation, revoked] { Revoke(invocation, *revoked); });
 }
 

@@ -21,7 +21,7 @@ struct WatchFlags {
   int64_t limit = 0;
 };
 
-// What happened, in a few words.
+// Describes what happened in a few words.
 std::string Describe(const v1::LedgerChange& change) {
   switch (change.change_case()) {
     case v1::LedgerChange::kBudget:
@@ -52,7 +52,7 @@ std::string Describe(const v1::LedgerChange& change) {
   return "";
 }
 
-// One line per change, whatever the format: a stream has no end to print a table at.
+// Prints one line per change in every format: a stream has no end at which to print a table.
 void PrintChange(Invocation& invocation, const v1::LedgerChange& change) {
   std::ostream& out = invocation.terminal().out;
   if (invocation.IsForPeople()) {
@@ -84,7 +84,7 @@ void Run(Invocation& invocation, const absl::StatusOr<std::string>& name, const 
 
 void AddWatchCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* watch = app.add_subcommand(
-      "watch", "Every change as it happens, a line each; goes on after a broken connection");
+      "watch", "Every change as it happens, a line each; continues after a broken connection");
   watch->require_subcommand(1);
   watch->fallthrough();
   const auto add = [&](const char* noun, const char* what, const char* type, const char* example,
@@ -95,20 +95,20 @@ void AddWatchCommands(CLI::App& app, Invocation& invocation) {
     command->add_option(noun, flags->name, type)->required();
     command
         ->add_option("--after", flags->after_sequence,
-                     "only what comes after this entry of the ledger; 0: from the first")
+                     "only changes after this ledger entry; 0: from the first")
         ->type_name("SEQUENCE");
-    command->add_option("--limit", flags->limit, "end after so many changes")
+    command->add_option("--limit", flags->limit, "end after this many changes")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command->footer(example);
     command->callback(
         [&invocation, flags, full_name] { Run(invocation, full_name(flags->name), *flags); });
   };
-  add("budget", "Of a budget, its descendants and their sessions", "BUDGET",
+  add("budget", "Changes of a budget, its descendants and their sessions", "BUDGET",
       "csv is not a format of watch: lines are JSON, or words on a terminal. Ctrl-C ends it.\n"
       "Example:\n  epsctl watch budget adult --after 2 --limit 1",
       [](const std::string& text) { return BudgetName(text); });
-  add("session", "Of one session", "BUDGET/SESSION",
+  add("session", "Changes of one session", "BUDGET/SESSION",
       "csv is not a format of watch: lines are JSON, or words on a terminal. Ctrl-C ends it.\n"
       "Example:\n  epsctl watch session adult/run-1",
       [](const std::string& text) { return SessionName(text); });

@@ -10,12 +10,12 @@
 namespace epsledger::cli {
 namespace {
 
-// As one word of bash and zsh.
+// Quotes the text as one word of bash and zsh.
 std::string Quoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-// As one word of fish, which knows \' and \\ between quotes.
+// Quotes the text as one word of fish, which knows \' and \\ between quotes.
 std::string FishQuoted(const std::string& text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"'", "\\'"}}), "'");
 }
@@ -32,12 +32,12 @@ std::string PathOf(const CompletionCommand& command, const std::string& verb) {
   return command.path.empty() ? verb : absl::StrCat(command.path, " ", verb);
 }
 
-// "@file" stands for the names of files.
+// "@file" stands for file names.
 std::string Words(const CompletionValues& values) {
   return values.is_file ? "@file" : absl::StrJoin(values.choices, " ");
 }
 
-// The options of a command: those of every command, and its own that are not among them.
+// Returns the options of a command: those of every command, and its own that are not among them.
 std::vector<CompletionOption> OptionsOf(const std::vector<CompletionCommand>& tree,
                                         const CompletionCommand& command) {
   std::vector<CompletionOption> options = command.options;

@@ -9,7 +9,7 @@
 namespace epsledger::cli {
 namespace {
 
-// CLI11 tells the choices of an option in its type: "FORMAT:{table,json}".
+// CLI11 lists the choices of an option in its type: "FORMAT:{table,json}".
 CompletionValues ValuesOf(const CLI::Option& option) {
   CompletionValues values;
   const std::string type = option.get_type_name();
@@ -19,13 +19,13 @@ CompletionValues ValuesOf(const CLI::Option& option) {
   if (open == type.npos || close == type.npos) return values;
   for (const absl::string_view choice :
        absl::StrSplit(type.substr(open + 1, close - open - 1), ',')) {
-    // A map of choices says what they stand for: "viewer->1".
+    // A map of choices has "viewer->1" for each choice and its value.
     values.choices.emplace_back(choice.substr(0, choice.find("->")));
   }
   return values;
 }
 
-// The first line, so that it stands beside the name.
+// Returns the text on one line, so that it fits beside the name.
 std::string Help(const std::string& text) {
   return std::string(absl::StripAsciiWhitespace(absl::StrReplaceAll(text, {{"\n", " "}})));
 }
@@ -35,7 +35,7 @@ CompletionOption ToOption(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) found.names.push_back("--" + name);
   for (const std::string& name : option.get_snames()) found.names.push_back("-" + name);
   found.help = Help(option.get_description());
-  // One whose value may be left out is followed by anything.
+  // An option whose value is optional may be followed by anything.
   found.takes_value = option.get_items_expected_min() > 0;
   found.values = ValuesOf(option);
   return found;

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_CLIENT_CLI_COMPLETION_COMPLETION_TREE_H_
 #define EPSLEDGER_CLIENT_CLI_COMPLETION_COMPLETION_TREE_H_
 
-// What can be typed: the command tree as shells complete it, and the scripts that do so.
+// The command tree as shells complete it, and the scripts that do so.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace epsledger::cli {
 
-// What may stand for a value.
+// The possible values of an option or argument.
 struct CompletionValues {
   std::vector<std::string> choices;  // empty: anything
   bool is_file = false;
@@ -26,13 +26,13 @@ struct CompletionOption {
 struct CompletionCommand {
   std::string path;  // "budget create"; empty: the program itself
   std::string help;
-  std::vector<std::string> verbs;  // that may come next
+  std::vector<std::string> verbs;  // the subcommands
   std::vector<CompletionOption> options;
-  CompletionValues words;  // that stand without an option
+  CompletionValues words;  // the arguments without an option
 };
 
-// All commands below `app`, itself first, parents before children. Its own options, which every
-// command takes, are those of the first.
+// Returns all commands below `app`, `app` itself first, parents before children. The options of
+// `app`, which every command takes, are listed only for `app`.
 std::vector<CompletionCommand> CompletionTree(const CLI::App& app);
 
 std::string BashCompletion(const std::vector<CompletionCommand>& tree);

@@ -22,11 +22,11 @@ void AttemptFlags::AddTo(CLI::App& command) {
       ->type_name("X")
       ->needs(open)
       ->group(group);
-  command.add_option("--library", library, "what draws the noise")
+  command.add_option("--library", library, "the library that draws the noise")
       ->type_name("NAME")
       ->needs(open)
       ->group(group);
-  command.add_option("--library-version", library_version, "and its version")
+  command.add_option("--library-version", library_version, "the version of that library")
       ->type_name("VERSION")
       ->needs(open)
       ->group(group);

@@ -11,7 +11,7 @@
 
 namespace epsledger::cli {
 
-// Under which attempt something is charged, on the command line, and what a new one says of itself.
+// The flags that name the attempt to charge under, and what a new attempt declares about itself.
 struct AttemptFlags {
   std::optional<int64_t> attempt;
   bool open_attempt = false;
@@ -23,12 +23,12 @@ struct AttemptFlags {
   // Adds --attempt, --open-attempt, --sampler, --clip-norm, --library and --library-version.
   void AddTo(CLI::App& command);
 
-  // The name of the attempt of `session`, a full name; opens one if told so. Fails and returns
-  // nothing unless exactly one of --attempt and --open-attempt is given.
+  // Returns the name of the attempt of `session`, a full name; opens one if --open-attempt is
+  // given. Fails and returns nothing unless exactly one of --attempt and --open-attempt is given.
   std::optional<std::string> AttemptName(Invocation& invocation, const std::string& session) const;
 };
 
-// "epsctl-" and 16 hexadecimal digits: another key each time.
+// Returns "epsctl-" and 16 hexadecimal digits: another key each time.
 std::string MakeKey();
 
 }  // namespace epsledger::cli

@@ -29,7 +29,7 @@ absl::StatusOr<std::optional<double>> DeltaOfNamed(Connection& connection,
   return DeltaOfSession(connection, *session);
 }
 
-// The epsilon that a cap promises at the delta that it names.
+// Returns the epsilon that a cap promises at the delta that it names.
 std::optional<double> EpsilonOf(const v1::Cap& cap) {
   if (cap.has_approximate_dp()) return cap.approximate_dp().epsilon();
   if (cap.units().guarantee_size() == 0) return std::nullopt;
@@ -52,7 +52,7 @@ absl::StatusOr<std::optional<double>> DeltaOfSession(Connection& connection,
 }
 
 void AddReadingDelta(CLI::App& command, std::optional<double>& delta) {
-  command.add_option("--delta", delta, "in (0, 1); if not said, the one that the cap names")
+  command.add_option("--delta", delta, "in (0, 1); default: the delta that the cap names")
       ->type_name("DELTA");
 }
 
@@ -62,8 +62,8 @@ absl::StatusOr<double> SaidOrCapDelta(Connection& connection, std::optional<doub
   const absl::StatusOr<std::optional<double>> own = DeltaOfNamed(connection, name);
   if (!own.ok()) return own.status();
   if (own->has_value()) return **own;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "delta: unset, want --delta in (0, 1): the cap of ", name, " names none to read epsilon at"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("delta: unset, want --delta in (0, 1): the cap of ", name, " names no delta"));
 }
 
 std::string SpentSoFar(Invocation& invocation, const v1::Budget& budget) {
@@ -85,11 +85,11 @@ std::string SpentSoFar(Invocation& invocation, const v1::Budget& budget) {
   if (best.accountant() != v1::Accountant::BEST || !best.guarantee().has_upper()) return "";
   return absl::StrCat(
       RoundedNumber(100 * budget.spent_fraction(), Rounding::kUp, 3), " % of the cap of ",
-      budget.name(), " is spent; what was charged is epsilon ",
+      budget.name(), " is spent; its charges amount to epsilon ",
       RoundedNumber(best.guarantee().upper(), Rounding::kUp, 4), " of ",
       RoundedNumber(*cap, Rounding::kUp, 4), " at delta ", ExactNumber(*delta),
-      ".\nEpsilon grows about as the square root of the steps; the share grows with each, and "
-      "decides what fits.");
+      ".\nEpsilon grows about as the square root of the steps; the share grows with every step, "
+      "and decides what fits.");
 }
 
 std::string SpentSoFar(Invocation& invocation, const std::string& budget) {

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_CLIENT_CLI_FLAGS_CAP_DELTA_H_
 #define EPSLEDGER_CLIENT_CLI_FLAGS_CAP_DELTA_H_
 
-// The delta at which epsilon is read where nobody says another: the one that the cap names.
+// The default of the delta at which epsilon is read: the delta that the cap names.
 
 #include <optional>
 #include <string>
@@ -15,27 +15,27 @@
 
 namespace epsledger::cli {
 
-// nullopt for a cap that names none.
+// Returns nullopt for a cap that names no delta.
 std::optional<double> DeltaOf(const v1::Cap& cap);
 
-// That of the session's own cap, else of its plan, else of its budget's cap. nullopt where none of
-// them names one. Asks the server for the budget.
+// Returns the delta of the session's own cap, else of its plan, else of its budget's cap; nullopt
+// if none of them names one. Asks the server for the budget.
 absl::StatusOr<std::optional<double>> DeltaOfSession(Connection& connection,
                                                      const v1::Session& session);
 
-// Adds --delta, to be asked for where it is not said.
+// Adds --delta, which is optional.
 void AddReadingDelta(CLI::App& command, std::optional<double>& delta);
 
-// `said`, or that of the budget or session with this full name. INVALID_ARGUMENT where neither
-// names one; otherwise what the server answers.
+// Returns `said`, or else the delta of the budget or session with this full name. INVALID_ARGUMENT
+// if neither exists; otherwise the error of the server.
 absl::StatusOr<double> SaidOrCapDelta(Connection& connection, std::optional<double> said,
                                       const std::string& name);
 
-// How much of a budget is gone, said both ways: the share of what its cap counts, and the epsilon
-// of what was charged, by the best accountant. Empty where the cap names no delta, and where the
-// server does not answer: it is not what was asked.
+// Returns how much of a budget is spent, in two ways: the share of what its cap counts, and the
+// epsilon of all charges by the best accountant. Empty if the cap names no delta, and if the server
+// does not answer: this text is not what the user asked for.
 std::string SpentSoFar(Invocation& invocation, const v1::Budget& budget);
-// The same of the budget with this full name.
+// The same for the budget with this full name.
 std::string SpentSoFar(Invocation& invocation, const std::string& budget);
 
 }  // namespace epsledger::cli

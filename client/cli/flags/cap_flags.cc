@@ -59,7 +59,7 @@ void CapFlags::AddTo(CLI::App& command) {
   };
   number("--epsilon", epsilon, "(epsilon, delta)-DP, with --delta", "EPSILON");
   number("--delta", delta, "in (0, 1), with --epsilon or --units", "DELTA");
-  command.add_option("--filter", filter, "how (epsilon, delta) is kept; portfolio if not said")
+  command.add_option("--filter", filter, "how (epsilon, delta) is enforced; default: portfolio")
       ->type_name("FILTER")
       ->check(CLI::IsMember(Filters()))
       ->group(group);
@@ -71,20 +71,20 @@ void CapFlags::AddTo(CLI::App& command) {
   number("--renyi-divergence", renyi_divergence, "with --renyi-order", "DIVERGENCE");
   command
       .add_option("--curve-point", curve_points,
-                  "a trade-off curve, one DECLARED plan: (epsilon, delta)-DP at every point; may "
-                  "come several times, epsilons rising")
+                  "a point of a trade-off curve, for one DECLARED plan: (epsilon, delta)-DP at "
+                  "every point; may be repeated, epsilons rising")
       ->type_name("EPSILON:DELTA")
       ->expected(1)
       ->take_all()
       ->group(group);
   command
       .add_option("--units", units,
-                  "so many units of the reference, with --delta: a whole curve is promised")
+                  "this many units of the reference, with --delta: promises a whole curve")
       ->type_name("COUNT")
       ->group(group);
   command
       .add_flag("--no-guarantee", no_guarantee,
-                "promise nothing: for runs as published, whose guarantee is not proven")
+                "promise nothing: for runs as published whose guarantee is not proven")
       ->group(group);
 }
 
@@ -201,9 +201,8 @@ absl::Status SetReference(const EventFlags& flags, v1::Cap* cap) {
     *cap->mutable_approximate_dp()->mutable_reference() = reference->event();
   } else {
     return absl::InvalidArgumentError(
-        "event: got one beside another currency, want it with --epsilon and --delta or with "
-        "--units: "
-        "they count units of it");
+        "event: got one with another currency, want it with --epsilon and --delta or with "
+        "--units: these count units of it");
   }
   return absl::OkStatus();
 }

@@ -34,8 +34,8 @@ struct CapFlags {
   // --renyi-divergence, --curve-point, --units and --no-guarantee.
   void AddTo(CLI::App& command);
 
-  // Returns monostate if no cap flag is given; INVALID_ARGUMENT if flags of more than one currency
-  // are, or one of a pair alone.
+  // Returns monostate if no cap flag is given. INVALID_ARGUMENT if flags of more than one currency
+  // are given, or only one of a pair.
   absl::StatusOr<Cap> ToCap() const;
 };
 
@@ -45,11 +45,11 @@ CLI::Option* AddRelationFlag(CLI::App& command, NeighboringRelation& relation);
 // "epsilon 1 at delta 1e-05, filter PORTFOLIO", "rho 0.02", ...
 std::string DescribeCap(const v1::Cap& cap);
 
-// Has the cap count units of the event of the flags, if they give one. INVALID_ARGUMENT for a
-// currency that counts none.
+// Makes the cap count units of the event of the flags, if they give one. INVALID_ARGUMENT for a
+// currency that counts no units.
 absl::Status SetReference(const EventFlags& flags, v1::Cap* cap);
 
-// The event that a cap counts units of; nullptr where it counts none, or none yet.
+// Returns the event whose units the cap counts; nullptr if it counts none, or none yet.
 const v1::MechanismEvent* ReferenceOf(const v1::Cap& cap);
 
 }  // namespace epsledger::cli

@@ -9,7 +9,7 @@
 namespace epsledger::cli {
 namespace {
 
-// "PLD: <theorem>" if it is the same at every point.
+// Returns "PLD, UPPER_BOUND: <theorem>" if the theorem is the same at every point, else "".
 template <class Points, class GuaranteeOf>
 std::string Summary(const Points& points, const GuaranteeOf& guarantee_of) {
   const v1::Guarantee& first = guarantee_of(points[0]);
@@ -20,7 +20,7 @@ std::string Summary(const Points& points, const GuaranteeOf& guarantee_of) {
                       v1::Guarantee::Kind_Name(first.kind()), ": ", first.theorem());
 }
 
-// A point where the curve was asked, as it was asked.
+// Returns a point of the curve as the user asked for it.
 Cell Exactly(double x) { return Cell(ExactNumber(x)); }
 
 Cell Bound(bool known, double value, Rounding rounding) {
@@ -40,7 +40,7 @@ Table ProfileTable(const v1::GetPrivacyProfileResponse& profile) {
   return table;
 }
 
-// What privacy promises; of an approximation whichever end it has.
+// Returns the end that privacy promises; for an approximation, the end that it has.
 Cell TruePositiveRate(const v1::TradeOffPoint& point) {
   if (point.has_true_positive_rate_upper()) {
     return Cell(point.true_positive_rate_upper(), Rounding::kUp);
@@ -80,14 +80,14 @@ void PrintPoints(Invocation& invocation, const Response& response, Table table,
 }  // namespace
 
 void PointFlags::AddTo(CLI::App& command, const char* group) {
-  command.add_option("--at", at, "these, separated by commas")
+  command.add_option("--at", at, "these points, separated by commas")
       ->type_name("X,X,...")
       ->delimiter(',')
       ->group(group);
-  command.add_option("--from", from, "the first; default: 0, with --logarithmic 1e-6")
+  command.add_option("--from", from, "the first point; default: 0, with --logarithmic 1e-6")
       ->type_name("X")
       ->group(group);
-  command.add_option("--to", to, "the last; default: 1 of type I errors, 10 of epsilons")
+  command.add_option("--to", to, "the last point; default: 1 for type I errors, 10 for epsilons")
       ->type_name("X")
       ->group(group);
   command.add_option("--points", points, "how many; default: 21")->type_name("N")->group(group);

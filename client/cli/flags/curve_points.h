@@ -13,7 +13,7 @@
 
 namespace epsledger::cli {
 
-// Where a curve is asked, on the command line.
+// The points at which a curve is computed, on the command line.
 struct PointFlags {
   std::vector<double> at;
   std::optional<double> from;
@@ -24,7 +24,7 @@ struct PointFlags {
   // Adds --at, --from, --to, --points and --logarithmic.
   void AddTo(CLI::App& command, const char* group);
 
-  // Sets the list of a request, or its range. Without either: from 0 to `usual_last`.
+  // Sets the list of a request, or its range; without either, the range from 0 to `usual_last`.
   // INVALID_ARGUMENT for both.
   template <class MutableRange>
   absl::Status Fill(double usual_last, google::protobuf::RepeatedField<double>* list,

@@ -15,7 +15,7 @@ namespace epsledger::cli {
 void EventFlags::AddTo(CLI::App& command) {
   const char* group = "Event (exactly one of --gaussian, --laplace, --pure-dp, --event)";
   AddEventTo(command, group);
-  command.add_option("--count", count, "how often, in sequence")
+  command.add_option("--count", count, "how many uses, in sequence")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);

@@ -35,13 +35,14 @@ struct EventFlags {
   absl::StatusOr<v1::CountedEvent> ToMessage() const;
 };
 
-// The event that `json`, the value of `flag` ("--event"), says. INVALID_ARGUMENT names the flag if
-// it is no JSON, has a key twice (Mechanism::FromJson takes the last value) or is no event.
+// Returns the event in `json`, the value of `flag` ("--event"). INVALID_ARGUMENT names the flag if
+// the text is not JSON, has a key twice (Mechanism::FromJson takes the last value) or is not an
+// event.
 absl::StatusOr<Mechanism> ReadEvent(absl::string_view flag, absl::string_view json);
 
 // "gaussian 1.1", "poissonSampled 0.01 of gaussian 1.1", or the JSON of other events.
 std::string DescribeEvent(const v1::MechanismEvent& event);
-// That of a charge, or what the ledger keeps of one that it refused.
+// Describes the event of a charge, or what the ledger keeps of the event that it refused.
 std::string DescribeEvent(const v1::Charge& charge);
 
 }  // namespace epsledger::cli

@@ -18,12 +18,12 @@
 namespace epsledger::cli {
 namespace {
 
-// ADD_OR_REMOVE_ONE is add-or-remove-one on the command line.
+// Returns the name on the command line: ADD_OR_REMOVE_ONE is add-or-remove-one.
 std::string FlagName(const std::string& enum_name) {
   return absl::AsciiStrToLower(absl::StrReplaceAll(enum_name, {{"_", "-"}}));
 }
 
-// An option that takes the name of a value of `Kind`, or nothing.
+// Adds an option that takes the name of a value of `Kind`; `value` stays if it is not given.
 template <class Kind>
 CLI::Option* AddEnumFlag(CLI::App& command, const std::string& name, Kind& value,
                          const google::protobuf::EnumDescriptor* descriptor,
@@ -40,7 +40,8 @@ CLI::Option* AddEnumFlag(CLI::App& command, const std::string& name, Kind& value
       ->check(CLI::IsMember(values));
 }
 
-// "not JSON at column 27: ..." of a text that stood behind `prefix`: the column in the text itself.
+// Corrects "not JSON at column 27: ..." for a text that was parsed after `prefix`: returns the
+// column in the text itself.
 std::string WithoutPrefix(const std::string& message, size_t prefix) {
   const std::string before = "at column ";
   const size_t start = message.find(before);
@@ -55,9 +56,10 @@ std::string WithoutPrefix(const std::string& message, size_t prefix) {
                       message.substr(end));
 }
 
-// Every event of a JSON array.
+// Returns every event of a JSON array.
 absl::StatusOr<std::vector<v1::CountedEvent>> ParseArray(const std::string& text) {
-  // Read as the field of that name: then every message names the event as requests do.
+  // The array is read as the field of that name, so that messages name the event as those of
+  // requests do.
   const std::string prefix = "{\"events\":";
   const std::string object = absl::StrCat(prefix, text, "}");
   absl::Status status = json_syntax::CheckObject(object, nullptr);
@@ -100,7 +102,7 @@ void HistoryFlags::AddTo(CLI::App& command) {
               "(default) or the replace-one sensitivity itself")
       ->type_name("WHAT")
       ->group(group);
-  command.add_option("--group-size", group_size, "for groups of so many privacy units")
+  command.add_option("--group-size", group_size, "for groups of this many privacy units")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -159,7 +161,7 @@ std::string HistoryFlags::DescribeNeighbors() const {
 
 CLI::Option* AddAccountantFlag(CLI::App& command, v1::Accountant::Kind& accountant) {
   return AddEnumFlag(command, "--accountant", accountant, v1::Accountant::Kind_descriptor(),
-                     "who answers; default: best, the tightest proved bound")
+                     "the accountant that answers; default: best, the tightest proved bound")
       ->type_name("NAME");
 }
 

@@ -32,8 +32,8 @@ struct HistoryFlags {
   // --group-size and --relative-width.
   void AddTo(CLI::App& command);
 
-  // Sets the fields of that name in any request of AccountingService. INVALID_ARGUMENT if there is
-  // no event, or what is there cannot be read; whether it makes sense is for proto/convert to say.
+  // Sets the fields of these names in any request of AccountingService. INVALID_ARGUMENT if no
+  // event is given, or if one cannot be read; proto/convert decides whether it makes sense.
   template <class Request>
   absl::Status Fill(std::istream& in, Request* request) const {
     absl::StatusOr<std::vector<v1::CountedEvent>> events = Events(in);
@@ -51,15 +51,16 @@ struct HistoryFlags {
   std::string DescribeNeighbors() const;
 
  private:
-  // The event of the flags, then those of the file.
+  // Returns the event of the flags, then those of the file.
   absl::StatusOr<std::vector<v1::CountedEvent>> Events(std::istream& in) const;
 };
 
-// Adds --accountant, in lower case and with hyphens; `accountant` keeps its value if it is not
-// given.
+// Adds --accountant, in lower case and with hyphens. `accountant` keeps its value if the flag is
+// not given.
 CLI::Option* AddAccountantFlag(CLI::App& command, v1::Accountant::Kind& accountant);
 
-// Reads a JSON array of CountedEvent, or one a line. INVALID_ARGUMENT says where.
+// Reads a JSON array of CountedEvent, or one object a line. INVALID_ARGUMENT says where the error
+// is.
 absl::StatusOr<std::vector<v1::CountedEvent>> ParseEvents(const std::string& text);
 
 }  // namespace epsledger::cli

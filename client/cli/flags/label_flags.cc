@@ -7,7 +7,7 @@
 namespace epsledger::cli {
 
 CLI::Option* AddLabelFlag(CLI::App& command, std::vector<std::string>& labels) {
-  return command.add_option("--label", labels, "for people and programs; may come several times")
+  return command.add_option("--label", labels, "for people and programs; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all();
@@ -33,7 +33,7 @@ absl::Status AddLabels(const std::vector<std::string>& labels,
 CLI::Option* AddThresholdFlag(CLI::App& command, std::vector<double>& thresholds) {
   return command
       .add_option("--alert-at", thresholds,
-                  "shares of the cap at which somebody wants to know, rising, in (0, 1]")
+                  "shares of the cap at which to alert somebody, rising, in (0, 1]")
       ->type_name("X,X,...")
       ->delimiter(',');
 }

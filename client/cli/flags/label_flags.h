@@ -13,9 +13,9 @@
 
 namespace epsledger::cli {
 
-// Adds --label KEY=VALUE, which may come several times.
+// Adds --label KEY=VALUE, which may be repeated.
 CLI::Option* AddLabelFlag(CLI::App& command, std::vector<std::string>& labels);
-// INVALID_ARGUMENT for a label without "=", and for a key twice.
+// Returns INVALID_ARGUMENT for a label without "=", and for a key that is given twice.
 absl::Status AddLabels(const std::vector<std::string>& labels,
                        google::protobuf::Map<std::string, std::string>* message);
 

@@ -12,7 +12,7 @@
 namespace epsledger::cli {
 namespace {
 
-// `short_form` is for the message.
+// `short_form` is used in the error message.
 absl::StatusOr<std::string> FullName(const std::string& text,
                                      const std::vector<std::string>& collections,
                                      const std::string& short_form) {

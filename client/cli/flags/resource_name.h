@@ -7,9 +7,9 @@
 
 namespace epsledger::cli {
 
-// Names as people type them. Each function takes the full name or the short form, and returns the
-// full one, or INVALID_ARGUMENT that shows both forms. Segments are checked for being there only;
-// the server knows what they may hold.
+// Names as people type them. Each function takes the full name or the short form. It returns the
+// full name, or INVALID_ARGUMENT that shows both forms. Only the number of segments is checked, and
+// that none is empty; the server knows what they may hold.
 
 // "adult" -> "budgets/adult"
 absl::StatusOr<std::string> BudgetName(const std::string& text);
@@ -21,9 +21,9 @@ absl::StatusOr<std::string> ChargeName(const std::string& text);
 // "adult/run-1/1/lease-7" -> "budgets/adult/sessions/run-1/attempts/1/leases/lease-7"
 absl::StatusOr<std::string> LeaseName(const std::string& text);
 
-// The last segment of a full name.
+// Returns the last segment of a full name.
 std::string LastSegment(const std::string& name);
-// The name without its last two segments: the budget of a session's full name.
+// Returns the name without its last two segments: the budget of a session's full name.
 std::string ParentOf(const std::string& name);
 
 }  // namespace epsledger::cli

@@ -13,7 +13,7 @@
 namespace epsledger::cli {
 namespace {
 
-// "poissonSampled", "POISSON_SAMPLED" and "Poisson sampled" as "poisson-sampled".
+// Returns "poisson-sampled" for "poissonSampled", "POISSON_SAMPLED" and "Poisson sampled".
 std::string Normalized(std::string_view word) {
   std::string name;
   bool after_lower = false;
@@ -34,7 +34,8 @@ std::string Normalized(std::string_view word) {
   return is_code ? std::string(code) : name;
 }
 
-// The fewest insertions, deletions and replacements that turn one into the other (Levenshtein).
+// Returns the fewest insertions, deletions and replacements that turn one into the other
+// (Levenshtein).
 size_t EditDistance(std::string_view one, std::string_view other) {
   std::vector<size_t> row(other.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

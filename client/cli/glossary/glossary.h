@@ -7,8 +7,8 @@
 
 namespace epsledger::cli {
 
-// What `epsctl explain` knows: one entry for each thing that the API, the messages and the exit
-// codes speak of.
+// What `epsctl explain` knows: one entry for each word that the API, the messages and the exit
+// codes use.
 struct GlossaryEntry {
   enum class Kind { kRefusal, kAccountant, kEvent, kTerm, kExitCode };
   Kind kind;
@@ -24,11 +24,11 @@ const std::vector<GlossaryEntry>& Glossary();
 // "refusal", "accountant", "event", "term" or "exit code".
 std::string_view KindName(GlossaryEntry::Kind kind);
 
-// The entries of a name as people write it: case, "_", spaces and camelCase do not matter, and an
-// exit code may be "3", "exit 3" or "exit-code-3". Empty if there is none.
+// Returns the entries of a name as people write it: case, "_", spaces and camelCase do not matter,
+// and an exit code may be "3", "exit 3" or "exit-code-3". Empty if the name is unknown.
 std::vector<const GlossaryEntry*> Explain(std::string_view word);
 
-// The names that `word` may have been meant to be, the nearest first, each once; at most five.
+// Returns the names that `word` may stand for, the nearest first, each once; at most five.
 std::vector<std::string> NearMatches(std::string_view word);
 
 }  // namespace epsledger::cli

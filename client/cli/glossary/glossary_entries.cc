@@ -17,14 +17,14 @@ const std::vector<GlossaryEntry>& Glossary() {
        "Wait until it is thawed (`budget thaw`), then charge with a new charge id: a refusal "
        "stays with its key.",
        ""},
-      {kRefusal, "closed", "A budget on the way up, or the session, was ended for good.",
+      {kRefusal, "closed", "A budget on the way up, or the session, was closed for good.",
        "Use another session or budget.", ""},
       {kRefusal, "not-in-plan",
        "The session is DECLARED, and the event, or that many of it, is not in the plan that was "
        "charged when it was created.",
        "Charge what the plan holds (`session get` shows the tickets left), or open another "
        "session with another plan.",
-       "a plan is composed once, as if it were not adaptive: anything else would void that"},
+       "a plan is composed once, without adaptivity: any other event would void that"},
       {kRefusal, "attempt-fenced",
        "A newer attempt of the session was opened: this process is no longer the one that trains.",
        "Charge under the newest attempt (`session get` shows its number), or stop.", ""},
@@ -35,23 +35,22 @@ const std::vector<GlossaryEntry>& Glossary() {
       {kRefusal, "batch-refused", "Another item of an ALL_OR_NOTHING batch was refused.",
        "Look at the other items, or send the batch with `--mode per-item`.", ""},
       {kRefusal, "policy-violation",
-       "A policy on the way up does not allow what the attempt says of itself: its sampler, or "
-       "that it declares none.",
+       "A policy on the way up does not allow what the attempt declares, such as its sampler, or "
+       "the attempt declares nothing.",
        "Open an attempt that declares what `policy get` wants: --sampler, --clip-norm, --library "
        "and --library-version.",
        ""},
       {kRefusal, "budget-superseded", "A budget on the way up was replaced by another one.",
        "Open a session under the successor, which `budget get` names.", ""},
 
-      // Who composes events.
+      // Accountants.
       {kAccountant, "basic", "Adds up epsilons and deltas. Always true, seldom tight.", "",
        "Dwork, Roth 2014, Thm 3.16"},
       {kAccountant, "advanced",
        "Epsilon grows like the square root of the number of steps, at the price of a delta.", "",
        "Dwork, Rothblum, Vadhan 2010, Thm III.3"},
-      {kAccountant, "optimal",
-       "The best that can be said of events of which only (epsilon, delta) is known.", "",
-       "Kairouz, Oh, Viswanath 2015, Thm 3.3; Murtagh, Vadhan 2016, Thm 1.5"},
+      {kAccountant, "optimal", "The best bound for events of which only (epsilon, delta) is known.",
+       "", "Kairouz, Oh, Viswanath 2015, Thm 3.3; Murtagh, Vadhan 2016, Thm 1.5"},
       {kAccountant, "renyi",
        "Adds up Renyi divergences at every order and converts at the best one.", "",
        "Mironov 2017, Prop 1; Canonne, Kamath, Steinke 2020, Prop 12"},
@@ -63,10 +62,11 @@ const std::vector<GlossaryEntry>& Glossary() {
        "inequality.",
        "", "Abadi et al. 2016, Thm 2; Hoelder's inequality"},
       {kAccountant, "moments-as-published",
-       "The same with the combination as printed, which is not proved: its number is no bound.",
+       "MOMENTS_HOLDER with the combination as printed, which is not proved: its number is no "
+       "bound.",
        "Use MOMENTS_HOLDER for a bound.", "Zhou, Qian 2022"},
-      {kAccountant, "zcdp", "Adds up rho of zero-concentrated DP. Nothing is gained by sampling.",
-       "", "Bun, Steinke 2016, Lemma 1.7; Canonne, Kamath, Steinke 2020, Prop 12"},
+      {kAccountant, "zcdp", "Adds up rho of zero-concentrated DP. Sampling gains nothing.", "",
+       "Bun, Steinke 2016, Lemma 1.7; Canonne, Kamath, Steinke 2020, Prop 12"},
       {kAccountant, "gaussian",
        "Adds up mu squared: exact, from both sides, for Gaussian events without sampling.", "",
        "Dong, Roth, Su 2019, Cor 3.3; Balle, Wang 2018, Thm 8"},
@@ -77,14 +77,14 @@ const std::vector<GlossaryEntry>& Glossary() {
       {kAccountant, "pld",
        "Composes privacy loss distributions numerically, with its error inside the bounds.", "",
        "Zhu, Dong, Wang 2022, Thm 10; Doroshenko et al. 2022"},
-      {kAccountant, "trade-off", "Composes trade-off functions and answers what tests can tell.",
-       "", "Dong, Roth, Su 2019, Thm 3.2 and Prop 2.12"},
+      {kAccountant, "trade-off", "Composes trade-off functions and bounds what tests can tell.", "",
+       "Dong, Roth, Su 2019, Thm 3.2 and Prop 2.12"},
       {kAccountant, "best",
        "The smallest proved upper bound of all accountants that know every event. An "
        "approximation never wins.",
        "", "the theorem of the winner"},
 
-      // What can be charged.
+      // Events that can be charged.
       {kEvent, "gaussian",
        "Normal noise on a sum. The noise multiplier is its standard deviation over the largest "
        "contribution of one record.",
@@ -119,7 +119,8 @@ const std::vector<GlossaryEntry>& Glossary() {
       {kEvent, "mixture-of-gaussians",
        "A Gaussian release in which a record moves the mean by a random amount.", "", ""},
       {kEvent, "poisson-sampled",
-       "An event on a batch that holds each record by its own coin: what DP-SGD assumes.",
+       "An event on a batch that holds each record independently with the same probability, as "
+       "DP-SGD assumes.",
        "Draw batches that way: no amplification is charged for shuffled ones.",
        "Mironov, Talwar, Zhang 2019, Thm 4; Zhu, Dong, Wang 2022, Thm 11"},
       {kEvent, "truncated-poisson-sampled",
@@ -134,29 +135,29 @@ const std::vector<GlossaryEntry>& Glossary() {
        "Each record takes part in a fixed number of rounds, chosen at random.", "",
        "Feldman, Shenfeld 2025, Lemma 3.2"},
       {kEvent, "composed", "A sequence of events.", "", ""},
-      {kEvent, "self-composed", "So many uses of one event.", "", ""},
+      {kEvent, "self-composed", "Several uses of one event.", "", ""},
       {kEvent, "tree-aggregation",
        "Running sums by a binary tree of Gaussian noise, each record in at most one leaf.", "",
        "one Gaussian release of sqrt(height) contributions"},
       {kEvent, "banded-matrix-factorization",
        "Correlated Gaussian noise with a banded matrix, under cyclic Poisson sampling.", "", ""},
       {kEvent, "repeat-and-select",
-       "The best of a random number of runs, as in a hyper-parameter search that shows one.", "",
-       "Papernot, Steinke 2022, Thm 2"},
+       "The best of a random number of runs, as in a hyper-parameter search that publishes one.",
+       "", "Papernot, Steinke 2022, Thm 2"},
       {kEvent, "unverified-claim",
-       "Somebody's (epsilon, delta). It composes like one, and every guarantee that contains it "
-       "says so.",
+       "An (epsilon, delta) that somebody claims. It composes like a proven one, and every "
+       "guarantee that contains it says so.",
        "", ""},
-      {kEvent, "non-private", "A release without privacy: every epsilon is infinite from there on.",
+      {kEvent, "non-private", "A release without privacy: every epsilon is infinite from then on.",
        "", ""},
 
-      // Words.
+      // Terms.
       {kTerm, "epsilon",
-       "Of (epsilon, delta)-DP: on neighboring data, every set of outcomes has probability at most "
-       "e^epsilon times its probability on the other, plus delta. Smaller is more private.",
+       "In (epsilon, delta)-DP, every set of outcomes has on one data set a probability of at most "
+       "e^epsilon times its probability on a neighboring one, plus delta. Smaller is more private.",
        "", "Dwork, McSherry, Nissim, Smith 2006"},
       {kTerm, "delta",
-       "Of (epsilon, delta)-DP: what is added to e^epsilon times the other probability. Choose it "
+       "In (epsilon, delta)-DP, what is added to e^epsilon times the other probability. Choose it "
        "far below one over the number of privacy units.",
        "", "Dwork, Roth 2014, Def 2.4"},
       {kTerm, "mu",
@@ -169,7 +170,8 @@ const std::vector<GlossaryEntry>& Glossary() {
       {kTerm, "zcdp", "Zero-concentrated DP, whose quantity is rho. It adds up.", "",
        "Bun, Steinke 2016, Lemma 1.7"},
       {kTerm, "renyi-divergence",
-       "How far two output laws are apart, at an order above 1. It adds up at each order, and "
+       "How far two output distributions are apart, at an order above 1. It adds up at each order, "
+       "and "
        "converts to (epsilon, delta).",
        "", "Mironov 2017; Canonne, Kamath, Steinke 2020, Prop 12"},
       {kTerm, "noise-multiplier",
@@ -181,7 +183,7 @@ const std::vector<GlossaryEntry>& Glossary() {
        "", ""},
       {kTerm, "neighboring-relation",
        "Which data sets count as neighbors: one unit added or removed, one replaced, or one "
-       "replaced by a public nothing.",
+       "replaced by a public empty record.",
        "", ""},
       {kTerm, "budget",
        "A cap over one population of privacy units, shared by all sessions below. It may have a "
@@ -189,15 +191,15 @@ const std::vector<GlossaryEntry>& Glossary() {
        "", ""},
       {kTerm, "session", "One training run under a budget.", "", ""},
       {kTerm, "attempt",
-       "One life of a session's process. Opening the next one fences those before, so that no "
-       "step from a checkpoint goes uncounted.",
+       "One life of a session's process. Opening the next attempt fences the earlier ones, so that "
+       "no step from a checkpoint goes uncounted.",
        "", ""},
       {kTerm, "charge",
        "One row of the ledger: an event, a count and a decision. Its key makes it happen at most "
        "once.",
        "", ""},
       {kTerm, "lease",
-       "A block of steps charged up front and spent without asking. Nothing comes back.", "", ""},
+       "A block of steps charged up front and spent without asking. Nothing is returned.", "", ""},
       {kTerm, "declared",
        "A session that commits to its plan first. The plan is composed once, tightly, and charged "
        "in full.",
@@ -213,23 +215,20 @@ const std::vector<GlossaryEntry>& Glossary() {
        "Thm 4"},
       {kTerm, "residue",
        "A filter that counts units of one reference event. While k units are left, an event may "
-       "cost c "
-       "of them if it, followed by k - c uses of the reference, is no worse than k uses: nothing "
-       "that is "
-       "chosen later can then exceed what the units promise. `budget get` shows them as UNITS.",
+       "cost c of them if the event, followed by k - c uses of the reference, is no worse than k "
+       "uses: nothing that is chosen later can then exceed what the units promise. `budget get` "
+       "shows them as UNITS.",
        "Name the step that most sessions repeat when the budget is created (`budget create "
        "--gaussian "
        "...`), or let the first session say what it expects.",
        "after arXiv 2602.15815; accounting/filter/README.md has the theorem and its proof"},
       {kTerm, "reference",
-       "The event that a cap counts units of. It is fixed before the first charge, by whoever "
-       "creates "
-       "the budget, by what the first session expects, or by the first charge.",
+       "The event that a cap counts units of. It is fixed with the first charge at the latest: by "
+       "whoever creates the budget, by what the first session expects, or by the first charge.",
        "", ""},
       {kTerm, "unit",
-       "One use of the reference that is still to be spent. A cap may be so many units (`budget "
-       "create "
-       "--units`): it promises the whole curve of so many uses, and not one epsilon.",
+       "One use of the reference that is still to be spent. A cap may be a number of units "
+       "(`budget create --units`): it promises the whole curve of that many uses, not one epsilon.",
        "", "accounting/filter/README.md, \"A cap in units\""},
       {kTerm, "block",
        "Uses that are paid together before the first of them runs: `--count`. A block of cheap "
@@ -238,10 +237,8 @@ const std::vector<GlossaryEntry>& Glossary() {
        "", ""},
       {kTerm, "portfolio",
        "Several filters with fixed shares of delta: units of a reference, mu of Gaussian DP, and "
-       "Renyi "
-       "orders. A charge is accepted while one of them can pay. One that cannot pay a charge pays "
-       "none "
-       "from then on.",
+       "Renyi orders. A charge is accepted while one of them can pay. A filter that cannot pay a "
+       "charge pays none from then on.",
        "", "accounting/filter/README.md, \"Some order of a grid\""},
       {kTerm, "odometer", "A running reading of what was spent. It describes, and does not decide.",
        "", "Rogers, Roth, Ullman, Vadhan 2016"},
@@ -264,21 +261,21 @@ const std::vector<GlossaryEntry>& Glossary() {
        "guarantee of the old one is void.",
        "", ""},
 
-      // How epsctl ends.
-      {kExitCode, "0", "Done; of a charge or preview: accepted.", "", ""},
+      // Exit codes of epsctl.
+      {kExitCode, "0", "Done; for a charge or preview: accepted.", "", ""},
       {kExitCode, "1",
        "The server failed or does not serve, an accountant has no answer, a question was not "
-       "answered with yes; of compute: some line failed.",
+       "answered with yes; for compute: some line failed.",
        "Read the message.", ""},
-      {kExitCode, "2", "The command line, or a value in it.",
+      {kExitCode, "2", "The command line, or a value in it, is wrong.",
        "Read the message; --help has an example.", ""},
       {kExitCode, "3",
-       "Refused by a budget, a plan, a policy or a newer attempt; of a preview: it would be.",
+       "Refused by a budget, a plan, a policy or a newer attempt; for a preview: it would be.",
        "Fewer steps, more noise, another budget: `explain` the reason that was printed.", ""},
       {kExitCode, "4",
        "Unknown: the write may have happened. It counts as done until a repetition says "
        "otherwise.",
-       "Repeat the command as it is; a charge with the --charge-id that was printed.", ""},
+       "Repeat the command as it is; for a charge with the --charge-id that was printed.", ""},
       {kExitCode, "5", "Not found.", "`list` shows what there is.", ""},
   };
   return entries;

@@ -45,7 +45,7 @@ Table BudgetTable(const std::vector<const v1::Budget*>& budgets) {
   return table;
 }
 
-// Red where nothing is left, yellow from the first alert threshold on.
+// Red if nothing is left, yellow from the first alert threshold on.
 Tone SpentTone(const v1::Budget& budget) {
   if (!(budget.spent_fraction() < 1)) return Tone::kBad;
   const bool alerted =
@@ -53,7 +53,7 @@ Tone SpentTone(const v1::Budget& budget) {
   return alerted ? Tone::kWarning : Tone::kPlain;
 }
 
-// The columns that fit on a line; csv and json have all of them.
+// The columns that fit on a line; csv and json have all columns.
 Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets,
                        const Invocation& invocation) {
   std::vector<std::string> columns = {"name", "state", "cap", "spent %"};
@@ -75,7 +75,7 @@ Table ShortBudgetTable(const std::vector<const v1::Budget*>& budgets,
   return table;
 }
 
-// The whole budget in one bar, with its legend.
+// Returns the whole budget in one bar, with its legend.
 std::string BudgetChart(const v1::Budget& budget, const Invocation& invocation) {
   if (!invocation.DrawsCharts()) return "";
   std::string chart = absl::StrCat(
@@ -89,7 +89,7 @@ std::string BudgetChart(const v1::Budget& budget, const Invocation& invocation) 
   return chart;
 }
 
-// What a cap in units holds, in a sentence; empty for other caps.
+// Returns a sentence on what a cap in units holds; empty for other caps.
 std::string UnitsSummary(const v1::Budget& budget) {
   const auto units = std::find_if(
       budget.cells().begin(), budget.cells().end(),
@@ -118,7 +118,7 @@ std::string DescribeHistory(const v1::Session& session) {
   return text;
 }
 
-// The label of what is known of the algorithm, with its flag.
+// Returns the label of what is known about the algorithm, with its flag.
 std::string DescribeLabel(const v1::Session& session) {
   if (!session.has_claim()) return "no claim made";
   return absl::StrCat(session.claim().label(),
@@ -160,7 +160,7 @@ Table SessionTable(const std::vector<const v1::Session*>& sessions) {
   return table;
 }
 
-// What each quantity's cap is and how much of it is spent.
+// Returns each quantity's cap and how much of it is spent.
 Table CellTable(const google::protobuf::RepeatedPtrField<v1::CellBalance>& cells,
                 const Invocation& invocation) {
   std::vector<std::string> columns = {"quantity", "order", "cap", "spent", "remaining"};

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_CLIENT_CLI_PRINT_ANSWERS_H_
 #define EPSLEDGER_CLIENT_CLI_PRINT_ANSWERS_H_
 
-// How resources are printed, the same whichever verb shows them.
+// Printing of resources, the same for all verbs.
 
 #include <string>
 #include <vector>
@@ -19,11 +19,11 @@
 
 namespace epsledger::cli {
 
-// `spent` is shown to people below the rest; it may be empty.
+// People see `spent` below the rest; it may be empty.
 void PrintBudget(Invocation& invocation, const v1::Budget& budget, const std::string& spent = "");
 void PrintBudgets(Invocation& invocation, const std::vector<const v1::Budget*>& budgets);
 
-// `chart` is shown where charts are; it may be empty.
+// `chart` is shown where charts are drawn; it may be empty.
 void PrintSession(Invocation& invocation, const v1::Session& session,
                   const std::string& chart = "");
 void PrintSessions(Invocation& invocation, const std::vector<const v1::Session*>& sessions);
@@ -33,11 +33,11 @@ Table ChargeTable(const std::vector<const v1::Charge*>& charges);
 
 void PrintLease(Invocation& invocation, const v1::Lease& lease);
 
-// What every accountant says of a history.
+// Prints what every accountant says about a history.
 void PrintReadings(Invocation& invocation,
                    const google::protobuf::RepeatedPtrField<v1::AccountantReading>& readings);
 
-// In one line: "budgets/vision, budgets/speech/sessions/first (Charge, OpenAttempt)".
+// Returns one line: "budgets/vision, budgets/speech/sessions/first (Charge, OpenAttempt)".
 std::string GrantText(const google::protobuf::RepeatedPtrField<v1::Grant>& grants);
 
 }  // namespace epsledger::cli

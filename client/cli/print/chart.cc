@@ -11,7 +11,7 @@
 namespace epsledger::cli {
 namespace {
 
-// ceil(share * steps) in [0, steps]; all of them for NaN.
+// Returns ceil(share * steps) in [0, steps]; `steps` for NaN.
 int StepsOf(double share, int steps) {
   if (!(share < 1)) return steps;
   return std::max(0, static_cast<int>(std::ceil(share * steps)));

@@ -22,12 +22,13 @@ namespace epsledger::cli {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Seconds(2);
-// What changes within this time is drawn at once.
+// Changes within this time are drawn together.
 constexpr absl::Duration kTogether = absl::Milliseconds(50);
-// Each takes a thread and a stream. What is not watched is still looked at every two seconds.
+// Each watch takes a thread and a stream. Resources without a watch are still read every two
+// seconds.
 constexpr size_t kMostWatches = 64;
 
-// What the watches tell the drawer. Thread-safe.
+// What the watches report to the drawer. Thread-safe.
 class Bell {
  public:
   enum class Call { kChanged, kEnded };
@@ -62,7 +63,7 @@ class Bell {
   absl::Status end_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Watches of the resources on show, each on a thread. Their changes ring the bell.
+// Watches of the shown resources, each on a thread. Their changes ring the bell.
 class Watches {
  public:
   Watches(Connection& connection, Bell& bell) : connection_(connection), bell_(bell) {}
@@ -71,8 +72,8 @@ class Watches {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // Watches those that are not watched yet, from now on, up to kMostWatches in all, and returns how
-  // many they were.
+  // Starts watches for the resources that have none, up to kMostWatches in all, and returns how
+  // many it started.
   absl::StatusOr<int> Add(const std::vector<std::string>& names) {
     int added = 0;
     for (const std::string& name : names) {
@@ -105,7 +106,7 @@ class Watches {
   std::vector<std::thread> threads_;
 };
 
-// Shows drawings, and of those that are not for a terminal only the lines that are new.
+// Shows drawings. Where it is not a terminal, shows only their new lines.
 class Screen {
  public:
   explicit Screen(Terminal& terminal) : terminal_(terminal) {}
@@ -147,7 +148,7 @@ class Screen {
 void LiveFlags::AddTo(CLI::App& command) {
   CLI::Option* option =
       command.add_flag("-w,--watch", watch, "show it again on every change, until Ctrl-C");
-  command.add_option("--limit", limit, "end after so many drawings")
+  command.add_option("--limit", limit, "end after this many drawings")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->needs(option);
@@ -160,7 +161,7 @@ void Show(Invocation& invocation, const LiveFlags& flags, const Draw& draw) {
   }
   if (invocation.Format() == "csv") {
     return invocation.FailOffline(absl::InvalidArgumentError(
-        "--watch: got the output csv, want table or jsonl: a stream has no one heading"));
+        "--watch: got the output csv, want table or jsonl: a stream has no single heading"));
   }
   const absl::StatusOr<Connection*> connection = invocation.Connect();
   if (!connection.ok()) return invocation.Fail(connection.status(), CallKind::kRead);
@@ -188,7 +189,7 @@ void Show(Invocation& invocation, const LiveFlags& flags, const Draw& draw) {
     if (drawn == flags.limit && drawn > 0) return;
     const absl::StatusOr<int> added = watches.Add(*names);
     if (!added.ok()) return invocation.Fail(added.status(), CallKind::kRead);
-    // What changed before its watch began is in the next drawing.
+    // The next drawing shows what changed before its watch began.
     if (*added > 0) continue;
     if (bell.Wait() == Bell::Call::kEnded) break;
   }

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_CLIENT_CLI_PRINT_LIVE_VIEW_H_
 #define EPSLEDGER_CLIENT_CLI_PRINT_LIVE_VIEW_H_
 
-// --watch: what a verb prints, again on every change.
+// --watch: shows what a verb prints, again on every change.
 
 #include <cstdint>
 #include <functional>
@@ -23,14 +23,14 @@ struct LiveFlags {
   void AddTo(CLI::App& command);
 };
 
-// Prints what a verb shows and returns the names of the budgets and sessions whose changes may
-// change it, or Fails and returns nothing.
+// Prints what a verb shows. Returns the names of the budgets and sessions whose changes may change
+// it, or Fails and returns nothing.
 using Draw = std::function<std::optional<std::vector<std::string>>(Invocation&)>;
 
-// Draws once without --watch, else until Ctrl-C, `limit` drawings, or a failure. On a terminal each
-// drawing replaces the one before; elsewhere what is new in it is added, a JSON object a line. A
-// drawing like the one before is not shown. What others add to a list is looked for every
-// two seconds.
+// Without --watch, draws once. With it, draws until Ctrl-C, `limit` drawings, or a failure. On a
+// terminal each drawing replaces the one before; elsewhere only its new parts are printed, a JSON
+// object a line. A drawing that equals the one before is not shown. Additions to a list by others
+// are looked for every two seconds.
 void Show(Invocation& invocation, const LiveFlags& flags, const Draw& draw);
 
 }  // namespace epsledger::cli

@@ -12,21 +12,21 @@
 
 namespace epsledger::cli {
 
-// A line on the error stream that says what goes on and for how long, while it lives. Says nothing
-// where that stream is no terminal, and nothing of what is over within `patience`. Thread-safe.
+// While it lives, a line on the error stream that says what is running and for how long. Prints
+// nothing if that stream is not a terminal, or if the work ends within `patience`. Thread-safe.
 class Progress {
  public:
   static constexpr std::chrono::milliseconds kPatience{500};
 
   // `what` as in "verifying budgets/adult".
   Progress(Terminal& terminal, std::string what, std::chrono::milliseconds patience = kPatience);
-  // Wipes the line away.
+  // Removes the line.
   ~Progress();
 
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // So many of so many are done.
+  // Reports that `done` of `total` are done.
   void Report(int64_t done, int64_t total) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

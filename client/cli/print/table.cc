@@ -34,7 +34,7 @@ const char* CodeOf(Tone tone) {
   return "";
 }
 
-// In characters of UTF-8, each of which is taken to be one wide.
+// Returns the width in characters of UTF-8, each of which is taken to be one wide.
 size_t WidthOf(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -54,7 +54,7 @@ std::string Toned(const Cell& cell, bool color) {
   return absl::StrCat(CodeOf(cell.tone()), cell.for_people(), kReset);
 }
 
-// "privacy unit" as "privacyUnit".
+// Returns "privacyUnit" for "privacy unit".
 std::string FieldName(const std::string& column) {
   std::string name;
   for (const absl::string_view word : absl::StrSplit(column, ' ')) {
@@ -83,7 +83,7 @@ std::string CsvField(const std::string& exact) {
 
 }  // namespace
 
-// Controls in a stored text reach no terminal.
+// Keeps control characters of stored texts away from the terminal.
 Cell::Cell(std::string text) : for_people_(convert::Printable(text)), exact_(std::move(text)) {}
 Cell::Cell(const char* text) : Cell(std::string(text)) {}
 Cell::Cell(int64_t number)
@@ -112,7 +112,7 @@ void Table::PrintAligned(std::ostream& out, bool color) const {
     widths.push_back(width);
     right.push_back(numbers);
   }
-  // `shown` is `text` with its colors, which take no room. What follows the last text is left out.
+  // `shown` is `text` with its colors, which take no width. Nothing is printed after the last text.
   const auto print = [&](const auto& text_of, const auto& shown_of) {
     std::string line;
     std::string gap;

@@ -11,7 +11,7 @@
 
 namespace epsledger::cli {
 
-// What a reader should see first, where colors are shown.
+// Marks what a reader should see first, where colors are shown.
 enum class Tone { kPlain, kGood, kWarning, kBad };
 
 // One cell, with a form for people and an exact one for programs.
@@ -47,8 +47,8 @@ class Table {
   void AddRow(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
 
-  // Aligned columns under upper-case headings, bold if `color`, which also shows the tones; numbers
-  // to the right.
+  // Aligned columns under upper-case headings; numbers to the right. With `color`, the headings are
+  // bold and tones are shown.
   void PrintAligned(std::ostream& out, bool color) const;
   // One "column  value" line for each cell of the only row. REQUIRES: one row.
   void PrintDetails(std::ostream& out, bool color) const;

@@ -17,7 +17,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The first of the three that is not empty decides, as in setlocale(3).
+// The first of the three variables that is not empty decides, as in setlocale(3).
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string locale = absl::AsciiStrToLower(Variable(name));

@@ -5,7 +5,7 @@
 
 namespace epsledger::cli {
 
-// Where a run of epsctl reads and writes, and what the other end understands.
+// Where a run of epsctl reads and writes, and what the terminal there can show.
 struct Terminal {
   std::istream& in;
   std::ostream& out;
@@ -17,12 +17,12 @@ struct Terminal {
   bool in_is_terminal = false;
   bool err_is_terminal = false;
 
-  // Somebody can be asked, and answer.
+  // True if somebody can be asked, and can answer.
   bool is_conversation() const { return in_is_terminal && err_is_terminal; }
 };
 
-// The standard streams, as the environment describes them: NO_COLOR, TERM (unset or "dumb" is a
-// terminal that takes characters only) and the locale (LC_ALL, LC_CTYPE or LANG).
+// The standard streams, as the environment describes them: NO_COLOR, TERM (unset or "dumb" means a
+// terminal that takes only characters) and the locale (LC_ALL, LC_CTYPE or LANG).
 Terminal StandardTerminal();
 
 }  // namespace epsledger::cli

@@ -15,7 +15,7 @@ absl::Status LedgerExport::Add(const v1::AuditEntry& entry) {
   if (entry.sequence() != entry_count_ + 1 || entry.previous_hash() != hash_ || !IsValid(entry)) {
     return absl::DataLossError(absl::StrCat("entry ", entry_count_ + 1,
                                             " does not follow from the one before: the ledger, or "
-                                            "the way to it, is damaged"));
+                                            "the connection to it, is damaged"));
   }
   out_ << R"({"sequence":)" << entry.sequence() << R"(,"hash":")"
        << absl::BytesToHexString(entry.hash()) << R"(","content":")"

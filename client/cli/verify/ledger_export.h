@@ -11,20 +11,20 @@
 
 namespace epsledger::cli {
 
-// Writes an export file (the format is in server/storage/README.md), checking on the way that every
-// entry follows from the one before.
+// Writes an export file (server/storage/README.md has the format), and checks that every entry
+// follows from the one before.
 class LedgerExport {
  public:
   // `root_budget` is "budgets/{budget}". REQUIRES: `out` outlives it.
   LedgerExport(std::ostream& out, const std::string& root_budget);
-  // DATA_LOSS if it is not the next entry or its hash does not follow.
+  // DATA_LOSS if `entry` is not the next entry or its hash does not follow.
   absl::Status Add(const v1::AuditEntry& entry);
-  // The last line. UNAVAILABLE if the file could not be written.
+  // Writes the last line. UNAVAILABLE if the file could not be written.
   absl::Status Finish();
 
   int64_t entry_count() const { return entry_count_; }
   const std::string& hash() const { return hash_; }
-  // The root over the entries so far (RFC 6962).
+  // Returns the root over the entries so far (RFC 6962).
   std::string MerkleRoot() const;
 
  private:

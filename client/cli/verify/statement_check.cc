@@ -47,10 +47,10 @@ const Value& Member(const Struct& object, const char* key) {
 absl::StatusOr<Struct> JsonOf(const v1::PrivacyStatement& statement) {
   Struct json;
   if (google::protobuf::util::JsonStringToMessage(statement.json(), &json).ok()) return json;
-  return absl::DataLossError("the statement's JSON is none");
+  return absl::DataLossError("the statement's JSON cannot be read");
 }
 
-// A statement of release 0.1 says neither tenant nor store: then nothing contradicts.
+// A statement of release 0.1 names neither tenant nor store: then nothing contradicts.
 bool Contradicts(const Struct& earlier, const Struct& later, const char* key) {
   const auto& before = earlier.fields();
   return before.count(key) > 0 &&
@@ -71,7 +71,7 @@ absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::st
   Struct json;
   if (!google::protobuf::util::JsonStringToMessage(statement.json(), &json).ok() ||
       Member(json, "privacyStatement").number_value() != 1) {
-    return absl::DataLossError("what was signed is no privacy statement of a known version");
+    return absl::DataLossError("the signed text is not a privacy statement of a known version");
   }
   if (statement.public_key() != public_key) {
     return absl::DataLossError(
@@ -117,13 +117,13 @@ absl::StatusOr<std::vector<std::string>> ChangesBetween(const v1::PrivacyStateme
   for (const char* key : {"tenant", "rootBudget", "store"}) {
     if (Contradicts(old_ledger, new_ledger, key)) {
       return absl::DataLossError(
-          "the statement is of another ledger than the server's of that name");
+          "the statement is about another ledger than the server's ledger of that name");
     }
   }
   if (Member(old_ledger, "sequence").number_value() >
       Member(new_ledger, "sequence").number_value()) {
     return absl::DataLossError(
-        "the statement is of more entries than the server's ledger has: it has lost some");
+        "the statement covers more entries than the server's ledger has: the ledger has lost some");
   }
   std::vector<std::string> changes;
   for (const char* key : {"resource", "caps", "claim", "audits", "sampling"}) {

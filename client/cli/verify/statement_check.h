@@ -10,24 +10,24 @@
 
 namespace epsledger::cli {
 
-// OK if the owner of `public_key` (32 bytes, Ed25519) signed the statement, and every part of it is
-// what was signed: its text, its HTML and its head too. DATA_LOSS says which part is not;
-// INVALID_ARGUMENT for a key that is none.
+// Returns OK if the owner of `public_key` (32 bytes, Ed25519) signed the statement, and every part
+// of it is what was signed, its text, its HTML and its head included. DATA_LOSS names the part that
+// is not; INVALID_ARGUMENT for an invalid key.
 absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::string& public_key);
 
-// What a statement is of, as its JSON says.
+// The subject of a statement, from its JSON.
 struct StatementSubject {
   std::string name;  // "budgets/adult" or "budgets/adult/sessions/run-1"
   double delta = 0;
 };
 
-// DATA_LOSS if the JSON is no statement's.
+// Returns DATA_LOSS if the JSON is not that of a statement.
 absl::StatusOr<StatementSubject> SubjectOf(const v1::PrivacyStatement& statement);
 
-// What has changed in the resource from one statement of it to another, by the members of their
-// JSON: "resource", "caps", ...; empty: nothing. When they were made, and how long the ledger was,
-// is no change, nor is what the accountants say of the same history. DATA_LOSS if they are not of
-// one tenant, ledger and store, or `later` is of fewer entries.
+// Returns what has changed in the resource from one of its statements to a later one, as members of
+// their JSON: "resource", "caps", ...; empty: nothing. The time of a statement, the length of the
+// ledger, and what the accountants say about the same history do not count as changes. DATA_LOSS if
+// the statements are not of one tenant, ledger and store, or if `later` covers fewer entries.
 absl::StatusOr<std::vector<std::string>> ChangesBetween(const v1::PrivacyStatement& earlier,
                                                         const v1::PrivacyStatement& later);
 

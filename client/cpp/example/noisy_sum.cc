@@ -1,6 +1,6 @@
-// noisy-sum SERVER BUDGET SESSION STEPS: as many noisy sums of numbers in [0, 1], one a line, each
-// charged before its noise is drawn. Ends with 0 when all were released, with 3 when the ledger
-// refused one.
+// noisy-sum SERVER BUDGET SESSION STEPS: prints STEPS noisy sums of numbers in [0, 1], one a line.
+// Each is charged before its noise is drawn. The exit code is 0 if all were released, 3 if the
+// ledger refused one.
 
 #include <cstdlib>
 #include <iostream>

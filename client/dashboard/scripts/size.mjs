@@ -1,4 +1,4 @@
-// What the application weighs on the wire: every file of dist/, gzipped, against its budget.
+// The size of the application when sent: every file of dist/, gzipped, against its budget.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

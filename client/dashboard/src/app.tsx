@@ -23,7 +23,7 @@ function Pages() {
   useEffect(() => {
     void askCaller();
     void follow();
-    // A budget that is new may lie below another.
+    // A new budget may lie below another one.
     const stops = [
       onChange((change) => {
         if (change.budget !== undefined) void listBudgets();
@@ -44,7 +44,7 @@ function Pages() {
       first.current = false;
       return;
     }
-    // Another page: read from its top, by eye or by screen reader.
+    // Another page: start at its top, for the eye and for a screen reader.
     main.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path]);
@@ -63,13 +63,13 @@ function Pages() {
   );
 }
 
-/** Lists the budgets and begins to follow them. */
+/** Lists the budgets and starts to follow them. */
 async function follow(): Promise<void> {
   await listBudgets();
   if (!tokenWanted.peek()) followShown();
 }
 
-/** Follows all budgets, or, where the server wants names, the page that is open and some others. */
+/** Follows all budgets or, if the server requires names, the open page and some others. */
 function followShown(): void {
   const roots = rootBudgets();
   if (roots.length <= MOST_ROOTS) return connect();

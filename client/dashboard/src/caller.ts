@@ -1,4 +1,4 @@
-// Who the server takes the reader for.
+// The reader's identity, as the server sees it.
 
 import { signal } from '@preact/signals';
 import { get, post, tokenWanted, type Result } from './api/client';
@@ -14,7 +14,7 @@ export async function askCaller(): Promise<Result<Caller>> {
   return answer;
 }
 
-/** Gives the token to the server, which keeps it in a cookie that no script can read. */
+/** Sends the token to the server, which keeps it in a cookie that no script can read. */
 export async function logIn(token: string): Promise<Result<Caller>> {
   const answer = await post<Caller>('/v1/login', { token });
   if (answer.ok) {
@@ -25,7 +25,7 @@ export async function logIn(token: string): Promise<Result<Caller>> {
   return answer;
 }
 
-/** Until the server says that it is done, the cookie is there, and the page stays as it is. */
+/** Until the server confirms it, the cookie exists, and the page stays as it is. */
 export async function logOut(): Promise<Result<unknown>> {
   const answer = await post('/v1/logout', {});
   if (answer.ok) {

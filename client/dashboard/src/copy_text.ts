@@ -1,7 +1,7 @@
 /** Puts text on the clipboard. Returns false if the browser does not allow it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
-    // Pages over plaintext from another machine have none.
+    // Pages over plaintext from another machine have no clipboard.
     if (navigator.clipboard !== undefined) {
       await navigator.clipboard.writeText(text);
       return true;

@@ -1,5 +1,5 @@
-// The delta at which an epsilon is shown: that of the address (?delta=), where somebody chose one; otherwise
-// that of the cap that the page is about; otherwise the one that was chosen last, kept for the next visit.
+// The delta at which an epsilon is shown: the one in the address (?delta=), if somebody chose one;
+// else that of the cap that the page is about; else the last chosen one, kept for the next visit.
 
 import { computed } from '@preact/signals';
 import { knownBudgets } from './api/budgets';
@@ -34,12 +34,12 @@ function textOf(cap: Cap | undefined): string | undefined {
   return value === undefined ? undefined : exponential(value);
 }
 
-/** True where somebody chose one for all that is shown. */
+/** True if somebody chose one for everything that is shown. */
 export const isDeltaChosen = computed<boolean>(
   () => readDelta(query.value.get('delta')) !== undefined,
 );
 
-/** The delta of one budget where many are shown. */
+/** The delta of one budget on a page with many. */
 export function deltaTextFor(cap: Cap | undefined): string {
   return firstOf(query.value.get('delta'), textOf(cap), kept());
 }
@@ -60,7 +60,7 @@ export function setDelta(text: string): boolean {
   try {
     localStorage.setItem(KEY, text.trim());
   } catch {
-    // A browser that keeps nothing still has the address.
+    // A browser without storage still has the address.
   }
   setQuery({ delta: text.trim() });
   return true;

@@ -1,9 +1,9 @@
-// The address of what is shown: "#/budgets/people/sessions/first/trade-off?delta=1e-6". Routes are in
-// the hash, so that the server answers "/" and "/assets/*" and nothing else.
+// The address of the shown page: "#/budgets/people/sessions/first/trade-off?delta=1e-6". Routes are
+// in the hash, because the server answers only "/" and "/assets/*".
 
 import { computed, signal } from '@preact/signals';
 
-/** The pages that exist of a session. */
+/** The pages of a session. */
 export const SESSION_VIEWS = ['trade-off', 'profile', 'compare', 'planner'] as const;
 export type SessionView = (typeof SESSION_VIEWS)[number];
 
@@ -112,7 +112,7 @@ export const route = computed<Route>(() => read.value.route);
 /** The parameters after "?" in the hash. A page may keep its own there: setQuery. */
 export const query = computed(() => read.value.query);
 
-/** The address of a route for a link: parameters that all pages share (delta) are kept. */
+/** The address of a route for a link; it keeps the parameters that all pages share (delta). */
 export function hrefOf(to: Route, more: Record<string, string> = {}): string {
   const parameters = new URLSearchParams();
   const delta = query.value.get('delta');
@@ -126,7 +126,7 @@ export function go(to: Route, more: Record<string, string> = {}): void {
   location.hash = hrefOf(to, more).slice(1);
 }
 
-/** Sets parameters of the present address, or takes them away, without an entry in the history. */
+/** Sets or removes parameters of the present address, without an entry in the history. */
 export function setQuery(changes: Record<string, string | undefined>): void {
   const parameters = new URLSearchParams(query.peek());
   for (const [name, value] of Object.entries(changes)) {

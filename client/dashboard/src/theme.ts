@@ -1,4 +1,4 @@
-// Light or dark: as the system says, unless somebody chose. Kept for the next visit.
+// Light or dark: as the system says, unless the reader chose. Kept for the next visit.
 
 import { computed, effect, signal } from '@preact/signals';
 
@@ -35,6 +35,6 @@ export function chooseTheme(choice: ThemeChoice): void {
     if (choice === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, choice);
   } catch {
-    // It holds until the page is left.
+    // The choice lasts until the page is closed.
   }
 }

@@ -1,5 +1,5 @@
-// The calculator for Python: AccountingService in this process, JSON in and JSON out. Of Python's
-// stable ABI alone (3.9), so that one file serves every later version.
+// The calculator for Python: AccountingService in this process, JSON in and JSON out. It uses only
+// Python's stable ABI (3.9), so that one file serves every later version.
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x03090000
@@ -80,7 +80,7 @@ PyObject* Call(PyObject*, PyObject* arguments) {
     return nullptr;
   }
   absl::StatusOr<std::string> answer = absl::InternalError("no answer");
-  // The bytes are of objects that the caller holds.
+  // The bytes belong to objects that the caller holds.
   Py_BEGIN_ALLOW_THREADS;
   answer = AnswerMethod({method, static_cast<size_t>(method_size)},
                         {request, static_cast<size_t>(request_size)});

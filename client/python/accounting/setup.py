@@ -1,7 +1,7 @@
 """Compiles the module by CMake, with the libraries that the rest of epsledger is built with (./dev installs them).
 
-EPSLEDGER_BUILD_DIR names a build folder that has the module already, such as build/release; without it one is made,
-which takes minutes."""
+EPSLEDGER_BUILD_DIR names a build folder that has the module already, such as build/release. If it is not set, a build
+is made, which takes minutes."""
 import os
 import pathlib
 import shutil

@@ -1,4 +1,4 @@
-"""Certified privacy accounting in this process, without a server: the engine that the ledger decides by.
+"""Certified privacy accounting in this process, without a server: the engine by which the ledger decides.
 
     from epsledger import accounting
     from epsledger.events import Gaussian, PoissonSampled
@@ -9,10 +9,11 @@
 Upper bounds are never below the truth, rounding included, and lower ones never above it. Needs the compiled
 module: pip install epsledger[fast].
 
-`events` is one event (`count` uses of it), or a history: CountedEvent, or (event, count), in sequence. The options of
-every function: `accountant`, "BEST" unless named (CLT answers are approximations: see Bound.kind); `relation`, the
-neighboring relation, "ADD_OR_REMOVE_ONE" unless named; `group_size`, of the group that is protected. ValueError names
-the field, what it got and what it wants; NotImplementedError says that no proved bound of such events is known.
+`events` is one event (`count` uses of it), or a history: CountedEvent, or (event, count), in sequence. Every function
+has the options `accountant`, "BEST" by default (CLT answers are approximations: see Bound.kind); `relation`, the
+neighboring relation, "ADD_OR_REMOVE_ONE" by default; and `group_size`, the size of the group that is protected.
+ValueError names the field, what it got and what it wants; NotImplementedError says that no proved bound of such events
+is known.
 """
 from __future__ import annotations
 
@@ -33,11 +34,11 @@ Events = Union[EventLike, Iterable[Union[CountedEvent, Tuple[EventLike, int]]]]
 class Bound(float):
     """A number >= the truth where `kind` is "UPPER_BOUND": the float itself."""
 
-    #: <= the truth; None where the accountant does not say.
+    #: <= the truth; None if the accountant gives no lower bound.
     lower: Optional[float]
     #: "UPPER_BOUND", "LOWER_BOUND", or "APPROXIMATION": neither.
     kind: str
-    #: Who answered; of "BEST", whose bound it is.
+    #: The accountant; for "BEST", the one whose bound it is.
     accountant: str
     theorem: str
     #: The history holds an unverified claim: the number is only as good as the claim.
@@ -73,13 +74,13 @@ class Calibration:
 
 @dataclasses.dataclass(frozen=True)
 class TradeOffPoint:
-    """What an attacker can do who is told one of two neighboring data sets.
+    """What an attacker can do who sees the output of one of two neighboring data sets.
 
     No test with this type I error (false positive rate) has a type II error (false negative rate) below
-    type_two_error_lower, or a true positive rate above true_positive_rate_upper; some test reaches the others."""
+    type_two_error_lower, or a true positive rate above true_positive_rate_upper; some test reaches the other two."""
 
     type_one_error: float
-    #: As Bound.kind.
+    #: See Bound.kind.
     kind: str
     type_two_error_lower: float
     type_two_error_upper: Optional[float]
@@ -88,19 +89,20 @@ class TradeOffPoint:
 
 
 def epsilon(events: Events, *, delta: float, count: int = 1, **options: Any) -> Bound:
-    """epsilon >= the smallest at which all of it is (epsilon, delta)-DP. delta in [0, 1]."""
+    """Returns epsilon >= the smallest at which all events together are (epsilon, delta)-DP. delta in [0, 1]."""
     return _compute(events, count, {"epsilonAtDelta": delta}, options)
 
 
 def delta(events: Events, *, epsilon: float, count: int = 1, **options: Any) -> Bound:
-    """delta >= the smallest at which all of it is (epsilon, delta)-DP. epsilon finite."""
+    """Returns delta >= the smallest at which all events together are (epsilon, delta)-DP. epsilon finite."""
     return _compute(events, count, {"deltaAtEpsilon": epsilon}, options)
 
 
 def calibrate(events: Events, *, epsilon: float, delta: float, variable: str = "NOISE_MULTIPLIER", count: int = 1,
               **options: Any) -> Calibration:
-    """The smallest noise multiplier, the largest "COUNT" or the largest "SAMPLING_PROBABILITY" of the first event with
-    which all of it is (epsilon, delta)-DP, on the safe side. What the event says of it is where the search begins."""
+    """Returns the smallest noise multiplier, the largest "COUNT" or the largest "SAMPLING_PROBABILITY" of the first
+    event with which all events together are (epsilon, delta)-DP, on the safe side. The search begins at the value in
+    the event."""
     answer = _call("Compute", _request(events, count, options, query={
         "calibrate": {"epsilon": epsilon, "delta": delta, "variable": variable}}))
     return Calibration(value=float(answer["value"]), epsilon=float(answer["upper"]), delta=delta)
@@ -108,21 +110,21 @@ def calibrate(events: Events, *, epsilon: float, delta: float, variable: str = "
 
 def trade_off_curve(events: Events, *, type_one_errors: Iterable[float], count: int = 1,
                     **options: Any) -> List[TradeOffPoint]:
-    """The trade-off function of all of it at up to 1,000 type I errors in [0, 1]."""
+    """Returns the trade-off function of all events together at up to 1,000 type I errors in [0, 1]."""
     answer = _call("GetTradeOffCurve", _request(events, count, options, typeOneErrors=list(type_one_errors)))
     return [_trade_off_point(point) for point in answer.get("points", [])]
 
 
 def privacy_profile(events: Events, *, epsilons: Iterable[float], count: int = 1,
                     **options: Any) -> List[Tuple[float, Bound]]:
-    """(epsilon, delta >= the smallest at it) at up to 1,000 finite epsilons."""
+    """Returns (epsilon, delta >= the smallest at this epsilon) at up to 1,000 finite epsilons."""
     answer = _call("GetPrivacyProfile", _request(events, count, options, epsilons=list(epsilons)))
     return [(float(point.get("epsilon", 0.0)), Bound.from_json(point["delta"])) for point in answer.get("points", [])]
 
 
 def compare(events: Events, *, delta: float, count: int = 1, relation: str = "ADD_OR_REMOVE_ONE",
             group_size: int = 1) -> List[Reading]:
-    """Epsilon at `delta`, in (0, 1), under every accountant, or why it has none. BEST last."""
+    """Returns epsilon at `delta`, in (0, 1), under every accountant, or the reason why it has none. BEST last."""
     request = _request(events, count, {"relation": relation, "group_size": group_size}, delta=delta)
     del request["accountant"]
     return [Reading.from_json(reading) for reading in _call("CompareAccountants", request)["readings"]]

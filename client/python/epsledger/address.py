@@ -1,4 +1,4 @@
-"""Where the server is and who calls: arguments, else the environment of epsctl, and who may be called in the clear."""
+"""Where the server is and who calls: from arguments, else the environment of epsctl. Plaintext only to this machine."""
 from __future__ import annotations
 
 import dataclasses
@@ -18,14 +18,14 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclasses.dataclass(frozen=True)
 class Tls:
-    """PEM files, for a connection that has TLS."""
+    """PEM files for a connection with TLS."""
 
     ca: Optional[str] = None
     cert: Optional[str] = None
     key: Optional[str] = None
 
     def context(self) -> ssl.SSLContext:
-        """Reads the files. InvalidArgument names the one that cannot be read."""
+        """Reads the files. InvalidArgument names the file that cannot be read."""
         context = ssl.create_default_context()
         if self.ca is not None:
             try:
@@ -43,7 +43,7 @@ class Tls:
 
 @dataclasses.dataclass(frozen=True)
 class Address:
-    """Whom to call and as whom, checked. The token is not in its repr."""
+    """The checked address of the server, and the identity of the caller. The token is not in its repr."""
 
     #: "host:port", or "unix:path" with gRPC.
     target: str
@@ -92,9 +92,9 @@ class Address:
 
 
 def is_local(target: str) -> bool:
-    """True if nobody between here and the server can read or change what is sent without TLS.
+    """Returns true if nobody between here and the server can read or change what is sent without TLS.
 
-    A unix socket, a literal loopback address or "localhost", with a port. False for every form that is
+    That is a unix socket, a literal loopback address or "localhost", with a port. Returns false for every form that is
     not known to be local."""
     if target.startswith(("unix:", "unix-abstract:")):
         return True
@@ -112,9 +112,9 @@ def is_local(target: str) -> bool:
 
 
 def token_of(token: Optional[str], token_file: Optional[str]) -> str:
-    """The token given, else that of EPSLEDGER_TOKEN_FILE, else EPSLEDGER_TOKEN, else "".
+    """Returns the token given, else that of EPSLEDGER_TOKEN_FILE, else EPSLEDGER_TOKEN, else "".
 
-    Errors never repeat it: they end up in logs."""
+    Errors never repeat the token: they end up in logs."""
     if token is not None and token_file is not None:
         raise InvalidArgument("INVALID_ARGUMENT", "token, token_file: got both, want one or neither")
     if token is None:
@@ -135,9 +135,8 @@ def token_of(token: Optional[str], token_file: Optional[str]) -> str:
 
 
 def flag_of(name: str) -> bool:
-    """An environment variable that is on or off."""
+    """Returns the value of an environment variable that is on or off."""
     text = os.environ.get(name, "")
     if text.lower() not in _FLAGS:
         raise invalid(name, text, "1 or 0")
     return _FLAGS[text.lower()]
-

@@ -1,4 +1,4 @@
-"""The same for asyncio: each object wraps one of the package's own, whose waiting is done on threads.
+"""The same for asyncio: each object wraps one of the package's own, and threads do the waiting.
 
     import epsledger.aio
 
@@ -7,8 +7,8 @@
         async with session.step(event):
             ...
 
-What is charged and what is refused is the same code, and so are the errors. A task that is cancelled
-while it waits for a charge does not run its block; the charge may be committed, and counts as spent.
+The code that charges and refuses is the same, and so are the errors. A task that is cancelled while it waits for a
+charge does not run its block; the charge may be committed, and counts as spent.
 """
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from .transport import Json
 Answer = TypeVar("Answer")
 Batch = TypeVar("Batch")
 
-# Calls under way at once; more of them wait for a thread.
+# The number of concurrent calls; further calls wait for a thread.
 _THREADS = 16
 
 
 class _Threads(SurvivesFork):
-    """Where a client waits. The threads start when they are needed."""
+    """The threads on which a client waits. They start when they are needed."""
 
     def __init__(self) -> None:
         super().__init__()
         self._after_fork()
 
     def _after_fork(self) -> None:
-        # A forked child has none of the parent's threads, and a pool that believes in them would wait for ever.
+        # A forked child has none of the parent's threads, and a pool that counts on them would wait for ever.
         self._pool = concurrent.futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="epsledger")
 
     async def run(self, function: Callable[..., Answer], *arguments: Any, **named: Any) -> Answer:
@@ -60,9 +60,9 @@ class _Threads(SurvivesFork):
 
 
 class AsyncPermit:
-    """What AsyncSession.step returns: `async with` it for one block, or await it for the Permit.
+    """What AsyncSession.step returns: use it in `async with` for one block, or await it for the Permit.
 
-    One that is neither charges nothing, and Python warns that a coroutine was never awaited."""
+    If neither is done, nothing is charged, and Python warns that a coroutine was never awaited."""
 
     def __init__(self, charge: Coroutine[Any, Any, Permit]) -> None:
         self._charge = charge
@@ -79,7 +79,7 @@ class AsyncPermit:
 
 
 class AsyncLease:
-    """As Lease. Its steps ask nobody, and so are not awaited: `with lease.step(): ...`."""
+    """As Lease. Its steps make no call, so they are not awaited: `with lease.step(): ...`."""
 
     def __init__(self, lease: Lease, threads: _Threads) -> None:
         self._lease = lease
@@ -165,7 +165,7 @@ class AsyncSession:
 
     def charged(self, event: EventLike) -> Callable[
             [Callable[..., Awaitable[Answer]]], Callable[..., Coroutine[Any, Any, Answer]]]:
-        """As Session.charged, of an `async def`."""
+        """As Session.charged, for an `async def`."""
 
         def decorate(function: Callable[..., Awaitable[Answer]]) -> Callable[..., Coroutine[Any, Any, Answer]]:
             if not inspect.iscoroutinefunction(function):

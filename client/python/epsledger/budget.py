@@ -11,8 +11,8 @@ from .transport import Json
 
 @dataclasses.dataclass(frozen=True)
 class Cap:
-    """The quantity that a budget counts, and how much of it there is. Made by one of its methods; the server checks
-    the numbers, and keeps them rounded down."""
+    """The quantity that a budget counts, and its limit. Made by one of its methods; the server checks the numbers, and
+    keeps them rounded down."""
 
     #: The JSON of an epsledger.v1.Cap.
     message: Json
@@ -25,16 +25,16 @@ class Cap:
     @classmethod
     def approximate_dp(cls, *, epsilon: float, delta: float, filter: Optional[str] = None,
                        order: Optional[float] = None, reference: Optional[EventLike] = None) -> "Cap":
-        """(epsilon, delta) kept by a filter. epsilon in (0, inf), delta in (0, 1).
+        """(epsilon, delta), enforced by a filter. epsilon in (0, inf), delta in (0, 1).
 
         filter     RESIDUE: units of one reference event, as tight as privacy loss distributions for charges like it.
                    PORTFOLIO: RESIDUE, mu-GDP and RENYI_ORDERS side by side, with delta split among them. RENYI_ORDERS,
-                   RENYI_ONE_ORDER (with `order`), BASIC, ADVANCED or ZCDP. None: the server's choice, PORTFOLIO, or
-                   that of a budget or session which is there.
-        order      in (1, inf), of RENYI_ONE_ORDER alone.
-        reference  of a new budget with RESIDUE or PORTFOLIO: the event that units are counted in, best the step that
-                   most sessions repeat. None: what the first session says in open(expects=...), else the first charge.
-                   It is fixed once, and not for a session's own cap, whose reference is what the session expects."""
+                   RENYI_ONE_ORDER (with `order`), BASIC, ADVANCED or ZCDP. None: the server chooses PORTFOLIO, or the
+                   filter of an existing budget or session.
+        order      in (1, inf), only with RENYI_ONE_ORDER.
+        reference  for a new budget with RESIDUE or PORTFOLIO: the event that units are counted in, best the step that
+                   most sessions repeat. None: the event of the first session's open(expects=...), else the first
+                   charge. It is fixed once. Not for a session's own cap: its reference is what the session expects."""
         fields: Json = {"epsilon": epsilon, "delta": delta}
         if filter is not None:
             fields["filter"] = filter
@@ -61,9 +61,9 @@ class Cap:
 
     @classmethod
     def units(cls, *, count: int, delta: float, reference: Optional[EventLike] = None) -> "Cap":
-        """`count` units, in [1, 2^40], of a reference event, best the step that most sessions repeat. What is promised
-        is a curve: at every epsilon the delta of so many uses of it and a 40th of `delta`, in (0, 1), more. Not for a
-        session. reference: None for a successor alone, which keeps the one that was."""
+        """`count` units, in [1, 2^40], of a reference event, best the step that most sessions repeat. The cap promises
+        a curve: at every epsilon, the delta of `count` uses of the event and a 40th of `delta`, in (0, 1), more. Not
+        for a session. reference: None only for a successor, which keeps the previous reference."""
         fields: Json = {"count": str(count), "delta": delta}
         if reference is not None:
             fields["reference"] = event_json(reference, "reference")
@@ -71,20 +71,20 @@ class Cap:
 
     @classmethod
     def no_guarantee(cls) -> "Cap":
-        """No cap and no promise to anybody, said in so many words. Not for a session."""
+        """No cap and no promise to anybody. Not for a session."""
         return cls({"noGuarantee": {}})
 
     @property
     def reference(self) -> Optional[Json]:
-        """The JSON of the event that the cap counts units of; None before it is fixed, and where nothing counts
-        them."""
+        """The JSON of the event that the cap counts units of; None before it is fixed, and for a cap that counts no
+        units."""
         found: Optional[Json] = (self.message.get("approximateDp") or self.message.get("units") or {}).get("reference")
         return found
 
     @property
     def guarantee(self) -> Tuple[Tuple[float, float], ...]:
-        """Of a cap in units, as the server says it: the (epsilon, delta) that it promises, all at once. Empty for other
-        caps."""
+        """For a cap in units, as the server says it: the (epsilon, delta) that it promises, all of them together. Empty
+        for other caps."""
         points = self.message.get("units", {}).get("guarantee", [])
         return tuple((float(point.get("epsilon", 0)), float(point.get("delta", 0))) for point in points)
 
@@ -94,7 +94,7 @@ class CellBalance:
     """One quantity of a cap's filter."""
 
     #: "EPSILON", "DELTA", "EPSILON_SQUARED", "RHO", "MU_SQUARED", "RENYI_DIVERGENCE", "PLAN_COUNT", "NO_GUARANTEE",
-    #: "UNITS" of the cap's reference, or "RESERVE": delta that prices in units took, of the UNITS before it.
+    #: "UNITS" of the cap's reference, or "RESERVE": delta used by prices in units, for the UNITS before it.
     quantity: str
     #: With RENYI_DIVERGENCE.
     order: float
@@ -117,7 +117,7 @@ class CellBalance:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Budget:
-    """A cap over one population of privacy units, as it was when it was asked for."""
+    """A cap over one population of privacy units, as it was at the time of the call."""
 
     #: "budgets/{budget}".
     name: str
@@ -126,10 +126,10 @@ class Budget:
     neighboring_relation: str
     privacy_unit: str
     cap: Cap
-    #: A charge fits if `all_cells_must_fit` ? all : at least one have room.
+    #: True: a charge must fit in all cells. False: one cell with room is enough.
     cells: Tuple[CellBalance, ...]
     all_cells_must_fit: bool
-    #: In [0, 1], of the cell with the most room where one is enough.
+    #: In [0, 1]; of the cell with the most room if one is enough.
     spent_fraction: float
     accepted_charge_count: int
     refused_charge_count: int
@@ -152,5 +152,5 @@ class Budget:
 
 
 def budget_name(name: str) -> str:
-    """"people" and "budgets/people" are both "budgets/people"."""
+    """Returns "budgets/people" for both "people" and "budgets/people"."""
     return name if name.startswith("budgets/") else "budgets/" + name

@@ -1,4 +1,4 @@
-"""The noise that the caps take: the smallest noise multiplier with which so many steps fit, found by previews."""
+"""The noise that the caps require: finds the smallest noise multiplier with which so many steps fit, by previews."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,28 +11,28 @@ from .preview import Preview
 from .refusal import Refusal
 from .transport import Json
 
-#: The event of one step, of its noise multiplier.
+#: The event of one step, as a function of its noise multiplier.
 NoisyEvent = Callable[[float], EventLike]
 
-# The answer is at most by this share of it above a noise multiplier that is too small.
+# The answer is above a noise multiplier that is too small by at most this share of the answer.
 _WIDTH = 5e-4
-# Where the search ends, as powers of 2.
+# The bounds of the search, as powers of 2.
 _LEAST, _MOST = -10, 20
 # The refusals that more noise may turn into an acceptance.
 _FOR_LACK_OF_ROOM = ("BUDGET_EXHAUSTED", "EVENT_NOT_CHARGEABLE")
 
 
 def smallest_noise(preview: Callable[[Json], Preview], event: NoisyEvent, count: int) -> float:
-    """Returns z for which preview(event(z)) says that `count` single steps fit, and at most 5e-4 of z above one for
-    which it says that they do not; 2^-10 if they fit there.
+    """Returns z for which preview(event(z)) says that `count` single steps fit, and which is at most 5e-4 of z above a
+    value for which they do not; 2^-10 if they fit there.
 
-    Previews may take a second each. The search doubles or halves z from 1, in growing strides; between the two sides
-    it interpolates in the logarithms of z and of the steps that fit, and halves where that was slow: about ten previews
-    where the steps are smooth in z, up to twice as many where they are a staircase.
+    Previews may take a second each. The search doubles or halves z from 1, in growing strides. Between the two sides it
+    interpolates in the logarithms of z and of the steps that fit, and bisects if that was slow. It takes about ten
+    previews where the steps are smooth in z, and up to twice as many where they are a staircase.
 
-    BudgetExhausted, or what else the refusal is, if not even z = 2^20 is enough; at once for a refusal that is not for
-    lack of room. InvalidArgument for a count outside [1, 2^53], and for an `event` that returns no event or does not
-    depend on z. What `event` raises is raised."""
+    BudgetExhausted, or the refusal's own error, if not even z = 2^20 is enough; immediately for a refusal that is not
+    for lack of room. InvalidArgument for a count outside [1, 2^53], and for an `event` that returns no event or does
+    not depend on z. Errors of `event` are raised."""
     count_json(count)
     if not callable(event):
         raise invalid("event", event, "a function that returns the event of a noise multiplier")
@@ -63,19 +63,19 @@ def smallest_noise(preview: Callable[[Json], Preview], event: NoisyEvent, count:
 
 @dataclasses.dataclass(frozen=True)
 class _Probe:
-    """A noise multiplier that was asked about."""
+    """A noise multiplier and the answer to its preview."""
 
     noise: float
     event: Json
     answer: Preview
     fits: bool
-    #: The logarithm of the steps that fit over those that are wanted: where the edge is, it is 0.
+    #: The logarithm of the steps that fit over those that are wanted; 0 at the edge.
     height: float
 
 
 def _never(most_noise: Preview, count: int) -> Refused:
-    """The error where not even the most noise is enough."""
-    # Steps that are paid together may cost less than one by one: then there is no refusal.
+    """Returns the error if not even the most noise is enough."""
+    # A block of steps may cost less than its steps one by one: then there is no refusal.
     refusal = most_noise.refusal or Refusal(reason="BUDGET_EXHAUSTED", steps_that_fit=most_noise.steps_that_fit)
     return refused(dataclasses.replace(refusal, remedy=(
         "no noise makes %d single steps fit, which cost at least a unit each where units are counted; with the most "
@@ -83,7 +83,7 @@ def _never(most_noise: Preview, count: int) -> Refused:
 
 
 def _narrowed(low: _Probe, high: _Probe, probe: Callable[[float], _Probe]) -> float:
-    """Returns the upper end of a bracket that is as narrow as it should be, from one whose upper end alone fits."""
+    """Returns the upper end of a narrow bracket. In (low, high), only the upper end fits."""
     one, other = sorted((low, high), key=_distance)  # the two that are nearest to the edge
     slow = False
     while high.noise > low.noise * (1 + _WIDTH):
@@ -92,7 +92,7 @@ def _narrowed(low: _Probe, high: _Probe, probe: Callable[[float], _Probe]) -> fl
         slope = (other.height - one.height) / math.log(other.noise / one.noise)
         if slope > 0 and not slow and width > 2 * _WIDTH:
             share = (math.log(one.noise / low.noise) - one.height / slope) / width
-            # Beyond the edge, as seen from the nearer end, so that the farther one comes near too.
+            # Goes beyond the edge, as seen from the nearer end, so that the farther one comes near too.
             share += math.copysign(0.4 * _WIDTH / width, 0.5 - share)
             share = min(max(share, 0.01), 0.99)
         between = probe(low.noise * math.exp(share * width))

@@ -1,7 +1,7 @@
 """One charge, or one lease, until its outcome is definite.
 
-What comes back is an acceptance of exactly the key, event and count that was asked for (the ledger's
-invariant I19). Everything else is an error, and an outcome that stays unknown is one that says so.
+Only an acceptance of exactly the key, event and count that was asked for is returned (the ledger's invariant I19).
+Everything else is an error, and so is an outcome that stays unknown.
 """
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _raise_wrong_answer(tries: Tries, name: str, charge_id: str, wrong: str) -> 
 
 
 def _difference(answer: Json, event: Json, **wanted: Any) -> Optional[str]:
-    """The first field of an answer that is not what was asked for."""
+    """Returns the first field of an answer that differs from the request."""
     for field, want in wanted.items():
         if str(answer.get(field)) != want:
             return "%s: got %r, want %r" % (field, answer.get(field), want)

@@ -25,7 +25,7 @@ _MOST_DESCRIPTION_BYTES = 256
 
 @dataclasses.dataclass(frozen=True)
 class Provenance:
-    """What an attempt says of itself, for the auditor and for a policy. A claim: the ledger cannot check it."""
+    """What an attempt declares about itself, for the auditor and for a policy. A claim: the ledger cannot check it."""
 
     #: POISSON, TRUNCATED_POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, RANDOM_ALLOCATION, FULL_BATCH or SHUFFLED.
     sampler: str = "SAMPLER_UNSPECIFIED"
@@ -45,13 +45,12 @@ def connect(*, address: Optional[str] = None, transport: str = "http", tls: Opti
             tls_ca: Optional[str] = None, tls_cert: Optional[str] = None, tls_key: Optional[str] = None,
             token: Optional[str] = None, token_file: Optional[str] = None, allow_insecure: Optional[bool] = None,
             retry: Optional[Retry] = None) -> "Client":
-    """Returns a client of the server at `address`. Checks the arguments and reads the files; connects with the first
-    call.
+    """Returns a client of the server at `address`. Checks the arguments and reads the files; the first call connects.
 
     address         transport "http": "http://host:port" or "https://host:port" of the server's --http-listen; else
                     EPSLEDGER_HTTP, else http://127.0.0.1:8080. transport "grpc", with epsledger[grpc] installed:
                     "host:port" or "unix:path" of its --listen; else EPSLEDGER_SERVER, else 127.0.0.1:50551.
-    tls             of "grpc": any certificate file says so too; else EPSLEDGER_TLS.
+    tls             with "grpc": True, or any certificate file, enables TLS; else EPSLEDGER_TLS.
     tls_ca, tls_cert, tls_key
                     PEM files: who vouches for the server (default: the system's authorities), and this client's own.
                     Else EPSLEDGER_TLS_CA, EPSLEDGER_TLS_CERT, EPSLEDGER_TLS_KEY.
@@ -59,9 +58,9 @@ def connect(*, address: Optional[str] = None, transport: str = "http", tls: Opti
                     who calls, "epsl_..."; else EPSLEDGER_TOKEN_FILE, else EPSLEDGER_TOKEN. Never sent without TLS to
                     an address that is not local.
     allow_insecure  without TLS only loopback addresses are allowed, unless this is set (else EPSLEDGER_ALLOW_INSECURE):
-                    whoever can change the answers on the way can turn a refusal into a permit.
+                    anybody who can change the answers on the way can turn a refusal into a permit.
 
-    InvalidArgument names what is wrong."""
+    InvalidArgument names the argument that is wrong."""
     files = Tls(tls_ca or os.environ.get("EPSLEDGER_TLS_CA") or None,
                 tls_cert or os.environ.get("EPSLEDGER_TLS_CERT") or None,
                 tls_key or os.environ.get("EPSLEDGER_TLS_KEY") or None)
@@ -87,9 +86,10 @@ def connect(*, address: Optional[str] = None, transport: str = "http", tls: Opti
 
 
 class Client:
-    """A connection to an epsledger server, made by connect(). Thread-safe; sessions may be opened and used at once.
+    """A connection to an epsledger server, made by connect(). Thread-safe; several sessions may be opened and used
+    concurrently.
 
-    In a forked child it is used as before, over connections of the child's own; sessions are not (see Session)."""
+    A forked child can use it too, over its own connections, but not the parent's sessions (see Session)."""
 
     def __init__(self, transport: Transport, retry: Retry) -> None:
         self._connection = Connection(transport, retry)
@@ -105,27 +105,27 @@ class Client:
              group: str = "", display_name: str = "", labels: Optional[Mapping[str, str]] = None,
              provenance: Provenance = Provenance(), client_description: Optional[str] = None) -> Session:
         """Opens the next attempt of a session, which fences all earlier ones, and creates the session first if it does
-        not exist. A process that starts again, from a checkpoint too, opens a new attempt: it draws fresh noise, which
+        not exist. A process that starts again, also from a checkpoint, opens a new attempt: it draws fresh noise, which
         is charged again.
 
-        session, budget       "first-run" under "people". The budget exists: an operator creates it, or create_budget.
-        delta                 in (0, 1): at which the session is stated, and at which a plan is composed.
+        session, budget       "first-run" under "people". The budget must exist: see create_budget, `epsctl budget`.
+        delta                 in (0, 1): the delta at which the session is stated and a plan is composed.
         neighboring_relation  ADD_OR_REMOVE_ONE, REPLACE_ONE or REPLACE_SPECIAL: what the training code clips for. It
                               must be the budget's, or the session is refused.
-        own_cap               a cap of this session alone. None: the budgets on the way up are its caps.
+        own_cap               a cap of this session alone. None: only the budgets on the way up limit it.
         plan                  [(event, count), ...] makes it DECLARED: composed once, tightly, and charged to all its
-                              budgets now; then charges draw from it. None: ADAPTIVE, every step is charged alone.
+                              budgets now; later charges draw from it. None: ADAPTIVE, every step is charged alone.
         expects               the event that the session expects to charge most, exactly as it will be charged. When
-                              the session is created, own_cap and the budgets on the way up that count units of nothing
-                              yet count units of it from then on; elsewhere it changes nothing. A step that is that
-                              event costs one unit. None: the most used event of the plan; without one the first
-                              charge decides.
-        group                 sessions of one hyper-parameter search share it.
-        provenance            what this attempt says of its sampler, clip norm and library.
+                              the session is created, own_cap and the budgets on the way up that have no reference yet
+                              take it as their reference; in all other cases it changes nothing. A step of that event
+                              costs one unit. None: the most used event of the plan; without a plan the first charge
+                              decides.
+        group                 sessions of one hyper-parameter search share a group.
+        provenance            what this attempt declares: its sampler, clip norm and library.
 
-        BudgetExhausted if a plan does not fit. NotFound if there is no such budget. AlreadyExists if there is a
-        session of that name with other content, naming the first difference; one that exists is taken as it is where
-        own_cap, plan, group, display_name and labels are not given; there `expects` changes nothing."""
+        BudgetExhausted if a plan does not fit. NotFound if no such budget exists. AlreadyExists, naming the first
+        difference, if a session of that name with other content exists. If own_cap, plan, group, display_name and
+        labels are not given, an existing session is used as it is; `expects` changes nothing then."""
         if plan is not None and delta is None:
             raise invalid("delta", None, "a delta in (0, 1) for the plan")
         wanted: Json = {"mode": "ADAPTIVE", "neighboringRelation": neighboring_relation}
@@ -152,8 +152,8 @@ class Client:
     def create_budget(self, *, name: str, cap: Cap, privacy_unit: str,
                       neighboring_relation: str = "ADD_OR_REMOVE_ONE", parent: Optional[str] = None,
                       display_name: str = "") -> Budget:
-        """Creates a budget over every `privacy_unit` ("person"); the same again returns it as it is now. AlreadyExists
-        names the first difference to a budget of that name."""
+        """Creates a budget over every `privacy_unit` ("person"); repeating the call returns the budget as it is now.
+        AlreadyExists names the first difference from the existing budget of that name."""
         message: Json = {"cap": cap.message, "neighboringRelation": neighboring_relation, "privacyUnit": privacy_unit,
                          "displayName": display_name}
         if parent is not None:
@@ -161,39 +161,40 @@ class Client:
         return Budget.from_json(self.call("BudgetService/CreateBudget", {"budgetId": name, "budget": message}))
 
     def budget(self, name: str) -> Budget:
-        """The budget as it is now. NotFound if there is none."""
+        """Returns the budget as it is now. NotFound if no such budget exists."""
         return Budget.from_json(self.call("BudgetService/GetBudget", {"name": budget_name(name)}))
 
     def preview(self, *, budget: str, event: EventLike, count: int = 1, expects: bool = True) -> Preview:
-        """What the first charge of a new session under `budget` would do, and how many steps would fit: a session
-        without a cap of its own or a plan, opened with `expects=event`, or without where `expects` is False. Charges
-        nothing, creates nothing. A policy on samplers is not asked: only an attempt says how it samples. NotFound if
-        there is no such budget."""
+        """Returns what the first charge of a new session under `budget` would do, and how many steps would fit. The
+        session is taken to have no cap of its own and no plan, and to be opened with `expects=event`, or without if
+        `expects` is False. Charges nothing, creates nothing. Policies on samplers are not checked: only an attempt says
+        how it samples. NotFound if no such budget exists."""
         return Preview.from_json(self.call("ChargeService/PreviewCharge", {
             "budget": budget_name(budget), "event": event_json(event), "count": count_json(count),
             "expectsEvent": expects}))
 
     def calibrate(self, *, budget: str, event: NoisyEvent, count: int) -> float:
-        """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z) charged one by
-        one fit now, under `budget` and every one above it, in a session opened with `expects=event(z)`: by the server's
-        own word, and in whatever is left of the caps. Charges nothing, and keeps nothing: others may charge in between.
+        """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z), charged one by
+        one, fit now under `budget` and every budget above it, in a session opened with `expects=event(z)`. The server
+        decides this, by what is left of the caps. Charges and reserves nothing: others may charge in between.
 
             step = lambda z: PoissonSampled(sampling_probability=0.01, event=Gaussian(noise_multiplier=z))
             z = client.calibrate(budget="people", event=step, count=1000)
             session = client.open(session="first-run", budget="people", delta=1e-5, expects=step(z))
 
-        Where a budget counts units of nothing yet, the session then makes it count units of that step. z in
-        [2^-10, 2^20]. About ten previews, each of which may take the server a second. Errors as Session.calibrate;
-        NotFound if there is no such budget."""
+        If a budget has no reference yet, the session makes that step its reference. z in [2^-10, 2^20]. About ten
+        previews, each of which may take the server a second. Errors as Session.calibrate; NotFound if no such budget
+        exists."""
         return smallest_noise(lambda described: self.preview(budget=budget, event=described, count=count), event, count)
 
     def call(self, method: str, request: Json) -> Json:
-        """Any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), asked again until its
-        outcome is definite: for reads, and for writes whose repetition is harmless. Charges are made by a Session."""
+        """Calls any unary RPC, "AccountingService/Compute", as proto3 JSON (see proto/epsledger/v1), and repeats it
+        until its outcome is definite. For reads, and for writes that may be repeated without harm. A Session makes
+        charges."""
         return self._connection.call(method, request)
 
     def close(self) -> None:
-        """Ends the connections, and with them what its sessions can do. Leases that are not settled stay open in the
+        """Ends the connections; its sessions can then do nothing more. Leases that are not settled stay open in the
         ledger, spent in full."""
         self._connection.close()
 
@@ -209,7 +210,7 @@ class Client:
             self.address, ", closed" if self._connection.closed else "")
 
     def _takes_existing(self, name: str, neighboring_relation: str) -> bool:
-        """False if there is no such session. One for another relation is not for this training code."""
+        """Returns False if no such session exists. A session for another relation is not for this training code."""
         try:
             found = self._connection.call("SessionService/GetSession", {"name": name})
         except NotFound:

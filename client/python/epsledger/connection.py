@@ -1,4 +1,4 @@
-"""A transport with its retries: what every object of this package calls through."""
+"""A transport with its retries. Every object of this package calls through it."""
 from __future__ import annotations
 
 from .errors import Ended, call_failed, refused
@@ -19,7 +19,7 @@ class Connection:
         self.closed = False
 
     def close(self) -> None:
-        """Ends it; calls that are under way go on."""
+        """Closes the connection; calls that are under way continue."""
         self.closed = True
         self.transport.close()
 
@@ -33,7 +33,8 @@ class Connection:
         return retry_until_definite(self.retry, lambda timeout: self.transport.call(method, request, timeout))
 
     def call(self, method: str, request: Json) -> Json:
-        """The same for reads, and for writes whose repetition is harmless. Raises CallFailed, or Refused of a plan."""
+        """The same for reads, and for writes that may be repeated without harm. Raises CallFailed, or Refused for a
+        plan."""
         self.check_open()
         tries = self.tries(method, plain_json(request, ""))
         if tries.error is None:

@@ -1,5 +1,5 @@
-"""Domains of the fields of events: each checks a value, returns it as it is kept, and reads and writes it
-in proto3 JSON. All refuse with one form of message: "Gaussian.noise_multiplier: got 0, want in (0, inf)"."""
+"""Domains of the fields of events. Each checks a value, returns it in the form that is kept, and reads and writes it in
+proto3 JSON. All errors have one form: "Gaussian.noise_multiplier: got 0, want in (0, inf)"."""
 from __future__ import annotations
 
 import math
@@ -27,7 +27,7 @@ def as_list(path: str, value: object) -> Sequence[object]:
 
 
 class Scalar:
-    """A domain whose values are written in JSON as they are."""
+    """A domain whose values need no conversion in JSON."""
 
     def keep(self, field: str, value: object) -> Any:
         raise NotImplementedError
@@ -63,7 +63,7 @@ class Interval(Scalar):
         return x
 
     def read(self, path: str, value: object) -> object:
-        """Proto3 JSON also writes doubles as strings, "Infinity" for one."""
+        """Proto3 JSON also writes doubles as strings, for example "Infinity"."""
         if isinstance(value, str):
             if not re.fullmatch(r"NaN|-?(Infinity|[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?)", value):
                 refuse(path, reprlib.repr(value), "a number in " + self.text)

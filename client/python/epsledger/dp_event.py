@@ -1,9 +1,9 @@
 """Events of dp_accounting, both ways: from_dp_event(to_dp_event(x)) == x for every event that both know.
 
-What only one side knows, and what would lose something on the way, is refused by name. dp_accounting is
-imported by to_dp_event alone. from_dp_event reads classes by their names and fields and imports nothing:
-it takes DpEvent objects, the named tuples of DpEvent.to_named_tuple(), and dicts with their fields
-("class_name" and, optionally, "module_name" among them), from files for one.
+An event that only one side knows, or that would lose something on the way, is refused by name. Only to_dp_event imports
+dp_accounting. from_dp_event reads classes by their names and fields and imports nothing. It takes DpEvent objects, the
+named tuples of DpEvent.to_named_tuple(), and dicts with their fields ("class_name" and, optionally, "module_name" among
+them), for example from files.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import events
 from .domain import Range, as_list, refuse
 from .events import MAX_DEPTH, Composed, CountedEvent, MechanismEvent, SelfComposed
 
-# Pairs that differ in nothing but names: ours, theirs, and (our field, their field).
+# Pairs that differ only in names: ours, theirs, and (our field, their field).
 _Fields = Tuple[Tuple[str, str], ...]
 _SAME: Mapping[Type[MechanismEvent], Tuple[str, _Fields]] = {
     events.Gaussian: ("GaussianDpEvent", (("noise_multiplier", "noise_multiplier"),)),
@@ -43,10 +43,10 @@ _OURS = {theirs: (cls, fields) for cls, (theirs, fields) in _SAME.items()}
 
 
 def to_dp_event(event: MechanismEvent) -> Any:
-    """The dp_accounting.DpEvent that says the same. Imports dp_accounting.
+    """Returns the dp_accounting.DpEvent with the same meaning. Imports dp_accounting.
 
-    PureDp(epsilon=0) is NoOpDpEvent. Raises ValueError where dp_accounting, or the installed version of
-    it, has no such event, and ImportError where it is not installed.
+    PureDp(epsilon=0) is NoOpDpEvent. Raises ValueError if dp_accounting, or the installed version of it, has no such
+    event, and ImportError if it is not installed.
     """
     from dp_accounting import dp_event  # the only import of it here
 
@@ -76,7 +76,7 @@ def to_dp_event(event: MechanismEvent) -> Any:
         refuse("event", repr(event), "an event that dp_accounting can say in full")
 
     def part(counted: CountedEvent) -> Any:
-        # A part that is a SelfComposed of its own keeps its count of 1, so that it reads back as one.
+        # A part that is itself a SelfComposed keeps its count of 1, so that it reads back as a SelfComposed.
         if counted.count == 1 and not isinstance(counted.event, SelfComposed):
             return convert(counted.event)
         return their("SelfComposedDpEvent")(convert(counted.event), counted.count)
@@ -85,11 +85,11 @@ def to_dp_event(event: MechanismEvent) -> Any:
 
 
 def from_dp_event(event: object, *, path: str = "event") -> MechanismEvent:
-    """The event that a DpEvent, its named tuple, or a dict of its fields describes.
+    """Returns the event that a DpEvent, its named tuple, or a dict of its fields describes.
 
-    NoOpDpEvent is PureDp(epsilon=0); of the trees of SingleEpochTreeAggregationDpEvent a record is in at
-    most one, so that they cost as the largest. Raises ValueError, naming the class under `path`, for
-    events and fields that are unknown here, and for numbers out of their domain.
+    NoOpDpEvent is PureDp(epsilon=0). A record is in at most one of the trees of SingleEpochTreeAggregationDpEvent, so
+    they cost as much as the largest. Raises ValueError, naming the class under `path`, for events and fields that are
+    unknown here, and for numbers out of their domain.
     """
     return _read(event, path, 0)
 
@@ -142,7 +142,7 @@ def _counted(part: object, path: str, depth: int) -> CountedEvent:
 
 
 def _parts(event: object, path: str) -> Tuple[str, Dict[str, object]]:
-    """The class name and the fields of a DpEvent in any of its forms."""
+    """Returns the class name and the fields of a DpEvent in any of its forms."""
     attributes = getattr(type(event), "__attrs_attrs__", None)
     if attributes is not None:
         fields: Dict[str, object] = {a.name: getattr(event, a.name) for a in attributes}

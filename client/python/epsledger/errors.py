@@ -7,7 +7,7 @@ from .refusal import Refusal
 
 
 class EpsledgerError(Exception):
-    """The base of all."""
+    """The base of all errors."""
 
 
 class Refused(EpsledgerError):
@@ -27,7 +27,7 @@ class Refused(EpsledgerError):
 
     @property
     def limiting_resource(self) -> str:
-        """The budget or session whose cap said no."""
+        """The budget or session whose cap refused."""
         return self.refusal.limiting_resource
 
     @property
@@ -37,22 +37,22 @@ class Refused(EpsledgerError):
 
     @property
     def spent(self) -> float:
-        """Spent of it before this charge."""
+        """How much of the cap was spent before this charge."""
         return self.refusal.spent
 
     @property
     def requested(self) -> float:
-        """Asked of it by this charge."""
+        """How much of the cap this charge asked for."""
         return self.refusal.requested
 
     @property
     def steps_that_fit(self) -> int:
-        """How many single uses of the event would still have fitted everywhere."""
+        """How many single uses of the event would still fit everywhere."""
         return self.refusal.steps_that_fit
 
 
 class BudgetExhausted(Refused):
-    """A cap has no room for it."""
+    """A cap has no room for the charge."""
 
 
 class AttemptFenced(Refused):
@@ -78,7 +78,7 @@ class OutcomeUnknown(EpsledgerError):
 
 
 class CallFailed(EpsledgerError):
-    """A call ended with an error that is no refusal. Nothing was charged by it."""
+    """A call ended with an error that is not a refusal. It charged nothing."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -99,11 +99,11 @@ class InvalidArgument(CallFailed, ValueError):
 
 
 class NotFound(CallFailed):
-    """There is no such budget or session, or it is not yours."""
+    """No such budget or session exists, or it is not yours."""
 
 
 class AlreadyExists(CallFailed):
-    """There is one of that name with other content: the message names the first difference."""
+    """One of that name exists with other content: the message names the first difference."""
 
 
 class PermissionDenied(CallFailed):
@@ -115,15 +115,15 @@ class Unauthenticated(CallFailed):
 
 
 class Unavailable(CallFailed):
-    """The server did not answer in time, and was asked again as long as Retry says."""
+    """The server did not answer in the time of Retry, retries included."""
 
 
 class LedgerBehind(CallFailed):
-    """The server has lost entries that this client was told of, as one restored from an old backup has."""
+    """The server has lost entries that this client saw, as after a restore from an old backup."""
 
 
 class WrongProcess(EpsledgerError):
-    """A session, permit or lease was used in another process than the one that opened it."""
+    """A session, permit or lease was used in another process than the one that created it."""
 
 
 class UsedUp(EpsledgerError):
@@ -135,17 +135,17 @@ class Ended(EpsledgerError):
 
 
 def invalid(field: str, got: object, want: str) -> InvalidArgument:
-    """The error of a value that is refused before it is sent."""
+    """Returns the error of a value that is refused before it is sent."""
     return InvalidArgument("INVALID_ARGUMENT", "%s: got %r, want %s" % (field, got, want))
 
 
 def refused(refusal: Refusal) -> Refused:
-    """The error of a refusal."""
+    """Returns the error of a refusal."""
     return _REFUSED.get(refusal.reason, Refused)(refusal)
 
 
 def call_failed(code: str, message: str) -> CallFailed:
-    """The error of a status that is no refusal."""
+    """Returns the error of a status that is not a refusal."""
     return _BY_CODE.get(code, CallFailed)(code, message)
 
 

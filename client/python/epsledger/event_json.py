@@ -23,7 +23,7 @@ EventLike = Union[HasToJson, Mapping[str, Any]]
 
 
 def event_json(event: EventLike, field: str = "event") -> Json:
-    """Returns a copy of the event's JSON. InvalidArgument, naming `field`, for what is none; the server knows the
+    """Returns a copy of the event's JSON. InvalidArgument, naming `field`, if it is not an event; the server knows the
     domains."""
     described = event if isinstance(event, Mapping) else getattr(event, "to_json", lambda: None)()
     if not isinstance(described, Mapping) or not described:
@@ -33,8 +33,8 @@ def event_json(event: EventLike, field: str = "event") -> Json:
 
 
 def plain_json(value: Any, field: str) -> Any:
-    """Returns a copy that is JSON: numbers of every type as int or float, those that are not finite by their proto3
-    names. InvalidArgument names what is none."""
+    """Returns a copy that is JSON: numbers of every type as int or float, and non-finite ones by their proto3 names.
+    InvalidArgument names the value that is not JSON."""
     if isinstance(value, Mapping):
         return {str(name): plain_json(inner, "%s.%s" % (field, name) if field else str(name))
                 for name, inner in value.items()}
@@ -53,7 +53,7 @@ def plain_json(value: Any, field: str) -> Any:
 
 
 def is_same_event(asked: Any, answered: Any) -> bool:
-    """True if both are the JSON of one event, however numbers, names and defaults are written."""
+    """Returns true if both are the JSON of one event, however numbers, names and defaults are written."""
     if asked == answered:  # as most answers are
         return True
     if isinstance(asked, Mapping) and isinstance(answered, Mapping):
@@ -73,7 +73,7 @@ def is_same_event(asked: Any, answered: Any) -> bool:
 
 
 def count_json(count: int) -> str:
-    """A count of uses as JSON. In [1, 2^53]."""
+    """Returns a count of uses, in [1, 2^53], as JSON."""
     if isinstance(count, bool) or not isinstance(count, numbers.Integral) or not 1 <= count <= 2**53:
         raise invalid("count", count, "an integer in [1, 2^53]")
     return str(int(count))

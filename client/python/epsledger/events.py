@@ -1,15 +1,15 @@
 """Mechanism events: immutable values, each of which fully defines the mathematics of one release.
 
-An event is valid once it exists: every number is in its domain, at every depth, or constructing it
-raised ValueError with the field, what it got and what it wants. What is valid here is what the server
-and `epsctl compute` take as one.
+An event is valid once it exists: every number is in its domain, at every depth. Otherwise its constructor raised
+ValueError with the field, what it got and what it wants. An event that is valid here is valid for the server and for
+`epsctl compute`, and the other way round.
 
     step = PoissonSampled(sampling_probability=0.01, event=Gaussian(noise_multiplier=1.1))
     step.to_json()      # {"poissonSampled": {"samplingProbability": 0.01, "event": {"gaussian": ...}}}
 
-Intervals: "(" open end, "[" closed end; a NaN is in none. Counts go up to 2**53, where a double still
-is exact. Numbers may be of any numeric type (NumPy's too) and are kept as float or int; sequences are
-kept as tuples. Arguments are given by name only.
+Intervals: "(" open end, "[" closed end; a NaN is in none. Counts go up to 2**53, where a double is still exact. Numbers
+may be of any numeric type (NumPy's too) and are kept as float or int; sequences are kept as tuples. Arguments are given
+by name only.
 """
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ JsonObject = Dict[str, Any]
 # The server's bounds on what one event may hold (accounting/event/validation.h).
 MAX_DEPTH = 16  # events inside events
 MAX_NODES = 10_000  # events in one event, all depths together
-# A sum of probabilities is taken as 1 within this.
+# A sum of probabilities counts as 1 within this tolerance.
 PROBABILITY_SUM_TOLERANCE = 1e-9
 
 
-# --- What holds events. ---------------------------------------------------------------------------------
+# --- Fields that hold events. ---------------------------------------------------------------------------
 
 
 class _Event:
@@ -154,7 +154,7 @@ def _read_event(path: str, value: object, depth: int) -> MechanismEvent:
 
 
 class _Checked:
-    """What has fields with domains: given by name, checked and then never changed."""
+    """Has fields with domains, which are given by name, checked, and then never changed."""
 
     def __new__(cls, *args: object, **fields: object) -> Any:
         if args:
@@ -167,7 +167,7 @@ class _Checked:
 
     @classmethod
     def _made(cls: Type[_Fields], path: str, fields: Mapping[str, object]) -> _Fields:
-        """An instance whose errors name its fields as JSON under `path`."""
+        """Returns an instance whose errors name its fields as JSON under `path`."""
         made: _Fields = cls.__new__(cls)
         for name, value in fields.items():
             object.__setattr__(made, name, value)
@@ -193,7 +193,7 @@ class _Checked:
         object.__setattr__(self, "_nodes", nodes)
 
     def _check_together(self, at: Callable[[str], str]) -> None:
-        """What several fields must be to each other; at(name) is how errors name a field."""
+        """Checks several fields against each other; at(name) is how errors name a field."""
 
     def __repr__(self) -> str:
         fields = ("%s=%s" % (name, _shown(getattr(self, name))) for name in _domains_of(type(self)))
@@ -221,10 +221,10 @@ class MechanismEvent(_Checked):
 
     @staticmethod
     def from_json(value: object, *, path: str = "event") -> MechanismEvent:
-        """The event that proto3 JSON (as parsed by `json`) describes: from_json(x.to_json()) == x.
+        """Returns the event that proto3 JSON (as parsed by `json`) describes: from_json(x.to_json()) == x.
 
-        Raises ValueError, naming the field under `path`, for unknown events and fields, for numbers out
-        of their domain, and where an event is missing.
+        Raises ValueError, naming the field under `path`, for unknown events and fields, for numbers out of their
+        domain, and for a missing event.
         """
         return _read_event(path, value, 0)
 
@@ -290,8 +290,8 @@ class DiscreteLaplace(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class RandomizedResponse(MechanismEvent):
-    """With probability noise_parameter in (0, 1) a uniform one of num_buckets >= 2 values, otherwise
-    the true value."""
+    """With probability noise_parameter in (0, 1) one of num_buckets >= 2 values, uniformly, otherwise the true
+    value."""
 
     noise_parameter: OpenProbability
     num_buckets: Annotated[int, Range(2)]
@@ -493,8 +493,8 @@ class RepeatAndSelect(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class UnverifiedClaim(MechanismEvent):
-    """Somebody's claim. Composes as ApproximateDp, and every guarantee that contains one says so.
-    citation: where the claim comes from, up to 1,024 bytes."""
+    """An (epsilon, delta) that somebody claims. Composes as ApproximateDp, and every guarantee that contains one says
+    so. citation: where the claim comes from, up to 1,024 bytes."""
 
     epsilon: NonNegative
     delta: Probability
@@ -503,7 +503,7 @@ class UnverifiedClaim(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class NonPrivate(MechanismEvent):
-    """A release without privacy: every epsilon is infinite from here on. reason: up to 1,024 bytes."""
+    """A release without privacy: every epsilon is infinite from then on. reason: up to 1,024 bytes."""
 
     reason: Words = ""
 

@@ -11,14 +11,14 @@ from .process import SurvivesFork
 from .transport import Json, RpcError
 
 _OPTIONS = (
-    ("grpc.enable_retries", 0),  # the number of tries is what Retry says
-    ("grpc.initial_reconnect_backoff_ms", 100),  # a server that restarts is found again within two seconds
+    ("grpc.enable_retries", 0),  # Retry alone decides the number of tries
+    ("grpc.initial_reconnect_backoff_ms", 100),  # reconnects to a restarted server within two seconds
     ("grpc.min_reconnect_backoff_ms", 10_000),  # how long one attempt to connect may take
     ("grpc.max_reconnect_backoff_ms", 2_000),
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
 )
-# A proxy from the environment would carry a local connection, in the clear, off the machine.
+# A proxy from the environment would carry a local connection off the machine in plaintext.
 _PLAINTEXT_OPTIONS = (("grpc.enable_http_proxy", 0),)
 
 
@@ -37,7 +37,7 @@ class GrpcTransport(SurvivesFork):
         self._metadata = (("authorization", "Bearer " + address.token),) if address.token else ()
         self._methods: Dict[str, Callable[..., Any]] = {}
         self._forked = False
-        # After UNAVAILABLE a call waits for the connection: a channel that nobody waits on looks only now and then.
+        # After UNAVAILABLE a call waits for the connection: an idle channel retries only now and then.
         self._wait_for_ready = False
         if address.tls is None:
             self._channel = self._grpc.insecure_channel(address.target, options=_OPTIONS + _PLAINTEXT_OPTIONS)
@@ -83,7 +83,8 @@ class GrpcTransport(SurvivesFork):
 
 
 class _Messages:
-    """The messages of epsledger.v1, in a descriptor pool of their own: no clash with others of the process."""
+    """The messages of epsledger.v1, in their own descriptor pool, so that they do not clash with others of the
+    process."""
 
     def __init__(self) -> None:
         pools: Any = importlib.import_module("google.protobuf.descriptor_pool")
@@ -97,7 +98,7 @@ class _Messages:
             self._pool.AddSerializedFile(file.SerializeToString())
 
     def bind(self, channel: Any, method: str) -> Callable[..., Any]:
-        """The call of "ChargeService/Charge"."""
+        """Returns the function that calls "ChargeService/Charge"."""
         answer = self._class(self._descriptor(method).output_type)
         bound: Callable[..., Any] = channel.unary_unary(
             "/epsledger.v1." + method, request_serializer=lambda message: message.SerializeToString(),
@@ -105,7 +106,7 @@ class _Messages:
         return bound
 
     def request(self, method: str, request: Json) -> Any:
-        """InvalidArgument for what is no JSON of the method's request."""
+        """Returns the request as a message. InvalidArgument if it is not the JSON of the method's request."""
         kind = self._descriptor(method).input_type
         try:
             return self._json.ParseDict(request, self._class(kind)())
@@ -118,7 +119,7 @@ class _Messages:
         return json
 
     def read_details(self, status_bytes: bytes) -> List[Tuple[str, Json]]:
-        """Those of a google.rpc.Status whose types are in the descriptor set."""
+        """Returns the details of a google.rpc.Status whose types are in the descriptor set."""
         status = self._class(self._pool.FindMessageTypeByName("google.rpc.Status")).FromString(status_bytes)
         details = []
         for detail in status.details:

@@ -1,4 +1,4 @@
-"""What was spent, under every accountant, and the statement of it."""
+"""What was spent, under every accountant, and the signed statement of it."""
 from __future__ import annotations
 
 import base64
@@ -12,22 +12,22 @@ from .transport import Json
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """One accountant's answer about what was charged so far, or why it has none."""
+    """One accountant's answer about all charges so far, or the reason why it has none."""
 
     #: "RENYI", "PLD", ..., "BEST".
     accountant: str
     #: "UPPER_BOUND", "LOWER_BOUND" or "APPROXIMATION"; "" without an answer.
     kind: str
-    #: >= the true epsilon, where the kind is UPPER_BOUND.
+    #: >= the true epsilon if the kind is UPPER_BOUND.
     upper: Optional[float]
     #: <= the true epsilon.
     lower: Optional[float]
     theorem: str
-    #: Of BEST: whose bound it is.
+    #: For BEST: the accountant whose bound it is.
     answered_by: str
     #: The history holds an unverified claim: the number is only as good as the claim.
     contains_unverified_claim: bool
-    #: Why there is no answer; else "".
+    #: The reason why there is no answer; else "".
     reason_unavailable: str
 
     @classmethod
@@ -44,7 +44,7 @@ class Reading:
 
 @dataclasses.dataclass(frozen=True)
 class Guarantees:
-    """Epsilon at `delta` of what was charged so far, one reading per accountant, BEST last.
+    """Epsilon at `delta` of all charges so far, one reading per accountant, BEST last.
 
     In an ADAPTIVE session these are odometer readings: they describe, the filters of the caps decide."""
 
@@ -52,7 +52,7 @@ class Guarantees:
     readings: Tuple[Reading, ...]
     #: The ledger position that they describe.
     sequence: int
-    #: How many more single uses of the event that was charged last fit now; None before the first charge.
+    #: How many more single uses of the last charged event fit now; None before the first charge.
     steps_that_fit: Optional[int]
 
     @classmethod
@@ -64,7 +64,7 @@ class Guarantees:
 
     @property
     def spent(self) -> "Spent":
-        """The smallest bound of all accountants; infinity where none has one."""
+        """Returns the smallest bound of all accountants; infinity if none has one."""
         best = next((reading for reading in self.readings if reading.accountant == "BEST"), None)
         if best is None or best.kind != "UPPER_BOUND" or best.upper is None or math.isnan(best.upper):
             return Spent(math.inf, self.delta, "", best.reason_unavailable if best is not None else "no bound is known",
@@ -75,13 +75,13 @@ class Guarantees:
 
 @dataclasses.dataclass(frozen=True)
 class Spent:
-    """epsilon >= the true epsilon at delta of what was charged so far, rounding included."""
+    """epsilon >= the true epsilon at delta of all charges so far, rounding included."""
 
     epsilon: float
     delta: float
-    #: Whose bound it is; "" where there is none and epsilon is infinite.
+    #: The accountant whose bound it is; "" if there is none and epsilon is infinite.
     accountant: str
-    #: What makes it true, or why there is no bound.
+    #: The theorem of the bound, or the reason why there is none.
     theorem: str
     #: The history holds an unverified claim: the number is only as good as the claim.
     contains_unverified_claim: bool

@@ -1,11 +1,11 @@
-"""Histories: what was released, as counted events. From the ledger, and from what other accountants keep.
+"""Histories: releases as counted events, from the ledger and from other accountants.
 
     history = history_from_opacus(torch.load("checkpoint")["privacy_accountant_state_dict"])
     with session.charge(Composed(events=history)):   # all of it, or nothing
         ...
 
-Everything is read as data: nothing is imported or called by a name that a file says. Errors are ValueError
-with the row and field, what it got and what it wants.
+Everything is read as data: no name in a file makes anything be imported or called. Errors are ValueError with the row
+and field, what it got and what it wants.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WHOLE, _NUMBER = r"[0-9]+", r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?"
 
 
 def charged_history(session: Session) -> List[CountedEvent]:
-    """The accepted charges of all attempts of the session, leases in full, in the order of first use."""
+    """Returns the accepted charges of all attempts of the session, leases in full, in the order of first use."""
     request = {"name": session.name, "pageSize": _PAGE_SIZE}
     counted = []
     while True:
@@ -38,12 +38,12 @@ def charged_history(session: Session) -> List[CountedEvent]:
 
 
 def history_from_opacus(state_dict: Mapping[str, object]) -> List[CountedEvent]:
-    """The history of an Opacus accountant, from its state_dict(): rows of noise multiplier, sample rate and
+    """Returns the history of an Opacus accountant, from its state_dict(): rows of noise multiplier, sample rate and
     steps, which the RDP, PRV and GDP accountants all read as Poisson-sampled Gaussians."""
     for key in state_dict.keys() - {"history", "mechanism"}:
         refuse("state_dict[%r]" % key, "an unknown key", "history and mechanism alone")
     mechanism = state_dict.get("mechanism")
-    # Up to 1.3 the entry is the function that would have told it.
+    # Up to Opacus 1.3 the entry is the function that would return it.
     if isinstance(mechanism, str) and mechanism not in ("rdp", "prv", "gdp"):
         refuse("state_dict['mechanism']", repr(mechanism), "rdp, prv or gdp")
     rows = as_list("state_dict['history']", state_dict.get("history"))
@@ -51,7 +51,7 @@ def history_from_opacus(state_dict: Mapping[str, object]) -> List[CountedEvent]:
 
 
 def history_from_dp_event(event: object) -> List[CountedEvent]:
-    """The history of a dp_accounting accountant, from its `ledger`, the named tuple of that, or a dict of its
+    """Returns the history of a dp_accounting accountant, from its `ledger`, the named tuple of that, or a dict of its
     fields (see dp_event.from_dp_event)."""
     read = from_dp_event(event)
     if isinstance(read, Composed):
@@ -62,7 +62,7 @@ def history_from_dp_event(event: object) -> List[CountedEvent]:
 
 
 def history_from_csv(file: Union[str, "os.PathLike[str]", Iterable[str]]) -> List[CountedEvent]:
-    """The history in a CSV file (its path, or its lines) with the columns noise_multiplier,
+    """Returns the history in a CSV file (its path, or its lines) with the columns noise_multiplier,
     sampling_probability and steps, in any order, named in the first line."""
     if isinstance(file, (str, os.PathLike)):
         with open(file, encoding="utf-8-sig", newline="") as lines:

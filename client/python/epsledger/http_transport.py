@@ -13,15 +13,15 @@ from .address import Address
 from .process import SurvivesFork
 from .transport import Json, RpcError
 
-# https://connectrpc.com/docs/protocol#error-codes; what is not JSON comes from something in between.
+# https://connectrpc.com/docs/protocol#error-codes; answers that are not JSON come from something in between.
 _CODE_OF_STATUS = {400: "INTERNAL", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "UNIMPLEMENTED",
                    429: "UNAVAILABLE", 502: "UNAVAILABLE", 503: "UNAVAILABLE", 504: "UNAVAILABLE"}
 
 
 class HttpTransport(SurvivesFork):
-    """Connections that are kept and used again, one call at a time each. Goes through no proxy, follows no redirect.
+    """Connections that are kept and reused, one call at a time each. Uses no proxy, follows no redirect.
 
-    A connection whose call did not end well is thrown away with whatever is still on its way."""
+    A connection whose call did not end well is closed, with whatever is still under way on it."""
 
     def __init__(self, address: Address) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class HttpTransport(SurvivesFork):
         self._headers = {"content-type": "application/json", "accept": "application/json"}
         if address.token:
             self._headers["authorization"] = "Bearer " + address.token
-        # Appending and popping are atomic: no lock that a fork could find held.
+        # Appending and popping are atomic: a fork can find no lock held.
         self._idle: Deque[http.client.HTTPConnection] = collections.deque()
         self._closed = False
 
@@ -95,7 +95,7 @@ class HttpTransport(SurvivesFork):
     def _idle_connection(self) -> Optional[http.client.HTTPConnection]:
         connection = self._pop_idle()
         while connection is not None:
-            # Something to read before anything was asked: the server has ended it.
+            # Readable before anything was asked: the server has ended it.
             if connection.sock is not None and not _is_readable(connection.sock):
                 return connection
             connection.close()
@@ -127,7 +127,7 @@ def _read_answer(status: int, answer: bytes, target: str) -> Json:
         raise RpcError("INTERNAL", "the answer of %s is no JSON object: %r" % (target, answer[:80]))
     if isinstance(message, dict) and isinstance(message.get("code"), str):
         code = message["code"].upper()
-        # Connect spells one of them differently.
+        # Connect spells one of the codes differently.
         code = "CANCELLED" if code == "CANCELED" else code
         raise RpcError(code, str(message.get("message", "")), _read_details(message.get("details")))
     raise RpcError(_CODE_OF_STATUS.get(status, "UNKNOWN"),
@@ -135,7 +135,7 @@ def _read_answer(status: int, answer: bytes, target: str) -> Json:
 
 
 def _read_details(details: object) -> List[Tuple[str, Json]]:
-    """Their JSON is in "debug", which this service gives with every detail of its own."""
+    """The JSON of details is in "debug", which this service adds to every detail of its own."""
     if not isinstance(details, list):
         return []
     return [(str(detail.get("type")), detail["debug"]) for detail in details

@@ -14,13 +14,13 @@ from .transport import Json
 
 
 class Lease(OwnedByProcess):
-    """A block of steps that the ledger durably ACCEPTED as one charge, to be spent without asking.
+    """A block of steps that the ledger durably ACCEPTED as one charge, to be spent without asking the server.
 
-    1. Only Session.lease makes one, from an answer that grants the very key, event and count asked for, and it hands
-       out at most that many steps, from however many threads.
+    1. Only Session.lease makes one, from an answer that grants exactly the key, event and count that was asked for. It
+       hands out at most that many steps, from however many threads.
     2. Everything was charged when it was acquired. Settling records how much was used and returns nothing to any
-       budget: granted = used + wasted. A lease that is lost is spent in full.
-    3. From the first settle() on it hands out none. Leaving a `with` block settles it.
+       budget: granted = used + wasted. A lost lease counts as spent in full.
+    3. After the first settle() it hands out no steps. Leaving a `with` block settles it.
 
     Thread-safe. A forked child is refused with WrongProcess."""
 
@@ -50,9 +50,9 @@ class Lease(OwnedByProcess):
         return 0 if self._ended else self.granted_count - self._used
 
     def step(self) -> Permit:
-        """Returns the permit for one more step, at once: `with lease.step(): ...`.
+        """Returns the permit for one more step, without asking the server: `with lease.step(): ...`.
 
-        UsedUp if all are taken, Ended after settle(): the block is not run."""
+        UsedUp if all steps are taken, Ended after settle(): the block does not run."""
         self._check_process()
         with self._lock:
             if self._ended:
@@ -63,8 +63,8 @@ class Lease(OwnedByProcess):
         return Permit(charge=self._charge, sequence=self._sequence, event=self.event, count=1)
 
     def settle(self) -> None:
-        """Ends the lease and tells the ledger how many steps were taken, until it says so too or the tries are used
-        up: calling again goes on trying, and does nothing once it has succeeded."""
+        """Ends the lease and reports to the ledger how many steps were taken, until the ledger confirms it or the tries
+        are used up. Calling again continues to try, and does nothing after a success."""
         self._check_process()
         with self._lock:
             self._ended = True
@@ -84,7 +84,7 @@ class Lease(OwnedByProcess):
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         if not self._is_of_this_process():
-            return  # a child that leaves its copy of the block; the parent settles
+            return  # a child that leaves its copy of the block: the parent settles
         try:
             self.settle()
         except EpsledgerError as failure:

@@ -13,9 +13,10 @@ from .transport import Json
 class Permit(OwnedByProcess):
     """The proof that the ledger durably ACCEPTED one charge; `with permit:` is one of its uses.
 
-    1. Only a session or a lease makes one, from an answer that accepts the very key, event and count asked for.
-    2. A charge of count n is good for n `with` blocks; one more raises UsedUp before the block.
-    3. Dropping one returns nothing: what is charged stays charged.
+    1. Only a session or a lease makes one, from an answer that accepts exactly the key, event and count that was asked
+       for.
+    2. A charge of count n allows n `with` blocks; one more raises UsedUp before the block.
+    3. Dropping a permit returns nothing: what is charged stays charged.
 
     Thread-safe. A forked child is refused with WrongProcess."""
 
@@ -33,7 +34,7 @@ class Permit(OwnedByProcess):
 
     @property
     def uses_left(self) -> int:
-        """Uses that were charged and not begun."""
+        """Uses that were charged and have not begun."""
         return self._uses_left
 
     def __enter__(self) -> "Permit":

@@ -10,13 +10,13 @@ from .transport import Json
 
 @dataclasses.dataclass(frozen=True)
 class Preview:
-    """What a charge would do now. No promise: others may charge in between."""
+    """What a charge would do now. It is not a promise: others may charge in between."""
 
     accepted: bool
-    #: Why not, where it would not be.
+    #: The refusal, if the charge would not be accepted.
     refusal: Optional[Refusal]
-    #: How many single uses of the event fit now, up to 2^53; never too many. Where a price in units rises as units run
-    #: out, beyond the count that was asked for fewer may be said than fit.
+    #: How many single uses of the event fit now, up to 2^53; never too many. If the price in units rises as units run
+    #: out, the number may be too low beyond the count that was asked for.
     steps_that_fit: int
 
     @classmethod

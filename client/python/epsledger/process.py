@@ -1,8 +1,8 @@
 """What a fork does to this package.
 
-A forked child has a copy of every object of its parent. Connections are made anew in it, so that two
-processes never read each other's answers. Sessions, permits and leases belong to the process that
-opened them: parent and child would use the same keys, and one charge would be spent on two noises.
+A forked child has a copy of every object of its parent. It makes new connections, so that two processes never read each
+other's answers. Sessions, permits and leases belong to the process that opened them: parent and child would use the
+same keys, and one charge would be spent on two noises.
 """
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .errors import WrongProcess
 
 
 class SurvivesFork:
-    """A base of what a forked child may go on using: `_after_fork` makes it usable there."""
+    """A base of objects that a forked child may continue to use: `_after_fork` makes them usable there."""
 
     def __init__(self) -> None:
         _survivors.add(self)
 
     def _after_fork(self) -> None:
-        """Runs in the child, before anything else of it. Takes no lock: another thread may hold it for ever."""
+        """Runs in the child, before anything else there. Takes no lock: another thread may hold it for ever."""
         raise NotImplementedError
 
 
 class OwnedByProcess:
-    """A base of what charges: it refuses to in any process but its own, with WrongProcess."""
+    """A base of objects that charge: in any other process they refuse to, with WrongProcess."""
 
     def __init__(self) -> None:
         self._process = os.getpid()

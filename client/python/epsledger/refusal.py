@@ -1,4 +1,4 @@
-"""What a refusal said, as numbers and as a sentence."""
+"""A refusal, as numbers and as a sentence."""
 from __future__ import annotations
 
 import dataclasses
@@ -9,23 +9,23 @@ from .rounded import digits_for_spent, rounded_down, rounded_up
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """What the ledger said when it refused. Sticky: the same charge gives the same refusal for ever."""
+    """The content of a refusal. It is permanent: the same charge gets the same refusal for ever."""
 
     #: "BUDGET_EXHAUSTED", "BUDGET_FROZEN", "CLOSED", "NOT_IN_PLAN", "ATTEMPT_FENCED", "EVENT_NOT_CHARGEABLE",
     #: "BATCH_REFUSED", "POLICY_VIOLATION", "BUDGET_SUPERSEDED", or one that this version does not know.
     reason: str
     #: "budgets/.../charges/step-3"; empty for a plan that was refused as a whole, and in a preview.
     charge: str = ""
-    #: The budget or session whose cap said no; may be empty for other reasons.
+    #: The budget or session whose cap refused; may be empty for other reasons.
     limiting_resource: str = ""
-    #: The quantity of the cap with the most room: "RENYI_DIVERGENCE", ...; empty if no cap was asked.
+    #: The quantity of the cap with the most room: "RENYI_DIVERGENCE", ...; empty if no cap was checked.
     quantity: str = ""
     #: With RENYI_DIVERGENCE.
     order: float = 0
     cap: float = 0
     spent: float = 0
     requested: float = 0
-    #: How many single uses of the event would still have fitted everywhere.
+    #: How many single uses of the event would still fit everywhere.
     steps_that_fit: int = 0
     #: With POLICY_VIOLATION: what the policy wants. For a calibration: what else to ask for.
     remedy: str = ""

@@ -16,7 +16,7 @@ _log = logging.getLogger("epsledger")
 
 @dataclasses.dataclass(frozen=True)
 class Retry:
-    """How long to ask. No setting makes an unknown outcome count as accepted."""
+    """How long and how often a call is tried. No setting makes an unknown outcome count as accepted."""
 
     #: Seconds for one try; > 0.
     call_timeout: float = 10.0
@@ -24,8 +24,8 @@ class Retry:
     overall_timeout: float = 60.0
     #: >= 1, or 0: as many as the time allows.
     max_tries: int = 0
-    #: Waits are uniform in [b/2, b] seconds, b doubling from the first to the second; at least what the
-    #: server's RetryInfo says.
+    #: A wait is uniform in [b/2, b] seconds; b doubles from the first of these values to the second. It is never
+    #: shorter than the server's RetryInfo asks.
     initial_backoff: float = 0.05
     max_backoff: float = 2.0
 
@@ -44,7 +44,7 @@ class Retry:
 
 @dataclasses.dataclass
 class Tries:
-    """What all tries of one call came to: an answer, or the error of the last one."""
+    """The outcome of all tries of one call: an answer, or the error of the last try."""
 
     answer: Optional[Json] = None
     error: Optional[RpcError] = None
@@ -60,9 +60,10 @@ class Tries:
 def retry_until_definite(retry: Retry, try_once: Callable[[float], Json],
                          sleep: Callable[[float], None] = time.sleep,
                          now: Callable[[], float] = time.monotonic) -> Tries:
-    """Calls `try_once(timeout)` until it answers, fails definitely, or the tries or the time are used up.
+    """Calls `try_once(timeout)` until it answers, fails definitely, or the tries or the time are used up, and at least
+    once.
 
-    At least one try. `timeout` is the smaller of the call timeout and the time that is left."""
+    `timeout` is the smaller of the call timeout and the time that is left."""
     start = now()
     deadline = start + retry.overall_timeout
     backoff = retry.initial_backoff

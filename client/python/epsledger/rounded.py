@@ -5,16 +5,16 @@ import decimal
 import math
 
 _USUAL_DIGITS = 6
-_MOST_DIGITS = 17  # tell any two doubles apart
+_MOST_DIGITS = 17  # enough to distinguish any two doubles
 
 
 def rounded_up(value: float, digits: int = _USUAL_DIGITS) -> str:
-    """Returns `value` with at most `digits` digits, read back >= value. "inf" and "nan" as such."""
+    """Returns `value` with at most `digits` digits, read back >= value. Infinities and NaN are "inf" and "nan"."""
     return _rounded(value, decimal.ROUND_CEILING, digits)
 
 
 def rounded_down(value: float, digits: int = _USUAL_DIGITS) -> str:
-    """Returns `value` with at most `digits` digits, read back <= value. "inf" and "nan" as such."""
+    """Returns `value` with at most `digits` digits, read back <= value. Infinities and NaN are "inf" and "nan"."""
     return _rounded(value, decimal.ROUND_FLOOR, digits)
 
 

@@ -1,4 +1,4 @@
-"""The newest entry of the ledger that each session was told of."""
+"""The newest ledger entry that this client has seen in each session."""
 from __future__ import annotations
 
 import threading
@@ -9,7 +9,7 @@ from .transport import Json
 
 
 class SeenHeads(SurvivesFork):
-    """A server that is behind one has lost charges: told of it, with the tag that it was given out with, it answers
+    """A server that is behind such an entry has lost charges. When it is sent the entry with its tag, it answers
     DATA_LOSS and does not charge twice into the same room. Thread-safe."""
 
     def __init__(self) -> None:
@@ -21,13 +21,14 @@ class SeenHeads(SurvivesFork):
         self._lock = threading.Lock()
 
     def remember(self, session: str, answer: Json) -> None:
-        """Of an answer with a sequence number and a hash; forgotten if a newer one was seen or it has none."""
+        """Remembers the entry of an answer, unless a newer one was seen or the answer has no sequence number or
+        hash."""
         sequence, entry_hash = int(answer.get("sequence", 0)), answer.get("hash", "")
         if sequence < 1 or not entry_hash:
             return
         # Any budget of a ledger names it.
         head = {"rootBudget": session.split("/sessions/")[0], "sequence": str(sequence), "hash": entry_hash}
-        if answer.get("headTag"):  # by which the server knows it again; one of release 0.1 has none
+        if answer.get("headTag"):  # the server recognizes the entry by it; release 0.1 gives none
             head["tag"] = answer["headTag"]
         with self._lock:
             if int(self._heads.get(session, {}).get("sequence", 0)) < sequence:

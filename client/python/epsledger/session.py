@@ -27,17 +27,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Session(OwnedByProcess):
-    """One attempt of one session, opened by Client.open, which fenced all earlier attempts.
+    """One attempt of one session. Client.open opened it and fenced all earlier attempts.
 
-    1. Every charge has a key of its own in the attempt ("step-1", "step-2", ...), and all tries of one charge use that
-       key: the ledger counts it at most once.
-    2. A permit comes from an ACCEPTED answer to that very key and from nothing else. There is no fail-open option.
+    1. Every charge has its own key in the attempt ("step-1", "step-2", ...). All tries of one charge use that key, so
+       the ledger counts it at most once.
+    2. A permit comes only from an ACCEPTED answer to exactly that key. There is no fail-open option.
     3. A charge whose outcome stays unknown counts as spent. Its key is never used for another charge; retry_charge
        asks for the same one again.
-    4. Every charge tells the server the newest entry of the ledger that this client was told of: one that is behind
-       it, restored from an old backup for example, answers DATA_LOSS (OutcomeUnknown.code), and open() LedgerBehind.
+    4. Every charge sends the server the newest ledger entry that this client has seen. A server that is behind it,
+       restored from an old backup for example, answers DATA_LOSS (OutcomeUnknown.code), and open() raises LedgerBehind.
 
-    Thread-safe. In a forked child, as a DataLoader worker is, charging raises WrongProcess."""
+    Thread-safe. In a forked child, such as a DataLoader worker, charging raises WrongProcess."""
 
     def __init__(self, *, connection: Connection, name: str, attempt: str, delta: Optional[float]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Session(OwnedByProcess):
         self.name = name
         #: "budgets/{budget}/sessions/{session}/attempts/{attempt}".
         self.attempt = attempt
-        #: At which spent, guarantees and statement are stated, unless they are told another.
+        #: The default delta of spent, guarantees and statement.
         self.delta = delta
         self._connection = connection
         self._lock = threading.Lock()
@@ -67,12 +67,12 @@ class Session(OwnedByProcess):
             return tuple(self._unknown)
 
     def step(self, event: EventLike) -> Permit:
-        """Charges one use of `event` at once, waits until that is durable, and returns the permit for one block:
+        """Charges one use of `event`, waits until that is durable, and returns the permit for one block:
 
             with session.step(event):
                 ...  # noise, update: runs only after an ACCEPTED answer
 
-        Errors are those of charge: none of them runs the block."""
+        Errors are those of charge, and the block does not run."""
         return self.charge(event)
 
     def charge(self, event: EventLike, *, count: int = 1) -> Permit:
@@ -85,18 +85,18 @@ class Session(OwnedByProcess):
         return self._charge_with_id(self._next_key("step"), event_json(event), count)
 
     def retry_charge(self, charge_id: str) -> Permit:
-        """Asks again for a charge of unknown_charges, with its key, event and count: returns and raises as charge
-        does. InvalidArgument if there is none of that id, which is also so once its outcome is known: one charge
-        never gives two permits."""
+        """Asks again for a charge of unknown_charges, with its key, event and count; returns and raises as charge does.
+        InvalidArgument if no charge of that id is unknown, also after its outcome is known: one charge never gives two
+        permits."""
         self._check_open()
-        with self._lock:  # taken out while it is asked for, so that two callers never get a permit each
+        with self._lock:  # taken out during the call, so that two callers never get a permit each
             event, count = self._unknown.pop(charge_id, ({}, 0))
         if count == 0:
             raise invalid("charge_id", charge_id, "one of unknown_charges")
         try:
             return self._charge_with_id(charge_id, event, count)
         except CallFailed as error:
-            # No try of this round reached a decision, and one of a round before may have committed.
+            # No try of this round reached a decision, and one of an earlier round may have committed.
             with self._lock:
                 self._unknown[charge_id] = (event, count)
             raise OutcomeUnknown(charge_id, error.code, error.message, "asked again") from error
@@ -107,9 +107,9 @@ class Session(OwnedByProcess):
             for batch in session.guard(loader, event):
                 ...  # noise, update
 
-        When a cap has no room (BudgetExhausted), the loop ends as if the data had ended, before the batch that was
-        refused, and `session.exhausted` holds the refusal: running out of budget is how a private training run ends,
-        and what is after the loop, such as saving the model, should run. Every other error is raised."""
+        When a cap has no room (BudgetExhausted), the loop ends before the refused batch, as if the data had ended, and
+        `session.exhausted` holds the refusal. Running out of budget is how a private training run ends, and the code
+        after the loop, such as saving the model, should run. Every other error is raised."""
         for batch in loader:
             try:
                 permit = self.charge(event)
@@ -119,8 +119,7 @@ class Session(OwnedByProcess):
                 yield batch
 
     def charged(self, event: EventLike) -> Callable[[Function], Function]:
-        """A decorator: every call of the function charges one use of `event` first, and is not made where that
-        fails."""
+        """A decorator: every call of the function first charges one use of `event`, and does not run if that fails."""
 
         def decorate(function: Function) -> Function:
             if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
@@ -136,16 +135,16 @@ class Session(OwnedByProcess):
         return decorate
 
     def lease(self, event: EventLike, *, count: int, time_to_live: int = 86400) -> Lease:
-        """Charges `count` uses of `event` at once, for Lease.step to hand out without asking:
+        """Charges `count` uses of `event` in one charge, for Lease.step to hand out without asking the server:
 
             with session.lease(event, count=100) as lease:
                 while lease.steps_left:
                     with lease.step():
                         ...
 
-        `count` in [1, 2^53]. `time_to_live`, in seconds, up to 366 days, is when people should ask what became of
-        it: no lease ends by itself. Errors are those of charge; a lease whose outcome stays unknown is spent in full,
-        and another one may be acquired."""
+        `count` in [1, 2^53]. `time_to_live`, in seconds, up to 366 days, is the time after which people should ask
+        about the lease: no lease ends by itself. Errors are those of charge. A lease whose outcome stays unknown is
+        spent in full, and another one may be acquired."""
         if type(time_to_live) is not int or not 1 <= time_to_live <= 366 * 86400:
             raise invalid("time_to_live", time_to_live, "whole seconds in [1, 31622400]")
         request: Json = {"event": event_json(event), "count": count_json(count),
@@ -165,51 +164,51 @@ class Session(OwnedByProcess):
                      answer=answer, event=request["event"])
 
     def preview(self, event: EventLike, *, count: int = 1) -> Preview:
-        """What charge(event, count=count) would do, and how many steps would fit. Charges nothing."""
+        """Returns what charge(event, count=count) would do, and how many steps would fit. Charges nothing."""
         return Preview.from_json(self._connection.call("ChargeService/PreviewCharge", {
             "session": self.name, "event": event_json(event), "count": count_json(count)}))
 
     def calibrate(self, *, event: NoisyEvent, count: int) -> float:
-        """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z) charged one by
-        one fit now under every cap on the way up, by the server's own word: what is left of the caps is what counts,
-        in whatever they count. Charges nothing, and keeps nothing: others may charge in between.
+        """Returns the smallest noise multiplier z, to 5e-4 of it, with which `count` steps of event(z), charged one by
+        one, fit now under every cap on the way up. The server decides this, by what is left of the caps, in whatever
+        they count. Charges and reserves nothing: others may charge in between.
 
             z = session.calibrate(event=lambda z: PoissonSampled(sampling_probability=0.01,
                                                                  event=Gaussian(noise_multiplier=z)), count=1000)
 
-        Caps that count units of nothing yet are asked as if that were the first charge; for a session that is not there
-        yet, Client.calibrate is asked first, and the session opened with `expects=event(z)`. z in [2^-10, 2^20]. About
-        ten previews, more where an event has a price of several units.
+        Caps without a reference yet answer as for a first charge. For a session that does not exist yet, ask
+        Client.calibrate first, and open the session with `expects=event(z)`. z in [2^-10, 2^20]. About ten previews,
+        more if an event has a price of several units.
 
         BudgetExhausted, with how many fit, if no noise is enough: where units are counted, a step that is charged alone
-        costs at least one, whatever its noise. The Refused of whatever else the ledger would refuse. InvalidArgument
-        for a count outside [1, 2^53], and for an `event` that does not return the event of its noise multiplier."""
+        costs at least one, whatever its noise. Refused for any other refusal of the ledger. InvalidArgument for a count
+        outside [1, 2^53], and for an `event` that does not return the event of its noise multiplier."""
         return smallest_noise(lambda described: self.preview(described, count=count), event, count)
 
     def guarantees(self, *, delta: Optional[float] = None) -> Guarantees:
-        """Epsilon at `delta`, in (0, 1), of what was charged so far in all attempts, under every accountant."""
+        """Returns epsilon at `delta`, in (0, 1), of all charges so far, in all attempts, under every accountant."""
         delta = self._delta_or(delta)
         return Guarantees.from_json(
             self._connection.call("SessionService/GetSessionGuarantees", {"name": self.name, "delta": delta}), delta)
 
     def spent(self, *, delta: Optional[float] = None) -> Spent:
-        """The smallest of the guarantees: epsilon >= the true epsilon at `delta` of what was charged so far."""
+        """Returns the smallest of the guarantees: epsilon >= the true epsilon at `delta` of all charges so far."""
         return self.guarantees(delta=delta).spent
 
     def statement(self, *, delta: Optional[float] = None) -> Statement:
-        """The signed privacy statement of this session at `delta`, in (0, 1)."""
+        """Returns the signed privacy statement of this session at `delta`, in (0, 1)."""
         return Statement.from_json(self._connection.call(
             "AuditService/GetPrivacyStatement", {"name": self.name, "delta": self._delta_or(delta)}))
 
     def opacus(self) -> "LedgerAccountant":
-        """The accountant of an Opacus PrivacyEngine that charges this session before each update:
+        """Returns the accountant of an Opacus PrivacyEngine that charges this session before each update:
         `engine.accountant = session.opacus()`, before make_private. See epsledger.adapters.opacus."""
         from .adapters.opacus import LedgerAccountant
 
         return LedgerAccountant(self)
 
     def close(self) -> None:
-        """Ends this object: it charges nothing any more. The session stays as it is in the ledger."""
+        """Closes this object: it charges nothing more. The session stays as it is in the ledger."""
         self._closed = True
 
     def __enter__(self) -> "Session":

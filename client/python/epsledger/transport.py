@@ -1,15 +1,15 @@
-"""One try of one call: the seam between what this package means and how it is carried."""
+"""One try of one call: the interface between the package and its transports."""
 from __future__ import annotations
 
 import re
 from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
 
-#: A message as proto3 JSON: lowerCamel names, 64-bit integers as strings; what is absent has its default.
+#: A message as proto3 JSON: lowerCamel names, 64-bit integers as strings; an absent field has its default.
 Json = Dict[str, Any]
 
-# Codes after which the server may have committed, and asking again with the same key can tell.
+# Codes after which the server may have committed, and a repetition with the same key can find out.
 _WORTH_RETRYING = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN"})
-# Codes that the server gives before it writes.
+# Codes that the server returns before it writes.
 _NOT_COMMITTED = frozenset({
     "INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "UNAUTHENTICATED",
     "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED"})
@@ -17,7 +17,7 @@ _MOST_RETRY_DELAY = 3600.0
 
 
 class RpcError(Exception):
-    """What one try failed with: a gRPC status name, its text, and its details as (type name, JSON)."""
+    """The error of one try: a gRPC status name, its text, and its details as (type name, JSON)."""
 
     def __init__(self, code: str, message: str, details: Sequence[Tuple[str, Json]] = ()) -> None:
         super().__init__(code, message)
@@ -26,17 +26,17 @@ class RpcError(Exception):
         self._details = details
 
     def detail(self, type_name: str) -> Optional[Json]:
-        """The first detail of that type, "epsledger.v1.Charge"; None if there is none."""
+        """Returns the first detail of that type, "epsledger.v1.Charge"; None if there is none."""
         return next((json for name, json in self._details if name == type_name), None)
 
     @property
     def is_worth_retrying(self) -> bool:
-        """True after an outcome that asking again can make definite."""
+        """True for an outcome that a repetition can make definite."""
         return self.code in _WORTH_RETRYING
 
     @property
     def may_have_committed(self) -> bool:
-        """True of every code but those that the server gives before it writes."""
+        """True for all codes but those that the server returns before it writes."""
         return self.code not in _NOT_COMMITTED
 
     @property
@@ -49,7 +49,7 @@ class RpcError(Exception):
 
 
 class Transport(Protocol):
-    """Carries unary calls. Thread-safe, and usable in a forked child unless it says WrongProcess."""
+    """Makes unary calls. Thread-safe, and usable in a forked child unless it raises WrongProcess."""
 
     @property
     def address(self) -> str:

@@ -6,9 +6,9 @@ import numpy as np
 
 
 def load_digits():
-    """((features, labels) to train on, (features, labels) held out), every fourth image held out; features in [0, 1]
-    with a constant 1 at the end. From the file that DIGITS names, in the libsvm format and gzipped, or else from
-    scikit-learn. The images held out stand for public ones: what is measured on them costs nothing."""
+    """Returns ((features, labels) to train on, (features, labels) held out); every fourth image is held out; features
+    in [0, 1] with a constant 1 at the end. Reads the file that DIGITS names, in the libsvm format and gzipped, or else
+    asks scikit-learn. The held-out images stand for public ones: measuring on them costs nothing."""
     if path := os.environ.get("DIGITS"):
         pixels, labels = np.zeros((1797, 64)), np.zeros(1797, int)
         with gzip.open(path, "rt", encoding="ascii") as lines:

@@ -2,9 +2,9 @@
 
     python federated_averaging.py [EPSILON]
 
-The privacy unit is the user, not the image: a round draws users by their own coins, each trains on its own images
-and sends a clipped update, and the server adds noise to their sum. The budget says so, and a budget over images
-would have to be another one.
+The privacy unit is the user, not the image. A round draws each user independently; each trains on its own images and
+sends a clipped update, and the server adds noise to their sum. The budget names this unit. A guarantee for images would
+need another budget.
 
 The server is that of EPSLEDGER_HTTP, else http://127.0.0.1:8080.
 """
@@ -20,12 +20,12 @@ EPSILON = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
 USERS, PARTICIPATION, CLIP_NORM, NOISE_MULTIPLIER, LOCAL_STEPS, LOCAL_RATE = 300, 0.3, 0.5, 3.0, 5, 1.0
 (features, labels), (others, answers) = load_digits()
 random = np.random.default_rng()
-user_of = random.integers(USERS, size=len(features))  # whose each image is
+user_of = random.integers(USERS, size=len(features))  # the user of each image
 weights = np.zeros((features.shape[1], 10))
 
 
 def update_of(user):
-    """What a user sends: how far its own images move the weights, clipped."""
+    """Returns what a user sends: how far its own images move the weights, clipped."""
     x, y = features[user_of == user], labels[user_of == user]
     local = weights.copy()
     for _ in range(LOCAL_STEPS if len(x) else 0):

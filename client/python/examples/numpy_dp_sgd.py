@@ -20,7 +20,7 @@ random = np.random.default_rng()
 
 
 def poisson_batches():
-    while True:  # each image by its own coin
+    while True:  # each image independently
         yield np.flatnonzero(random.random(len(features)) < SAMPLING_PROBABILITY)
 
 

@@ -2,10 +2,10 @@
 
     python sweep.py [STEPS]
 
-Every run looked at the data, and which of them is the best was decided by looking at all of them: what is published
-with the best run has the guarantee of the whole search. The runs are sessions of one group under one budget, so
-that the ledger adds them up. A search whose number of runs is drawn at random beforehand, and which shows nothing but
-its best run, is one event of its own: RepeatAndSelect, which costs less than the sum.
+Every run looked at the data, and the best run was chosen by looking at all of them. So what is published with the best
+run has the guarantee of the whole search. The runs are sessions of one group under one budget, so that the ledger adds
+them up. A search whose number of runs is drawn at random beforehand, and which shows only its best run, is one event of
+its own: RepeatAndSelect, which costs less than the sum.
 
 The server is that of EPSLEDGER_HTTP, else http://127.0.0.1:8080.
 """
@@ -41,7 +41,7 @@ def train(session, learning_rate):
 
 
 def epsilon(client, events):
-    """epsilon >= the true epsilon at DELTA of a history, charged to nobody."""
+    """Returns epsilon >= the true epsilon at DELTA of a history; charges nothing."""
     return client.call("AccountingService/Compute", {
         "accountant": "BEST", "events": [counted.to_json() for counted in events],
         "query": {"epsilonAtDelta": DELTA}})["upper"]
@@ -55,8 +55,8 @@ with epsledger.connect() as client:
         with client.open(session=f"rate-{rate:g}", budget="digits-search", group="learning-rates",
                          delta=DELTA, expects=event) as session:
             weights = train(session, rate)
-            # Chosen on images held out, which stand for public ones: to choose on the training images would be one
-            # more look at them, and without noise.
+            # Chosen on held-out images, which stand for public ones: choosing on the training images would be one
+            # more look at them, without noise.
             runs.append((np.mean(np.sign(others @ weights) == signs_of_others), rate, session.spent().epsilon))
             print(f"learning rate {rate:5g}: accuracy {runs[-1][0]:.3f}, epsilon of this run alone {runs[-1][2]:.3f}")
     accuracy, rate, alone = max(runs)

@@ -486,7 +486,7 @@ TEST(Audit, SetsTheClaimAgainstWhatWasCountedInWords) {
               AllOf(HasSubstr("Audited: epsilon is at least 3.66424 at delta 1e-05, at "
                               "confidence 0.95."),
                     HasSubstr("Claimed: epsilon 1. The audit CONTRADICTS the claim."),
-                    HasSubstr("does more than was charged")));
+                    HasSubstr("spends more than was charged")));
   const Outcome null = EpsctlAs("table", {"audit", "--method", "two-arm-gdp", "--two-arm-counts",
                                           "500/1000,500/1000", "--delta", "1e-5"});
   EXPECT_THAT(null.out, HasSubstr("nothing is shown"));

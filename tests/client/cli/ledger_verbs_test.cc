@@ -144,19 +144,19 @@ TEST_F(LedgerVerbsTest, PolicyTellsTheRulesOfABudgetAndOfThoseAbove) {
   EXPECT_EQ(
       Want(ExitCode::kOk, {"policy", "get", "below", "-o", "csv"}),
       "budget,rule,value,means\r\n"
-      "budgets/below,allowed samplers,\"POISSON, FULL_BATCH\",sampled events only of attempts "
+      "budgets/below,allowed samplers,\"POISSON, FULL_BATCH\",sampled events only from attempts "
       "that declare one of these samplers\r\n"
       "budgets/above,provenance required,yes,\"attempts must declare sampler, clip norm, "
       "library and version\"\r\n");
   EXPECT_EQ(Want(ExitCode::kOk, {"policy", "get", "adult"}), "[]\n");
   EXPECT_THAT(Want(ExitCode::kOk, {"policy", "get", "adult", "-o", "table"}),
-              HasSubstr("No policy on the way from budgets/adult up"));
+              HasSubstr("No policy at budgets/adult or above"));
   EXPECT_EQ(Want(ExitCode::kOk, {"policy", "list", "-o", "jsonl"}),
             R"({"budget":"budgets/above","rule":"provenance required","value":"yes","means":)"
             R"("attempts must declare sampler, clip norm, library and version"})"
             "\n"
             R"({"budget":"budgets/below","rule":"allowed samplers","value":"POISSON, FULL_BATCH",)"
-            R"("means":"sampled events only of attempts that declare one of these samplers"})"
+            R"("means":"sampled events only from attempts that declare one of these samplers"})"
             "\n");
   Want(ExitCode::kNotFound, {"policy", "get", "none"});
 }
@@ -297,7 +297,7 @@ TEST_F(SpentTest, ABudgetSaysItsShareAndItsEpsilonAtItsOwnDelta) {
   Charge("100");
   is_terminal_ = true;
   const std::string shown = Want(ExitCode::kOk, {"budget", "get", "people"});
-  EXPECT_THAT(shown, HasSubstr(" % of the cap of budgets/people is spent; what was charged is "
+  EXPECT_THAT(shown, HasSubstr(" % of the cap of budgets/people is spent; its charges amount to "
                                "epsilon "));
   EXPECT_THAT(shown, HasSubstr(" of 2 at delta 1e-06."));
   is_terminal_ = false;
@@ -326,7 +326,7 @@ TEST_F(SpentTest, ARefusalAndAPreviewSayHowMuchIsGone) {
   is_terminal_ = true;
   const Outcome preview = Run(Step({"charge", "preview"}, ".05", "1"));
   EXPECT_EQ(preview.code, ExitCode::kOk) << preview.err;
-  EXPECT_THAT(preview.err, HasSubstr("what was charged is epsilon 1.9"));
+  EXPECT_THAT(preview.err, HasSubstr("its charges amount to epsilon 1.9"));
   std::vector<std::string> more = Step({"charge", "create"}, ".05", "100");
   more.insert(more.end(), {"--attempt", "1"});
   const Outcome refused = Run(more);

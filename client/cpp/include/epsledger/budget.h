@@ -19,9 +19,9 @@ enum class NeighboringRelation {
   kReplaceSpecial = 3,
 };
 
-// How an (epsilon, delta) cap is kept; the words of epsledger.v1.ApproximateDpCap.Filter.
+// How an (epsilon, delta) cap is enforced, as in epsledger.v1.ApproximateDpCap.Filter.
 enum class ApproximateDpFilter {
-  kUnspecified = 0,  // the server's choice: kPortfolio, or what a budget that is there has
+  kUnspecified = 0,  // the server chooses: kPortfolio, or the filter of the existing budget
   kRenyiOrders = 1,
   kRenyiOneOrder = 2,
   kBasic = 3,
@@ -31,8 +31,8 @@ enum class ApproximateDpFilter {
   kPortfolio = 7,
 };
 
-// The currencies. Every number is finite and > 0; there is no "unlimited": a budget that promises
-// nothing says so, and its epsilon is infinite.
+// The currencies of caps. Every number is finite and > 0. No cap is "unlimited": a budget that
+// promises nothing has a NoGuaranteeCap, and its epsilon is infinite.
 struct PureEpsilonCap {
   double epsilon = 0;
 };
@@ -42,7 +42,8 @@ struct ApproximateDpCap {
   ApproximateDpFilter filter = ApproximateDpFilter::kUnspecified;
   std::optional<double> order;  // in (1, inf), with kRenyiOneOrder
   // With kResidue and kPortfolio: the event that units are counted in, best the step that most
-  // sessions repeat. Unset: the first session says what it expects, or the first charge decides.
+  // sessions repeat. If unset, the first session that says what it expects decides, or the first
+  // charge.
   std::optional<Mechanism> reference = std::nullopt;
 };
 struct ZcdpCap {
@@ -56,7 +57,7 @@ struct RenyiCap {
   double divergence = 0;
 };
 
-// One DECLARED plan, (epsilon, delta)-DP at every point.
+// For one DECLARED plan, which must be (epsilon, delta)-DP at every point.
 struct TradeOffCurveCap {
   struct Point {
     double epsilon = 0;  // in [0, inf), rising
@@ -65,25 +66,26 @@ struct TradeOffCurveCap {
   std::vector<Point> points;
 };
 
-// No promise to anybody: takes Mechanism::NonPrivate, and so runs as published (Claim). A root
-// budget, or below another one of its kind: budgets above keep their caps.
+// Promises nothing to anybody. A budget with this cap takes Mechanism::NonPrivate, and so runs as
+// published (Claim). It is a root, or lies below another budget with this cap: budgets above keep
+// their caps.
 struct NoGuaranteeCap {};
 
-// So many units of a reference event: what is promised is a curve, that of so many uses of it and a
-// 40th of delta more. Not a session's own.
+// Allows `count` units of a reference event. It promises a curve: that of `count` uses of the
+// event, and a 40th of `delta` more. A session's own cap cannot be of this kind.
 struct UnitsCap {
   std::optional<Mechanism> reference;  // best the step that most sessions repeat
   int64_t count = 0;                   // in [1, 2^40]
   double delta = 0;                    // in (0, 1): the smallest at which the curve is wanted
-  // The curve at delta and at powers of ten above it; of the server.
+  // The curve at `delta` and at powers of ten above it. The server computes it.
   std::vector<TradeOffCurveCap::Point> guarantee = {};
 };
 
-// monostate: not set, which the server refuses.
+// monostate: not set. The server refuses it.
 using Cap = std::variant<std::monostate, PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCap,
                          RenyiCap, TradeOffCurveCap, NoGuaranteeCap, UnitsCap>;
 
-// One quantity of a cap's filter; the words of epsledger.v1.CellBalance.Quantity.
+// One quantity of a cap's filter, as in epsledger.v1.CellBalance.Quantity.
 enum class Quantity {
   kUnspecified = 0,
   kEpsilon = 1,
@@ -94,8 +96,8 @@ enum class Quantity {
   kRenyiDivergence = 6,
   kPlanCount = 7,
   kNoGuarantee = 8,
-  kUnits = 9,     // of the cap's reference event; cap 0 until it is fixed
-  kReserve = 10,  // delta that prices in units took; it belongs to the kUnits before it
+  kUnits = 9,     // units of the cap's reference event; the cap is 0 until the event is fixed
+  kReserve = 10,  // delta used by prices in units; belongs to the kUnits cell before it
 };
 
 // cap and remaining are rounded down, spent is rounded up.
@@ -107,7 +109,7 @@ struct CellBalance {
   double remaining = 0;
 };
 
-// What a new budget is made of. Every field but parent and display_name is required.
+// The settings of a new budget. Every field but parent and display_name is required.
 struct BudgetOptions {
   std::string id;      // [a-z0-9] followed by up to 62 of [a-z0-9._-]
   std::string parent;  // "budgets/{budget}"; empty for a root

@@ -25,25 +25,26 @@ struct TlsOptions {
   std::string key_file;
 };
 
-// A call that is about to wait before it asks again.
+// A wait of a call before its next try.
 struct RetryWait {
-  absl::Status last;                    // what the last try came to
+  absl::Status last;                    // the outcome of the last try
   std::chrono::nanoseconds elapsed{0};  // since the call began
-  std::chrono::nanoseconds left{0};     // in which it asks again
+  std::chrono::nanoseconds left{0};     // until the call makes no more tries
 };
 
-// How long to ask. No setting makes an unknown outcome count as accepted.
+// How long and how often a call is tried. No setting makes an unknown outcome count as accepted.
 struct RetryOptions {
   std::chrono::milliseconds call_timeout{10'000};     // of one try; > 0
   std::chrono::milliseconds overall_timeout{60'000};  // of all tries and waits together; > 0
   int max_tries = 0;                                  // >= 1, or 0: as many as the time allows
-  // Waits are uniform in [b/2, b], b doubling from the first to the second; at least what the
-  // server's RetryInfo says.
+  // A wait is uniform in [b/2, b]; b doubles from the first of these values to the second. It is
+  // never shorter than the server's RetryInfo asks.
   std::chrono::milliseconds initial_backoff{50};  // >= 0
   std::chrono::milliseconds max_backoff{2'000};   // >= initial_backoff
-  // Told of every wait, on the thread that waits, for those who say so to people.
+  // Called before every wait, on the thread that waits, for programs that show it to people.
   std::function<void(const RetryWait&)> on_wait;
-  // Waits between tries, and reads the time; unset: the thread sleeps, by the steady clock.
+  // `sleep` waits between tries, `now` reads the time. Unset: the thread sleeps, by the steady
+  // clock.
   std::function<void(std::chrono::nanoseconds)> sleep;
   std::function<std::chrono::steady_clock::time_point()> now;
 };
@@ -52,51 +53,51 @@ struct ClientOptions {
   // "host:port" or "unix:path".
   std::string address = "127.0.0.1:50551";
   TlsOptions tls;
-  // Without TLS only loopback addresses and unix sockets are allowed, unless this is set: whoever
-  // can change the answers on the way can turn a refusal into a permit.
+  // Without TLS only loopback addresses and unix sockets are allowed, unless this is set. Anybody
+  // who can change the answers on the way can turn a refusal into a permit.
   bool allow_insecure = false;
-  // Who calls: the secret of a token ("epsl_..."), sent with every call; empty: none. Never sent
-  // without TLS to an address that is not local, whatever allow_insecure says.
+  // The secret of the caller's token ("epsl_..."), sent with every call; empty: none. It is never
+  // sent without TLS to an address that is not local, whatever allow_insecure says.
   std::string token;
   RetryOptions retry;
 };
 
-// A target for noise: with the noise multiplier sought in the first of `events`, all of them
-// together shall be (epsilon, delta)-DP under `relation`.
+// A target for noise: all `events` together must be (epsilon, delta)-DP under `relation`. The noise
+// multiplier of the first event is sought.
 struct NoiseCalibration {
   // The first holds one gaussian or laplace, alone or in poissonSampled; the noise multiplier that
-  // it has is not looked at. 1 to 10,000 of them.
+  // it has is ignored. 1 to 10,000 events.
   std::vector<CountedMechanism> events;
   double epsilon = 0;  // in [0, inf)
   double delta = 0;    // in [0, 1]
   NeighboringRelation relation = NeighboringRelation::kUnspecified;
-  // A word of epsledger.v1.Accountant.Kind. What a DECLARED plan is judged by is BEST.
+  // A name of epsledger.v1.Accountant.Kind. The server judges DECLARED plans by BEST.
   std::string accountant = "BEST";
 };
 
-// The token in a file that holds nothing else but white space. NOT_FOUND if it cannot be read,
-// INVALID_ARGUMENT if it holds none.
+// Returns the token in a file that holds nothing else but white space. NOT_FOUND if the file cannot
+// be read, INVALID_ARGUMENT if it does not hold exactly one token.
 absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
 
 // A connection to an epsledger server. Thread-safe. Sessions may outlive it.
 class Client {
  public:
-  // Checks the options and reads the certificates; connects lazily, with the first call.
-  // INVALID_ARGUMENT names the option; NOT_FOUND a file that cannot be read.
+  // Checks the options and reads the certificates; the first call connects. INVALID_ARGUMENT names
+  // the option, NOT_FOUND the file that cannot be read.
   static absl::StatusOr<Client> Connect(const ClientOptions& options);
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   ~Client();
 
-  // Creates a budget; repeating that with the same content returns it as it is now. ALREADY_EXISTS
-  // names the first difference to a budget of that name.
+  // Creates a budget. Repeating the call with the same content returns the budget as it is now.
+  // ALREADY_EXISTS names the first difference from the existing budget of that name.
   absl::StatusOr<Budget> CreateBudget(const BudgetOptions& options);
-  // "adult" or "budgets/adult". NOT_FOUND if there is none.
+  // Takes "adult" or "budgets/adult". NOT_FOUND if no such budget exists.
   absl::StatusOr<Budget> GetBudget(const std::string& name);
 
-  // Creates the session if told so, and opens its next attempt: all earlier ones are fenced.
-  // FAILED_PRECONDITION with RefusalOf(status) if a plan does not fit.
+  // Creates the session if `create` is set, and opens its next attempt, which fences all earlier
+  // ones. FAILED_PRECONDITION with RefusalOf(status) if a plan does not fit.
   absl::StatusOr<Session> OpenSession(const SessionOptions& options);
 
   // Returns a noise multiplier >= the smallest that meets the target, by the accountant's bound,
@@ -106,18 +107,19 @@ class Client {
   // target.
   absl::StatusOr<double> CalibrateNoiseMultiplier(const NoiseCalibration& wanted);
 
-  // What the first charge of a new ADAPTIVE session of the budget, without a cap of its own and for
-  // which `mechanism` is expected, would do, and how many steps would fit. Charges nothing.
-  // "adult" or "budgets/adult". NOT_FOUND if there is none, INVALID_ARGUMENT for a count that is no
-  // count.
+  // Returns what the first charge of a new session of the budget would do, and how many steps would
+  // fit. The session is taken to be ADAPTIVE, without a cap of its own, and to expect `mechanism`.
+  // Charges nothing. Takes "adult" or "budgets/adult". NOT_FOUND if no such budget exists,
+  // INVALID_ARGUMENT for a count outside [1, 2^53].
   absl::StatusOr<ChargePreview> Preview(const std::string& budget, const Mechanism& mechanism,
                                         int64_t count = 1);
 
   // Calls `callback`, on a thread of the watch, with every change of the budget, its descendants
-  // and their sessions after `after_sequence`, in order, once each, and then with those that
-  // happen. 0: from the first. A bookmark comes now and then for entries of other budgets.
+  // and their sessions after `after_sequence` (0: from the first), in order and once each: first
+  // past changes, then new ones as they happen. Now and then a bookmark stands for entries of other
+  // budgets.
   Watch WatchBudget(const std::string& name, int64_t after_sequence, ChangeCallback callback);
-  // The same of one session, "budgets/{budget}/sessions/{session}".
+  // Does the same for one session, "budgets/{budget}/sessions/{session}".
   Watch WatchSession(const std::string& name, int64_t after_sequence, ChangeCallback callback);
 
  private:

@@ -15,16 +15,16 @@ enum class GuaranteeKind {
   kApproximation = 3,  // neither: shown, labelled, and never used to decide
 };
 
-// One accountant's epsilon of a history, or why it has none.
+// One accountant's epsilon of a history, or the reason why it has none.
 struct AccountantReading {
-  std::string accountant;  // "RENYI", ...: the words of epsledger.v1.Accountant.Kind
+  std::string accountant;  // "RENYI", ...: as in epsledger.v1.Accountant.Kind
   // Set when the accountant knows every event of the history.
   std::optional<double> upper;
   std::optional<double> lower;
   GuaranteeKind kind = GuaranteeKind::kUnspecified;
   std::string theorem;
   bool contains_unverified_claim = false;
-  // For BEST, who won.
+  // With BEST: the accountant whose answer it is.
   std::string answered_by;
   // Set when there is no guarantee.
   std::string reason_unavailable;

@@ -12,16 +12,17 @@
 
 namespace epsledger {
 
-// A block of steps that the ledger durably ACCEPTED as one charge, to be spent without asking.
+// A block of steps that the ledger durably ACCEPTED as one charge. Its steps are spent without
+// asking the server.
 //
-// 1. Only Session::AcquireLease makes one, from an answer that grants the very key, event and count
-//    that it asked for, and at most that many permits are ever taken from it (the ledger's
+// 1. Only Session::AcquireLease makes one, from an answer that grants exactly the key, event and
+//    count that it asked for. At most that many permits are ever taken from it (the ledger's
 //    invariant I19).
 // 2. It cannot be copied. Moving leaves the source with nothing.
 // 3. Everything was charged when it was acquired. Settling records how much was used, and returns
-//    nothing to any budget: granted = used + wasted. A lease that is lost is spent in full.
-// 4. The destructor settles, with one try, what nobody settled; if that fails the lease stays open
-//    in the ledger, spent in full.
+//    nothing to any budget: granted = used + wasted. A lost lease counts as spent in full.
+// 4. The destructor of a lease that is not settled settles it, with one try. If that fails, the
+//    lease stays open in the ledger, spent in full.
 //
 // Take and Settle are thread-safe. In a forked child both fail with FAILED_PRECONDITION: parent and
 // child would spend the same steps.
@@ -33,13 +34,13 @@ class [[nodiscard]] Lease {
   Lease& operator=(const Lease&) = delete;
   ~Lease();
 
-  // The permit for one more step, at once. OUT_OF_RANGE if all are taken, FAILED_PRECONDITION after
-  // Settle or a move.
+  // Returns the permit for one more step, without asking the server. OUT_OF_RANGE if all are taken,
+  // FAILED_PRECONDITION after Settle or a move.
   absl::StatusOr<Permit> Take();
 
-  // Ends the lease and tells the ledger how many permits were taken, until it says so too or the
-  // tries are used up. From the first call on no permit can be taken, whatever comes of it; calling
-  // again goes on trying, and is OK once it has succeeded.
+  // Ends the lease and reports to the ledger how many permits were taken, until the ledger confirms
+  // it or the tries are used up. After the first call no permit can be taken, whatever the result.
+  // A later call tries again, and returns OK once one has succeeded.
   absl::Status Settle();
 
   // "budgets/{budget}/sessions/{session}/attempts/{attempt}/leases/{lease}"; empty after a move.

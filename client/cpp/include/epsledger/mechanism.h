@@ -17,10 +17,9 @@ struct CountedMechanism;
 
 // A mechanism event: an immutable description that fully defines the mathematics of one release.
 //
-// A value: copying is cheap and copies are independent. Nothing is validated here, the server is
-// the judge: an event outside its domain (a noise multiplier of 0, say) is INVALID_ARGUMENT when it
-// is charged, and the message names the field, the value and the domain. Safe to share among
-// threads.
+// Copying is cheap, and copies are independent. The server validates events, this class does not:
+// charging an event outside its domain (a noise multiplier of 0, say) is INVALID_ARGUMENT, and the
+// message names the field, the value and the domain. Safe to share among threads.
 class Mechanism {
  public:
   // N(0, (noise_multiplier * contribution)^2) added to each coordinate of a sum in which one record
@@ -29,7 +28,7 @@ class Mechanism {
   // Laplace noise of scale noise_multiplier * (largest L1 contribution of one record). In (0, inf).
   static Mechanism Laplace(double noise_multiplier);
   // `mechanism` on a sample that holds each record independently with this probability, in (0, 1].
-  // True of Poisson sampling only: shuffled or fixed-size batches are other events.
+  // Valid for Poisson sampling only: shuffled or fixed-size batches are other events.
   static Mechanism PoissonSampled(double sampling_probability, const Mechanism& mechanism);
   // Any (epsilon, 0)-DP mechanism. In [0, inf).
   static Mechanism PureDp(double epsilon);
@@ -39,24 +38,25 @@ class Mechanism {
   static Mechanism Zcdp(double rho);
   // Any mu-GDP mechanism. In [0, inf).
   static Mechanism GaussianDp(double mu);
-  // A release without any privacy, and why: what an algorithm as published starts with whose
-  // guarantee is not proven. Every epsilon of the session is infinite from then on; only budgets
-  // with a NoGuaranteeCap up to the root take it. `reason` is up to 256 bytes.
+  // A release without any privacy, and the reason. A published algorithm whose guarantee is not
+  // proven starts with it. From then on every epsilon of the session is infinite. The budget and
+  // all budgets above it must have a NoGuaranteeCap. `reason` is up to 256 bytes.
   static Mechanism NonPrivate(std::string_view reason);
   // The sequence of its parts. 1 to 10,000 of them.
   static Mechanism Composed(const std::vector<CountedMechanism>& parts);
 
   // Parses the proto3 JSON of epsledger.v1.MechanismEvent, for example
   // {"poissonSampled": {"samplingProbability": 0.01, "event": {"gaussian": {"noiseMultiplier":
-  // 1}}}}: every event of the API. INVALID_ARGUMENT for what is not JSON of RFC 8259, for a key
-  // twice in one object, for unknown fields and unknown events, and for an empty event.
+  // 1}}}}. Knows every event of the API. INVALID_ARGUMENT for text that is not JSON of RFC 8259,
+  // for a key that appears twice in one object, for unknown fields and unknown events, and for an
+  // empty event.
   static absl::StatusOr<Mechanism> FromJson(std::string_view json);
 
   // The proto3 JSON, on one line. FromJson(ToJson()) is equal to *this.
   std::string ToJson() const;
 
-  // The noise multiplier of a gaussian event, or of the gaussian directly inside a poissonSampled
-  // one; nothing for any other event.
+  // Returns the noise multiplier of a gaussian event, or of the gaussian directly inside a
+  // poissonSampled one; nullopt for any other event.
   std::optional<double> gaussian_noise_multiplier() const;
 
   // Equal if every field is, numbers exactly. A NaN is unequal to itself.

@@ -9,11 +9,11 @@
 namespace epsledger {
 
 // Adds to every coordinate of `sum` an independent draw of N(0, (z * contribution)^2), where z is
-// the noise multiplier that `permit` was charged for, and spends the permit. Without a permit, or
-// with one that is kept for later, this does not compile.
+// the noise multiplier that `permit` was charged for, and spends the permit. A call without a
+// permit, or with one that is not moved in, does not compile.
 //
-// `contribution` is what the caller vouches for: no record moves `sum` by more than that in L2 norm
-// (add-or-remove-one and replace-special; under replace-one by no more than twice that). In
+// The caller vouches for `contribution`: no record moves `sum` by more than that in L2 norm
+// (add-or-remove-one and replace-special; under replace-one by no more than twice that). It is in
 // (0, inf). For poissonSampled{gaussian} permits `sum` must run over a Poisson sample.
 //
 // On any error `sum` is unchanged, nothing may be released, and the permit is spent all the same:
@@ -23,18 +23,18 @@ namespace epsledger {
 //   OUT_OF_RANGE       a noised coordinate would overflow.
 //   INTERNAL           the operating system gave no randomness.
 //
-// Randomness is a keystream of AES-256 in counter mode whose key OpenSSL's RAND_bytes gives to each
-// call anew; there is no seed to set. One draw is (g1 + g2 + g3 + g4) / 2 of four standard normals
-// [HB21] from four independent Box-Muller pairs; two neighboring coordinates share the pairs, one
-// taking the cosine halves, which are independent of the sine halves. The radius comes from a
-// uniform number of full 53-bit precision at any magnitude, so that tails are not cut. The noised
-// coordinate is rounded to a multiple of a power of two near 2^-40 z * contribution, which no
-// longer depends on the data.
+// Randomness is a keystream of AES-256 in counter mode. OpenSSL's RAND_bytes gives each call a new
+// key; no seed can be set. One draw is (g1 + g2 + g3 + g4) / 2 of four standard normals [HB21] from
+// four independent Box-Muller pairs. Two neighboring coordinates share the pairs: one takes the
+// cosine halves, which are independent of the sine halves. The radius comes from a uniform number
+// of full 53-bit precision at any magnitude, so that tails are not cut. The noised coordinate is
+// rounded to a multiple of a power of two near 2^-40 z * contribution, which does not depend on the
+// data.
 //
-// What is not claimed: the guarantee of the Gaussian mechanism is for real numbers. Floating-point
-// samplers have holes in their support through which low bits can betray the value under the noise
+// What is not claimed: the guarantee of the Gaussian mechanism is for real numbers. The support of
+// a floating-point sampler has holes, through which low bits can reveal the value under the noise
 // ([Mir12] for Laplace, [JMRO22] for Gaussian). The four draws and the rounding are the known
-// practical mitigations, not a proof; an exact sampler (discrete Gaussian) would be one.
+// practical mitigations, not a proof; an exact sampler (discrete Gaussian) would give a proof.
 //
 // [Mir12] Mironov, "On significance of the least significant bits for differential privacy", CCS
 // 2012. [HB21] Holohan and Braghin, "Secure random sampling in differential privacy", ESORICS 2021.
@@ -47,9 +47,9 @@ namespace epsledger {
                                             std::span<double> sum);
 
 // Overwrites every element of `draws` with an independent draw of N(0, standard_deviation^2) and
-// spends the permit: for mechanisms whose noise is not added to a sum (objective perturbation, for
-// one) and which are therefore charged as another event than gaussian. The permit shows that
-// something was charged, not that the event covers this noise: the caller vouches for that.
+// spends the permit. It is for mechanisms whose noise is not added to a sum (for example objective
+// perturbation) and which are therefore charged as another event than gaussian. The permit shows
+// that something was charged, not that the event covers this noise: the caller vouches for that.
 //
 // The sampler and its limits are those of AddGaussianNoise; the draws are not rounded to a grid. On
 // any error `draws` is unchanged, nothing may be released, and the permit is spent all the same:

@@ -16,12 +16,12 @@ class Session;
 
 // The proof that the ledger durably ACCEPTED one charge, still to be spent on noise.
 //
-// 1. Only a Session or a Lease makes one, and only from an answer that is ACCEPTED and repeats the
-//    very key, event and count that it asked for (the ledger's invariant I19).
-// 2. It cannot be copied, and of the two copies that fork() makes only the parent's is good for
-//    anything. Moving leaves the source with no uses, so the uses of all permits of one charge
-//    never add up to more than its count.
-// 3. Dropping one returns nothing: what is charged stays charged.
+// 1. Only a Session or a Lease makes one, and only from an ACCEPTED answer that repeats exactly the
+//    key, event and count that it asked for (the ledger's invariant I19).
+// 2. It cannot be copied. After fork() only the parent's permit can be used. Moving leaves the
+//    source with no uses, so the uses of all permits of one charge never add up to more than its
+//    count.
+// 3. Dropping a permit returns nothing: what is charged stays charged.
 //
 // Not thread-safe; hand it over by moving.
 class [[nodiscard]] Permit {
@@ -37,11 +37,11 @@ class [[nodiscard]] Permit {
   // The charge's position in the root budget's ledger; >= 1.
   int64_t sequence() const { return sequence_; }
   const Mechanism& mechanism() const { return mechanism_; }
-  // Uses of the mechanism that were charged and not yet handed on; 0 after a move, and in a child
-  // of fork().
+  // Returns how many charged uses of the mechanism this permit still has; 0 after a move, and in a
+  // child of fork().
   int64_t uses_left() const;
 
-  // Moves one use out into a permit of its own: a charge of count n is good for n noisy releases.
+  // Moves one use out into a permit of its own: a charge of count n allows n noisy releases.
   // OUT_OF_RANGE if no use is left; FAILED_PRECONDITION in a child of fork().
   absl::StatusOr<Permit> TakeOne();
 
@@ -54,7 +54,7 @@ class [[nodiscard]] Permit {
   int64_t sequence_;
   Mechanism mechanism_;
   int64_t uses_left_;
-  pid_t process_;  // that was given it
+  pid_t process_;  // the process that got the permit
 };
 
 }  // namespace epsledger

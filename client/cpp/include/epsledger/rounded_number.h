@@ -5,8 +5,8 @@
 
 namespace epsledger {
 
-// Which way a shown number may err. Spent budget and epsilon are shown rounded up, what remains and
-// caps rounded down, so that nothing on the screen is better than the truth.
+// The direction in which a shown number may err. Spent budget and epsilon are rounded up, caps and
+// what remains are rounded down, so that nothing on the screen is better than the truth.
 enum class Rounding { kUp, kDown };
 
 inline constexpr int kUsualDigits = 6;
@@ -17,8 +17,8 @@ inline constexpr int kUsualDigits = 6;
 std::string RoundedNumber(double value, Rounding rounding, int digits = kUsualDigits);
 
 // Returns the fewest digits, at least kUsualDigits, with which `spent` rounded up is not above
-// `cap` rounded down: so that a cap that is nearly used up does not look overspent. kUsualDigits if
-// it is overspent, or either is NaN.
+// `cap` rounded down, so that a cap that is nearly used up does not look overspent. Returns
+// kUsualDigits if the cap is overspent, or if either is NaN.
 int DigitsForSpent(double spent, double cap);
 
 // Returns the shortest decimal that reads back as exactly `value`.

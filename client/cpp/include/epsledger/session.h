@@ -26,7 +26,7 @@ struct Plan {
   double delta = 0;  // in (0, 1)
 };
 
-// How batches are drawn; the words of epsledger.v1.Provenance.Sampler.
+// How batches are drawn, as in epsledger.v1.Provenance.Sampler.
 enum class Sampler {
   kUnspecified = 0,  // not said
   kPoisson = 1,
@@ -38,7 +38,7 @@ enum class Sampler {
   kShuffled = 7,
 };
 
-// What a training program says of itself, for the auditor and for a budget's policy.
+// What a training program declares about itself, for the auditor and for a budget's policy.
 struct Provenance {
   Sampler sampler = Sampler::kUnspecified;
   double clip_norm = 0;         // in (0, inf); 0: not said
@@ -46,9 +46,9 @@ struct Provenance {
   std::string library_version;  // up to 64 bytes
 };
 
-// What is known of a published algorithm; the words of epsledger.v1.Claim. A session whose claim is
-// not kProven is ADAPTIVE, its first charge is a Mechanism::NonPrivate, and the budgets that take
-// it have a NoGuaranteeCap: client/cpp/README.md, "Runs as published".
+// What is known about a published algorithm, as in epsledger.v1.Claim. A session whose claim is not
+// kProven is ADAPTIVE, its first charge is a Mechanism::NonPrivate, and its budgets have a
+// NoGuaranteeCap: see client/cpp/README.md, "Runs as published".
 struct Claim {
   enum class Status { kProven = 1, kNotProven = 2, kCounterexampleKnown = 3 };
   Status status = Status::kProven;
@@ -57,24 +57,24 @@ struct Claim {
   std::string source;  // up to 256 bytes
 };
 
-// What a new session is made of.
+// The settings of a new session.
 struct NewSession {
-  // Must be the budget's own relation: said again, so that a trainer that clips for another one is
-  // refused.
+  // Must be the budget's own relation. It is repeated here so that a trainer that clips for another
+  // relation is refused.
   NeighboringRelation neighboring_relation = NeighboringRelation::kUnspecified;
   // Set: a DECLARED session, composed and charged to all ancestors at creation. Unset: ADAPTIVE.
   std::optional<Plan> plan;
-  // The session's own cap. An ADAPTIVE session has one or says no_own_cap.
+  // The session's own cap. An ADAPTIVE session needs one, or no_own_cap.
   Cap own_cap;
   bool no_own_cap = false;
   std::string display_name;
-  // Sessions of one hyper-parameter search share it. Empty, or [a-z0-9] followed by up to 62 of
-  // [a-z0-9._-].
+  // Sessions of one hyper-parameter search share a group. Empty, or [a-z0-9] followed by up to 62
+  // of [a-z0-9._-].
   std::string group;
   std::map<std::string, std::string> labels;
   std::optional<Claim> claim;
-  // The event that it will charge most: caps on the way up that count units of nothing yet count
-  // them of it from then on.
+  // The event that the session will charge most. Caps above it that do not count units of any event
+  // yet count units of this event from then on.
   std::optional<Mechanism> expects = std::nullopt;
 };
 
@@ -83,22 +83,22 @@ struct SessionOptions {
   std::string budget;
   // The last segment of the session's name: [a-z0-9] followed by up to 62 of [a-z0-9._-].
   std::string session;
-  // Set: the session is created first; with the same content as an existing one that is no change.
-  // Unset: it must exist.
+  // Set: the session is created first; if one with the same content exists, nothing changes. Unset:
+  // the session must exist.
   std::optional<NewSession> create;
-  // Who runs it: host, process, library version. Up to 256 bytes.
+  // Who runs the attempt: host, process, library version. Up to 256 bytes.
   std::string client_description;
-  // What this attempt says of itself.
+  // What this attempt declares about itself.
   Provenance provenance;
 };
 
-// How the items of a batch hang together.
+// How the items of a batch depend on each other.
 enum class BatchMode {
   kAllOrNothing = 1,  // all new items are accepted, or all are refused
   kPerItem = 2,       // each is decided after the ones before it
 };
 
-// What a charge would do now. No promise: others may charge in between.
+// What a charge would do now. It is not a promise: others may charge in between.
 struct ChargePreview {
   bool accepted = false;
   // Set when not accepted; charge_name is empty.
@@ -109,18 +109,18 @@ struct ChargePreview {
 
 // One attempt of one training run: asks the ledger before each noisy step.
 //
-// 1. Every charge has a key of its own in the attempt ("step-1", "step-2", ...), and all tries of
-//    one charge use that key: the ledger counts it at most once.
-// 2. A permit is made from an ACCEPTED answer to that very key and from nothing else. There is no
-//    fail-open option.
+// 1. Every charge has its own key in the attempt ("step-1", "step-2", ...). All tries of one charge
+//    use that key, so the ledger counts it at most once.
+// 2. A permit is made only from an ACCEPTED answer to exactly that key. There is no fail-open
+//    option.
 // 3. A charge whose outcome stays unknown counts as spent. Its key is never used for another
 //    charge; RetryCharge asks for the same one again.
-// 4. Every charge tells the server the newest entry of the ledger that this client was told of: a
-//    server that is behind it, as one restored from an old backup is, answers DATA_LOSS.
+// 4. Every charge sends the server the newest ledger entry that this client has seen. A server that
+//    is behind it, for example one restored from an old backup, answers DATA_LOSS.
 //
-// Opened by Client::OpenSession, which fences all earlier attempts of the session. Thread-safe. In
-// a forked child every charge fails with FAILED_PRECONDITION: parent and child would use the same
-// keys, and one charge would be spent on two noises. Open a session of the child's own.
+// Client::OpenSession opens it and fences all earlier attempts of the session. Thread-safe. In a
+// forked child every charge fails with FAILED_PRECONDITION: parent and child would use the same
+// keys, and one charge would be spent on two noises. The child opens its own session.
 class Session {
  public:
   Session(Session&&) noexcept;
@@ -135,43 +135,44 @@ class Session {
   //   FAILED_PRECONDITION  refused: RefusalOf(status) says why. Nothing was charged.
   //   ABORTED              refused: a newer attempt of this session was opened.
   //   INVALID_ARGUMENT     the event or count is outside its domain. Nothing was charged.
-  //   INTERNAL             the answer is not one to this charge.
+  //   INTERNAL             the answer is not about this charge.
   // UnknownCharge(status) is set exactly when the charge may have been committed.
   absl::StatusOr<Permit> Charge(const Mechanism& mechanism, int64_t count = 1);
 
-  // Charges 1 to 1,000 items in one commit, each with a key of its own: one result per item in
+  // Charges 1 to 1,000 items in one commit, each with its own key. Returns one result per item in
   // order, each as Charge returns it. The outer status is an error of all items; if
   // UnknownCharge(status) is set, all of them are in unknown_charges().
   absl::StatusOr<std::vector<absl::StatusOr<Permit>>> ChargeBatch(
       const std::vector<CountedMechanism>& items, BatchMode mode);
 
-  // Charges `count` uses of `mechanism` at once, for Lease::Take to hand out without asking. In
-  // [1, 2^53]. `time_to_live`, in (0, 366 days], is when people should ask what became of it: no
-  // lease ends by itself. Errors are those of Charge; a lease whose outcome stays unknown is spent
-  // in full, and another one may be acquired.
+  // Charges `count` uses of `mechanism`, in [1, 2^53], in one charge, for Lease::Take to hand out
+  // without asking the server. `time_to_live`, in (0, 366 days], is the time after which people
+  // should ask about the lease: no lease ends by itself. Errors are those of Charge. A lease whose
+  // outcome stays unknown is spent in full, and another one may be acquired.
   absl::StatusOr<Lease> AcquireLease(const Mechanism& mechanism, int64_t count,
                                      std::chrono::seconds time_to_live);
 
-  // Asks again for a charge whose outcome is unknown, with its key, event and count: returns as
-  // Charge does. NOT_FOUND if this session has no such charge, which is also so once its outcome
-  // is known: one charge never gives two permits.
+  // Asks again for a charge whose outcome is unknown, with its key, event and count, and returns
+  // what Charge returns. NOT_FOUND if this session has no such charge, or if its outcome is known
+  // by now: one charge never gives two permits.
   absl::StatusOr<Permit> RetryCharge(const std::string& charge_id);
 
-  // The ids of the charges whose outcome is unknown, oldest first.
+  // Returns the ids of the charges whose outcome is unknown, oldest first.
   std::vector<std::string> unknown_charges() const;
 
-  // What Charge(mechanism, count) would do, and how many steps would fit. Charges nothing.
+  // Returns what Charge(mechanism, count) would do, and how many steps would fit. Charges nothing.
   absl::StatusOr<ChargePreview> Preview(const Mechanism& mechanism, int64_t count = 1) const;
 
-  // Epsilon at `delta` of what was charged so far, under every accountant; BEST last. In (0, 1).
+  // Returns epsilon at `delta`, in (0, 1), of all charges so far, under every accountant; BEST
+  // last.
   absl::StatusOr<SessionGuarantees> Guarantees(double delta) const;
 
-  // Records what an audit of this run found. Charges nothing. Recording the newest one again
-  // changes nothing, so that a call whose outcome is unknown may be repeated.
+  // Records the result of an audit of this run. Charges nothing. Recording the newest result again
+  // changes nothing, so a call whose outcome is unknown may be repeated.
   // INVALID_ARGUMENT names the field that is out of its domain.
   absl::Status RecordAudit(const AuditResult& audit);
 
-  // The balances of the session's own cap; empty without one.
+  // Returns the balances of the session's own cap; empty without one.
   absl::StatusOr<std::vector<CellBalance>> OwnCells() const;
 
   // "budgets/{budget}/sessions/{session}".

@@ -10,9 +10,9 @@
 
 namespace epsledger {
 
-// What a change is about; the words of epsledger.v1.LedgerChange.
+// What a change is about, as in epsledger.v1.LedgerChange.
 enum class ChangeKind {
-  kBookmark = 0,  // nothing: everything up to `sequence` was told. Also what is not known here
+  kBookmark = 0,  // no change: all up to `sequence` was reported. Also an unknown kind
   kBudget = 1,
   kSession = 2,
   kAttempt = 3,
@@ -32,18 +32,18 @@ struct LedgerChange {
 using ChangeCallback = std::function<void(const LedgerChange&)>;
 
 // A running watch: a thread that calls a callback with every change, once each and in order. After
-// a broken connection it goes on from the last one by itself. Destroying it ends it and waits for
-// the callback that is running. Not thread-safe.
+// a broken connection it continues by itself after the last change. The destructor ends the watch
+// and waits for the callback that is running. Not thread-safe.
 class [[nodiscard]] Watch {
  public:
   Watch(Watch&&) noexcept;
   Watch& operator=(Watch&&) noexcept;
   ~Watch();
 
-  // Ends it: no callback runs after this returns. REQUIRES: not called by the callback.
+  // Ends the watch: no callback runs after this returns. REQUIRES: not called by the callback.
   void Cancel();
-  // Waits until it ends by itself, and says why: what the server said (NOT_FOUND, DATA_LOSS if the
-  // ledger has lost what was seen), or the last error when nothing came for
+  // Waits until the watch ends by itself, and returns why: the status of the server (NOT_FOUND, or
+  // DATA_LOSS if the ledger has lost entries that were seen), or the last error if nothing came for
   // RetryOptions.overall_timeout. CANCELLED after Cancel.
   absl::Status Wait();
 

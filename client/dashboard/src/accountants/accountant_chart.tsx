@@ -22,7 +22,7 @@ import { Problem } from '../design/notice';
 import { accountantName } from '../format/names';
 import { count, roundedUp } from '../format/numbers';
 
-// Few would draw a bound's steep beginning too low.
+// With few points, the steep beginning of a bound would be drawn too low.
 const POINT_COUNT = 100;
 
 interface AccountantChartProps {
@@ -31,7 +31,7 @@ interface AccountantChartProps {
   readings: readonly AccountantReading[];
 }
 
-/** Epsilon at delta against step under the accountants that say most. */
+/** Epsilon at delta against step under the most useful accountants. */
 export function AccountantChart({ session, readings }: AccountantChartProps) {
   const drawn = drawnAccountants(readings);
   const answers = [

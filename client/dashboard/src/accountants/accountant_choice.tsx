@@ -6,13 +6,13 @@ import { delta } from '../delta';
 import { accountantName } from '../format/names';
 import { query, setQuery } from '../router';
 
-/** The accountant that the address names; the best of them if it names none. */
+/** The accountant that the address names; BEST if it names none. */
 export function chosenAccountant(): AccountantKind {
   const named = query.value.get('accountant');
   return named === null || named === '' ? 'BEST' : (named as AccountantKind);
 }
 
-/** Chooses among the accountants that know every event of a session, and says which do not. */
+/** Chooses among the accountants that know every event of a session, and lists the others. */
 export function AccountantChoice({ session }: { session: string }) {
   const name = useId();
   const answer = useGet<SessionGuarantees>(pathOfResource(session, 'guarantees'), {
@@ -23,7 +23,7 @@ export function AccountantChoice({ session }: { session: string }) {
   const kinds = readings
     .filter(({ guarantee }) => guarantee !== undefined)
     .map(({ accountant }) => accountant ?? 'KIND_UNSPECIFIED');
-  // What the address names stays to be seen, whether it knows the events or not.
+  // The accountant in the address stays visible, whether it knows the events or not.
   if (!kinds.includes(chosen)) kinds.push(chosen);
   return (
     <span class="field-inline">

@@ -9,7 +9,7 @@ interface AccountantTableProps {
   delta: string;
 }
 
-/** What every accountant says of one history at a delta: the smallest bound first. */
+/** The answers of every accountant for one history at a delta: the smallest bound first. */
 export function AccountantTable({ readings, delta }: AccountantTableProps) {
   const best = readings.find(({ accountant }) => accountant === 'BEST')?.guarantee;
   const rows = readings
@@ -75,7 +75,7 @@ function isApproximate(guarantee: Guarantee | undefined): boolean {
   return guarantee?.kind === 'APPROXIMATION';
 }
 
-// What bounds nothing stands below all that does, however small it is.
+// Numbers that are not bounds come below all bounds, however small they are.
 function rank({ guarantee }: AccountantReading): number {
   return isApproximate(guarantee) ? 1 : 0;
 }
@@ -158,7 +158,7 @@ function aboveWords(upper: number, smallest: number): string {
   return share < 10 ? `+${percent(share, 'up')}` : `${roundedUp(upper / smallest, 2)} times`;
 }
 
-// How far above the truth the number can be.
+// How far the number can be above the truth.
 function slackWords(upper: number, lower: number | undefined): string {
   if (!Number.isFinite(upper)) return '';
   if (lower === undefined) return 'not known';

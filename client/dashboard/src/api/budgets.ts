@@ -1,30 +1,30 @@
-// Which budget lies below which: what an event at a session touches further up.
+// Which budget lies below which, and so which budgets further up a session's event touches.
 
 import { signal } from '@preact/signals';
 import { get } from './client';
 import type { Budget, LedgerChange, ListBudgetsResponse } from './messages';
 import { budgetOf, changedName } from './resource_names';
 
-/** All budgets of the caller by name, as far as they were listed. */
+/** All budgets of the caller by name, if they were listed. */
 export const knownBudgets = signal<ReadonlyMap<string, Budget>>(new Map());
 
-/** True once they were listed: until then, none is known rather than none there. */
+/** True after they were listed. Before that, an empty list means "not known yet". */
 export const budgetsListed = signal(false);
 
 const PAGE_SIZE = 1000;
 
-// Questions by number: an answer to an older one never replaces that to a newer one.
+// Requests by number: the answer to an older one never replaces the answer to a newer one.
 let asked = 0;
 let answered = 0;
 
-/** Nothing of this caller stays for the next one, nor what was asked for this one. */
+/** Clears everything of this caller for the next one, requests under way included. */
 export function forgetBudgets(): void {
   answered = ++asked;
   knownBudgets.value = new Map();
   budgetsListed.value = false;
 }
 
-/** Lists them all, page by page. */
+/** Lists all budgets, page by page. */
 export async function listBudgets(abort?: AbortSignal) {
   const number = ++asked;
   const budgets: Budget[] = [];
@@ -47,7 +47,7 @@ export async function listBudgets(abort?: AbortSignal) {
   return { ok: true as const, value: budgets };
 }
 
-/** The budgets above one that the caller may see, the nearest first. */
+/** Returns the budgets above one that the caller may see, the nearest first. */
 export function ancestorsOf(name: string): string[] {
   const above: string[] = [];
   let at = knownBudgets.value.get(name)?.parent ?? '';
@@ -58,7 +58,7 @@ export function ancestorsOf(name: string): string[] {
   return above;
 }
 
-/** The names of all budgets without a parent, or without one that the caller may see. */
+/** Returns the names of all budgets without a parent, or without one that the caller may see. */
 export function rootBudgets(): string[] {
   return [...knownBudgets.value.values()]
     .filter((budget) => !knownBudgets.value.has(budget.parent ?? ''))
@@ -70,15 +70,15 @@ export function rootOf(name: string): string {
 }
 
 /**
- * True if what is shown of a resource may differ after the change: it is about the resource, about
- * something in it, or about a budget or session further down.
+ * Returns true if the change may affect what is shown of a resource: it is about the resource,
+ * about something in it, or about a budget or session further down.
  */
 export function isTouched(resource: string, change: LedgerChange): boolean {
   const name = changedName(change);
   if (name === resource || name.startsWith(`${resource}/`)) return true;
   const isBudget = resource.split('/').length === 2;
   if (!isBudget) {
-    // A session shows what its budgets leave it.
+    // A session shows what its budgets leave for it.
     return change.budget !== undefined && budgetOf(resource) === name;
   }
   if (resource === change.watched) return true;

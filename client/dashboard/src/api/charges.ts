@@ -7,19 +7,19 @@ import type { Charge, ListChargesResponse } from './messages';
 import { useAnswer, type Read } from './read';
 
 const PAGE_SIZE = 1_000;
-/** The newest charges of a session with more are out of reach. */
+/** Of a session with more charges, the newest cannot be reached. */
 export const MOST_CHARGES = 20_000;
 
 interface Place {
   /** The token of the last page that was reached. */
   token?: string;
-  /** The page before it, which is full and changes no more. */
+  /** The page before it, which is full and does not change any more. */
   before: readonly Charge[];
 }
 
 /**
- * The last page and the one before it, the newest charge first. The server lists charges from the first
- * on: pages are walked to the last one, and from there when there are more.
+ * The last page and the one before it, the newest charge first. The server lists charges from the
+ * first one on: this reads all pages up to the last one, and later continues from there.
  */
 export function useNewestCharges(session: string): ReadonlySignal<Read<Charge[]>> {
   const place = useRef<Place>({ before: [] });

@@ -1,4 +1,4 @@
-// The server's HTTP API. Nothing here throws: an error is a value in words for people.
+// The server's HTTP API. No function here throws: an error is a value in words for people.
 
 import { signal } from '@preact/signals';
 
@@ -6,11 +6,11 @@ export type ErrorKind =
   | 'unauthenticated'
   | 'denied'
   | 'not-found'
-  // This server has no such question: it is older than this page.
+  // This server does not know the question: it is older than this page.
   | 'not-offered'
-  // It knows the question, and has no answer for what was asked of: its words say why.
+  // It knows the question, but cannot answer it for this request: its message says why.
   | 'unanswered'
-  // What was asked is wrong, or refused as things are.
+  // The request is wrong, or is refused in the present state.
   | 'invalid'
   | 'busy'
   | 'unreachable'
@@ -26,7 +26,7 @@ export interface ApiError {
 
 export type Result<T> = { ok: true; value: T } | { ok: false; error: ApiError };
 
-/** True from the first answer that wants a token to the log-in. */
+/** True from the first answer that requires a token until the login. */
 export const tokenWanted = signal(false);
 
 const PATIENCE_MS = 65_000;
@@ -89,7 +89,7 @@ async function call<T>(url: string, init: RequestInit, abort?: AbortSignal): Pro
       return failure(
         'broken',
         'The answer is not JSON.',
-        'Look whether something stands between this page and the server.',
+        'Check for a proxy between this page and the server.',
       );
     }
     return { ok: true, value: body as T };
@@ -118,23 +118,23 @@ export function errorOf(status: number, body: unknown): ApiError {
   const of = (kind: ErrorKind, remedy: string): ApiError => ({ kind, message: said, remedy });
   if (status === 401) return of('unauthenticated', 'Log in with a token.');
   if (status === 403) return of('denied', 'Log in with a token whose role allows it.');
-  // A route or parameter that the server does not know, rather than a resource that is not there.
+  // A route or parameter that the server does not know, not a missing resource.
   const noRoute = status === 404 && (code === '' || message === 'there is nothing here');
   const noParameter = status === 400 && message.includes('is not known here');
-  if (status === 501) return of('unanswered', 'Choose another accountant, or ask of other events.');
+  if (status === 501) return of('unanswered', 'Choose another accountant, or other events.');
   if (code === 'unimplemented' || noRoute || noParameter) {
     return {
       kind: 'not-offered',
       message: 'Not available from this server.',
-      remedy: 'A newer epsledgerd answers it.',
+      remedy: 'A newer epsledgerd has it.',
     };
   }
   if (status === 404)
-    return of('not-found', 'Look at the name: it may be misspelt, or of another tenant.');
+    return of('not-found', "Check the name: it may be misspelled, or another tenant's.");
   if (status === 429 || status === 503 || status === 504) {
     return of('busy', 'Try again in a few seconds.');
   }
-  if (status >= 400 && status < 500) return of('invalid', 'Change what was asked.');
+  if (status >= 400 && status < 500) return of('invalid', 'Change the request.');
   return of('broken', "Look at the server's log.");
 }
 

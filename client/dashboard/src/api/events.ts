@@ -1,30 +1,30 @@
-// What happens on the server, as it happens: /v1/events as a signal. After a dropped connection it goes
-// on behind the last event that it was told, without a gap.
+// The changes on the server, as they happen: /v1/events as a signal. After a dropped connection it
+// continues after the last event that it received, without a gap.
 
 import { signal } from '@preact/signals';
 import { get } from './client';
 import type { Caller, LedgerChange } from './messages';
 
 export type Connection =
-  // Not asked for yet.
+  // Not started yet.
   | 'off'
   | 'connecting'
   | 'live'
-  // Dropped; it tries again by itself.
+  // Dropped; it reconnects by itself.
   | 'reconnecting'
-  // Nobody looks at the page: resumed when somebody does.
+  // The page is hidden; it resumes when the page is visible again.
   | 'paused'
-  // The server does not tell events, or not to this caller.
+  // The server sends no events, or none to this caller.
   | 'unavailable';
 
 export const connection = signal<Connection>('off');
-/** Why it is not live, in the server's words, where there are any. */
+/** Why it is not live, in the server's words, if it gave a reason. */
 export const connectionProblem = signal('');
-/** How often it went on after a break, so that people see that nothing was missed. */
+/** How often it resumed after a break, so that people see that nothing was missed. */
 export const resumedCount = signal(0);
 
 const KINDS = ['budget', 'session', 'attempt', 'charge', 'lease', 'refusedSession'] as const;
-/** What one stream of the server follows at most. */
+/** How many root budgets one stream of the server follows at most. */
 export const MOST_ROOTS = 64;
 const HIDDEN_PATIENCE_MS = 60_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000];
@@ -38,25 +38,25 @@ let lastEventId = '';
 let retries = 0;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
-// Root budgets to watch by name; none: all there are.
+// The root budgets to watch, by name; empty: all of them.
 let watched: readonly string[] = [];
 
-/** Calls the listener with every change from now on; returns what ends that. */
+/** Calls the listener with every change from now on; returns a function that ends this. */
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
 /**
- * Calls the listener whenever the connection comes up: `isFresh` where telling starts at the present
- * instead of behind what was told, so that what was asked before may be out of date.
+ * Calls the listener whenever the connection opens. `isFresh` is true if the events start at the
+ * present and not after the last one seen, so that earlier answers may be out of date.
  */
 export function onConnected(listener: (isFresh: boolean) => void): () => void {
   connectedListeners.add(listener);
   return () => connectedListeners.delete(listener);
 }
 
-/** Starts, or starts again with other budgets to watch. Where it was before, it goes on. */
+/** Starts, or starts again with other budgets to watch, and then continues at its position. */
 export function connect(budgets: readonly string[] = []): void {
   const same = budgets.join() === watched.join();
   if (source !== undefined && same) return;
@@ -97,7 +97,7 @@ function open(as: Connection): void {
   };
   mine.onerror = () => {
     if (source !== mine) return;
-    // The browser tries again by itself, with Last-Event-ID, unless the answer was an error.
+    // The browser reconnects by itself, with Last-Event-ID, unless the answer was an error.
     if (mine.readyState === EventSource.CONNECTING) connection.value = 'reconnecting';
     else void afterRefusal();
   };
@@ -129,7 +129,7 @@ function tell(event: MessageEvent<string>): void {
   for (const listener of listeners) listener(change);
 }
 
-// The stream was refused or ended. An EventSource does not say why: another question does.
+// The stream was refused or ended. An EventSource does not say why: another request finds out.
 async function afterRefusal(): Promise<void> {
   close();
   connection.value = 'reconnecting';
@@ -140,11 +140,11 @@ async function afterRefusal(): Promise<void> {
     return;
   }
   if (caller.ok && retries >= RETRY_MS.length) {
-    // The server answers, but not this: too many root budgets to watch, or too many watchers.
+    // The server answers, but refuses this: too many root budgets to watch, or too many watchers.
     const answer = await reasonOfRefusal();
     if (answer !== '') connectionProblem.value = answer;
     connection.value = 'unavailable';
-    // It may be the position that is wrong, in a ledger that was restored: from the present on then.
+    // The position may be wrong, in a ledger that was restored: start at the present then.
     lastEventId = '';
     retryTimer = setTimeout(() => open('reconnecting'), 30_000);
     return;
@@ -168,7 +168,7 @@ async function reasonOfRefusal(): Promise<string> {
   }
 }
 
-// A browser has six connections to one server, and every open tab would hold one for ever.
+// A browser has six connections to one server, and every open tab would keep one for ever.
 document.addEventListener('visibilitychange', () => {
   clearTimeout(hiddenTimer);
   if (document.visibilityState === 'hidden') {

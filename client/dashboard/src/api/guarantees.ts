@@ -1,4 +1,4 @@
-// What a budget's history amounts to, and what an attacker can do with it.
+// What a budget's history adds up to, and what an attacker can do with it.
 
 import type { ReadonlySignal } from '@preact/signals';
 import { get, pathOfResource, type Result } from './client';
@@ -13,7 +13,7 @@ import { useAnswer, type Read } from './read';
 
 export const SHOWN_FALSE_POSITIVE_RATE = 0.01;
 
-/** Epsilon at delta of a budget, with the worst-case true positive rate where the server knows it. */
+/** Epsilon at delta of a budget, with the worst-case true positive rate if the server knows it. */
 export function useBudgetGuarantees(
   name: string,
   deltaText: string,
@@ -25,27 +25,27 @@ export function useBudgetGuarantees(
       { delta: deltaText, typeOneError: SHOWN_FALSE_POSITIVE_RATE },
       abort,
     );
-    // An older server knows no typeOneError here.
+    // An older server does not know typeOneError here.
     if (both.ok || both.error.kind !== 'not-offered') return both;
     return get<BudgetGuarantees>(path, { delta: deltaText }, abort);
   };
   return useAnswer(`guarantees ${name} ${deltaText}`, ask, { touchedBy: [name] });
 }
 
-/** That of the smallest proven epsilon; undefined if no accountant knows every event. */
+/** The reading of the smallest proven epsilon; undefined if no accountant knows every event. */
 export function bestGuarantee(
   readings: readonly AccountantReading[] | undefined,
 ): Guarantee | undefined {
   return readings?.find(({ accountant }) => accountant === 'BEST')?.guarantee;
 }
 
-/** Its epsilon, rounded up; "no finite bound" where it is infinite. */
+/** Its epsilon, rounded up; "no finite bound" if it is infinite. */
 export function epsilonWords(readings: readonly AccountantReading[] | undefined): string {
   const epsilon = numberOf(bestGuarantee(readings)?.upper);
   return epsilon === undefined ? 'no bound' : roundedUp(epsilon);
 }
 
-/** What stands beside such an epsilon if an event in it is somebody's word and no theorem. */
+/** The note beside an epsilon that rests on an event which somebody claims without a theorem. */
 export function claimWords(readings: readonly AccountantReading[] | undefined): string {
   return bestGuarantee(readings)?.containsUnverifiedClaim === true
     ? 'rests on an unverified claim'

@@ -1,6 +1,7 @@
-// The JSON of epsledger.v1 (proto/epsledger/v1), as far as it is used here. It is proto3 JSON: 64-bit
-// integers are strings, infinity is "Infinity", enum values are their names, and what is unset may be
-// absent. tests/proto/dashboard_messages_test.py holds every field against the protos.
+// The JSON of epsledger.v1 (proto/epsledger/v1), as far as it is used here. It is proto3 JSON:
+// 64-bit integers are strings, infinity is "Infinity", enum values are their names, and unset
+// fields may be absent. tests/proto/dashboard_messages_test.py holds every field against the
+// protos.
 
 /** "12": a 64-bit integer. */
 export type Int64 = string;
@@ -336,15 +337,15 @@ export interface SeriesAttempt {
 export interface EpsilonSeries {
   /** Ascending; the first is at 0 steps. */
   points?: SeriesPoint[];
-  /** If the event charged last goes on until nothing fits; the first repeats the last of points. */
+  /** If the last event repeats until nothing fits; the first point is the last one of points. */
   ahead?: SeriesPoint[];
   attempts?: SeriesAttempt[];
   steps?: Int64;
   /** Charged in open leases and not settled. */
   leasedSteps?: Int64;
-  /** Absent when the cap that limits is no epsilon at this delta. */
+  /** Absent if the cap that limits is not an epsilon at this delta. */
   epsilonCap?: Double;
-  /** Whose it is: the session's own, or that of a budget above, which others spend as well. */
+  /** Its owner: the session, or a budget above, which other sessions spend too. */
   epsilonCapResource?: string;
   sequence?: Int64;
 }
@@ -442,7 +443,7 @@ export interface Caller {
   tenant?: string;
   role?: 'VIEWER' | 'TRAINER' | 'ADMIN' | 'KIND_UNSPECIFIED';
   principal?: string;
-  /** What the caller is limited to; missing: to nothing. */
+  /** The caller's limits; missing: none. */
   grants?: { resource: string }[];
 }
 
@@ -460,7 +461,7 @@ export interface ServerInfo {
   quarantines?: Quarantine[];
 }
 
-/** A life of the stored ledgers; the present one is the last. */
+/** One life of the stored ledgers; the present one is the last. */
 export interface Incarnation {
   id?: Bytes;
   beginTime?: Timestamp;
@@ -474,9 +475,9 @@ export interface Quarantine {
   canBeLifted?: boolean;
 }
 
-/** What /v1/events tells of one entry of a ledger. One of the last six is set. */
+/** What /v1/events reports about one entry of a ledger. One of the last six is set. */
 export interface LedgerChange {
-  /** The resource whose watch it is: "budgets/people". */
+  /** The resource of the watch: "budgets/people". */
   watched?: string;
   sequence?: Int64;
   time?: Timestamp;

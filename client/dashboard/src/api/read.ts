@@ -1,4 +1,5 @@
-// An answer of the server on a page: asked once, asked again when an event touches it, never polled.
+// An answer of the server on a page: requested once, requested again when an event touches it,
+// never polled.
 
 import { useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -10,28 +11,28 @@ import type { LedgerChange } from './messages';
 export interface Read<T> {
   /** The newest answer; kept while a newer one is fetched, and while one fails. */
   value?: T;
-  /** The error of the newest question. */
+  /** The error of the newest request. */
   error?: ApiError;
-  /** True while a question is open. */
+  /** True while a request is under way. */
   loading: boolean;
 }
 
 export interface ReadOptions<T> {
-  /** What is shown until there is an answer. */
+  /** Shown until there is an answer. */
   initial?: T;
-  /** Resources ("budgets/people", "budgets/people/sessions/first") whose changes ask again. */
+  /** Resources ("budgets/people/sessions/first") whose changes repeat the request. */
   touchedBy?: readonly string[];
-  /** Only those of these changes count for which this is true. */
+  /** Only the changes for which this is true count. */
   touchedWhen?: (change: LedgerChange) => boolean;
-  /** The answer to the question before stays until there is one to the new question. */
+  /** The answer to the previous request stays until there is one to the new request. */
   keepsOld?: boolean;
 }
 
-// A burst of charges is one question: asked at once, and once more after the burst's pause.
+// A burst of changes is one request: after a pause of QUIET_MS, LONGEST_WAIT_MS at the latest.
 const QUIET_MS = 150;
 const LONGEST_WAIT_MS = 500;
 
-/** GET of `path`; undefined asks nothing yet. */
+/** GET of `path`; undefined requests nothing yet. */
 export function useGet<T>(
   path: string | undefined,
   parameters: Record<string, string | number | undefined> = {},
@@ -41,7 +42,7 @@ export function useGet<T>(
   return useAnswer<T>(key, (abort) => get<T>(path ?? '', parameters, abort), options);
 }
 
-/** One unary RPC; undefined asks nothing yet. */
+/** One unary RPC; undefined requests nothing yet. */
 export function useRpc<T>(
   method: string,
   request: unknown,
@@ -51,7 +52,7 @@ export function useRpc<T>(
   return useAnswer<T>(key, (abort) => rpc<T>(method, request, abort), options);
 }
 
-/** Any question: `key` says it, undefined asks nothing yet. */
+/** Any request, identified by `key`; undefined requests nothing yet. */
 export function useAnswer<T>(
   key: string | undefined,
   ask: (abort: AbortSignal) => Promise<Result<T>>,
@@ -62,7 +63,7 @@ export function useAnswer<T>(
   const touchedBy = options.touchedBy ?? [];
   const touchKey = touchedBy.join();
   useEffect(() => {
-    // Another question: the answer to the one before would be wrong here.
+    // The request changed: the answer to the previous one would be wrong here.
     const keeps = options.keepsOld === true || key === askedKey.current;
     askedKey.current = key;
     answer.value = {
@@ -121,7 +122,7 @@ export function useAnswer<T>(
       clearTimeout(timer);
       running?.abort();
     };
-    // `ask` is what `key` says.
+    // `key` identifies `ask`.
   }, [key, touchKey]);
   return answer;
 }

@@ -1,4 +1,4 @@
-// Charges and plans that were refused, as one list.
+// Refused charges and plans, as one list.
 
 import { countOf, type Charge, type LedgerChange, type ListRefusalsResponse } from './messages';
 
@@ -6,7 +6,7 @@ export function isRefusal(change: LedgerChange): boolean {
   return change.charge?.decision === 'REFUSED' || change.refusedSession !== undefined;
 }
 
-/** The newest first. A refused plan is one without an event, named as its session would have been. */
+/** The newest first. A refused plan has no event and is named as its session would have been. */
 export function refusedIn(page: ListRefusalsResponse): Charge[] {
   const plans = (page.refusedSessions ?? []).map(
     ({ refusedSession, sequence, time }): Charge => ({

@@ -2,7 +2,7 @@
 
 import type { LedgerChange } from './messages';
 
-/** "budgets/people" of "budgets/people/sessions/first/attempts/1". */
+/** Returns "budgets/people" for "budgets/people/sessions/first/attempts/1". */
 export function budgetOf(name: string): string {
   return name.split('/').slice(0, 2).join('/');
 }
@@ -11,12 +11,12 @@ export function sessionName(budget: string, session: string): string {
   return `budgets/${budget}/sessions/${session}`;
 }
 
-/** The last id in a name: "first" of "budgets/people/sessions/first". */
+/** Returns the last id in a name: "first" for "budgets/people/sessions/first". */
 export function idOf(name: string): string {
   return name.split('/').at(-1) ?? name;
 }
 
-/** The name of what a change is about. */
+/** Returns the name of the resource that changed. */
 export function changedName(change: LedgerChange): string {
   return (
     change.charge?.name ??

@@ -5,16 +5,16 @@ import { get, pathOfResource, type Result } from './client';
 import type { GetBudgetTreeResponse, ListSessionsResponse, Session } from './messages';
 import { useAnswer, type Read } from './read';
 
-/** More than this are not listed on one page. */
+/** At most this many are listed on one page. */
 export const MOST_SESSIONS = 200;
 
 export interface SessionList {
   sessions: Session[];
-  /** There are more. */
+  /** More exist. */
   isCut: boolean;
 }
 
-/** Asked again when a session comes into being or ends; each row follows its own charges. */
+/** Requested again when a session is created or ends; each row follows its own charges. */
 export function useSessionsBelow(budget: string): ReadonlySignal<Read<SessionList>> {
   return useAnswer(`sessions below ${budget}`, (abort) => listSessionsBelow(budget, abort), {
     touchedBy: [budget],

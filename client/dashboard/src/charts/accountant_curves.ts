@@ -12,9 +12,9 @@ import { count, roundedDown, roundedUp } from '../format/numbers';
 import type { ChartTable } from './chart_table';
 import type { Curve } from './curve';
 
-/** How many are drawn: as many as there are colours. */
+/** How many curves are drawn: one for each color. */
 export const MOST_CURVES = 5;
-/** Those further above the best one would flatten all others: they are told in words. */
+/** Curves further above the best one would flatten all others: words list them. */
 const FAR_ABOVE = 5;
 
 export interface AccountantSeries {
@@ -27,8 +27,8 @@ function upperOf({ guarantee }: AccountantReading): number {
 }
 
 /**
- * Whose curves are drawn: the band and the approximation first, then the smallest bounds. BEST is
- * left out, being one of the others, and so is who says what one before it says.
+ * The accountants whose curves are drawn: the band and the approximation first, then the smallest
+ * bounds. BEST is left out, because it is one of the others, and so is a copy of an earlier one.
  */
 export function drawnAccountants(readings: readonly AccountantReading[]): AccountantKind[] {
   const finite = readings.filter(
@@ -61,7 +61,7 @@ export function accountantPlot(all: readonly AccountantSeries[]): AccountantPlot
     at: new Map((series.points ?? []).map(({ steps, epsilon }) => [countOf(steps), epsilon])),
   }));
   const [first, ...others] = answers;
-  // Asked at different moments of a run, they may differ in their last steps.
+  // The answers are from different moments of a run, so they may differ in their last steps.
   const steps = [...(first?.at.keys() ?? [])]
     .filter((step) => others.every(({ at }) => at.has(step)))
     .sort((a, b) => a - b);
@@ -77,7 +77,7 @@ export function accountantPlot(all: readonly AccountantSeries[]): AccountantPlot
       color: i + 1,
       upper,
       lower,
-      // Named beside it too, each at another place.
+      // Named beside the curve too, each at another place.
       label: {
         text: accountant,
         at: (steps.at(-1) ?? 0) * (0.3 + 0.08 * i),

@@ -26,7 +26,7 @@ const names: Record<keyof ChartColors, string> = {
   hatch: '--series-1',
 };
 
-// As the element has them now: asked again when light turns dark.
+// The element's present colors: read again when light turns dark.
 export function chartColors(element: Element): ChartColors {
   const style = getComputedStyle(element);
   const colors = {} as ChartColors;
@@ -36,7 +36,7 @@ export function chartColors(element: Element): ChartColors {
   return colors;
 }
 
-// Calls back when the page changes between light and dark. Returns how to stop.
+// Calls back when the page changes between light and dark. Returns a function that stops it.
 export function onThemeChange(changed: () => void): () => void {
   const query = matchMedia('(prefers-color-scheme: dark)');
   const observer = new MutationObserver(changed);

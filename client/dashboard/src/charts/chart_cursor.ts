@@ -1,6 +1,6 @@
 // A cursor that stands on one of the points of a chart.
 
-// The index of the place nearest to `x`; places rise. -1 of none.
+// Returns the index of the place nearest to `x`; places rise. -1 if there are none.
 export function nearestIndex(places: readonly number[], x: number): number {
   let low = 0;
   let high = places.length - 1;
@@ -15,7 +15,7 @@ export function nearestIndex(places: readonly number[], x: number): number {
   return above < below ? high : low;
 }
 
-// Where a key takes a cursor on `count` points; undefined if it is not a key of the cursor.
+// Returns where a key moves a cursor on `count` points; undefined if it is not a cursor key.
 export function indexAfterKey(key: string, index: number, count: number): number | undefined {
   const moved = (to: number) => Math.min(count - 1, Math.max(0, to));
   const page = Math.max(2, Math.round(count / 10));

@@ -1,6 +1,6 @@
 import type { CsvCell } from './csv';
 
-/** The numbers behind a chart: as they are shown, and as they came. */
+/** The numbers behind a chart: as shown, and as received. */
 export interface ChartTable {
   columns: readonly string[];
   /** Rounded for reading, each to its safe side. */

@@ -6,7 +6,7 @@ export function csvText(columns: readonly string[], rows: readonly (readonly Csv
   return [columns, ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
 }
 
-// Spreadsheets run what begins like a formula; a negative number is none.
+// Spreadsheets run text that begins like a formula; a negative number is not a formula.
 function csvField(cell: CsvCell): string {
   if (typeof cell === 'number') return String(cell);
   const safe = /^[=+\-@\t\r]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;

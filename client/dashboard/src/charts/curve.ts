@@ -5,7 +5,7 @@ export type CurveKind =
   | 'band'
   // A bound: one line.
   | 'bound'
-  // Neither above nor below for sure: dashed, and called so.
+  // Possibly above or below the truth: dashed, and labelled so.
   | 'approximation'
   // Something to compare with, such as perfect privacy: thin and dotted.
   | 'reference';
@@ -13,7 +13,7 @@ export type CurveKind =
 export interface Curve {
   name: string;
   kind: CurveKind;
-  // Which of the colours of the design, 1 to 5; a reference has none.
+  // The number of a color of the design, 1 to 5; a reference has none.
   color: number;
   upper: readonly number[];
   // With a band.

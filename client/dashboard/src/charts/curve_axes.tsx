@@ -4,7 +4,7 @@ import type { Scale } from './scale';
 export interface AxisWords {
   // With its unit, and with delta where the value depends on it.
   title: string;
-  // What a mark says in place of its number; unset: the number.
+  // The label of a mark; unset: its number.
   label?: (value: number) => string;
 }
 
@@ -16,7 +16,7 @@ interface CurveAxesProps {
   yWords: AxisWords;
 }
 
-// Grid, marks and titles. Read out with the chart's summary, so hidden here.
+// Grid, marks and titles. The chart's summary reads them out, so they are hidden here.
 export function CurveAxes({ area, x, y, xWords, yWords }: CurveAxesProps) {
   const base = area.height - area.bottom;
   const xTicks = x.ticks(Math.max(2, Math.floor((area.right - area.left) / 80)));

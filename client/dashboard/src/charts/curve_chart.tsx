@@ -24,11 +24,11 @@ export interface CurveChartProps {
   x: CurveAxis;
   y: CurveAxis;
   table: ChartTable;
-  // What stands under the cursor, as a sentence.
+  // The values under the cursor, as a sentence.
   readout(index: number): string;
   // The x value there, short, as the position of the cursor.
   position(index: number): string;
-  // Where the cursor stands at first; as given again, it goes there again.
+  // The first position of the cursor; when it is given again, the cursor returns there.
   initialIndex: number;
 }
 
@@ -91,7 +91,7 @@ export function CurveChart(props: CurveChartProps) {
       curves.map((curve) => (
         <CurveShape curve={curve} places={places} y={yScale} key={curve.name} />
       )),
-    // The scales follow from these.
+    // The scales depend on these.
     [
       curves,
       xs,
@@ -215,7 +215,7 @@ function ReferenceLabels({ curves, xs, x, y, area }: ReferenceLabelsProps) {
   return (
     <>
       {curves.map((curve) => {
-        // A phone has no room beside its curves: the legend names them.
+        // A phone has no room beside its curves: the legend has the names.
         const isCrowded = area.width < 480 && curve.kind !== 'reference';
         if (curve.label === undefined || isCrowded) return null;
         const index = nearestIndex(xs, curve.label.at);
@@ -225,7 +225,7 @@ function ReferenceLabels({ curves, xs, x, y, area }: ReferenceLabelsProps) {
         const next = y.place(curve.upper[index + 1] ?? curve.upper[index] ?? NaN);
         const isRising = next < top;
         const below = curve.label.side === 'below';
-        // On the side where the curve turns away from its name, if there is room.
+        // On the side where the curve turns away from its name, if it has room.
         const isBefore = isRising !== below && next !== top && left - area.left > LABEL_ROOM;
         return (
           <text

@@ -1,6 +1,6 @@
 import { kindWords, type Curve } from './curve';
 
-// Which curve is which, by name, by word and by the look of its line; colour comes last.
+// Identifies each curve by name, by word and by the look of its line; color comes last.
 export function CurveLegend({ curves }: { curves: readonly Curve[] }) {
   return (
     <ul class="curve-legend" aria-label="Curves">

@@ -20,7 +20,7 @@ function isDrawn(...coordinates: number[]): boolean {
   return coordinates.every(Number.isFinite);
 }
 
-// A polyline through the places; what is not finite breaks it.
+// A polyline through the places; a non-finite value breaks it.
 export function linePath(places: readonly Place[]): string {
   let path = '';
   let open = false;
@@ -35,7 +35,7 @@ export function linePath(places: readonly Place[]): string {
   return path;
 }
 
-// The area between two polylines; what is not finite on either side breaks it.
+// The area between two polylines; a non-finite value on either side breaks it.
 export function bandPath(places: readonly BandPlace[]): string {
   let path = '';
   let run: BandPlace[] = [];

@@ -1,11 +1,11 @@
 // What the plot of epsilon against step draws beside its lines: the cap, the attempts, the part in
-// open leases and the part that is ahead. Each with its word.
+// open leases and the part that is ahead. Each has its label.
 
 import type uPlot from 'uplot';
 import type { ChartColors } from './chart_colors';
 import { drawnEpsilonAt, type EpsilonPlot } from './epsilon_plot';
 
-// Words nearer to each other than this, in CSS pixels, would touch.
+// Labels nearer to each other than this, in CSS pixels, would touch.
 const WORD_SPACE = 76;
 
 export interface Marks {
@@ -85,7 +85,7 @@ function dashedLine(
   ctx.setLineDash([]);
 }
 
-// Readable on hatching and across lines.
+// Stays readable on hatching and across lines.
 function haloText(
   ctx: CanvasRenderingContext2D,
   text: string,

@@ -1,5 +1,5 @@
-// How uPlot draws epsilon against step. Colours and words are asked for at every drawing, so that
-// the plot follows light and dark without being built again.
+// How uPlot draws epsilon against step. Colors and words are read at every drawing, so that the
+// plot follows light and dark without being built again.
 
 import type uPlot from 'uplot';
 import { drawGround, drawMarks, type Marks } from './epsilon_marks';

@@ -41,7 +41,7 @@ test('the cap says whose it is, and that others spend of a shared one', () => {
     summaryWords(epsilonPlot({ ...series, epsilonCapResource }), '1e-5', 'best');
   assert.match(
     words('budgets/people'),
-    /; the cap of people is epsilon 3 at delta 1e-5, of which other sessions spend too; /,
+    /; the cap of people is epsilon 3 at delta 1e-5, which other sessions spend too; /,
   );
   assert.match(
     words('budgets/people/sessions/first'),

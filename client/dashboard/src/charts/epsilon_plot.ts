@@ -5,23 +5,23 @@ import { countOf, numberOf, type Double, type EpsilonSeries } from '../api/messa
 export interface EpsilonPlot {
   /** Rising: what was charged, then what is ahead. */
   steps: number[];
-  /** As many each; null where there is nothing to draw. */
+  /** As many each; null where nothing is drawn. */
   upper: (number | null)[];
   lower: (number | null)[];
   ahead: (number | null)[];
-  /** How many of them were charged. */
+  /** The number of them that were charged. */
   chargedCount: number;
-  /** After so many steps stands the newest charge. */
+  /** The number of steps up to the newest charge. */
   chargedSteps: number;
   leasedSteps: number;
   cap: number | null;
-  /** Whose cap: "budgets/people", or the session itself. Empty where nobody says. */
+  /** The owner of the cap: "budgets/people", or the session itself. Empty if unknown. */
   capResource: string;
   attempts: { number: number; stepsBefore: number }[];
-  /** From some step on there is no finite epsilon. */
+  /** True if epsilon is not finite from some step on. */
   isUnbounded: boolean;
   isApproximation: boolean;
-  /** Some event is what somebody says of it, and no theorem. */
+  /** True if some event is somebody's claim without a theorem. */
   restsOnClaim: boolean;
   /** The largest number that is drawn, without the cap. */
   top: number;
@@ -73,7 +73,7 @@ export function epsilonPlot(series: EpsilonSeries): EpsilonPlot {
   return plot;
 }
 
-/** Epsilon at a step between two that were charged, on the line that is drawn between them. */
+/** Epsilon at a step between two charges, on the line that is drawn between them. */
 export function drawnEpsilonAt(plot: EpsilonPlot, step: number): number | null {
   for (let i = 1; i < plot.chargedCount; ++i) {
     const right = plot.steps[i] ?? 0;

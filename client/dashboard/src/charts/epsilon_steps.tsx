@@ -20,7 +20,7 @@ import {
 
 interface EpsilonStepsProps {
   series: EpsilonSeries;
-  /** As people typed it, "1e-5", or as a number. */
+  /** As typed, "1e-5", or as a number. */
   delta: string | number;
   accountant: string;
 }
@@ -69,7 +69,7 @@ function StepLegend({ plot, accountant }: { plot: EpsilonPlot; accountant: strin
         <li>
           <span class="step-key step-key-ahead" />
           <span>
-            ahead <span class="curve-kind">(if the last event goes on until nothing fits)</span>
+            ahead <span class="curve-kind">(if the last event repeats until nothing fits)</span>
           </span>
         </li>
       )}
@@ -102,14 +102,14 @@ function StepCanvas({ series, plot, delta, summary }: StepCanvasProps) {
     leasedWords: 'open leases',
   });
 
-  // Built once for a kind of line; new data goes into the plot that is there.
+  // Built once for a kind of line; new data goes into the existing plot.
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
     marks.current = currentMarks(element);
     const read = () => marks.current as Marks;
     const moved = (u: uPlot) => {
-      // By the pointer; one that leaves gives the cursor back to the newest charge.
+      // By the pointer; when it leaves, the cursor returns to the newest charge.
       if (u.cursor.event !== undefined && u.cursor.event !== null) {
         const index = u.cursor.idx ?? null;
         setChosen(index === null ? null : (u.data[0][index] ?? null));

@@ -1,4 +1,4 @@
-// What the chart of epsilon against step says in words.
+// The chart of epsilon against step in words.
 
 import type { EpsilonSeries } from '../api/messages';
 import { idOf } from '../api/resource_names';
@@ -14,7 +14,7 @@ import { fullTime } from '../format/times';
 import type { ChartTable } from './chart_table';
 import type { EpsilonPlot } from './epsilon_plot';
 
-/** "1e-5", also of the number 0.00001. */
+/** Returns "1e-5", also for the number 0.00001. */
 export function deltaWords(delta: string | number): string {
   if (typeof delta === 'string') return delta;
   return delta < 0.001 ? delta.toExponential() : String(delta);
@@ -27,14 +27,14 @@ function kindWords(plot: EpsilonPlot, accountant: string): string {
   return plot.restsOnClaim ? `${kind}, rests on an unverified claim` : kind;
 }
 
-/** "the cap of people": one that others spend as well; "the cap of this session". */
+/** "the cap of people", which others spend too, or "the cap of this session". */
 export function capOwner({ capResource }: EpsilonPlot): string {
   if (capResource === '') return 'the cap';
   const isOwn = capResource.includes('/sessions/');
   return `the cap of ${isOwn ? 'this session' : idOf(capResource)}`;
 }
 
-/** A cap is exact, and what is cut off of it is no promise. */
+/** A cap is exact, and digits cut off it would not be promised. */
 export function capWords(cap: number, delta: string): string {
   return `epsilon ${roundedDown(cap, 6)} at delta ${delta}`;
 }
@@ -49,7 +49,7 @@ export function summaryWords(plot: EpsilonPlot, delta: string, accountant: strin
     const isShared = plot.capResource !== '' && !plot.capResource.includes('/sessions/');
     parts.push(
       `${capOwner(plot)} is ${capWords(plot.cap, delta)}` +
-        (isShared ? ', of which other sessions spend too' : ''),
+        (isShared ? ', which other sessions spend too' : ''),
     );
   }
   const ahead = (plot.steps.at(-1) ?? 0) - plot.chargedSteps;
@@ -84,7 +84,7 @@ export function readoutWords(
   const isAhead = index >= plot.chargedCount;
   const epsilon = isAhead ? plot.ahead[index] : plot.upper[index];
   const words = epsilonAtDelta(epsilon ?? (plot.isUnbounded ? Infinity : undefined), delta);
-  if (isAhead) return `Step ${count(step)}, ahead: ${words}, if the last event goes on.`;
+  if (isAhead) return `Step ${count(step)}, ahead: ${words}, if the last event repeats.`;
   const parts = [`Step ${count(step)}: ${words}`];
   const attempt = attemptAt(plot, step);
   if (attempt !== undefined) parts.push(`attempt ${attempt}`);

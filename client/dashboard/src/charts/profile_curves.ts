@@ -8,10 +8,10 @@ import type { Curve } from './curve';
 
 export interface ProfilePoint {
   epsilon: number;
-  /** Powers of ten; -Infinity for delta 0, NaN for what is not known. */
+  /** Powers of ten; -Infinity for delta 0, NaN if not known. */
   upper: number;
   lower: number;
-  /** The upper bound itself, where a number can hold it. */
+  /** The upper bound itself, if a number can hold it. */
   delta?: number;
   isApproximation: boolean;
   theorem: string;
@@ -38,7 +38,7 @@ function power(logarithm: number | undefined, value: number | undefined): number
   return value === undefined ? NaN : Math.log10(value);
 }
 
-// Numbers below this have lost digits.
+// Numbers below this have lost precision.
 const SMALLEST_EXACT = 1e-300;
 
 /** Delta rounded up to two digits: "3.1e-6", also "1.2e-400". */
@@ -76,7 +76,7 @@ export function profileWords(point: ProfilePoint | undefined): string {
     : `The history is (epsilon ${roundedUp(point.epsilon)}, delta ${delta})-differentially private.`;
 }
 
-/** The whole curve in words; delta is at most `wanted`, "1e-5", from `reached` on, or nowhere. */
+/** The whole curve in words; delta is at most `wanted`, "1e-5", from `reached` on, if anywhere. */
 export function profileSummary(
   points: readonly ProfilePoint[],
   reached: number,

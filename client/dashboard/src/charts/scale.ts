@@ -1,4 +1,5 @@
-// Scales of an axis: from a value to a place on the screen and back, with the values worth a mark.
+// Scales of an axis: from a value to a place on the screen and back, with the values that get a
+// mark.
 
 export interface Tick {
   value: number;
@@ -17,7 +18,7 @@ export interface Scale {
 export type ScaleKind =
   | 'linear'
   | 'logarithmic'
-  // Values are powers of ten already: -400 is 1e-400, which no number holds.
+  // Values are powers of ten already: -400 is 1e-400, which no number can hold.
   | 'powers';
 
 export interface Interval {
@@ -35,7 +36,7 @@ export function roundStep(span: number, count: number): number {
   return 10 * power;
 }
 
-// The decimals that tell the multiples of `step` apart.
+// The number of decimals that distinguishes the multiples of `step`.
 function decimalsOf(step: number): number {
   for (let decimals = 0; decimals <= 15; ++decimals) {
     const scaled = step * 10 ** decimals;
@@ -79,7 +80,7 @@ export function logarithmicScale(domain: Interval, range: Interval): Scale {
   };
 }
 
-// As linearScale, of powers of ten.
+// The same as linearScale, for powers of ten.
 export function powerScale(domain: Interval, range: Interval): Scale {
   return {
     ...linearScale(domain, range),
@@ -110,7 +111,7 @@ export function makeScale(kind: ScaleKind, domain: Interval, range: Interval): S
   }
 }
 
-// The smallest interval of round ends that holds `interval`.
+// The smallest interval with round ends that holds `interval`.
 export function roundOut(interval: Interval, count: number): Interval {
   if (!(interval.last > interval.first)) return { first: interval.first, last: interval.first + 1 };
   const step = roundStep(interval.last - interval.first, count);
@@ -120,7 +121,7 @@ export function roundOut(interval: Interval, count: number): Interval {
   };
 }
 
-// "12,000" of 12000; a tick is a round number, so nothing is rounded here.
+// Returns "12,000" for 12000; a tick is a round number, so nothing is rounded here.
 export function tickLabel(value: number, decimals: number): string {
   if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-4)) {
     return value.toExponential().replace('e+', 'e');

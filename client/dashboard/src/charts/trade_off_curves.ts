@@ -14,7 +14,7 @@ export type TradeOffView =
 
 export const SMALLEST_FALSE_ALARM = 1e-6;
 
-/** False alarm rates worth asking for: ten a decade, then every 2%. */
+/** False alarm rates of the curve: ten a decade, then every 2%. */
 export const falseAlarmRates: readonly number[] = (() => {
   const rates = new Set<number>([0]);
   for (const power of [-6, -5, -4, -3, -2, -1]) {
@@ -26,7 +26,7 @@ export const falseAlarmRates: readonly number[] = (() => {
   return [...rates].sort((a, b) => a - b);
 })();
 
-/** What is known of a test at one false alarm rate. */
+/** What is known about a test at one false alarm rate. */
 export interface AttackBounds {
   falseAlarm: number;
   missedAtLeast: number;
@@ -47,7 +47,7 @@ export function attackBounds(points: readonly TradeOffPoint[]): AttackBounds[] {
     const caughtUpper = numberOf(point.truePositiveRateUpper);
     const caughtLower = numberOf(point.truePositiveRateLower);
     if (isApproximation) {
-      // One number, in whichever place it stands.
+      // Only one number is set, in either field.
       const missed = lower ?? upper ?? NaN;
       const caught = caughtUpper ?? caughtLower ?? NaN;
       return {
@@ -73,7 +73,7 @@ export function attackBounds(points: readonly TradeOffPoint[]): AttackBounds[] {
   });
 }
 
-/** Those that the view has a place for: a logarithmic axis has none for 0. */
+/** The points that the view can show: a logarithmic axis has no place for 0. */
 export function shownBounds(bounds: readonly AttackBounds[], view: TradeOffView): AttackBounds[] {
   return view === 'trade-off' ? [...bounds] : bounds.filter(({ falseAlarm }) => falseAlarm > 0);
 }
@@ -117,7 +117,7 @@ export function tradeOffCurves(
       kind,
       color: 1,
       upper: bounds.map(({ caughtAtMost }) => caughtAtMost),
-      // Below the smallest rate of the axis, 0 too.
+      // Everything below the smallest rate of the axis, 0 included.
       lower: bounds.map(({ caughtAtLeast }) => Math.max(caughtAtLeast, SMALLEST_FALSE_ALARM / 10)),
     },
   ];

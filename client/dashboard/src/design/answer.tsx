@@ -6,12 +6,12 @@ import { Notice, Problem } from './notice';
 
 interface AnswerProps<T> {
   read: ReadonlySignal<Read<T>>;
-  /** What is asked for, for the words: "the budget". */
+  /** The requested thing, for the words: "the budget". */
   what: string;
   children: (value: T) => ComponentChildren;
 }
 
-/** What the server answered; until then, or without it, why not. An old answer stays and says so. */
+/** The server's answer, or why there is none. An old answer stays and is marked as old. */
 export function Answer<T>({ read, what, children }: AnswerProps<T>) {
   const { value, error, loading } = read.value;
   if (value === undefined) {
@@ -30,7 +30,7 @@ export function Answer<T>({ read, what, children }: AnswerProps<T>) {
   );
 }
 
-/** Beside an old answer, where a newer one could not be had. */
+/** Beside an old answer, if no newer one could be fetched. */
 export function OutOfDate({ what, error }: { what: string; error: ApiError }) {
   return (
     <Notice tone="warn">

@@ -8,12 +8,12 @@ export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
 interface BadgeProps {
   tone?: Tone;
   icon?: IconName;
-  /** Several words, which may break. */
+  /** Several words, which may wrap. */
   wide?: boolean;
   children: ComponentChildren;
 }
 
-/** A word that stands out: its color says nothing that the word and the sign do not. */
+/** A word that stands out: its color adds nothing to the word and the sign. */
 export function Badge({ tone = 'quiet', icon, wide, children }: BadgeProps) {
   return (
     <span class={`badge tone-${tone}${wide === true ? ' badge-wide' : ''}`}>
@@ -23,7 +23,7 @@ export function Badge({ tone = 'quiet', icon, wide, children }: BadgeProps) {
   );
 }
 
-/** "team=heart", one badge each; undefined where there are none. */
+/** "team=heart", one badge each; undefined if there are none. */
 export function labelBadges(labels: Record<string, string> | undefined): ComponentChildren {
   const all = Object.entries(labels ?? {});
   if (all.length === 0) return undefined;
@@ -55,7 +55,7 @@ export function StateBadge({ state }: { state: string | undefined }) {
   );
 }
 
-/** True if the numbers of a session are somebody's claim and no proof. */
+/** True if the numbers of a session are somebody's claim and not proven. */
 export function isUnproven(claim: Claim | undefined): boolean {
   return (
     claim?.status !== undefined &&
@@ -64,7 +64,7 @@ export function isUnproven(claim: Claim | undefined): boolean {
   );
 }
 
-/** What stands beside, or in place of, every number of a session: "proven" is said by its authors or by nobody. */
+/** The label with every number of a session: only its authors say "proven", never this page. */
 export function ClaimBadge({ claim }: { claim: Claim | undefined }) {
   if (claim?.status === undefined || claim.status === 'STATUS_UNSPECIFIED') {
     return <Badge>no claim made</Badge>;

@@ -17,7 +17,7 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChi
   );
 }
 
-/** One number that matters. */
+/** One important number. */
 export function Figure({
   name,
   value,

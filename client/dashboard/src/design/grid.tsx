@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
 
 interface GridProps {
-  /** What is in it, for screen readers. */
+  /** Its content, for screen readers. */
   label: string;
-  /** What is above each column; "#" in front is a column of numbers, a line break is "|". */
+  /** The heads of the columns; "#" in front marks a column of numbers, "|" is a line break. */
   heads: readonly string[];
-  /** A table also where there is little room: of two or three narrow columns. */
+  /** Stays a table on a narrow screen, if it has two or three narrow columns. */
   narrow?: boolean;
   /** Rows. */
   children: ComponentChildren;
 }
 
-/** A table in a box of its own, a card a row where there is little room. */
+/** A table in its own box; on a narrow screen each row is a card. */
 export function Grid({ label, heads, narrow, children }: GridProps) {
   return (
     <div class="table-box" role="region" aria-label={`${label} (table)`} tabIndex={0}>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 const EVERY_MS = 10_000;
 
-/** Tells a screen reader what changed, at most once in a while: charges may come in by the second. */
+/** Tells a screen reader what changed, but not too often: charges may come every second. */
 export function LiveWords({ text }: { text: string }) {
   const [said, setSaid] = useState('');
   const newest = useRef(text);

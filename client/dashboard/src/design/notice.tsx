@@ -40,7 +40,7 @@ export function Problem({ error, what }: { error: ApiError; what?: string }) {
   );
 }
 
-/** Nothing is here yet: why, and the command that changes that. */
+/** Nothing exists here yet: why, and the command that changes this. */
 export function Empty({ children, command }: { children: ComponentChildren; command?: string }) {
   return (
     <Notice>

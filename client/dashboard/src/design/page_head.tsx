@@ -13,7 +13,7 @@ interface PageHeadProps {
   children?: ComponentChildren;
 }
 
-/** The head of a page: where it is, what it is, how it is. */
+/** The head of a page: its place, its name, its state. */
 export function PageHead({ title, crumbs = [], badges, children }: PageHeadProps) {
   return (
     <div class="page-head">

@@ -3,19 +3,19 @@ import { useId } from 'preact/hooks';
 import { percent } from '../format/numbers';
 
 interface SpentBarProps {
-  /** In [0, 1], and above where a currency's cell overran. */
+  /** In [0, 1]; above 1 if a cell of the currency overran. */
   spent: number;
   /** The part of `spent` that open leases hold. */
   leased?: number;
-  /** Shares at which somebody wants to know. */
+  /** Shares at which to alert somebody. */
   thresholds?: readonly number[];
-  /** What it is spent of, in words. */
+  /** The cap that it is spent of, in words. */
   of?: string;
 }
 
 const NEARLY = 0.8;
 
-/** What is spent of a cap, the part in open leases hatched, with the same in words. */
+/** What is spent of a cap, with the part in open leases hatched, and the same in words. */
 export function SpentBar({ spent, leased = 0, thresholds = [], of }: SpentBarProps) {
   const hatch = useId();
   const shown = Math.min(1, Math.max(0, spent));
@@ -63,7 +63,7 @@ export function SpentBar({ spent, leased = 0, thresholds = [], of }: SpentBarPro
         {leased > 0 && `; ${percent(leased, 'up')} of the cap is in open leases`}
         {thresholds.length > 0 && (
           <span class="visually-hidden">
-            ; somebody wants to know at {thresholds.map((at) => percent(at, 'down')).join(', ')}
+            ; alerts at {thresholds.map((at) => percent(at, 'down')).join(', ')}
           </span>
         )}
       </span>

@@ -19,7 +19,7 @@ const units = {
 
 test('the share and the epsilon of what was charged stand side by side', () => {
   const words = spentWords(people, 1.23456, 1e-6);
-  assert.match(words, /^25% of the cap is spent, and what was charged is epsilon 1\.24 of 3 at delta 1e-6\./);
+  assert.match(words, /^25% of the cap is spent; its charges amount to epsilon 1\.24 of 3 at delta 1e-6\./);
 });
 
 test('they are not compared at another delta, without an epsilon, or where a cap names none', () => {

@@ -1,14 +1,14 @@
-// A cap in words, with the numbers as they were given: they are exact.
+// A cap in words, with the given numbers: they are exact.
 
 import { numberOf, type Budget, type Cap, type Double } from '../api/messages';
 import { eventWords } from './events';
 import { count, percent, rounded, roundedUp } from './numbers';
 
-/** With how an (epsilon, delta) cap is kept: "epsilon 3 at delta 1e-5, by Renyi orders". */
+/** With the filter of an (epsilon, delta) cap: "epsilon 3 at delta 1e-5, enforced by ...". */
 export function capWords(cap: Cap | undefined): string {
   const filter = cap?.approximateDp?.filter;
   const name = filter === undefined ? undefined : FILTERS[filter];
-  return name === undefined ? shortCapWords(cap) : `${shortCapWords(cap)}, kept by ${name}`;
+  return name === undefined ? shortCapWords(cap) : `${shortCapWords(cap)}, enforced by ${name}`;
 }
 
 const FILTERS: Record<string, string> = {
@@ -58,7 +58,7 @@ export function unitsWords(budget: Budget): string {
   return `It counts units of ${eventWords(reference)}: a step that is exactly this costs one. ${all} such steps fit in all, ${left} are left.`;
 }
 
-/** The delta that a cap names, at which its epsilon is shown unless somebody chooses another. */
+/** The delta that a cap names; its epsilon is shown at it unless somebody chooses another. */
 export function deltaOfCap(cap: Cap | undefined): number | undefined {
   return numberOf(cap?.approximateDp?.delta ?? cap?.units?.delta);
 }
@@ -69,15 +69,15 @@ function epsilonOfCap(cap: Cap | undefined): number | undefined {
 }
 
 /**
- * How much is gone, said both ways: the share of what the cap counts, and the epsilon of what was charged.
- * Empty where the cap names no delta, or epsilon is of another one.
+ * How much is spent, in two ways: the share of what the cap counts, and the epsilon of all charges.
+ * Empty if the cap names no delta, or if the epsilon is at another one.
  */
 export function spentWords(budget: Budget, epsilon: number | undefined, at: number): string {
   const cap = epsilonOfCap(budget.cap);
   if (cap === undefined || epsilon === undefined || deltaOfCap(budget.cap) !== at) return '';
   const share = percent(numberOf(budget.spentFraction) ?? 0, 'up');
   return (
-    `${share} of the cap is spent, and what was charged is epsilon ${roundedUp(epsilon)} of ` +
+    `${share} of the cap is spent; its charges amount to epsilon ${roundedUp(epsilon)} of ` +
     `${roundedUp(cap)} at delta ${exponential(at)}. Epsilon grows fast at first, about as the square root of the ` +
     'steps; the share grows with each step, and it decides what still fits.'
   );
@@ -97,10 +97,10 @@ export function scopeWords(budget: Budget): string {
   if ((budget.parent ?? '') === '') {
     return 'The cap holds for everything below this budget together; each step may depend on everything that was released before it under this budget.';
   }
-  return 'The cap holds for everything charged below this budget together, as far as nothing else that was released about the same people was used to choose it. What the budgets above refuse or have left counts as released. The cap of the root budget holds for everything together.';
+  return 'The cap holds for everything charged below this budget together, if nothing else that was released about the same people was used to choose it. What the budgets above refuse or have left counts as released. The cap of the root budget holds for everything together.';
 }
 
-/** 0.00001 as "1e-5": a delta as it was given. */
+/** Returns "1e-5" for 0.00001: a delta as it was given. */
 export function exponential(value: Double | undefined): string {
   const number = Number(value ?? 0);
   return number !== 0 && number < 1e-3 ? number.toExponential() : String(number);

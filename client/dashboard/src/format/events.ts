@@ -52,7 +52,7 @@ export function eventWords(event: MechanismEvent | undefined): string {
   if (kind === undefined) return 'unknown event';
   const known = WORDS[kind];
   if (known !== undefined) return known((fields ?? {}) as Fields);
-  // One that this page has no words for: its name and its numbers.
+  // An event that this page has no words for: its name and its numbers.
   const name = kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const numbers = Object.entries((fields ?? {}) as Fields)
     .filter(([, value]) => typeof value !== 'object')

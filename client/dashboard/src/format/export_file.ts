@@ -1,5 +1,5 @@
 // An export file of a ledger, byte for byte as `epsctl ledger export` writes it: `epsledgerd ledger
-// verify` replays it without trusting the server that told it.
+// verify` replays it without trusting the server that sent it.
 
 import type { AuditEntry, LedgerHead } from '../api/messages';
 import { hexOf } from './hashes';

@@ -1,4 +1,4 @@
-// What the API's enum values are called on the page.
+// The names of the API's enum values on the page.
 
 import type { AccountantKind, BudgetState, Quantity, RelationKind } from '../api/messages';
 
@@ -53,7 +53,7 @@ export function quantityName(quantity: Quantity | undefined, order?: number): st
     : name;
 }
 
-/** "ADD_OR_REMOVE_ONE" as "add or remove one": for values that have no name of their own here. */
+/** "ADD_OR_REMOVE_ONE" as "add or remove one": for values without a name of their own here. */
 export function lowerName(value: string | undefined): string {
   return (value ?? '').toLowerCase().replaceAll('_', ' ');
 }

@@ -22,7 +22,7 @@ function decimalOf(value: number): Decimal {
   return { negative: match?.[1] === '-', digits: digits.replace(/0+$/, ''), exponent };
 }
 
-/** digits + 1 at the last place; "99" is "100". */
+/** Adds 1 at the last place: "99" becomes "100". */
 function increment(digits: string): string {
   return (BigInt(digits) + 1n).toString();
 }
@@ -39,7 +39,7 @@ export function rounded(value: number, direction: Direction, significant = 3): s
   if (decimal.digits === '') return '0';
   let { digits, exponent } = decimal;
   if (digits.length > significant) {
-    // Away from 0, if that is where the direction points.
+    // Away from 0, if the direction points there.
     const away = (direction === 'up') !== decimal.negative;
     digits = digits.slice(0, significant);
     if (away) {
@@ -80,7 +80,7 @@ export function percent(share: number, direction: Direction, significant = 2): s
   // The exact value a hundred times larger: by its digits, not by a multiplication.
   const sign = decimal.negative ? '-' : '';
   const hundredfold = Number(`${sign}0.${decimal.digits}e${decimal.exponent + 2}`);
-  // 100% and 99.96% are told apart.
+  // Distinguishes 100% and 99.96%.
   const places = Math.abs(hundredfold) > 99 ? significant + 2 : significant;
   return `${rounded(hundredfold, direction, places)}%`;
 }

@@ -1,10 +1,10 @@
-// Why a charge was refused, and what to do about it, in words.
+// The reason of a refused charge, and what to do about it, in words.
 
 import { countOf, numberOf, type Refusal } from '../api/messages';
 import { quantityName } from './names';
 import { count, counted, roundedDown, roundedUp } from './numbers';
 
-/** "the cap is spent", from a Refusal's reason. */
+/** "no room left under a cap", for the reason of a Refusal. */
 export function reasonWords(reason: string | undefined): string {
   switch (reason) {
     case 'BUDGET_EXHAUSTED':
@@ -30,7 +30,7 @@ export function reasonWords(reason: string | undefined): string {
   }
 }
 
-/** What was asked of which cell, as a sentence; empty where no cell decided. */
+/** What was asked of which cell, as a sentence; empty if no cell decided. */
 export function causeWords(refusal: Refusal): string {
   const { cell } = refusal;
   if (
@@ -84,7 +84,7 @@ export function remedyWords(refusal: Refusal): string {
 
 function isLargerThanTheCap(refusal: Refusal): boolean {
   const cap = numberOf(refusal.cell?.cap) ?? 0;
-  // Beyond the tolerance of a cap, which is 2^-32 of it.
+  // The request is larger than the cap and its tolerance, which is 2^-32 of the cap.
   return cap > 0 && (numberOf(refusal.requested) ?? 0) > cap * (1 + 1e-9);
 }
 

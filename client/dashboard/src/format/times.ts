@@ -5,7 +5,7 @@ import { signal } from '@preact/signals';
 const ticks = signal(0);
 let clock: ReturnType<typeof setInterval> | undefined;
 
-/** The present. Who reads it is drawn again once in a while, so that "2 minutes ago" stays true. */
+/** The present time. Its readers are drawn again now and then, so "2 minutes ago" stays true. */
 export function now(): number {
   clock ??= setInterval(() => {
     ticks.value += 1;

@@ -3,7 +3,7 @@ import { Badge } from '../design/badge';
 import { SpentBar } from '../design/spent_bar';
 import { shortCapWords } from '../format/caps';
 
-/** The bar of a budget; one that promises nothing has none. */
+/** The bar of a budget; a budget that promises nothing has none. */
 export function BudgetBar({ budget }: { budget: Budget }) {
   if (budget.cap?.noGuarantee !== undefined) {
     return (

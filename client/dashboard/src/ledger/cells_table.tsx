@@ -7,7 +7,7 @@ import { roundedDown, roundedUp } from '../format/numbers';
 
 interface CellsTableProps {
   cells: readonly CellBalance[];
-  /** Otherwise one with room is enough. */
+  /** Otherwise one cell with room is enough. */
   allMustFit: boolean;
 }
 
@@ -15,8 +15,8 @@ interface CellsTableProps {
 export function CellsTable({ cells, allMustFit }: CellsTableProps) {
   const counted = cells.filter((cell) => cell.quantity !== 'NO_GUARANTEE');
   if (counted.length === 0) return <p class="muted">Nothing is counted here.</p>;
-  // Where one is enough, it is the one with the most room that counts. The reserve belongs to the
-  // units before it.
+  // If one cell is enough, the one with the most room counts. The reserve belongs to the units
+  // before it.
   const ways = allMustFit ? counted : counted.filter((cell) => cell.quantity !== 'RESERVE');
   const sorted = allMustFit ? ways : [...ways].sort((a, b) => shareOf(a) - shareOf(b));
   const shown = allMustFit ? sorted : sorted.slice(0, 1);

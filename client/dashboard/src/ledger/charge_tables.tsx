@@ -8,18 +8,18 @@ import { count } from '../format/numbers';
 import { causeWords, reasonWords, remedyWords } from '../format/refusals';
 import { hrefOf } from '../router';
 
-/** "people" and "first" of a charge's name. */
+/** Returns "people" and "first" from a charge's name. */
 function ownerOf(charge: Charge): { budget: string; session: string; attempt: string } {
   const parts = charge.name.split('/');
   return { budget: parts[1] ?? '', session: parts[3] ?? '', attempt: parts[5] ?? '' };
 }
 
-/** The event, or what the ledger keeps of one that it refused. */
+/** The event, or what the ledger keeps of a refused one. */
 function chargedWords(charge: Charge): string {
   return charge.eventDescription ?? eventWords(charge.event);
 }
 
-/** Charges of one session, as they were decided. */
+/** Charges of one session, with their decisions. */
 export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   return (
     <Grid label="Charges" heads={['Charge', 'Decision', 'Event', '#Times', '#Entry', 'When']}>
@@ -56,7 +56,7 @@ export function ChargesTable({ charges }: { charges: readonly Charge[] }) {
   );
 }
 
-/** Refused charges and plans: what was asked, why not, and what to do. */
+/** Refused charges and plans: the request, the reason, and what to do. */
 export function RefusalsTable({
   charges,
   ofOneSession,
@@ -126,7 +126,7 @@ function RefusalRow({ charge, ofOneSession }: { charge: Charge; ofOneSession: bo
       <td data-label="What to do">
         <span>{remedyWords(refusal)}</span>
         {countOf(refusal.stepsThatFit) > 0 && (
-          <span class="under">So many fitted then: others may have spent since.</span>
+          <span class="under">As of then: others may have spent since.</span>
         )}
       </td>
       <td data-label="When">

@@ -4,7 +4,7 @@ import { Grid } from '../design/grid';
 import { hexOf } from '../format/hashes';
 import { count } from '../format/numbers';
 
-/** Who asked for a change; what its client says of itself is a claim, and shown apart. */
+/** Who asked for a change. The client's description of itself is a claim, and shown apart. */
 function who(actor: Actor | undefined) {
   if (actor === undefined) return 'not recorded';
   if (actor.door === 'SERVER') return 'the server';

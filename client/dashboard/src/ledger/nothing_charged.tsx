@@ -2,10 +2,10 @@ import type { Session } from '../api/messages';
 import { budgetOf, idOf } from '../api/resource_names';
 import { Empty } from '../design/notice';
 
-/** In place of numbers of nothing: the command that changes that. */
+/** Shown instead of numbers if nothing was charged: the command that changes this. */
 export function NothingCharged({ session }: { session: Session }) {
   const planned = session.plan?.events?.[0]?.event;
-  // A plan accepts only what is in it.
+  // A plan accepts only its own events.
   const event =
     planned === undefined
       ? '--gaussian 1.1 --sampling-probability 0.01'

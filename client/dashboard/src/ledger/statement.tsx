@@ -10,7 +10,7 @@ import { deltaText } from '../delta';
 import { count } from '../format/numbers';
 import { saveFile } from '../save_file';
 
-/** The signed privacy statement of a budget or session: made when it is asked for. */
+/** The signed privacy statement of a budget or session, made on request. */
 export function StatementCard({ name }: { name: string }) {
   const [statement, setStatement] = useState<PrivacyStatement | undefined>();
   const [madeAt, setMadeAt] = useState('');
@@ -60,7 +60,7 @@ export function StatementCard({ name }: { name: string }) {
       {statement !== undefined && (
         <>
           <p role="status" class="small muted">
-            Made at delta {madeAt}, of entry {count(statement.head?.sequence)} of the ledger.
+            Made at delta {madeAt}, at entry {count(statement.head?.sequence)} of the ledger.
           </p>
           <pre class="text-box" tabIndex={0} role="region" aria-label="Text of the statement">
             {statement.text}

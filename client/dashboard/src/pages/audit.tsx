@@ -46,11 +46,11 @@ export function AuditPage({ budget }: { budget?: string }) {
       {root !== undefined && <Ledger key={root} root={root} />}
       {root === undefined && budgetsListed.value && knownBudgets.value.size === 0 && (
         <Empty command="epsctl budget create people --epsilon 3 --delta 1e-5 --relation add-or-remove-one --privacy-unit person">
-          There is no ledger yet: every root budget begins one.
+          No ledger exists yet: every root budget starts one.
         </Empty>
       )}
       {root === undefined && knownBudgets.value.size > 0 && (
-        <p class="muted">Choose whose ledger to look at.</p>
+        <p class="muted">Choose a ledger.</p>
       )}
     </>
   );
@@ -67,8 +67,8 @@ function Ledger({ root }: { root: string }) {
             aside={<span class="muted small">{counted(value.sequence, 'entry', 'entries')}</span>}
           >
             <p class="small muted">
-              Who writes it down can tell later whether this ledger was turned back: a server that
-              is behind it has lost charges.
+              Write it down to check later that the ledger was not turned back: a server that is
+              behind it has lost charges.
             </p>
             <Facts
               rows={[

@@ -11,13 +11,13 @@ const PAGE_SIZE = 50;
 
 interface AuditEntriesProps {
   root: string;
-  /** 0 while it is not known. */
+  /** 0 until it is known. */
   lastSequence: number;
 }
 
-/** The entries of a ledger, the newest page first; that page follows what happens. */
+/** The entries of a ledger, the newest page first; that page follows new entries. */
 export function AuditEntries({ root, lastSequence }: AuditEntriesProps) {
-  // The last entry of the page; undefined is the newest there is.
+  // The last entry of the page; undefined: the newest one.
   const [upTo, setUpTo] = useState<number | undefined>();
   const last = Math.min(upTo ?? lastSequence, lastSequence);
   const after = Math.max(0, last - PAGE_SIZE);

@@ -13,11 +13,11 @@ const PAGE_SIZE = 1000;
 
 const GAP: ApiError = {
   kind: 'broken',
-  message: 'The entries that the server told do not lead up to its head: nothing was saved.',
+  message: 'The entries from the server do not lead to its head: nothing was saved.',
   remedy: 'Verify the ledger.',
 };
 
-/** The whole ledger as a file of JSON lines that checks itself. */
+/** The whole ledger as a self-checking file of JSON lines. */
 export function AuditExport({ root }: { root: string }) {
   const [progress, setProgress] = useState<string | undefined>();
   const [error, setError] = useState<ApiError | undefined>();

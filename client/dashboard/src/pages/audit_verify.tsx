@@ -12,7 +12,7 @@ interface Verdict {
   time: string;
 }
 
-/** Has the server read every entry again, and says in words what came of it. */
+/** Lets the server read every entry again, and shows the result in words. */
 export function AuditVerify({ root }: { root: string }) {
   const [verdict, setVerdict] = useState<Verdict | undefined>();
   const [busy, setBusy] = useState(false);
@@ -35,7 +35,7 @@ export function AuditVerify({ root }: { root: string }) {
       </div>
       <div aria-live="polite">{verdict !== undefined && <VerdictWords verdict={verdict} />}</div>
       <p class="small muted">
-        A server vouches for itself here. An export file is checked on another machine, without it:
+        Here a server vouches for itself. Check an export file on another machine:
       </p>
       <Command text="epsledgerd ledger verify ledger.jsonl" />
     </Card>

@@ -5,9 +5,9 @@ import { budgetRows } from './overview/overview_order';
 
 interface BudgetChoiceProps {
   chosen: string | undefined;
-  /** What it is called to choose none. Undefined: one must be chosen. */
+  /** The label of choosing none. Undefined: one must be chosen. */
   all?: string;
-  /** Only those without a parent. */
+  /** Only budgets without a parent. */
   rootsOnly?: boolean;
   onChoose: (budget: string | undefined) => void;
 }

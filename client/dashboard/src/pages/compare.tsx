@@ -14,7 +14,7 @@ import type { SessionPageProps } from './registry';
 import { PlanFields, PlanProblem } from '../plan/plan_fields';
 import { eventsOfPlan, planOfQuery } from '../plan/plan';
 
-/** What every accountant says of one history: of a session, or of events that nobody charged. */
+/** What every accountant says about one history: of a session, or of events that nobody charged. */
 export function ComparePage({ budget, session }: { budget?: string; session?: string }) {
   if (budget === undefined || session === undefined) return <CompareEvents />;
   return <CompareSession budget={budget} session={session} />;
@@ -55,7 +55,7 @@ function CompareEvents() {
     <>
       <PageHead title="Compare accountants">
         <p class="curve-words">
-          Events that nobody charged. To compare over what a session was charged, open it from{' '}
+          Events that nobody charged. To compare for a session, open it from{' '}
           <a href={hrefOf({ page: 'overview' })}>its budget</a>.
         </p>
       </PageHead>

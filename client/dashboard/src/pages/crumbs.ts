@@ -3,7 +3,7 @@ import { idOf } from '../api/resource_names';
 import type { Crumb } from '../design/page_head';
 import { hrefOf } from '../router';
 
-/** The way from all budgets down to one, or to a session of it; none where there is no budget. */
+/** The path from all budgets down to one, or to its session; empty without a budget. */
 export function crumbsTo(budget: string | undefined, session?: string): Crumb[] {
   if (budget === undefined) return [];
   const names = [...ancestorsOf(`budgets/${budget}`).reverse().map(idOf), budget];

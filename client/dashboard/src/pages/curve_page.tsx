@@ -20,17 +20,17 @@ interface SessionPageHeadProps {
   title: string;
   budget: string;
   session: string;
-  /** The session itself, as far as it is known. */
+  /** The session itself, if it is known. */
   told: Session | undefined;
 }
 
-/** The session that a page looks at. */
+/** The session of a page. */
 export function useSession(budget: string, session: string): ReadonlySignal<Read<Session>> {
   const name = sessionName(budget, session);
   return useGet<Session>(pathOfResource(name), {}, { touchedBy: [name] });
 }
 
-/** The head of the pages that look at one session, with what is claimed of it. */
+/** The head of the pages about one session, with its claim. */
 export function SessionPageHead(props: SessionPageHeadProps) {
   const { page, title, budget, session, told } = props;
   const claim = told?.claim;
@@ -46,8 +46,8 @@ export function SessionPageHead(props: SessionPageHeadProps) {
       {isUnproven(claim) && (
         <Notice tone="warn">
           <p>
-            <strong>{claim?.label}.</strong> Nothing is proven of this session, so there is no
-            finite bound, and what is shown here says so.
+            <strong>{claim?.label}.</strong> Nothing is proven about this session, so there is no
+            finite bound, and all numbers here say so.
           </p>
         </Notice>
       )}
@@ -82,7 +82,7 @@ interface ChargedSessionProps extends Omit<SessionPageHeadProps, 'told'> {
   children: ComponentChildren;
 }
 
-/** A page of numbers of one session: never without what is claimed of it. */
+/** A page of numbers of one session: always with its claim. */
 export function ChargedSession({ children, ...head }: ChargedSessionProps) {
   const { budget, session } = head;
   const read = useSession(budget, session);

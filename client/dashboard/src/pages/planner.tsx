@@ -29,7 +29,7 @@ interface HistoryResponse {
   history?: CountedEvent[];
 }
 
-/** What a charge would do, on top of what a session spent or from nothing. It charges nothing. */
+/** What a charge would do, on top of a session's history or alone. It charges nothing. */
 export function PlannerPage({ budget, session }: { budget?: string; session?: string }) {
   if (budget === undefined || session === undefined) return <PlannerFromNothing />;
   return <PlannerOnTop budget={budget} session={session} />;
@@ -71,7 +71,7 @@ function PlannerOnTop({ budget, session }: SessionPageProps) {
   const fit = countOf(now.value.value?.stepsThatFit);
   const plan = planOfQuery({
     ...planOfHistory(history ?? []),
-    // What still fits, where that is few enough to be a plan.
+    // The steps that still fit, if they are few enough to be a plan.
     ...(fit > 0 && fit < 1e9 ? { steps: String(fit) } : {}),
     ...(told?.neighboringRelation === undefined ? {} : { relation: told.neighboringRelation }),
   });
@@ -131,7 +131,7 @@ function useEpsilon(plan: Plan, history: readonly CountedEvent[], isKnown: boole
 interface EpsilonAfterProps {
   plan: Plan;
   after: Read<ComputeResponse>;
-  /** On top of a session: what it has spent, in words. */
+  /** On top of a session: the epsilon that it has spent, in words. */
   now?: string;
   isUnproven?: boolean;
 }

@@ -26,11 +26,11 @@ import { chosenAccountant } from '../accountants/accountant_choice';
 import { CurvePage } from './curve_page';
 import type { SessionPageProps } from './registry';
 
-/** The axis ends where delta is this small, or at what was chosen if that is smaller. */
+/** The axis ends where delta is this small, or at the chosen delta if that is smaller. */
 const LAST_DELTA = 1e-10;
 const POINT_COUNT = 161;
 
-/** Delta as a function of epsilon, of what a session was charged. */
+/** Delta as a function of epsilon, for the charges of a session. */
 export function PrivacyProfilePage({ budget, session }: SessionPageProps) {
   const name = sessionName(budget, session);
   const accountant = chosenAccountant();
@@ -73,7 +73,7 @@ export function PrivacyProfilePage({ budget, session }: SessionPageProps) {
   );
 }
 
-// Where there is no finite epsilon, what people call private still has a place.
+// Without a finite epsilon, the usual epsilons of private training still have a place.
 const WITHOUT_BOUND = 10;
 
 function endOfAxis(epsilon: number): number {

@@ -15,7 +15,7 @@ import { crumbsTo } from './crumbs';
 
 const PAGE_SIZE = 50;
 
-/** What was refused, with cause and remedy: of one budget and all below it, or of every budget. */
+/** Refusals with cause and remedy: of one budget and all below it, or of every budget. */
 export function RefusalsPage({ budget }: { budget?: string }) {
   return (
     <>
@@ -68,12 +68,12 @@ interface Shown {
 
 /** The newest page, which follows the ledger, and older ones on demand. */
 function Refusals({ budget, first }: { budget: string; first: ListRefusalsResponse }) {
-  // All that was shown when an older page came, and that page.
+  // All that was shown when an older page arrived, and that page.
   const [before, setBefore] = useState<Shown | undefined>();
   const [error, setError] = useState<ApiError | undefined>();
   const newest = refusedIn(first);
   const names = new Set(newest.map(({ name }) => name));
-  // Where more came since than a page holds, what was shown before would stand behind a gap.
+  // If more arrived since then than a page holds, a gap would come before the earlier ones.
   const joins = before?.charges.some(({ name }) => names.has(name)) === true;
   const shown: Shown = joins
     ? {
@@ -104,7 +104,7 @@ function Refusals({ budget, first }: { budget: string; first: ListRefusalsRespon
       ) : (
         joins && (
           <p class="small muted">
-            No older ones are listed. Every refusal there was is an entry of the{' '}
+            No older ones are listed. Every refusal is an entry of the{' '}
             <a href={hrefOf({ page: 'audit', budget: idOf(budget) })}>ledger</a>.
           </p>
         )
@@ -117,7 +117,7 @@ function OfAllBudgets() {
   const roots = rootBudgets();
   const ask = async (abort: AbortSignal): Promise<Result<Charge[]>> => {
     const charges: Charge[] = [];
-    // What is below a root is told with it.
+    // The answer for a root includes everything below it.
     for (const root of roots) {
       const page = await refusalsOf(root, undefined, abort);
       if (!page.ok) return page;

@@ -15,13 +15,13 @@ import { ServerPage } from './server';
 import { SessionPage } from './session/session';
 import { TradeOffPage } from './trade_off';
 
-/** What every page of a session is given. */
+/** The properties of every page of a session. */
 export interface SessionPageProps {
   budget: string;
   session: string;
 }
 
-/** What a page is given that works with and without a session. */
+/** The properties of a page that works with and without a session. */
 export interface OptionalSessionPageProps {
   budget?: string;
   session?: string;
@@ -62,7 +62,7 @@ function keyOf(route: { budget?: string; session?: string }): string {
   return `${route.budget ?? ''}/${route.session ?? ''}`;
 }
 
-/** What the browser's tab and a screen reader call it. */
+/** The title in the browser's tab and for a screen reader. */
 export function titleOf(route: Route): string {
   switch (route.page) {
     case 'overview':

@@ -19,11 +19,11 @@ import { count } from '../format/numbers';
 interface Health {
   ready: boolean;
   words: string;
-  /** When it said so. */
+  /** The time of this answer. */
   time: string;
 }
 
-// Not JSON and not of the API: what a load balancer asks.
+// Neither JSON nor part of the API: a load balancer's check.
 async function askReady(abort: AbortSignal): Promise<Result<Health>> {
   try {
     const response = await fetch('/readyz', { signal: abort, cache: 'no-store' });
@@ -41,7 +41,7 @@ async function askReady(abort: AbortSignal): Promise<Result<Health>> {
   }
 }
 
-/** The server itself: is it well, what does it hold, and who is asking. */
+/** The server itself: its health, its content, and the caller. */
 export function ServerPage() {
   const roots = rootBudgets();
   const info = useGet<ServerInfo>('/v1/server', {}, { touchedBy: roots });
@@ -90,7 +90,7 @@ export function ServerPage() {
                       'Access control',
                       value.accessControl === true
                         ? 'on: tokens or certificates'
-                        : 'off: whoever reaches it is an admin',
+                        : 'off: anybody who reaches it is an admin',
                     ],
                     ['Statement key', <span class="hash">{hexOf(value.statementPublicKey)}</span>],
                     ...incarnationRows(value.incarnations ?? []),
@@ -150,7 +150,7 @@ export function ServerPage() {
   );
 }
 
-/** The present one, and how many there were: after a copy, a restored backup or an accepted loss there is another. */
+/** The present one, and how many existed: a copy, a restore or an accepted loss adds one. */
 function incarnationRows(incarnations: Incarnation[]): [string, ComponentChildren][] {
   const present = incarnations.at(-1);
   if (present === undefined) return [];

@@ -15,7 +15,7 @@ const NAMES: [page: 'session' | SessionView, name: string][] = [
   ['planner', 'What if'],
 ];
 
-/** The pages that look at one session, as links. */
+/** The pages about one session, as links. */
 export function SessionViews({ budget, session, current }: SessionViewsProps) {
   return (
     <nav class="views" aria-label="Views of this session">

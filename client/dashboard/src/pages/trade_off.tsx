@@ -27,10 +27,10 @@ const VIEWS: { view: TradeOffView; name: string }[] = [
   { view: 'few-false-alarms', name: 'Few false alarms (log-log)' },
 ];
 
-/** The false alarm rate that people ask about first. */
+/** The false alarm rate that people usually ask about. */
 const FIRST_LOOK = 0.01;
 
-/** What a membership test can do against what a session was charged. */
+/** What a membership test can do against the charges of a session. */
 export function TradeOffPage({ budget, session }: SessionPageProps) {
   const name = sessionName(budget, session);
   const accountant = chosenAccountant();

@@ -1,8 +1,8 @@
-// The least noise that caps take, found by asking them.
+// The least noise with which a plan fits the caps, found by previews.
 
 import { rounded } from '../format/numbers';
 
-/** True if the caps take it; a text says why they cannot be asked. */
+/** True if it fits the caps; a text says why they cannot be asked. */
 export type Ask = (noise: number) => Promise<boolean | string>;
 
 const LARGEST_NOISE = 1e6;
@@ -10,11 +10,11 @@ const SMALLEST_NOISE = 1e-3;
 const ENOUGH = 1.002;
 
 /**
- * A noise multiplier that `ask` takes, of four digits, at most about .3 % above the least; undefined if none up to
- * LARGEST_NOISE does. A text is the first reason why it could not be asked.
+ * A fitting noise multiplier, with four digits, at most about .3 % above the least; undefined if
+ * none up to LARGEST_NOISE fits. A text is the first reason why the caps could not be asked.
  */
 export async function leastNoise(start: number, ask: Ask): Promise<number | string | undefined> {
-  // `low` is refused and `high` is taken.
+  // `low` is refused and `high` fits.
   let low = start;
   let high = start;
   let taken = await ask(start);
@@ -43,7 +43,7 @@ export async function leastNoise(start: number, ask: Ask): Promise<number | stri
     if (taken) high = middle;
     else low = middle;
   }
-  // What is shown is what was asked: more noise costs no more, and is asked all the same.
+  // The shown number is one that was asked: more noise costs no more, but it is asked all the same.
   const shown = Number(rounded(high, 'up', 4));
   taken = await ask(shown);
   if (typeof taken === 'string') return taken;

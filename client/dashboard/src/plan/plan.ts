@@ -1,23 +1,23 @@
-// What somebody thinks of charging: typed into fields, kept in the address, never charged here.
+// A plan that somebody considers: typed into fields, kept in the address, never charged here.
 
 import type { ApiError } from '../api/client';
 import type { CountedEvent, MechanismEvent, RelationKind } from '../api/messages';
 import { query } from '../router';
 
-/** As it was typed; empty where nothing was. */
+/** As typed; empty if nothing was typed. */
 export interface Plan {
   noise: string;
   /** Empty: every record in every step. */
   sampling: string;
   steps: string;
-  /** The epsilon to stay at. */
+  /** The target epsilon. */
   target: string;
   relation: RelationKind;
 }
 
 export type PlanField = 'noise' | 'sampling' | 'steps' | 'target';
 
-/** The plan in the address; what the address does not say comes from `otherwise`. */
+/** The plan in the address; missing parts come from `otherwise`. */
 export function planOfQuery(otherwise: Partial<Plan> = {}): Plan {
   const said = (name: keyof Plan) => query.value.get(name) ?? otherwise[name] ?? '';
   const relation = said('relation');
@@ -30,7 +30,7 @@ export function planOfQuery(otherwise: Partial<Plan> = {}): Plan {
   };
 }
 
-/** What is wrong with what was typed before any server sees it; ranges are the server's to judge. */
+/** What is wrong with the input before any server sees it; the server checks the ranges. */
 export function typingProblem(field: PlanField, text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
@@ -45,7 +45,7 @@ function numberIn(field: PlanField, text: string): number | undefined {
   return Number(text);
 }
 
-/** One step of the plan; undefined while there is no noise multiplier to make one of. */
+/** One step of the plan; undefined while there is no noise multiplier. */
 export function eventOfPlan(plan: Plan): MechanismEvent | undefined {
   const noiseMultiplier = numberIn('noise', plan.noise);
   if (noiseMultiplier === undefined) return undefined;
@@ -66,7 +66,7 @@ export function targetOfPlan(plan: Plan): number | undefined {
   return numberIn('target', plan.target);
 }
 
-/** The plan that goes on with the event that a history used last, as far as the fields can say it. */
+/** The plan that continues with the last event of a history, if the fields can express it. */
 export function planOfHistory(history: readonly CountedEvent[]): Partial<Plan> {
   const event = history.at(-1)?.event;
   const sampled = event?.['poissonSampled'] as Fields | undefined;
@@ -81,7 +81,7 @@ export function planOfHistory(history: readonly CountedEvent[]): Partial<Plan> {
 
 type Fields = Record<string, unknown>;
 
-/** Which field the server complains of, and in which words: "got 2, want in (0, 1]". */
+/** Which field the server rejects, and in which words: "got 2, want in (0, 1]". */
 export function fieldProblem(
   error: ApiError | undefined,
 ): { field: PlanField | 'delta'; words: string } | undefined {

@@ -10,9 +10,9 @@ const RELATIONS: RelationKind[] = ['ADD_OR_REMOVE_ONE', 'REPLACE_ONE', 'REPLACE_
 
 interface PlanFieldsProps {
   plan: Plan;
-  /** The server's error, shown at the field that it names. */
+  /** The server's error, shown at its field. */
   error?: ApiError;
-  /** Without a session, which relation is meant is a question too. */
+  /** Without a session, the relation must be chosen too. */
   withRelation: boolean;
 }
 
@@ -56,7 +56,7 @@ export function PlanFields({ plan, error, withRelation }: PlanFieldsProps) {
   );
 }
 
-// Typing pauses for so long before the server is asked.
+// The pause in typing after which the server is asked.
 const PAUSE_MS = 300;
 
 interface PlanInputProps {
@@ -111,7 +111,7 @@ export function PlanInput({ field, name, hint, text, error }: PlanInputProps) {
   );
 }
 
-/** An error of the server on a plan: at its field where it names one, otherwise here, in words. */
+/** An error of the server about a plan: at its field if it names one, otherwise here, in words. */
 export function PlanProblem({ error, what }: { error: ApiError; what: string }) {
   if (fieldProblem(error) === undefined) return <Problem error={error} what={what} />;
   return <p class="muted">Correct what is marked above.</p>;

@@ -1,4 +1,4 @@
-// The least noise that the caps take for so many steps: asked of them by previews, which charge nothing.
+// The least noise with which so many steps fit the caps, found by previews, which charge nothing.
 
 import { useRef, useState } from 'preact/hooks';
 import { rpc } from '../api/client';
@@ -15,7 +15,7 @@ interface PlannerFitProps {
 type State = { asking: true } | { noise: number } | { words: string };
 
 export function PlannerFit({ session, plan, event }: PlannerFitProps) {
-  // The fit belongs to the plan that it was asked for: another plan has none yet.
+  // The fit belongs to one plan: another plan has none yet.
   const key = JSON.stringify([session, event, plan.steps]);
   const [found, setFound] = useState<{ key: string; state: State } | undefined>();
   const open = useRef<AbortController | undefined>(undefined);
@@ -50,7 +50,7 @@ export function PlannerFit({ session, plan, event }: PlannerFitProps) {
   return (
     <p aria-live="polite">
       <button type="button" onClick={() => void find()} disabled={state !== undefined && 'asking' in state}>
-        Find the noise that the caps take
+        Find the noise that fits the caps
       </button>{' '}
       {state !== undefined && 'asking' in state && <span class="muted">asking the caps …</span>}
       {state !== undefined && 'noise' in state && (

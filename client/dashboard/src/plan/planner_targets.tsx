@@ -10,11 +10,11 @@ type Variable = 'NOISE_MULTIPLIER' | 'COUNT' | 'SAMPLING_PROBABILITY';
 
 interface PlannerTargetsProps {
   plan: Plan;
-  /** What is spent already. */
+  /** The history that is spent already. */
   history: readonly CountedEvent[];
 }
 
-/** The noise, the steps or the sampling that stays at a target, the other two as they are. */
+/** The noise, steps or sampling that meets a target, with the other two as they are. */
 export function PlannerTargets({ plan, history }: PlannerTargetsProps) {
   const answers: Record<Variable, Read<ComputeResponse>> = {
     NOISE_MULTIPLIER: useCalibration(plan, history, 'NOISE_MULTIPLIER'),
@@ -79,7 +79,7 @@ function useCalibration(
 ): Read<ComputeResponse> {
   const event = eventOfPlan(plan);
   const epsilon = targetOfPlan(plan);
-  // What is solved for needs no value of its own.
+  // The sought value needs no input of its own.
   const steps = variable === 'COUNT' ? '1' : plan.steps.trim();
   const isSampled = plan.sampling.trim() !== '';
   const isWhole =
@@ -93,7 +93,7 @@ function useCalibration(
       ? {
           accountant: 'BEST',
           neighboringRelation: plan.relation,
-          // The first event is the one that changes.
+          // The search changes the first event.
           events: [{ event, count: steps }, ...history],
           query: { calibrate: { epsilon, delta: delta.value, variable } },
         }
@@ -101,7 +101,7 @@ function useCalibration(
   ).value;
 }
 
-/** "No value ... spends at most ...": the row says of what. */
+/** "No value ... spends at most ...": the row names the value. */
 function withoutField(message: string): string {
   const words = message.replace(/^[\w.]+: /, '');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -24,7 +24,7 @@ interface PlannerVerdictProps {
   told: Session | undefined;
 }
 
-// More than this is said as "no end in sight".
+// More than this is shown as "no end in sight".
 const MANY_STEPS = 1e12;
 
 /** What the caps would say. A preview: it charges nothing. */
@@ -34,7 +34,7 @@ export function PlannerVerdict({ session, plan, told }: PlannerVerdictProps) {
   const preview = useRpc<PreviewChargeResponse>(
     'ChargeService.PreviewCharge',
     isWhole ? { session, event, count: plan.steps.trim() } : undefined,
-    // Others in the tree spend what these steps would need.
+    // Other sessions in the tree may spend what these steps need.
     { touchedBy: [session, rootOf(budgetOf(session))] },
   );
   return (

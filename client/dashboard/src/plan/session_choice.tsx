@@ -8,7 +8,7 @@ import { go, query, type Route } from '../router';
 
 const MOST_SESSIONS = 1000;
 
-/** Chooses the session on top of whose history something is planned, or none. */
+/** Chooses the session whose history a plan continues, or none. */
 export function SessionChoice({ budget, session }: { budget?: string; session?: string }) {
   const id = useId();
   const [chosen, setChosen] = useState(budget ?? '');
@@ -20,7 +20,7 @@ export function SessionChoice({ budget, session }: { budget?: string; session?: 
   if (chosen !== '' && !budgets.includes(chosen)) budgets.push(chosen);
   const names = (sessions.value.value?.sessions ?? []).map(({ name }) => idOf(name));
   if (session !== undefined && chosen === budget && !names.includes(session)) names.push(session);
-  // With what was typed already.
+  // Keeps the input that was typed already.
   const open = (to: Route) => go(to, Object.fromEntries(query.peek()));
   return (
     <div class="plan-fields">

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { caller, logOut } from '../caller';
 
-/** The way out, for who came in by a token. */
+/** Logout, for callers who logged in with a token. */
 export function CallerMenu() {
   const [problem, setProblem] = useState('');
   const who = caller.value;
-  // A certificate, or anybody on this machine, cannot log out.
+  // A caller with a certificate, or without access control, cannot log out.
   if (who?.principal?.startsWith('tokens/') !== true) return null;
   const tenant = (who.tenant ?? '') === '' ? '' : ` of ${who.tenant}`;
   const leave = async () => {

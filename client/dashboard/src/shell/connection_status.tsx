@@ -10,18 +10,18 @@ import { Icon, type IconName } from '../design/icons';
 
 const WORDS: Record<Connection, [IconName, string, string]> = {
   off: ['none', 'not live', 'Changes are not followed.'],
-  connecting: ['broken', 'connecting', 'Asking the server for what happens.'],
-  live: ['live', 'live', 'What is shown follows the ledger.'],
+  connecting: ['broken', 'connecting', 'Connecting to the server.'],
+  live: ['live', 'live', 'This page follows the ledger.'],
   reconnecting: [
     'broken',
     'reconnecting',
-    'The connection was dropped. It goes on behind the last change that was seen.',
+    'The connection was dropped. It continues after the last change that was seen.',
   ],
-  paused: ['paused', 'paused', 'The page is in the background. It goes on when it is looked at.'],
+  paused: ['paused', 'paused', 'The page is in the background. It continues when it is visible.'],
   unavailable: [
     'warning',
     'not live',
-    'The server tells no changes to this page: reload it to see newer ones.',
+    'The server sends no changes to this page: reload it to see newer ones.',
   ],
 };
 

@@ -1,1 +1,1 @@
-"""Adapters to training frameworks: one module each, which imports its framework when it is imported."""
+"""Adapters to training frameworks. Each module imports its framework when it is imported itself."""

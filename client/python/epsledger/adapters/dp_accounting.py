@@ -16,8 +16,8 @@ from ..session import Session
 
 
 class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
-    """Composes by charging: what compose() returned from is durable in the ledger, and every number is about
-    what was charged in all attempts of the session.
+    """Composes by charging: after compose() returns, the charge is durable in the ledger. Every number is about the
+    charges of all attempts of the session.
 
     The neighboring relation is the session's."""
 
@@ -27,8 +27,8 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
         self._session = session
 
     def compose(self, event: Any, count: int = 1) -> "RemotePrivacyAccountant":
-        """Charges `count` uses of `event`. dp_accounting.UnsupportedEventError where epsledger has no such event;
-        otherwise the errors of Session.charge, BudgetExhausted for one."""
+        """Charges `count` uses of `event`. dp_accounting.UnsupportedEventError if epsledger has no such event;
+        otherwise the errors of Session.charge, such as BudgetExhausted."""
         unsupported = self._maybe_compose(event, count, False)
         if unsupported is not None:
             raise dp_accounting.UnsupportedEventError(unsupported.error_message)
@@ -37,7 +37,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
 
     @property
     def ledger(self) -> Any:
-        """What was charged in all attempts. ValueError for events that dp_accounting does not have."""
+        """The charges of all attempts. ValueError for events that dp_accounting does not have."""
         history = charged_history(self._session)
         return to_dp_event(Composed(events=history)) if history else dp_accounting.NoOpDpEvent()
 
@@ -46,7 +46,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
         return self._session.spent(delta=target_delta).epsilon
 
     def get_delta(self, target_epsilon: float) -> float:
-        """Returns delta >= the true delta at target_epsilon, in [0, inf); 1 where no accountant knows a bound."""
+        """Returns delta >= the true delta at target_epsilon, in [0, inf); 1 if no accountant knows a bound."""
         answer = self._session._connection.call("SessionService/GetSessionPrivacyProfile", {
             "name": self._session.name, "epsilons": [target_epsilon]})
         (point,) = answer["points"]

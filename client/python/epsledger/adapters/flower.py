@@ -5,12 +5,11 @@
 
 Tested against the strategies and messages of Flower 1.41, on a grid in the test's own process.
 
-`event` is what one round releases about one user, Gaussian(noise_multiplier=...) for one. The wrapped strategy
+`event` is what one round releases about one user, for example Gaussian(noise_multiplier=...). The wrapped strategy
 (or the clients' mods) clips and adds the noise; FedAvg alone adds none. Evaluation results are not covered.
 
-A round is charged before any client is told to train. When a cap has no room for it, no client is asked any
-more: start() returns the arrays of the last round that was made, and `exhausted` holds the refusal. Other errors
-are raised by start().
+A round is charged before any client is asked to train. When a cap has no room for it, no more clients are asked:
+start() returns the arrays of the last completed round, and `exhausted` holds the refusal. start() raises other errors.
 """
 from __future__ import annotations
 

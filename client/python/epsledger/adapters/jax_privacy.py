@@ -1,4 +1,4 @@
-"""JAX Privacy: an execution plan, charged as a whole before it is run.
+"""JAX Privacy: charges an execution plan as a whole before it runs.
 
     plan = BandMFExecutionPlanConfig(...).plan()
     with charge_plan(session, plan):
@@ -6,8 +6,8 @@
 
 Tested against JAX Privacy 2.0. For models of its keras_api use adapters.keras.
 
-The noise of one iteration of a plan may be correlated with that of others, so that what the plan
-releases is one event, plan.dp_event, and not a sum over its iterations.
+The noise of one iteration of a plan may be correlated with that of others. So the plan releases one event,
+plan.dp_event, and not a sum over its iterations.
 """
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from ..session import Session
 
 
 def charge_plan(session: Session, plan: DPExecutionPlan) -> Permit:
-    """Charges all that `plan` releases, and returns the permit for running it once. ValueError, naming the event,
-    for a plan whose event has no counterpart here, and for one whose batches are drawn in a way that its event
-    does not describe under the session's neighboring relation; otherwise the errors of Session.charge."""
+    """Charges all that `plan` releases, and returns the permit for running it once. ValueError, naming the event, for a
+    plan whose event has no counterpart here, and for a plan that draws batches in a way that its event does not
+    describe under the session's neighboring relation; otherwise the errors of Session.charge."""
     sampling = plan.batch_selection_strategy
     if not isinstance(sampling, CyclicPoissonSampling):
         refuse("plan.batch_selection_strategy", type(sampling).__name__, "CyclicPoissonSampling")
     independent = sampling.partition_type is PartitionType.INDEPENDENT and sampling.truncated_batch_size is None
     described = session._connection.call("SessionService/GetSession", {"name": session.name})
     if described["neighboringRelation"] == "ADD_OR_REMOVE_ONE" and not independent:
-        # As execution_plan._validate_adjacency_relation has it; the plan does not say what it was made for.
+        # The rule of execution_plan._validate_adjacency_relation; the plan does not say which relation it was made
+        # for.
         refuse("plan.batch_selection_strategy", repr(sampling),
                "INDEPENDENT partitions without truncation, because the session is for ADD_OR_REMOVE_ONE")
     return session.charge(from_dp_event(plan.dp_event))

@@ -4,13 +4,13 @@
 
 Tested against Keras 3.15 on JAX, alone and with the models of JAX Privacy's keras_api.
 
-`event` is what one optimizer update of your model releases. Keras itself adds no noise: what clips the
-gradients and adds it is yours, in train_step() or in the optimizer.
+`event` is what one optimizer update of your model releases. Keras itself adds no noise: your code clips the gradients
+and adds it, in train_step() or in the optimizer.
 
-An update is charged before the first of its batches is computed. With gradient accumulation that is once for all
-of its batches; with steps_per_execution for all steps of the execution, also where the last one of an epoch
-is shorter. When no further one fits, fit() is told to stop after the one that was made, and returns as at its
-end. Errors end fit(): none of them runs the batch. For training in one process.
+An update is charged before the first of its batches is computed. With gradient accumulation that is once for all of its
+batches; with steps_per_execution for all steps of the execution, also if the last one of an epoch is shorter. When no
+further update fits, fit() is told to stop after the last one, and returns as at its end. Errors end fit() before the
+batch runs. For training in one process.
 """
 from __future__ import annotations
 

@@ -4,15 +4,15 @@
 
 Tested against Lightning 2.2 on PyTorch 1.13 and Lightning 2.6 on PyTorch 2.15.
 
-`event` is what one optimizer step of your module releases. Lightning itself adds no noise: what clips the
-gradients and adds it is yours, in configure_gradient_clipping() or in the optimizer; do not draw it earlier,
-because the charge is made after backward() and before these. If that is an Opacus optimizer, use
-adapters.opacus instead, which knows each step's noise.
+`event` is what one optimizer step of your module releases. Lightning itself adds no noise: your code clips the
+gradients and adds it, in configure_gradient_clipping() or in the optimizer. Do not draw it earlier, because the charge
+is made after backward() and before these. With an Opacus optimizer, use adapters.opacus instead, which knows each
+step's noise.
 
-With gradient accumulation one step is charged for all of its batches; with several optimizers each of their
-steps. When no further step fits, the Trainer is told to stop after the step that was made: fit() returns as
-at its end. Errors end fit(): none of them runs the step. Under torch.distributed rank 0 has the session and
-charges, the others have None, and all go on or stop together.
+With gradient accumulation one step is charged for all of its batches; with several optimizers each of their steps. When
+no further step fits, the Trainer is told to stop after the last one: fit() returns as at its end. Errors end fit()
+before the step runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks
+continue or stop together.
 """
 from __future__ import annotations
 

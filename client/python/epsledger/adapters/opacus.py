@@ -1,29 +1,28 @@
 """Opacus: the ledger as the accountant of a PrivacyEngine.
 
     step = lambda z: step_event(loader, noise_multiplier=z)
-    z = client.calibrate(budget="people", event=step, count=500)        # the least noise that the cap takes
+    z = client.calibrate(budget="people", event=step, count=500)        # the least noise that the cap allows
     session = client.open(session="run", budget="people", delta=1e-5, expects=step(z))
     engine = opacus.PrivacyEngine()
     engine.accountant = session.opacus()      # before make_private; LedgerAccountant(None) on ranks other than 0
     model, optimizer, loader = engine.make_private(data_loader=loader, noise_multiplier=z, ...)
     with engine.accountant.until_exhausted():
-        ...                                   # the training loop: ends where a step no longer fits
+        ...                                   # the training loop: ends when a step no longer fits
 
 Tested against Opacus 1.3 on PyTorch 1.13 and Opacus 1.6 on PyTorch 2.15.
 
-When a step is charged. Opacus calls its accountant from inside optimizer.step(): after it clipped the
-gradients and drew the noise into p.grad, before the ranks exchange anything and before the update. That is
-where the charge is made. If it fails for whatever reason, the gradients with the noise in them are thrown
-away and the error ends optimizer.step(): no update was made, and nothing noisy is left to release.
+When a step is charged. Opacus calls its accountant from inside optimizer.step(): after it clipped the gradients and
+drew the noise into p.grad, before the ranks exchange anything and before the update. The charge is made there. If it
+fails for whatever reason, the gradients with the noise in them are thrown away and the error ends optimizer.step(): no
+update was made, and nothing noisy is left to release.
 
 What is charged. One use of PoissonSampled(sample rate, Gaussian(the optimizer's noise multiplier at this
 very step)), as noise schedulers change it. Physical batches that BatchMemoryManager skips are not charged:
 Opacus does not step on them.
 
-What is refused. Gradients accumulated over several batches without BatchMemoryManager: a record may be in
-more than one of them, and is clipped in each. AdaClip, whose clipping bound follows from the number of
-records in the batch without noise on it. The per-layer optimizer with distributed hooks, which draws its
-noise and shares it before any hook.
+What is refused. Gradients accumulated over several batches without BatchMemoryManager: a record may be in more than one
+of them, and is clipped in each. AdaClip: its clipping bound follows from the number of records in the batch, without
+noise on that number. The per-layer optimizer with distributed hooks: it draws its noise and shares it before any hook.
 
 What cannot be seen from here: with make_private(poisson_sampling=False) Opacus claims the same sample rate
 for shuffled batches. Say how batches are drawn in open(provenance=...), for a policy to judge.
@@ -49,13 +48,13 @@ class LedgerAccountant(PRVAccountant):
     """Charges a session before each update of a DPOptimizer.
 
     1. No update is made without an ACCEPTED charge for it; errors are those of Session.charge.
-    2. Under DistributedDataParallel rank 0 has the session, opened there alone, and charges; the others have
-       None. All ranks go on or raise the same error.
-    3. `history` is the ledger's, not a checkpoint's: a resumed run opens the session again, which is a new
-       attempt, and what was charged before stays charged.
+    2. Under DistributedDataParallel only rank 0 opens and has the session, and charges; the others have None. All ranks
+       continue or raise the same error.
+    3. `history` is the ledger's, not a checkpoint's: a resumed run opens the session again, which is a new attempt, and
+       earlier charges stay charged.
 
-    calibrate() is what the caps take; what make_private_with_epsilon chooses and get_epsilon says is of Opacus's PRV
-    accountant, computed here. session.spent() is the certified bound."""
+    calibrate() computes from the caps. make_private_with_epsilon and get_epsilon use Opacus's PRV accountant, computed
+    here. session.spent() is the certified bound."""
 
     history: List[Tuple[float, float, int]]  # noise multiplier, sample rate, steps
 
@@ -64,7 +63,7 @@ class LedgerAccountant(PRVAccountant):
         self._session = session
         #: The newest refusal of a cap without room, on every rank; None if there was none.
         self.exhausted: Optional[BudgetExhausted] = None
-        # What was charged that Opacus's accountants do not know.
+        # A charged event that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
         if session is not None:
             for event, count in charged_history(session):
@@ -76,23 +75,23 @@ class LedgerAccountant(PRVAccountant):
 
     def calibrate(self, *, sample_rate: float, steps: Optional[int] = None, epochs: Optional[float] = None) -> float:
         """Returns the smallest noise multiplier, to 5e-4 of it, with which so many steps fit now under every cap on the
-        way up, by the ledger's own word: for make_private(noise_multiplier=...), and in the place of what
-        make_private_with_epsilon computes from numbers that may not be the cap's. Charges nothing; others may charge in
-        between.
+        way up, as the ledger says. It is for make_private(noise_multiplier=...). It takes the place of what
+        make_private_with_epsilon computes from numbers that may not be those of the cap. Charges nothing; others may
+        charge in between.
 
         sample_rate    as the steps will be charged: 1 / the number of batches of the loader that make_private returns.
         steps, epochs  one of the two; an epoch is 1 / sample_rate steps, and a part of a step counts as one.
 
         A session that was opened without `expects` is asked what its first charge would cost. Under torch.distributed
-        every rank calls it, and gets what rank 0 was told. Errors are those of Session.calibrate."""
+        every rank calls it, and gets the result of rank 0. Errors are those of Session.calibrate."""
         count = _steps_of(sample_rate, steps, epochs)
         return on_rank_0(lambda: self._the_session().calibrate(
             event=lambda noise_multiplier: _sampled(noise_multiplier, sample_rate), count=count))
 
     @contextlib.contextmanager
     def until_exhausted(self) -> Iterator[None]:
-        """For a block around the training loops, of all epochs: ends it without an error at the step that no longer
-        fits, as `session.guard` does.
+        """Around the training loops of all epochs: ends the block without an error at the step that no longer fits, as
+        `session.guard` does.
 
             with engine.accountant.until_exhausted():
                 for epoch in range(5):
@@ -101,7 +100,7 @@ class LedgerAccountant(PRVAccountant):
                         optimizer.step()
             print(engine.accountant.exhausted or "all steps were made")
 
-        Running out of budget is how a private training run ends, and what is after the loop, such as saving the model,
+        Running out of budget is how a private training run ends, and the code after the loop, such as saving the model,
         should run. The refused step made no update. Every other error is raised, and so is a refusal of another
         session's charge."""
         try:
@@ -111,7 +110,7 @@ class LedgerAccountant(PRVAccountant):
                 raise
 
     def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
-        """What Opacus calls before each update. sample_rate: of one Poisson batch, in (0, 1]."""
+        """Returns what Opacus calls before each update. sample_rate: of one Poisson batch, in (0, 1]."""
 
         def charge_before_update(optimizer: Any) -> None:
             try:
@@ -129,7 +128,7 @@ class LedgerAccountant(PRVAccountant):
         return charge_before_update
 
     def get_epsilon(self, delta: float, **options: Any) -> float:
-        """Opacus's own upper bound of what was charged in all attempts, at its own error."""
+        """Returns Opacus's own upper bound for the charges of all attempts, at its own error."""
         if self._beyond_prv is not None:
             raise ValueError("history: got %r, want Poisson-sampled Gaussians alone; session.spent(delta=...) "
                              "knows the others too" % self._beyond_prv)
@@ -138,9 +137,8 @@ class LedgerAccountant(PRVAccountant):
         return float(super().get_epsilon(delta, **options))
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Checks that all steps of the checkpoint are in the ledger, and keeps the ledger's history: what was
-        charged after the checkpoint stays charged. ValueError if the checkpoint has steps that were charged
-        elsewhere or nowhere."""
+        """Checks that all steps of the checkpoint are in the ledger, and keeps the ledger's history: charges after the
+        checkpoint stay charged. ValueError if the checkpoint has steps that were not charged here."""
         charged = self.history
         super().load_state_dict(state_dict)
         claimed, self.history = _steps(self.history), charged
@@ -180,16 +178,16 @@ class LedgerAccountant(PRVAccountant):
 
 
 def step_event(data_loader: Any, *, noise_multiplier: float) -> PoissonSampled:
-    """The event that each step after make_private(data_loader=..., noise_multiplier=...) is charged as, exactly: for
-    `expects`, and for Client.calibrate. noise_multiplier in (0, inf).
+    """Returns exactly the event that each step after make_private(data_loader=..., noise_multiplier=...) is charged as.
+    It is for `expects`, and for Client.calibrate. noise_multiplier in (0, inf).
 
-    `data_loader` is the one that make_private is given, or the one that it returned: for a few numbers of batches, 93
-    for one, that is one batch shorter, and samples more. Not for make_private(poisson_sampling=False)."""
+    `data_loader` is the one that make_private is given, or the one that it returned. For a few numbers of batches, such
+    as 93, the returned one is one batch shorter, and samples more. Not for make_private(poisson_sampling=False)."""
     return _sampled(noise_multiplier, 1 / len(DPDataLoader.from_data_loader(data_loader)))
 
 
 def _event_of(optimizer: Any, sample_rate: float) -> MechanismEvent:
-    """The release that optimizer.step() is about to make."""
+    """Returns the event of the release that optimizer.step() is about to make."""
     kind = type(optimizer).__name__
     if hasattr(optimizer, "unclipped_num_std") or hasattr(optimizer, "_adjusted_noise_multiplier"):
         raise ValueError("optimizer: got %s, want one that keeps its clipping bound: AdaClip's follows from the "
@@ -209,7 +207,7 @@ def _sampled(noise_multiplier: float, sample_rate: float) -> PoissonSampled:
 
 
 def _steps_of(sample_rate: float, steps: Optional[int], epochs: Optional[float]) -> int:
-    """The number of steps, which is said in one of two ways."""
+    """Returns the number of steps, which is given in one of two ways."""
     if (steps is None) == (epochs is None):
         refuse("steps, epochs", "neither" if steps is None else "both", "one of the two")
     if steps is not None:

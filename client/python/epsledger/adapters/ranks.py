@@ -11,8 +11,8 @@ Result = TypeVar("Result")
 
 
 def on_rank_0(act: Callable[[], Result]) -> Result:
-    """Calls `act` on rank 0 of the default process group, and returns or raises on every rank what it returned
-    or raised there. A collective: every rank calls it, at the same place. Without ranks it calls `act`."""
+    """Calls `act` on rank 0 of the default process group, and returns its result, or raises its error, on every rank. A
+    collective: every rank must call it, at the same place. Without ranks it calls `act`."""
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return act()
     outcome: Tuple[Optional[BaseException], Optional[Result]] = (None, None)
@@ -20,7 +20,7 @@ def on_rank_0(act: Callable[[], Result]) -> Result:
         try:
             outcome = (None, act())
         except BaseException as error:
-            # The others wait for an answer, whatever went wrong.
+            # The other ranks wait for an answer, whatever went wrong.
             outcome = (error, None)
     told: List[Tuple[Optional[BaseException], Optional[Result]]] = [(_sendable(outcome[0]), outcome[1])]
     torch.distributed.broadcast_object_list(told, src=0)
@@ -33,7 +33,7 @@ def on_rank_0(act: Callable[[], Result]) -> Result:
 
 
 def _sendable(error: Optional[BaseException]) -> Optional[BaseException]:
-    """Errors of others may not be made to travel between processes."""
+    """Returns an error that can travel between processes: errors of other libraries may not be able to."""
     if error is None or isinstance(error, EpsledgerError) or type(error) is ValueError:
         return error
     return RuntimeError("rank 0 did not charge: %r" % error)

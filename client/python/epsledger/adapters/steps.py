@@ -1,4 +1,4 @@
-"""What the callbacks of training loops share: one charge before each step, and a stop after the last that fits."""
+"""Shared by the callbacks of training loops: one charge before each step, and a stop after the last one that fits."""
 from __future__ import annotations
 
 from typing import Optional
@@ -11,14 +11,14 @@ from ..session import Session
 class ChargedSteps:
     """Charges one event of a session before each step of a loop.
 
-    1. charge() comes back only after an ACCEPTED charge.
-    2. has_room() is a hint for ending a loop well: False if no further step fits now. Others may charge in
-       between; then it is charge() that raises."""
+    1. charge() returns only after an ACCEPTED charge.
+    2. has_room() is a hint for ending a loop well: False if no further step fits now. Others may charge in between;
+       then charge() raises."""
 
     def __init__(self, session: Optional[Session], event: EventLike) -> None:
         self._session = session
         self._event = event
-        self._fit = 0  # how many further steps fitted when that was asked last
+        self._fit = 0  # how many further steps fitted at the last question
 
     def charge(self, count: int = 1) -> None:
         """Charges `count` steps. Raises as Session.charge does."""
@@ -26,9 +26,10 @@ class ChargedSteps:
         self._fit -= count
 
     def has_room(self, count: int = 1) -> bool:
-        """Whether `count` further steps fit. Asks the server only where what it said last is used up."""
+        """Returns whether `count` further steps fit. Asks the server only when its last answer is used up."""
         if self._fit < count:
-            # Beyond the count that is asked for fewer may be said than fit, and together more may fit than one by one.
+            # For more than the count in the question, the answer may be too low, and a block may hold more than
+            # single steps.
             preview = self._the_session().preview(self._event, count=count)
             self._fit = max(preview.steps_that_fit, count if preview else 0)
         return self._fit >= count

@@ -4,15 +4,15 @@
 
 Tested against transformers 4.40 on PyTorch 1.13 and transformers 5.23 on PyTorch 2.15.
 
-`event` is what one optimizer step of your model releases. The Trainer itself adds no noise: what clips the
-gradients and adds it is yours, in the model, the optimizer or a subclass of Trainer. If that is an Opacus
-optimizer, use adapters.opacus instead, which knows each step's noise.
+`event` is what one optimizer step of your model releases. The Trainer itself adds no noise: your code clips the
+gradients and adds it, in the model, the optimizer or a subclass of Trainer. With an Opacus optimizer, use
+adapters.opacus instead, which knows each step's noise.
 
-A step is charged when it begins, before its first forward pass, so that noise is charged wherever in the
-step it is drawn; with gradient accumulation that is once for all of its batches. When no further step
-fits, the loop is told to stop after the step that was made: train() returns as at its end, and the model can be
-saved. Errors end train(): none of them runs the step. Under torch.distributed rank 0 has the session and
-charges, the others have None, and all go on or stop together.
+A step is charged when it begins, before its first forward pass, so that its noise is charged wherever it is drawn in
+the step. With gradient accumulation that is once for all of its batches. When no further step fits, the loop is told to
+stop after the last one: train() returns as at its end, and the model can be saved. Errors end train() before the step
+runs. Under torch.distributed rank 0 has the session and charges, the others have None, and all ranks continue or stop
+together.
 """
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ function AboutBudget({ budget }: { budget: Budget }) {
           ],
           ['Two people', guardedWords(budget.approvalPolicy)],
           [
-            'Wants to know at',
+            'Alerts at',
             thresholds.length === 0 ? '' : thresholds.map((at) => percent(at, 'down')).join(', '),
           ],
           ['Labels', labelBadges(budget.labels)],

@@ -3,7 +3,7 @@ import { idOf } from '../../api/resource_names';
 import { Notice } from '../../design/notice';
 import { hrefOf } from '../../router';
 
-/** What somebody must know of a budget before reading its numbers. */
+/** What somebody must know about a budget before reading its numbers. */
 export function BudgetNotices({ budget }: { budget: Budget }) {
   const reason = budget.stateReason ?? '';
   const because = reason === '' ? '' : ` Reason given: ${reason}.`;

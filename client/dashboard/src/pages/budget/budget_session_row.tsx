@@ -18,7 +18,7 @@ import { hrefOf } from '../../router';
 
 interface BudgetSessionRowProps {
   session: Session;
-  /** Whose page this is: sessions of budgets below say theirs. */
+  /** The budget of this page: sessions of budgets below it show their own. */
   budget: string;
   order: number | undefined;
   onDivergence: (divergence: number | undefined) => void;
@@ -50,11 +50,11 @@ export function BudgetSessionRow({
           events: session.history ?? [],
           query: { renyiDivergenceAtOrder: order },
         },
-    // The order is the same: rows are made again for another one.
+    // The order is the same here: another order makes the rows again.
     { keepsOld: true },
   );
   const divergence = numberOf(computed.value.value?.upper);
-  // While a newer one is computed the one before stays.
+  // While a newer one is computed, the previous one stays.
   useEffect(() => {
     if (!computed.value.loading || unproven) onDivergence(divergence);
   }, [divergence, computed.value.loading, unproven]);

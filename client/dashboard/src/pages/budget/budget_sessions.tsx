@@ -17,7 +17,7 @@ interface BudgetSessionsProps {
   readings: readonly AccountantReading[] | undefined;
 }
 
-/** The runs under a budget, and how much each has of what was spent. */
+/** The runs under a budget, and how much of the spent part each has. */
 export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
   const list = useSessionsBelow(budget.name);
   const order = useSteadyOrder(readings);
@@ -40,8 +40,8 @@ export function BudgetSessions({ budget, readings }: BudgetSessionsProps) {
 }
 
 /**
- * The Renyi order that gives the smallest epsilon. It moves a little with every charge; where it
- * stays within a tenth it is kept, so that rows are not computed anew for nothing.
+ * The Renyi order that gives the smallest epsilon. It moves a little with every charge. It is kept
+ * if it changes by at most a tenth, so that rows are not computed again for nothing.
  */
 function useSteadyOrder(readings: readonly AccountantReading[] | undefined): number | undefined {
   const kept = useRef<number | undefined>();
@@ -113,7 +113,7 @@ function Sessions({ budget, list, order }: SessionsProps) {
       {list.isCut && <p class="small muted">Only the first {MOST_SESSIONS} are shown.</p>}
       <p class="small muted">
         {list.sessions.some(({ mode }) => mode === 'DECLARED') &&
-          'Of a declared session these are the steps drawn so far; its budgets were charged the whole plan. '}
+          'For a declared session: the steps drawn so far; its budgets paid for the whole plan. '}
         Epsilons of sessions do not add up.{' '}
         {order !== undefined && 'Rényi divergences at one order do: they are what the bar stacks.'}
       </p>

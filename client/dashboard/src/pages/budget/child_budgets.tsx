@@ -11,10 +11,10 @@ import { hrefOf } from '../../router';
 import { BudgetBar } from '../../ledger/budget_bar';
 import { budgetRows } from '../overview/overview_order';
 
-/** More than this are not listed on one page. */
+/** At most this many are listed on one page. */
 const MOST_BUDGETS = 200;
 
-/** The budgets below one, as a tree. Nothing where there are none. */
+/** The budgets below one, as a tree. Empty if there are none. */
 export function ChildBudgets({ budget }: { budget: Budget }) {
   const read = useGet<GetBudgetTreeResponse>(
     pathOfResource(budget.name, 'tree'),

@@ -6,15 +6,15 @@ import { percent, roundedUp } from '../../format/numbers';
 interface DivergenceStackProps {
   sessions: readonly string[];
   divergences: ReadonlyMap<string, number>;
-  /** Undefined where there is none with a finite divergence. */
+  /** Undefined if none has a finite divergence. */
   order: number | undefined;
 }
 
 const COLORS = 5;
 
 /**
- * How much each session has of what was charged. It stacks the Renyi divergences at one order, which
- * add up under composition; epsilons do not, and are never stacked.
+ * Each session's part of the charges. It stacks the Renyi divergences at one order, which add up
+ * under composition; epsilons do not, and are never stacked.
  */
 export function DivergenceStack({ sessions, divergences, order }: DivergenceStackProps) {
   if (order === undefined) {

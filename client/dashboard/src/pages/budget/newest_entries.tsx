@@ -9,7 +9,7 @@ import { EntriesTable } from '../../ledger/entries_table';
 
 const SHOWN = 8;
 
-/** The end of the ledger of a budget's tree. */
+/** The newest entries of the ledger of a budget's tree. */
 export function NewestEntries({ budget }: { budget: string }) {
   const ask = async (abort: AbortSignal): Promise<Result<ListAuditEntriesResponse>> => {
     const head = await get<LedgerHead>(pathOfResource(budget, 'head'), {}, abort);

@@ -6,7 +6,7 @@ import { Notice } from '../../design/notice';
 import { At } from '../../design/time';
 import { capWords } from '../../format/caps';
 
-/** What one person proposed for a budget or below it, and another one has not approved yet. */
+/** Proposals for a budget or below it that another person has not approved yet. */
 export function Proposals({ budget }: { budget: string }) {
   const read = useGet<ListProposalsResponse>(
     pathOfResource(budget, 'proposals'),

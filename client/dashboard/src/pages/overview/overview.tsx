@@ -70,7 +70,7 @@ function Budgets({ budgets }: { budgets: Budget[] }) {
           <OverviewRow key={budget.name} budget={budget} depth={depth} />
         ))}
       </Grid>
-      {rows.length === 0 && <p class="muted">No budget is called that.</p>}
+      {rows.length === 0 && <p class="muted">No budget matches.</p>}
       <p class="small muted">
         “Caught at most” is the true positive rate of the best membership test with 1% false
         positives. It and epsilon are of what was released; a declared plan counts against its caps in

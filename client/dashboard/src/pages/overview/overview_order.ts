@@ -9,8 +9,8 @@ export interface BudgetRow {
 }
 
 /**
- * Trees by the name of their root, every child after its parent. With `wanted`, only those that have
- * it in a name, unit or label, without indentation.
+ * Trees by the name of their root, every child after its parent. With `wanted`, only budgets that
+ * have it in a name, unit or label, without indentation.
  */
 export function budgetRows(budgets: readonly Budget[], wanted = ''): BudgetRow[] {
   const text = wanted.trim().toLowerCase();
@@ -22,7 +22,7 @@ export function budgetRows(budgets: readonly Budget[], wanted = ''): BudgetRow[]
   const children = new Map<string, Budget[]>();
   const names = new Set(budgets.map((budget) => budget.name));
   for (const budget of budgets) {
-    // A parent that is not in the list leaves its child at the top.
+    // If the parent is not in the list, the child is at the top.
     const parent = names.has(budget.parent ?? '') ? (budget.parent ?? '') : '';
     const siblings = children.get(parent);
     if (siblings === undefined) children.set(parent, [budget]);

@@ -88,7 +88,7 @@ function Known<T>({
   return <span class="muted">…</span>;
 }
 
-/** In place of a number that is not known, with the reason for everybody. */
+/** Shown instead of an unknown number, with the reason. */
 function Unknown({ reason }: { reason: string }) {
   return (
     <span class="muted nowrap small" title={reason}>

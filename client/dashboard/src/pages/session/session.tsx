@@ -47,7 +47,7 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
   const guarantees = useGet<SessionGuarantees>(
     pathOfResource(name, 'guarantees'),
     { delta: deltaText.value },
-    // Others in the tree spend what these steps would need.
+    // Other sessions in the tree may spend what these steps need.
     { touchedBy: [name, rootOf(`budgets/${budget}`)] },
   );
   return (
@@ -113,7 +113,7 @@ function SessionBody({ budget, id, session }: SessionBodyProps) {
   );
 }
 
-/** What is published of a run, in place of a guarantee. */
+/** What is published about a run, instead of a guarantee. */
 function Unproven({ session }: { session: Session }) {
   const claim = session.claim;
   const delta = numberOf(claim?.delta) ?? 0;

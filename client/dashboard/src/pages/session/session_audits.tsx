@@ -7,7 +7,7 @@ import { exponential } from '../../format/caps';
 import { lowerName } from '../../format/names';
 import { count, counted, percent, roundedDown, roundedUp } from '../../format/numbers';
 
-/** What attacks on the run showed, beside what is claimed of it. */
+/** What attacks on the run showed, beside its claim. */
 export function SessionAudits({ session }: { session: Session }) {
   const audits = [...(session.audits ?? [])].reverse();
   if (audits.length === 0) return null;
@@ -15,7 +15,7 @@ export function SessionAudits({ session }: { session: Session }) {
     <Card
       title="Audits"
       aside={
-        <span class="muted small">lower bounds that attacks showed, as whoever ran them says</span>
+        <span class="muted small">lower bounds that attacks showed, as reported</span>
       }
     >
       <Grid label="Audits" heads={['Audited', '#Claimed', 'Verdict', 'How', 'When']}>

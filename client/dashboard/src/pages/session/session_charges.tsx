@@ -11,11 +11,11 @@ import { hrefOf } from '../../router';
 
 const SHOWN_AT_FIRST = 10;
 
-/** The charges of a session and, with cause and remedy, those that were refused. */
+/** The charges of a session and, with cause and remedy, the refused ones. */
 export function SessionCharges({ session }: { session: Session }) {
   const refusedCount = countOf(session.refusedChargeCount);
   const total = countOf(session.acceptedChargeCount) + refusedCount;
-  // What was reached is followed, however many they become.
+  // Pages that were reached are followed, however many they become.
   const [isReachable] = useState(total <= MOST_CHARGES);
   if (total === 0) return null;
   if (isReachable) return <Charges session={session} total={total} />;
@@ -25,7 +25,7 @@ export function SessionCharges({ session }: { session: Session }) {
       <Notice>
         <p>
           The server lists the charges of a session from the first on, and these are too many to
-          reach the newest of. Every one is an entry of the{' '}
+          reach the newest. Every one is an entry of the{' '}
           <a href={hrefOf({ page: 'audit', budget })}>ledger</a>, which begins with the newest;{' '}
           {count(refusedCount)} were refused: see the{' '}
           <a href={hrefOf({ page: 'refusals', budget })}>refusals of {budget}</a>.

@@ -8,7 +8,7 @@ import { deltaText } from '../../delta';
 import { accountantName } from '../../format/names';
 import { count, counted, epsilonAtDelta, roundedUp } from '../../format/numbers';
 
-// What the server answers where nothing limits: it counts no further.
+// The server's answer if nothing limits: it counts no further.
 const MOST_STEPS = 2 ** 52;
 
 interface SessionFiguresProps {

@@ -4,7 +4,7 @@ import { Grid } from '../../design/grid';
 import { eventWords } from '../../format/events';
 import { count } from '../../format/numbers';
 
-/** What was charged, run-length encoded, in the order of first use. */
+/** All charges, run-length encoded, in the order of first use. */
 export function SessionHistory({ session }: { session: Session }) {
   const history = session.history ?? [];
   if (session.eventsOmitted === true) {

@@ -33,7 +33,7 @@ export function SessionLeases({ leases }: { leases: readonly Lease[] }) {
               <td data-label="Expires">
                 {expired ? (
                   <Badge tone="warn" icon="warning" wide>
-                    expired, spent in full: ask what became of it
+                    expired, spent in full: ask about it
                   </Badge>
                 ) : (
                   <Ago time={lease.expireTime} />

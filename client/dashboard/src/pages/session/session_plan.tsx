@@ -4,7 +4,7 @@ import { Grid } from '../../design/grid';
 import { eventWords } from '../../format/events';
 import { count } from '../../format/numbers';
 
-/** The plan of a declared session and the tickets that are left of it. */
+/** The plan of a declared session and its remaining tickets. */
 export function SessionPlan({ session }: { session: Session }) {
   const events = session.plan?.events ?? [];
   if (session.mode !== 'DECLARED' || events.length === 0) return null;

@@ -27,7 +27,7 @@ export function SessionSteps({ session }: { session: Session }) {
       pointCount: POINTS,
       accountant: accountant === 'BEST' ? undefined : accountant,
     },
-    // What lies ahead depends on what others in the tree spend.
+    // The part ahead depends on what other sessions in the tree spend.
     { touchedBy: [name, rootOf(budgetOf(name))] },
   );
   if (countOf(session.acceptedChargeCount) === 0) return <NothingCharged session={session} />;

@@ -37,7 +37,7 @@ absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> AwaitLedger(
         absl::StrCat("waiting for the database: ", std::string(ledger.status().message()));
     if (reason != told) {
       spdlog::warn("{}", reason);
-      waiting = nullptr;  // its addresses are free again
+      waiting = nullptr;  // frees its addresses
       auto started =
           transport::HttpServer::Start({.addresses = flags.http_addresses,
                                         .tls_certificate_file = flags.server.tls_certificate_file,

@@ -12,15 +12,15 @@
 
 namespace epsledger {
 
-// Opens the ledger that the flags name. A PostgreSQL that is away is waited for, once a second: the
-// log says so, and on the addresses of HTTP /readyz is answered 503 with the reason. `published`:
-// see GroupCommitLedger::Options. CANCELLED if one of `stop_signals` comes meanwhile; any other
-// error does not pass by itself.
+// Opens the ledger that the flags name. If PostgreSQL does not answer, tries again once a second:
+// the log reports it, and the HTTP addresses answer /readyz with 503 and the reason. `published`:
+// see GroupCommitLedger::Options. Returns CANCELLED if one of `stop_signals` comes meanwhile; any
+// other error is permanent.
 absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> AwaitLedger(
     const Flags& flags, const std::vector<core::NamedEntry>& published,
     const sigset_t& stop_signals);
 
-// The same without waiting.
+// Does the same without waiting.
 absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> OpenLedger(
     const Flags& flags, const std::vector<core::NamedEntry>& published = {});
 

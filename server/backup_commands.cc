@@ -18,7 +18,7 @@
 namespace epsledger {
 namespace {
 
-// With another key than the one that signed before, heads of clients prove no loss.
+// Checks the statement key. With a different key, heads of clients cannot prove a loss.
 absl::Status CheckKey(const std::string& folder) {
   const std::string path = folder + "/statement.key";
   std::error_code error;

@@ -5,8 +5,8 @@
 namespace epsledger {
 namespace {
 
-// Whether variables say what flags do not. Not for what works on a ledger besides a server: those
-// of the server would get in the way.
+// Whether environment variables set flags that are missing. Commands that work on a ledger without
+// a server ignore them: the server's variables would interfere.
 enum class Variables { kRead, kIgnored };
 
 CLI::Option* AddDataDir(CLI::App& app, std::string& data_dir, const char* help,
@@ -36,7 +36,7 @@ CLI::Option* AddPostgres(CLI::App& app, StorePlace& place, Variables variables) 
   return postgres;
 }
 
-// One of the two.
+// Adds both places, which exclude each other.
 void AddPlace(CLI::App& app, StorePlace& place, const char* data_dir_help, Variables variables) {
   CLI::Option* data_dir = AddDataDir(app, place.data_dir, data_dir_help, variables);
   AddPostgres(app, place, variables)->excludes(data_dir);

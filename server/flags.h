@@ -26,22 +26,22 @@ struct TokenFlags {
   std::string name;  // of the token to revoke
 };
 
-// What epsledgerd was told on its command line and in its environment. Every flag of the server is
-// also a variable EPSLEDGERD_...; variables EPSLEDGER_... are the clients'.
+// The command line and environment of epsledgerd. Every flag of the server is also a variable
+// EPSLEDGERD_...; variables EPSLEDGER_... are for the clients.
 struct Flags {
-  // `epsledgerd token ...`: work on the tokens of a ledger without a server.
+  // `epsledgerd token ...`: manages the tokens of a ledger without a server.
   TokenTask token_task = TokenTask::kNone;
   TokenFlags token;
 
-  // `epsledgerd healthcheck`: ask a server how it is instead of being one.
+  // `epsledgerd healthcheck`: asks a server for its health instead of starting one.
   bool healthcheck = false;
   transport::HealthProbeOptions probe{.address = "127.0.0.1:50551"};
-  // `epsledgerd ledger`: work on ledgers that no server holds.
+  // `epsledgerd ledger`: works on ledgers that no server holds.
   LedgerCommand ledger_command;
   BackupCommand backup;
 
   StorePlace store;
-  // For transport::ServerOptions. Empty: in the data directory.
+  // For transport::ServerOptions. Empty: the key is in the data directory.
   std::string statement_key_file;
   // For heads::HeadPublisher::Options.
   std::string publish_heads_file;
@@ -56,17 +56,17 @@ struct Flags {
   std::vector<std::string> operations_addresses;
   // For transport::HttpRoutesOptions.
   std::vector<std::string> http_host_names;
-  // Lines of JSON rather than of text.
+  // Logs lines of JSON instead of text.
   bool json_log = false;
-  // Without an issuer: there is none.
+  // Empty without an issuer.
   oidc::OidcOptions oidc;
   // For access_log::AccessLog. Empty: no access log.
   std::string access_log_file;
   int64_t access_log_sample = 100;
 };
 
-// Fills `flags`. Nothing if the program should go on; otherwise what it should exit with, after
-// the help or what is wrong was printed.
+// Fills `flags`. Returns nullopt if the program should continue. Otherwise prints the help or the
+// error and returns the exit code.
 std::optional<int> ReadFlags(int argc, char** argv, Flags* flags);
 
 }  // namespace epsledger

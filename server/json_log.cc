@@ -18,7 +18,7 @@ class JsonFormatter final : public spdlog::formatter {
     const spdlog::string_view_t level = spdlog::level::to_string_view(record.level);
     line["level"] = std::string(level.data(), level.size());
     line["message"] = std::string(record.payload.data(), record.payload.size());
-    // Bytes that are not UTF-8 are replaced, never a reason to lose a record.
+    // Replace bytes that are not UTF-8, so that no record is lost.
     const std::string text =
         line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     out.append(text.data(), text.data() + text.size());

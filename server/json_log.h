@@ -7,8 +7,8 @@
 
 namespace epsledger {
 
-// Formats a record as one line {"time": "2026-11-22T08:00:00.000Z", "level": "info", "message":
-// ...}. Whatever the message holds, the line is one valid JSON object.
+// Returns a formatter that writes a record as one line {"time": "2026-11-22T08:00:00.000Z",
+// "level": "info", "message": ...}. Whatever the message holds, the line is one valid JSON object.
 std::unique_ptr<spdlog::formatter> MakeJsonFormatter();
 
 }  // namespace epsledger

@@ -38,7 +38,7 @@ std::string NameOf(const std::string& root_id) {
   return root_id.empty() ? "the database" : storage::NameOfLedger(root_id);
 }
 
-// DATA_LOSS for the first report with a fault.
+// Prints the reports. Returns DATA_LOSS for the first one with a fault.
 absl::Status Print(const std::vector<LedgerReport>& reports) {
   absl::Status status;
   for (const LedgerReport& report : reports) {
@@ -65,7 +65,7 @@ absl::Status Print(const std::vector<LedgerReport>& reports) {
   return status;
 }
 
-// On standard error: what is compared with other machines is the ledgers.
+// Prints to standard error: only the ledgers are compared with other machines.
 void Print(const std::vector<core::Incarnation>& lives) {
   for (const core::Incarnation& life : lives) {
     const std::string line = absl::StrCat(
@@ -94,7 +94,7 @@ storage::PostgresStore::Options PostgresOf(const StorePlace& place) {
           .without_standby = place.postgres_without_standby};
 }
 
-// What was published of ledgers, held against their entries as these are read.
+// Compares published heads with the entries of ledgers as these are read.
 class PublishedHeads {
  public:
   static absl::StatusOr<PublishedHeads> Read(const LedgerCommand& command) {
@@ -116,7 +116,7 @@ class PublishedHeads {
     return published;
   }
 
-  // `lives`: the incarnations of the store. What others published is no account of it.
+  // `lives`: the incarnations of the store. Heads of other incarnations say nothing about it.
   void LeaveOut(const std::vector<core::Incarnation>& lives) {
     std::set<std::string> known = {""};
     for (const core::Incarnation& life : lives) known.insert(core::ShortId(life.id));
@@ -140,7 +140,7 @@ class PublishedHeads {
     }
   }
 
-  // DATA_LOSS if something that was published was not found.
+  // Returns DATA_LOSS if a published head was not found.
   absl::Status Finish() const {
     absl::Status status;
     if (foreign_ > 0) {
@@ -185,7 +185,7 @@ class PublishedHeads {
     return std::vector<std::string>{key->public_key()};
   }
 
-  // Tells who let a ledger out of quarantine, and why.
+  // Prints who lifted a ledger's quarantine, and why.
   void Follow(const core::Entry& entry) {
     if (!access_.Apply(entry).ok()) return;
     const auto* lifted = std::get_if<core::QuarantineLifted>(&entry.body);

@@ -9,9 +9,8 @@
 
 namespace epsledger {
 
-// `epsledgerd ledger VERB`: what an operator does with ledgers that no server holds. These read
-// entries and replay them, so they belong to the program that knows how; epsctl knows the protocol
-// only.
+// `epsledgerd ledger VERB`: an operator's commands for ledgers that no server holds. They read and
+// replay entries, which this program can do; epsctl knows the protocol only.
 struct LedgerCommand {
   enum class Verb { kNone, kVerify, kImport, kExport, kAcceptLoss, kMigrate };
   Verb verb = Verb::kNone;
@@ -20,13 +19,14 @@ struct LedgerCommand {
   // With kVerify: a file of published heads, and the key that signed it in hexadecimal.
   std::string heads_file;
   std::vector<std::string> public_keys;
-  StorePlace place;    // with kVerify, or this; with kMigrate, both places
+  StorePlace place;    // with kVerify, instead of a file; with kMigrate, both places
   std::string budget;  // with kExport: the root, "adult" or "budgets/adult"
   std::string reason;  // with kAcceptLoss
   std::string to;      // with kMigrate: "postgres" or "sqlite"
 };
 
-// Runs it and prints what it found, one line a ledger. DATA_LOSS if something does not verify.
+// Runs the command and prints its findings, one line for each ledger. DATA_LOSS if something does
+// not verify.
 absl::Status RunLedgerCommand(const LedgerCommand& command);
 
 }  // namespace epsledger

@@ -1,5 +1,5 @@
-// epsledgerd: the privacy accounting server. Wiring only: flags, the ledger, its transport, and
-// an orderly end.
+// epsledgerd: the privacy accounting server. It contains only wiring: flags, the ledger, its
+// transport, and an orderly stop.
 
 #include <sys/resource.h>
 
@@ -61,12 +61,12 @@ using epsledger::transport::ProbeHealth;
 using epsledger::transport::Server;
 using epsledger::transport::StaticFile;
 
-// Connections of HTTP at their bound, and some thousand of gRPC.
+// Enough for the maximum of HTTP connections and a few thousand of gRPC.
 constexpr rlim_t kEnoughDescriptors = 4096;
 // How long a stop waits for calls that are being answered.
 constexpr absl::Duration kDrainPatience = absl::Seconds(10);
 
-// Readers see the whole file or none.
+// Readers see the complete file or none.
 absl::Status WriteAddressFile(const std::string& path, const std::vector<std::string>& addresses) {
   const std::string unfinished = path + ".unfinished";
   std::ofstream(unfinished) << absl::StrJoin(addresses, "\n") << "\n";
@@ -86,8 +86,8 @@ void WarnOfWhatIsOff(const Flags& flags) {
   }
 }
 
-// A connection is a file descriptor. The soft limit is that of programs that use select(), which
-// this one does not.
+// Every connection needs a file descriptor. The soft limit exists for programs that use select(),
+// which this one does not.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -100,7 +100,7 @@ void RaiseDescriptorLimit() {
   }
 }
 
-// Servers of one database sign with one key.
+// All servers of one database sign with the same key.
 absl::StatusOr<std::string> StatementKeyFile(const Flags& flags) {
   if (!flags.statement_key_file.empty()) return flags.statement_key_file;
   if (!flags.store.postgres.empty()) {
@@ -119,7 +119,7 @@ absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) 
   return SigningKey::LoadOrCreate(file);
 }
 
-// The public halves of the key and of the keys before it.
+// Returns the public keys of the key and of the former keys.
 absl::StatusOr<std::vector<std::string>> PublicKeys(const Flags& flags, const SigningKey& key) {
   std::vector<std::string> keys = {key.public_key()};
   for (const std::string& file : flags.server.former_statement_key_files) {
@@ -136,7 +136,7 @@ HeadPublisher::Options PublisherOptions(const Flags& flags) {
           .interval = absl::Seconds(flags.publish_heads_seconds)};
 }
 
-// What the server writes beside its ledger would destroy it under one of the ledger's names.
+// Rejects a file that has the name of a ledger file: writing it would destroy the ledger.
 absl::Status CheckIsNoFileOfTheLedger(const Flags& flags, const char* flag,
                                       const std::string& file) {
   if (flags.store.data_dir.empty() || file.empty()) return absl::OkStatus();
@@ -151,7 +151,8 @@ absl::Status CheckIsNoFileOfTheLedger(const Flags& flags, const char* flag,
       absl::StrCat(flag, ": got ", file, ", which is a file of the ledger; want another name"));
 }
 
-// Others can reach one of these addresses of HTTP, which must not speak plaintext then.
+// Returns whether other machines can reach one of these HTTP addresses, which then must not speak
+// plaintext.
 absl::StatusOr<bool> OthersCanReach(const Flags& flags, const char* flag,
                                     const std::vector<std::string>& addresses) {
   bool others = false;
@@ -178,7 +179,7 @@ std::vector<StaticFile> Dashboard() {
   return files;
 }
 
-// Serves until `stop_signals` come.
+// Serves until one of `stop_signals` comes.
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
   RaiseDescriptorLimit();
@@ -284,7 +285,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   int signal = 0;
   sigwait(&stop_signals, &signal);
   spdlog::info("stopping on signal {}: no new calls, open ones are answered", signal);
-  // Each door has its part: a long call over HTTP takes nothing from those over gRPC.
+  // HTTP and gRPC have half each: a long call over HTTP takes no time from calls over gRPC.
   routes.Drain(kDrainPatience / 2);
   (*server)->Drain(kDrainPatience / 2);
   publisher.reset();  // the last heads
@@ -293,7 +294,7 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   return absl::OkStatus();
 }
 
-// The tokens of a data directory, without a server.
+// Manages the tokens of a data directory, without a server.
 absl::Status ManageTokens(const Flags& flags) {
   auto ledger = OpenLedger(flags);
   if (!ledger.ok()) return ledger.status();
@@ -316,10 +317,11 @@ absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {
 
 int main(int argc, char** argv) {
 #ifdef NDEBUG
-  // Some packages of absl look for lock cycles at every lock, in builds for production too.
+  // Some absl packages look for lock cycles at every lock, even in production builds.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
 #endif
-  // Before the first thread, which all inherit it: the signals wait for sigwait.
+  // Blocks the signals before the first thread starts, so that all threads inherit this and the
+  // signals wait for sigwait.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);
   sigaddset(&stop_signals, SIGTERM);

@@ -32,7 +32,7 @@ absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace
   };
   if (exists(database))
     return storage::SqliteStore::Open(database, {.create = false, .anchored = true});
-  // An empty ledger in their place would give every budget anew.
+  // An empty ledger in their place would make every budget available again.
   if (exists(unfinished) || exists(taken_back)) {
     return absl::FailedPreconditionError(place.data_dir +
                                          ": `epsledgerd ledger migrate` has not brought all of the "

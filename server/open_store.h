@@ -9,7 +9,8 @@
 
 namespace epsledger {
 
-// Where ledgers are kept: in a data directory of one server, or in a PostgreSQL of many.
+// Where ledgers are stored: in the data directory of one server, or in a PostgreSQL that many
+// servers share.
 struct StorePlace {
   std::string data_dir;
   // storage::PostgresStore::Options.
@@ -18,11 +19,12 @@ struct StorePlace {
   bool postgres_without_standby = false;
 };
 
-// Opens the store; a data directory that is missing is made. INVALID_ARGUMENT unless there is one
-// place.
+// Opens the store. Creates a missing data directory. INVALID_ARGUMENT unless exactly one place is
+// given.
 absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace& place);
 
-// For people: the folder, or that it is PostgreSQL. Without what the connection string holds.
+// Returns a description for people: the folder, or that the store is PostgreSQL. Does not show the
+// connection string.
 std::string Describe(const StorePlace& place);
 
 }  // namespace epsledger

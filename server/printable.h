@@ -8,8 +8,8 @@
 
 namespace epsledger {
 
-// `text` with the bytes that command a terminal as \xNN. Lines and tabs stay. What stands in a
-// damaged file may be anything.
+// Returns `text` with terminal control bytes written as \xNN. Newlines and tabs stay. A damaged
+// file may contain any bytes.
 inline std::string Printable(absl::string_view text) {
   std::string printable;
   for (const char byte : text) {

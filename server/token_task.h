@@ -9,8 +9,8 @@
 
 namespace epsledger {
 
-// `epsledgerd token create|list|revoke`: does it durably and writes the answer to `out`; of
-// `create`, the secret alone on a line, for `> secret-file`. REQUIRES: there is a task.
+// Runs `epsledgerd token create|list|revoke` durably and writes the answer to `out`. For `create`
+// the answer is the secret alone on a line, for `> secret-file`. REQUIRES: `flags` has a task.
 absl::Status RunTokenTask(const Flags& flags, core::DurableLedger& ledger, std::ostream& out);
 
 }  // namespace epsledger

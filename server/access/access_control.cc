@@ -22,12 +22,12 @@ constexpr char kHowToGiveAToken[] =
     "give a token in the metadata \"authorization: Bearer SECRET\" (epsctl: --token-file or "
     "EPSLEDGER_TOKEN), or a client certificate with O = tenant, OU = role, CN = name";
 
-// The token's id; for a login the id of its token, which says who calls.
+// The token's id. For a login: the id of its token, which identifies the caller.
 std::string TokenName(const core::Token& token) {
   return absl::StrCat("tokens/", token.login_of.empty() ? token.spec.id : token.login_of);
 }
 
-// The secret in "Bearer SECRET", or "" if it is not of that form.
+// Returns the secret in "Bearer SECRET", or "" if the text is not of that form.
 std::string_view SecretIn(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
   if (authorization.size() <= kScheme.size() ||
@@ -251,7 +251,7 @@ void AccessControl::Record(std::vector<core::DenialCount> due, absl::Time now) {
       .time_micros = absl::ToUnixMicros(now),
       .actor = core::Actor{.door = core::Door::kServer},
       .body = core::AccessCommand{core::RecordDenials{.denials = std::move(due)}}};
-  // A store that fails says so through Health; the callers were answered.
+  // A failing store reports itself through Health; the callers were answered.
   ledger_.Submit(core::Tenant(), std::move(command),
                  [denials = denials_](absl::StatusOr<core::Outcome>) { denials->Recorded(); });
 }

@@ -20,70 +20,72 @@
 namespace epsledger::access {
 
 struct AccessOptions {
-  // Access control is on from the start. Otherwise it is on from the first token there ever was.
+  // Access control is on from the start. Otherwise it is on once a first token was created.
   bool required = false;
-  // Access control is off, whatever there is.
+  // Access control is off in all cases.
   bool insecure_off = false;
-  // Knows callers by tokens that others issue; with one, access control is on. nullptr: there is
-  // none. REQUIRES: it outlives the AccessControl.
+  // Identifies callers by tokens that others issue. If set, access control is on. nullptr: none.
+  // REQUIRES: it outlives the AccessControl.
   IdentityProvider* identity_provider = nullptr;
 };
 
-// What a call shows of its caller.
+// The identification of the caller that a call carries.
 struct Credentials {
-  // The value of the metadata "authorization", if there is one; of several, all joined by ','.
+  // The value of the metadata "authorization", if it was sent; several values are joined by ','.
   std::optional<std::string> authorization;
-  // The peer's certificate, verified by the transport. Empty: the peer has none.
+  // The peer's certificate, verified by the transport. Empty if the peer has none.
   std::string certificate_pem;
   // False if others could have read it on the way: neither TLS nor from this machine.
   bool confidential = false;
-  // Who calls if nothing else says it: "a peer over TLS", "a peer in plaintext", ...
+  // Names the caller if nothing else does: "a peer over TLS", "a peer in plaintext", ...
   std::string kind_of_peer;
 };
 
-// A token that was just made, with its secret, which is told once.
+// A new token with its secret, which is shown once.
 struct NewToken {
   core::Token token;
   std::string secret;
 };
 
-// True if `token` lets its holder in at `now`.
+// Returns true if `token` is valid at `now`.
 bool IsActive(const core::Token& token, absl::Time now);
 
-// As DraftToken checks grants; names "token.grants".
+// Checks grants as DraftToken does. Errors name "token.grants".
 absl::Status CheckGrants(const std::vector<core::Grant>& grants);
 
-// A new token with its secret; durable only once its CreateToken is. INVALID_ARGUMENT unless the
-// tenant can be one, `expire_time` is in the future and at most ten years away, and `grants` name
-// methods that can be granted and come to at most kMaxGrants and kMaxGrantBytes.
+// Returns a new token with its secret. It is durable only once its CreateToken is. INVALID_ARGUMENT
+// unless the tenant's name is valid, `expire_time` is in the future and at most ten years away, and
+// `grants` name grantable methods and have at most kMaxGrants elements and kMaxGrantBytes bytes.
 absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
                                     const std::string& description, absl::Time expire_time,
                                     absl::Time now, std::vector<core::Grant> grants = {});
 
-// Who may call what. Deny by default: a method without a rule (method_rules.h) is denied to
-// everybody, and so is a credential that is wrong in any way, also where access control is off.
-// Thread-safe.
+// Decides who may call what. Denies by default: a method without a rule (method_rules.h) is denied
+// to everybody. A credential that is wrong in any way is denied too, even while no token exists
+// yet; only AccessOptions.insecure_off looks at no credential. Thread-safe.
 class AccessControl {
  public:
-  // REQUIRES: `ledger` outlives it.
+  // REQUIRES: `ledger` outlives this object.
   AccessControl(core::DurableLedger& ledger, AccessOptions options);
 
   bool IsOn() const;
 
-  // Who calls, if they may call `method` ("epsledger.v1.BudgetService.GetBudget"). A token comes
-  // before a certificate. Looked up anew on every call: what expires or is revoked ends at once.
-  //   UNAUTHENTICATED    no credential, or one that is not valid; says how to give a token
-  //   PERMISSION_DENIED  names the method, and the role that it wants or that no grant names it
-  // Counts what it denies. `*denied` is who was denied, if they are known and it is not nullptr.
+  // Returns the caller, if they may call `method` ("epsledger.v1.BudgetService.GetBudget"). A token
+  // takes precedence over a certificate. Every call is looked up again, so that expiry and
+  // revocation take effect immediately.
+  //   UNAUTHENTICATED    no credential, or an invalid one; the message says how to give a token
+  //   PERMISSION_DENIED  the message names the method, and its role or that no grant names it
+  // Counts denials. Sets `*denied` to the denied caller, if the caller is known and `denied` is not
+  // nullptr.
   absl::StatusOr<Caller> Admit(const Credentials& credentials, std::string_view method,
                                Caller* denied = nullptr);
 
-  // What was denied and is not recorded yet. Asked for in a read of the ledger, these and those in
-  // the ledger are together each exactly once.
+  // Returns the denials that are not recorded yet. If called during a read of the ledger, these and
+  // the recorded ones together contain every denial exactly once.
   std::shared_ptr<const DenialCounts> denials() const { return denials_; }
-  // Records what is due of them (DenialCounts). To be called a few times a second.
+  // Records the denials that are due (DenialCounts). Must be called a few times a second.
   void RecordDueDenials(absl::Time now);
-  // Records all. At the end.
+  // Records all denials, at the end.
   void RecordAllDenials();
 
  private:
@@ -94,18 +96,18 @@ class AccessControl {
     bool is_known = false;
   };
 
-  // The caller, or why there is none.
+  // Sets the caller, or returns why none is known.
   std::optional<Refusal> Authenticate(const Credentials& credentials, Caller* caller) const;
-  // Why the caller may not call the method, if they may not.
+  // Returns why the caller may not call the method, or nullopt if they may.
   std::optional<Refusal> Refuse(const Credentials& credentials, std::string_view method,
                                 Caller* caller) const;
-  // Leaves of the caller's scope what it has of the method; why nothing is left, if so.
+  // Reduces the caller's scope to the grants for the method. Returns a refusal if none is left.
   static std::optional<Refusal> Limit(const MethodRule& rule, Caller* caller);
   void Record(std::vector<core::DenialCount> due, absl::Time now);
 
   core::DurableLedger& ledger_;
   const AccessOptions options_;
-  // Shared with what the ledger has yet to answer.
+  // Shared with callbacks that the ledger has yet to call.
   const std::shared_ptr<DenialCounts> denials_ = std::make_shared<DenialCounts>();
 };
 

@@ -11,17 +11,18 @@
 
 namespace epsledger::access {
 
-// Who makes a call.
+// The caller of a call.
 struct Caller {
   core::Tenant tenant;
   core::Role role = core::Role::kViewer;
-  // What they are limited to in the method that they call; nullptr: to nothing in their tenant.
+  // The limits of the caller in the called method; nullptr: none within the tenant.
   std::shared_ptr<const core::Scope> scope = nullptr;
   // "tokens/{token}", the name of a certificate, or kAnybody.
   std::string principal;
-  // The id of the login that they call with; empty: none. Its principal is the token that it is of.
+  // The id of the login that the caller uses; empty: none. `principal` is then the token of the
+  // login.
   std::string login;
-  // How they came, and what they say of themselves.
+  // How the caller connected, and what the client says about itself.
   core::Door door = core::Door::kServer;
   std::string client;
 };
@@ -30,7 +31,7 @@ inline core::Actor ActorOf(const Caller& caller) {
   return {.principal = caller.principal, .door = caller.door, .client = caller.client};
 }
 
-// Where there is no access control.
+// The principal while access control is off.
 inline constexpr char kAnybody[] = "anybody on this machine";
 
 }  // namespace epsledger::access

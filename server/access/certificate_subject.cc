@@ -22,7 +22,8 @@ struct Free {
   void operator()(unsigned char* text) const { OPENSSL_free(text); }
 };
 
-// The one entry of that kind, "" if there is none; nothing if there are several or it is no text.
+// Returns the one entry of that kind, or "" if it is missing; nullopt if there are several or it is
+// not text.
 std::optional<std::string> OnlyEntry(const X509_NAME* subject, int kind) {
   const int first = X509_NAME_get_index_by_NID(subject, kind, -1);
   if (first < 0) return std::string();
@@ -35,7 +36,7 @@ std::optional<std::string> OnlyEntry(const X509_NAME* subject, int kind) {
   return std::string(reinterpret_cast<const char*>(utf8), static_cast<size_t>(size));
 }
 
-// A name that cannot be mistaken for another kind of principal's.
+// Returns true for a name that cannot be confused with another kind of principal.
 bool IsPrincipalName(const std::string& name) {
   return !name.empty() && name != kAnybody && !absl::StartsWith(name, "tokens/") &&
          !absl::StartsWith(name, "oidc/") &&
@@ -59,7 +60,8 @@ std::optional<Caller> CallerOf(std::string_view certificate_pem) {
   const std::optional<std::string> name = OnlyEntry(subject, NID_commonName);
   if (!tenant || !role_name || !name) return std::nullopt;
   const std::optional<core::Role> role = RoleNamed(*role_name);
-  // An authority signs for many purposes: who is named in no tenant is not of the nameless one.
+  // An authority signs for many purposes: a certificate without a tenant does not belong to the
+  // tenant without a name.
   if (!role || tenant->empty() || !IsTenantName(*tenant) || !IsPrincipalName(*name))
     return std::nullopt;
   return Caller{.tenant = {*tenant}, .role = *role, .principal = *name};

@@ -8,13 +8,15 @@
 
 namespace epsledger::access {
 
-// Whom a client certificate (PEM) names: subject O = tenant, OU = role, CN = name. Nothing if it
-// does not parse, lacks one of them or gives one twice, names a tenant that cannot be, or has the
-// name of another kind of principal ("tokens/...", "oidc/...", kAnybody). So a certificate is never
-// of the tenant without a name. Says nothing of whether the certificate can be trusted.
+// Returns the caller that a client certificate (PEM) names: subject O = tenant, OU = role, CN =
+// name. Returns nullopt if it does not parse, lacks one of these or has one twice, has an invalid
+// tenant name, or has the name of another kind of principal ("tokens/...", "oidc/...", kAnybody).
+// So a certificate never names the tenant without a name. Does not check whether the certificate
+// can be trusted.
 std::optional<Caller> CallerOf(std::string_view certificate_pem);
 
-// True for the names a tenant may have: [a-z0-9] followed by up to 62 of [a-z0-9._-], or none.
+// Returns true if a tenant may have the name: [a-z0-9] followed by up to 62 of [a-z0-9._-], or
+// none.
 bool IsTenantName(std::string_view name);
 
 }  // namespace epsledger::access

@@ -42,7 +42,7 @@ void DenialCounts::AddStranger(const core::DenialCount& key) {
 }
 
 bool DenialCounts::IsDue(Counts& counts, absl::Time now) {
-  // A clock that is set back holds nothing up for long.
+  // Setting back the clock must not delay recording for long.
   counts.taken_time = std::min(counts.taken_time, now);
   const absl::Duration since = now - counts.taken_time;
   if (counts.of_key.empty() || since < kRecordingInterval) return false;

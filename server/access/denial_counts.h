@@ -14,37 +14,39 @@
 
 namespace epsledger::access {
 
-// At most one entry a key in this time.
+// In this time at most one entry is recorded for each key.
 inline constexpr absl::Duration kRecordingInterval = absl::Seconds(1);
-// Keys of one tenant between two recordings; its denials beyond are counted together as those of
-// its "others".
+// The maximum number of keys of one tenant between two recordings; its further denials are counted
+// as its "others".
 inline constexpr size_t kMaxDenialKeysOfTenant = 16;
-// Keys of all tenants, and of all strangers; beyond, "others" of nobody's tenant.
+// The maximum number of keys of all tenants, and of all strangers; further denials are counted as
+// "others" without a tenant.
 inline constexpr size_t kMaxDenialKeys = 256;
-// Entries that may be recorded in quick succession, and how fast that many are allowed again: of
-// tenants and of strangers about 9,000 entries and 1.5 MB a day each, however many calls are
-// denied.
+// The number of entries that may be recorded in a burst, and the rate at which new ones are
+// allowed. However many calls are denied, this is about 9,000 entries and 1.5 MB a day for tenants,
+// and the same for strangers.
 inline constexpr double kMaxEntryCredit = 1000;
 inline constexpr double kEntryCreditPerSecond = 0.1;
 
 // Counts denied calls until they are recorded, so that a flood of them cannot fill the disk.
-// Callers who are not known are counted apart: their number says nothing of how those of a tenant
+// Unknown callers are counted separately: their number does not affect which denials of a tenant
 // are shown. Thread-safe.
 class DenialCounts {
  public:
-  // One more of that tenant, principal, method and reason.
+  // Counts one more denial of that tenant, principal, method and reason.
   void Add(const core::DenialCount& key) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The same of a caller who is not known, and has no tenant.
+  // Counts one more denial of an unknown caller, who has no tenant.
   void AddStranger(const core::DenialCount& key) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // What is due for recording at `now`; it is counted from 0 again, and pending until Recorded.
-  // Empty if it is not time yet, or what was taken before is not recorded.
+  // Takes the counts that are due for recording at `now`. They start at 0 again, and the taken ones
+  // are pending until Recorded. Returns nothing if it is too early, or if the counts taken before
+  // are not recorded yet.
   std::vector<core::DenialCount> TakeDue(absl::Time now) ABSL_LOCKS_EXCLUDED(mutex_);
-  // All of it, due or not.
+  // Takes all counts, due or not.
   std::vector<core::DenialCount> TakeAll() ABSL_LOCKS_EXCLUDED(mutex_);
-  // What was taken is in the ledger.
+  // Must be called when the taken counts are in the ledger.
   void Recorded() ABSL_LOCKS_EXCLUDED(mutex_);
-  // What is not recorded yet.
+  // Returns the counts that are not recorded yet.
   std::vector<core::DenialCount> Pending() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

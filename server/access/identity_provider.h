@@ -9,17 +9,18 @@
 
 namespace epsledger::access {
 
-// Somebody else who says who calls: the issuer of tokens that are not ours.
+// Another source of caller identities: the issuer of tokens that this server did not create.
 class IdentityProvider {
  public:
   virtual ~IdentityProvider() = default;
 
-  // True if `token` has the form of the issuer's; whether it is good is not said.
+  // Returns true if `token` has the form of the issuer's tokens. Does not check whether it is
+  // valid.
   virtual bool MayBeOurs(std::string_view token) const = 0;
 
-  // Whom the token names at `now`. Thread-safe.
-  //   UNAUTHENTICATED  it is not good; says why
-  //   UNAVAILABLE      that cannot be told now
+  // Returns the caller that the token names at `now`. Thread-safe.
+  //   UNAUTHENTICATED  the token is not valid; the message says why
+  //   UNAVAILABLE      the token cannot be checked now
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token, absl::Time now) = 0;
 };
 

@@ -15,7 +15,7 @@ constexpr std::string_view kPackage = "epsledger.v1.";
 
 constexpr bool kOneRow = true;  // MethodRule::is_of_one_row
 
-// A method that is missing here is denied.
+// A method that is missing here is denied to everybody.
 constexpr MethodRule kMethodRules[] = {
     {"AccessService.CreateToken", Role::kAdmin, Subject::kTenant},
     {"AccessService.ListTokens", Role::kAdmin, Subject::kTenant},

@@ -8,18 +8,20 @@
 
 namespace epsledger::access {
 
-// "epsl_" and 43 characters: 256 bits of OpenSSL's RAND_bytes in base64url. UNAVAILABLE if the
-// system gives no randomness.
+// Returns "epsl_" and 43 characters: 256 bits of OpenSSL's RAND_bytes in base64url. UNAVAILABLE if
+// the system gives no randomness.
 absl::StatusOr<std::string> MakeSecret();
 
-// A new token's id: 16 hexadecimal digits, random, so that it tells nothing of other tenants.
+// Returns the id of a new token: 16 random hexadecimal digits, so that it reveals nothing about
+// other tenants.
 absl::StatusOr<std::string> MakeTokenId();
 
-// True if `text` could be a secret of ours.
+// Returns true if `text` has the form of a secret of this server.
 bool IsSecret(std::string_view text);
 
-// SHA-256, 32 bytes: all that is kept. A plain hash is enough for 256 random bits: nobody can try
-// them all, and finding a token by its hash takes no time that depends on a secret's bytes.
+// Returns the SHA-256, 32 bytes: the server keeps nothing else. A plain hash is enough for 256
+// random bits: nobody can try them all, and the time to find a token by its hash does not depend on
+// a secret's bytes.
 std::string HashOfSecret(std::string_view secret);
 
 }  // namespace epsledger::access

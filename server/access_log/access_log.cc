@@ -19,7 +19,7 @@
 namespace epsledger::access_log {
 namespace {
 
-// How long a line waits at most, and how many are written before that.
+// The longest time that a line waits, and the number of lines that are written before that.
 constexpr absl::Duration kWritingInterval = absl::Milliseconds(100);
 constexpr size_t kWritingCount = 1'024;
 
@@ -159,7 +159,7 @@ void AccessLog::ReopenIfMoved() {
     return;
   }
   const int file = OpenToAppend(path_);
-  if (file < 0) return;  // what is open is better than nothing
+  if (file < 0) return;  // keep the open file
   close(file_);
   file_ = file;
 }

@@ -24,11 +24,11 @@ struct CallRecord {
   absl::Time time;     // of its arrival
   std::string method;  // "epsledger.v1.ChargeService.Charge"
   core::Door door = core::Door::kGrpc;
-  // Who called, if they were known: principal is empty otherwise.
+  // The caller. `principal` is empty if the caller is unknown.
   access::Caller caller;
-  std::string client;    // what they say of themselves
+  std::string client;    // what it says about itself
   std::string peer;      // the address at the other end of the connection
-  std::string resource;  // the name that the request is about; of strangers whatever they sent
+  std::string resource;  // the name that the request is about; for strangers, whatever they sent
   absl::StatusCode outcome = absl::StatusCode::kOk;
   std::string reason;  // of ErrorInfo
   absl::Duration duration;
@@ -36,41 +36,41 @@ struct CallRecord {
   std::string traceparent;
 };
 
-// A line of JSON, without its end. Fields that are empty are left out. Whatever the record holds,
-// the line is one valid JSON object.
+// Returns one line of JSON without a newline. Omits empty fields. Whatever the record contains, the
+// line is one valid JSON object.
 std::string JsonLineOf(const CallRecord& record);
 
-// Who asked for what, and what became of it: one line of JSON a call, in a file. Calls never wait
-// for the file: a thread of its own writes.
+// A file with one line of JSON for each call: who asked for what, and the outcome. Calls never wait
+// for the file: a separate thread writes it.
 //
-// Lines may be missing, and then a line {"time": ..., "lost": N} says how many: of callers who are
-// not known, beyond kMaxStrangerLines at once and kStrangerLinesPerSecond (denials of all are
-// counted in the ledger of access); of all, beyond kMaxWaiting, or where the file cannot be
-// written. Thread-safe.
+// Lines may be missing; a line {"time": ..., "lost": N} then says how many. Lines of unknown
+// callers are lost beyond a burst of kMaxStrangerLines and kStrangerLinesPerSecond (the access
+// ledger counts all denials). Lines of any caller are lost if more than kMaxWaiting wait, or if the
+// file cannot be written. Thread-safe.
 class AccessLog {
  public:
   static constexpr size_t kMaxWaiting = 65'536;
   static constexpr double kMaxStrangerLines = 1'000;
   static constexpr double kStrangerLinesPerSecond = 100;
 
-  // `path`: "-" is the standard output. The file is made readable to its owner alone, appended to,
-  // and opened anew after it was moved or removed. One in `accepted_sample`
-  // accepted charges gets a line; everything else has one. NOT_FOUND and others if it cannot be
-  // opened. REQUIRES: accepted_sample >= 1.
+  // `path`: "-" is the standard output. A new file is readable to its owner alone. Lines are
+  // appended, and the file is opened again after it was moved or removed. One in `accepted_sample`
+  // accepted charges gets a line, and so does every other call. Returns NOT_FOUND or another error
+  // if the file cannot be opened. REQUIRES: accepted_sample >= 1.
   static absl::StatusOr<std::unique_ptr<AccessLog>> Open(std::string path, int64_t accepted_sample);
-  // Writes what waits.
+  // Writes the waiting lines.
   ~AccessLog();
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
 
-  // False for a call that gets no line: ask before a record is made.
+  // Returns false for a call that gets no line. Call this before making a record.
   bool Wants(std::string_view method, absl::StatusCode outcome);
   void Add(CallRecord record) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   AccessLog(std::string path, int64_t accepted_sample, int file);
 
-  // False, and it counts as lost, for a stranger too many.
+  // Returns false, and counts the line as lost, if strangers have too many lines.
   bool TakesStranger(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
   // Called by the writing thread.
@@ -81,8 +81,8 @@ class AccessLog {
   const int64_t accepted_sample_;
   std::atomic<int64_t> accepted_ = 0;
   int file_;
-  bool failed_ = false;  // and it was said
-  bool is_cut_ = false;  // the last line in the file
+  bool failed_ = false;  // and the log reported it
+  bool is_cut_ = false;  // the last line of the file is cut
 
   absl::Mutex mutex_;
   std::vector<CallRecord> waiting_ ABSL_GUARDED_BY(mutex_);

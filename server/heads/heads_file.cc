@@ -17,7 +17,7 @@
 namespace epsledger::heads {
 namespace {
 
-// By incarnation and ledger.
+// The newest entries by incarnation and ledger.
 using Newest = std::map<std::pair<std::string, std::string>, core::NamedEntry>;
 
 absl::Status Failed(const std::string& path, const char* doing) {
@@ -67,7 +67,7 @@ absl::Status HeadsFile::Append(const std::string& line) const {
   const absl::StatusOr<int> opened = storage::OpenRegularFile(path_, O_RDWR | O_APPEND | O_CREAT);
   if (!opened.ok()) return opened.status();
   const int fd = *opened;
-  // A line that was interrupted gets no other one behind it.
+  // Removes an interrupted last line before the new one is appended.
   char last = '\n';
   bool done = fstat(fd, &status) == 0 &&
               (status.st_size == 0 || pread(fd, &last, 1, status.st_size - 1) == 1);
@@ -79,7 +79,7 @@ absl::Status HeadsFile::Append(const std::string& line) const {
   }
   const std::string ended = line + "\n";
   if (done) {
-    errno = ENOSPC;  // which a short write does not say
+    errno = ENOSPC;  // a short write does not set it
     done = write(fd, ended.data(), ended.size()) == static_cast<ssize_t>(ended.size()) &&
            fsync(fd) == 0;
   }

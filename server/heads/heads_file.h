@@ -11,26 +11,26 @@
 
 namespace epsledger::heads {
 
-// A file of published heads: a line of Sign after the other. When it is kMaxBytes long it becomes
-// `path`.1, in the place of the one before, and a new one begins.
+// A file of published heads, one line of Sign after the other. At kMaxBytes it is renamed to
+// `path`.1, replacing the previous one, and a new file begins.
 class HeadsFile {
  public:
   static constexpr int64_t kMaxBytes = 8 << 20;
 
   explicit HeadsFile(std::string path) : path_(std::move(path)) {}
 
-  // Durable when it returns OK. UNAVAILABLE if it cannot.
+  // The line is durable when this returns OK. UNAVAILABLE if it cannot be written.
   absl::Status Append(const std::string& line) const;
 
   struct Content {
-    // The newest that the file and the one before it name, of each ledger in each incarnation: what
-    // a store must hold.
+    // The newest entry of each ledger in each incarnation, from the file and the previous one: a
+    // store must contain these.
     std::vector<core::NamedEntry> entries;
-    // The file ends in the middle of a line: that one was interrupted, and counts for nothing.
+    // The file ends in the middle of a line: the write was interrupted, and the line is ignored.
     bool is_cut_off = false;
   };
-  // Nothing if there is no file. DATA_LOSS, with the number of the line, if any whole line was not
-  // signed by one of the keys with these public keys.
+  // Returns an empty content if no file exists. DATA_LOSS, with the line number, if a complete line
+  // was not signed by a key with one of these public keys.
   absl::StatusOr<Content> Read(const std::vector<std::string>& public_keys) const;
 
  private:

@@ -27,7 +27,7 @@ std::string Hex(const Bytes& bytes) {
       absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
-// The bytes of exactly `size` lower-case pairs of digits; empty of anything else.
+// Returns the bytes of exactly `size` pairs of lower-case digits; empty for anything else.
 std::string Unhex(std::string_view digits, size_t size) {
   const bool is_hex =
       digits.size() == 2 * size && digits.find_first_not_of("0123456789abcdef") == digits.npos;
@@ -89,7 +89,7 @@ absl::StatusOr<Heads> Verify(std::string_view line, std::string_view public_key)
   if (!IsSigned(content, Unhex(digits, kSignatureBytes), public_key)) {
     return Damaged("was changed, or another key signed it");
   }
-  // What the key has signed is what Sign wrote.
+  // Sign wrote this text, since the key signed it.
   const auto json = nlohmann::json::parse(content, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object() || json.value("epsledgerHeads", 0) != 1) {
     return Damaged("is of another version");

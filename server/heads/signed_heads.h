@@ -16,7 +16,7 @@ namespace epsledger::heads {
 // The newest entry of every ledger of a server at one moment.
 struct Heads {
   absl::Time time;
-  core::IncarnationId incarnation{};      // zeros: the store has none
+  core::IncarnationId incarnation{};      // all zero: the store has none
   std::vector<core::NamedEntry> entries;  // of that incarnation
 };
 
@@ -24,8 +24,8 @@ struct Heads {
 // Ed25519 (RFC 8032), is over the bytes before `,"signature"` and a `}`. INTERNAL if OpenSSL fails.
 absl::StatusOr<std::string> Sign(const Heads& heads, const statement::SigningKey& key);
 
-// What Sign wrote with the key that has this public key (32 bytes). DATA_LOSS if it is anything
-// else: a byte was changed, or another key signed it.
+// Returns the heads that Sign wrote with the key that has this public key (32 bytes). DATA_LOSS for
+// anything else: a byte was changed, or another key signed the line.
 absl::StatusOr<Heads> Verify(std::string_view line, std::string_view public_key);
 
 }  // namespace epsledger::heads

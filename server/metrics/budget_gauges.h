@@ -10,20 +10,21 @@
 
 namespace epsledger::metrics {
 
-// Budgets that get gauges of their own; operators alert on a few hundred, not on a million.
+// The maximum number of budgets with their own gauges: operators alert on a few hundred, not on a
+// million.
 inline constexpr int64_t kMaxBudgetGauges = 10'000;
 
-// What the budgets of `tenant` hold now, or, without one, those of all tenants; at most
-// kMaxBudgetGauges of them:
+// Returns gauges of the budgets of `tenant`, or of all tenants without one; at most
+// kMaxBudgetGauges budgets:
 //   epsledger_budget_spent_ratio{tenant, budget}   in [0, 1], rounded up
-//   epsledger_budget_leased_ratio{tenant, budget}  of it in open leases
-//   epsledger_budget_alerts{tenant, budget}        alert thresholds that are passed
-//   epsledger_budget_state{tenant, budget, state}  1, for the state that it is in
+//   epsledger_budget_leased_ratio{tenant, budget}  the part in open leases
+//   epsledger_budget_alerts{tenant, budget}        passed alert thresholds
+//   epsledger_budget_state{tenant, budget, state}  1 for its present state
 //   epsledger_budgets, epsledger_sessions, epsledger_ledger_entries
-//   epsledger_ledgers_quarantined                  those that take no commands at this server
-//   epsledger_unproved_heads                       that clients brought since the start
-// The last two, which are of the server as a whole, only without a tenant.
-// Cost: O(budgets of all tenants), on the ledger's thread.
+//   epsledger_ledgers_quarantined                  ledgers that take no commands at this server
+//   epsledger_unproved_heads                       brought by clients since the start
+// The last two describe the whole server and are returned only without a tenant. Cost: O(budgets of
+// all tenants), on the ledger's thread.
 std::vector<prometheus::MetricFamily> ReadBudgetGauges(
     core::LedgerReader& reader, const std::optional<core::Tenant>& tenant = std::nullopt);
 

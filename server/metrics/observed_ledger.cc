@@ -15,7 +15,7 @@ namespace {
 
 using core::RefusalReason;
 
-// The commands by their place in core::Command::body.
+// The commands, by their index in core::Command::body.
 constexpr const char* kCommands[] = {"create_budget",       "update_budget",  "change_budget_phase",
                                      "supersede_budget",    "create_session", "close_session",
                                      "record_audit",        "open_attempt",   "charge",
@@ -33,7 +33,7 @@ constexpr RefusalReason kReasons[] = {
 // Codes of absl and of gRPC.
 constexpr int kLastCode = 16;
 
-// From a commit in memory to a disk that is very busy.
+// From a commit in memory to a very busy disk.
 const prometheus::Histogram::BucketBoundaries kSeconds = {
     0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
     0.05,    0.1,    0.25,    0.5,    1,     2.5,    5,     10};
@@ -95,11 +95,11 @@ struct ObservedLedger::Instruments {
     if (session != nullptr && session->refusal) Refused(*session->refusal);
   }
 
-  const std::shared_ptr<prometheus::Registry> owner;  // of what follows
+  const std::shared_ptr<prometheus::Registry> owner;  // of the metrics below
   prometheus::Counter* accepted = nullptr;
   prometheus::Counter* refused = nullptr;
   std::vector<prometheus::Counter*> refusals;   // by number of the reason
-  std::vector<prometheus::Histogram*> seconds;  // by place of the command
+  std::vector<prometheus::Histogram*> seconds;  // by index of the command
   std::vector<prometheus::Counter*> errors;     // by code
   prometheus::Gauge* in_flight = nullptr;
 };
@@ -117,7 +117,7 @@ void ObservedLedger::Submit(core::Tenant tenant, core::Command command, Reply re
       [instruments = instruments_, kind, start,
        reply = std::move(reply)](absl::StatusOr<core::Outcome> outcome) mutable {
         instruments->in_flight->Decrement();
-        // No answer: it comes again once its events are priced.
+        // Not an answer: the command comes again once its events are priced.
         if (outcome.ok() && std::holds_alternative<core::PricesWanted>(*outcome)) {
           return std::move(reply)(std::move(outcome));
         }

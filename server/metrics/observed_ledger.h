@@ -8,12 +8,12 @@
 
 namespace epsledger::metrics {
 
-// A ledger that counts what goes through it, and otherwise does as the one below. Labels are kinds,
-// decisions, reasons and codes: never a name that a client chose, so that nobody can fill the
-// monitoring with theirs. Thread-safe.
+// A ledger that counts the commands and forwards them to the ledger below. Labels are kinds,
+// decisions, reasons and codes, never a name that a client chose, so that no client can flood the
+// monitoring with names. Thread-safe.
 class ObservedLedger : public core::ForwardingLedger {
  public:
-  // Replies may come after this has gone.
+  // Replies may come after this object is destroyed.
   ObservedLedger(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry);
 
   void Submit(core::Tenant tenant, core::Command command, Reply reply) override;

@@ -10,7 +10,7 @@ namespace {
 // Codes of absl and of gRPC.
 constexpr size_t kCodeCount = 17;
 
-// From a read in memory to the longest that a call is held.
+// From a read in memory to the longest time that a call is held.
 const prometheus::Histogram::BucketBoundaries kSeconds = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
     0.1,    0.25,    0.5,    1,     2.5,    5,     10,   30,    60};
@@ -94,7 +94,7 @@ void RpcMetrics::Call::End(absl::StatusCode code, const std::string& reason) {
   std::atomic<prometheus::Counter*>& place = method_.ended[static_cast<size_t>(code)];
   prometheus::Counter* counter = place.load(std::memory_order_acquire);
   if (counter == nullptr) {
-    // Adding twice gives the same one.
+    // Adding it twice returns the same counter.
     counter =
         &metrics_->calls_.Add({{"method", method_.name}, {"code", absl::StatusCodeToString(code)}});
     place.store(counter, std::memory_order_release);

@@ -18,16 +18,16 @@
 
 namespace epsledger::metrics {
 
-// What the calls of a server come to:
+// Metrics of the calls of a server:
 //   epsledger_rpc_calls_total{method, code}    calls that have ended
-//   epsledger_rpc_seconds{method}              from arrival to end; of a stream, all of it
+//   epsledger_rpc_seconds{method}              from arrival to end; for a stream, all of it
 //   epsledger_rpc_in_flight{method}            calls that have not ended
 //   epsledger_rpc_refusals_total{reason}       calls that ended with a reason
 //   (google.rpc.ErrorInfo)
 //   epsledger_ledger_verifications_total{result}
 //                                              ledgers read again on request: "valid" or "fault"
-// Labels are methods, codes and reasons of this server: never a name that a client chose. A series
-// is there from its first call on. Thread-safe.
+// Labels are methods, codes and reasons of this server, never a name that a client chose. A series
+// exists from its first call on. Thread-safe.
 class RpcMetrics {
  public:
   explicit RpcMetrics(std::shared_ptr<prometheus::Registry> registry);
@@ -35,10 +35,10 @@ class RpcMetrics {
   RpcMetrics(const RpcMetrics&) = delete;
   RpcMetrics& operator=(const RpcMetrics&) = delete;
 
-  // The call of `method`, "package.Service.Method", that arrives now.
+  // A call of `method`, "package.Service.Method", that arrives now.
   class Call;
 
-  // AuditService.VerifyLedger has come to a result.
+  // Counts a result of AuditService.VerifyLedger.
   void CountVerification(bool valid) { (valid ? valid_ : fault_)->Increment(); }
 
  private:
@@ -46,12 +46,12 @@ class RpcMetrics {
   Method& Of(std::string_view method) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountReason(const std::string& reason);
 
-  const std::shared_ptr<prometheus::Registry> registry_;  // of what follows
+  const std::shared_ptr<prometheus::Registry> registry_;  // of the families below
   prometheus::Family<prometheus::Counter>& calls_;
   prometheus::Family<prometheus::Histogram>& seconds_;
   prometheus::Family<prometheus::Gauge>& in_flight_;
   prometheus::Family<prometheus::Counter>& reasons_;
-  // Both are there before anything is verified, so that the first fault is an increase.
+  // Both exist before the first verification, so that the first fault is an increase.
   prometheus::Counter* valid_ = nullptr;
   prometheus::Counter* fault_ = nullptr;
   absl::Mutex mutex_;
@@ -62,12 +62,12 @@ class RpcMetrics {
 class RpcMetrics::Call {
  public:
   Call(std::shared_ptr<RpcMetrics> metrics, std::string_view method);
-  // As UNKNOWN, if nobody said how it ended.
+  // Ends the call as UNKNOWN unless End was called.
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // The first end counts. `reason`: of google.rpc.ErrorInfo, or empty.
+  // Only the first call counts. `reason`: of google.rpc.ErrorInfo, or empty.
   void End(absl::StatusCode code, const std::string& reason);
 
  private:

@@ -36,7 +36,7 @@ absl::Status CheckKeys(const json& object, const std::string& where,
   return absl::OkStatus();
 }
 
-// The text of a key; empty if it is missing.
+// Returns the text of a key; empty if it is missing.
 absl::Status ReadText(const json& object, const char* key, const std::string& where,
                       std::string* text) {
   const auto found = object.find(key);
@@ -72,7 +72,7 @@ std::optional<core::Grant> GrantOf(const std::string& resource) {
   return grant;
 }
 
-// The claim; nullptr if there is none.
+// Returns the claim, or nullptr if it is missing.
 const json* FindClaim(const json& claims, const std::string& name) {
   if (name.empty() || name.front() != '/') {
     const auto found = claims.find(name);
@@ -83,7 +83,7 @@ const json* FindClaim(const json& claims, const std::string& name) {
 }
 
 bool IsPointer(const std::string& name) {
-  // nlohmann throws for a text that is none: '~' is followed by 0 or 1.
+  // nlohmann throws for an invalid pointer: '~' must be followed by 0 or 1.
   for (size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '~' && (i + 1 == name.size() || (name[i + 1] != '0' && name[i + 1] != '1'))) {
       return false;
@@ -179,7 +179,7 @@ absl::StatusOr<access::Caller> ClaimRules::CallerOf(const json& claims) const {
                                                    principal_claim_, "\", which says who calls"));
   }
   const std::string& name = principal->get_ref<const std::string&>();
-  // A space at an end would make another person of the same name.
+  // A space at either end would create a different person with the same visible name.
   if (name.empty() || name.size() > kMaxPrincipalBytes || !accounting::IsPrintable(name) ||
       name.front() == ' ' || name.back() == ' ') {
     return absl::UnauthenticatedError(

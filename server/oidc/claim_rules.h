@@ -12,30 +12,31 @@
 
 namespace epsledger::oidc {
 
-// What the claims of an issuer's tokens are worth here: a table from claims to tenant, role and
-// grants, and the claim that names the person.
+// Maps the claims of an issuer's tokens to tenant, role and grants, and knows the claim that names
+// the person.
 class ClaimRules {
  public:
   // {"principal": "sub",
   //  "rules": [{"claim": "groups", "value": "vision", "tenant": "acme", "role": "trainer",
   //             "within": ["budgets/vision"], "methods": ["ChargeService.Charge"]}]}
   //
-  // A claim is a name, or, where it begins with '/', a JSON pointer into the claims
-  // ("/realm/roles"). `principal` is "sub" if it is missing; so are `tenant` the nameless one,
-  // `within` everything, and `methods` those of the role. INVALID_ARGUMENT names the rule and the
-  // key, also for a key that is not known and for one that is there twice.
+  // A claim is a name, or a JSON pointer into the claims if it begins with '/' ("/realm/roles").
+  // Defaults: `principal` is "sub", `tenant` the tenant without a name, `within` everything, and
+  // `methods` those of the role. INVALID_ARGUMENT names the rule and the key, also for an unknown
+  // or a repeated key.
   static absl::StatusOr<ClaimRules> Parse(std::string_view json);
 
-  // Whom the claims name, by the first rule whose claim is the value, or a list that holds it. The
-  // principal is "oidc/" and the text of that claim. UNAUTHENTICATED if no rule is for them, or the
-  // claim of the principal is missing, longer than kMaxPrincipalBytes or not printable.
+  // Returns the caller that the claims name, by the first rule whose claim equals the value or is a
+  // list that contains it. The principal is "oidc/" and the text of the principal claim.
+  // UNAUTHENTICATED if no rule fits, or if the principal claim is missing, empty,
+  // longer than kMaxPrincipalBytes, not printable, or has a space at an end.
   absl::StatusOr<access::Caller> CallerOf(const nlohmann::json& claims) const;
 
  private:
   struct Rule {
     std::string claim;
     std::string value;
-    access::Caller caller;  // but for its principal
+    access::Caller caller;  // without its principal
   };
 
   static absl::StatusOr<Rule> ParseRule(const nlohmann::json& json, const std::string& where);

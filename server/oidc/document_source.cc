@@ -14,7 +14,7 @@ namespace {
 
 constexpr long kFetchSeconds = 10;
 
-// The part of a URL; empty if it is no URL or has no such part.
+// Returns the part of a URL; empty if the text is not a URL or has no such part.
 std::string PartOf(const std::string& url, CURLUPart part) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
   char* text = nullptr;

@@ -14,12 +14,12 @@ class DocumentSource {
  public:
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
-  // INVALID_ARGUMENT, naming `flag`, for a URL that is not https; http is for this machine alone.
-  // Anything without "://" is a path.
+  // Returns INVALID_ARGUMENT, naming `flag`, for a URL that is not https; http is allowed for this
+  // machine only. Anything without "://" is a path.
   static absl::StatusOr<DocumentSource> Of(const std::string& flag, const std::string& place);
 
-  // What it holds now. UNAVAILABLE if it cannot be read, is longer than kMaxBytes, or `stopping`
-  // became true. Follows no redirection. Takes at most 10 s.
+  // Returns the present content. UNAVAILABLE if it cannot be read, is longer than kMaxBytes, or
+  // `stopping` became true. Follows no redirection. Takes at most 10 s.
   absl::StatusOr<std::string> Read(const std::atomic<bool>& stopping) const;
 
   bool is_url() const { return is_url_; }

@@ -25,7 +25,7 @@ bool IsBase64Url(std::string_view text) {
   });
 }
 
-// The object in one part of the token; nothing if it is none.
+// Returns the object in one part of the token; nullopt if it is not an object.
 std::optional<json> ObjectIn(absl::string_view part) {
   std::string text;
   if (!absl::WebSafeBase64Unescape(part, &text)) return std::nullopt;
@@ -35,14 +35,14 @@ std::optional<json> ObjectIn(absl::string_view part) {
   return object;
 }
 
-// A text of the header; nothing if it is missing or no text.
+// Returns a text of the header; nullopt if it is missing or not a text.
 std::optional<std::string> HeaderText(const json& header, const char* name) {
   const auto found = header.find(name);
   if (found == header.end() || !found->is_string()) return std::nullopt;
   return found->get<std::string>();
 }
 
-// Seconds since 1970, which may have a fraction. Nothing if the claim is no such number.
+// Reads seconds since 1970, possibly with a fraction. nullopt if the claim is not such a number.
 std::optional<absl::Time> TimeOf(const json& claims, const char* name) {
   const auto found = claims.find(name);
   if (found == claims.end() || !found->is_number()) return std::nullopt;

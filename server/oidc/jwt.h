@@ -14,30 +14,32 @@ namespace epsledger::oidc {
 
 // Longer tokens are refused unread. Tokens with many groups come to 4 kB.
 inline constexpr size_t kMaxJwtBytes = 12 << 10;
-// By which the issuer's clock and this one may differ.
+// The maximum difference between the issuer's clock and this one.
 inline constexpr absl::Duration kClockSkew = absl::Seconds(60);
-// Nobody can revoke a JWT: it ends by itself, within a day.
+// Nobody can revoke a JWT, so it must expire within a day.
 inline constexpr absl::Duration kMaxJwtLife = absl::Hours(24);
 
-// A JSON web token (RFC 7519) in compact form, taken apart. Nothing of it is believed yet.
+// A parsed JSON web token (RFC 7519) in compact form. Nothing in it is verified yet.
 struct Jwt {
   std::string algorithm;
   std::string kid;
   nlohmann::json claims;
 };
 
-// UNAUTHENTICATED for what is not three parts of base64url, the first two JSON objects without a
-// key twice; for a header without "alg" and "kid", with another "typ" than JWT or at+jwt, or with
-// "crit", which asks for what this server does not know (RFC 7515, 4.1.11).
+// Parses a token. UNAUTHENTICATED unless it is three parts of base64url, the first two JSON objects
+// without a repeated key; and for a header without "alg" and "kid", with another "typ" than JWT or
+// at+jwt, or with "crit", which demands extensions that this server does not have (RFC 7515,
+// 4.1.11).
 absl::StatusOr<Jwt> ParseJwt(std::string_view compact);
 
-// OK if the claims are of `issuer`, for `audience`, and for now: "iss" is equal, "aud" is or holds
-// it, "exp" is there, not over and at most kMaxJwtLife away, "nbf" and "iat", if they are there,
-// are not ahead; all within kClockSkew. UNAUTHENTICATED names the claim otherwise.
+// Returns OK if the claims are from `issuer`, for `audience`, and valid at `now`: "iss" is equal,
+// "aud" is or contains the audience, "exp" exists, is not past and at most kMaxJwtLife away, and
+// "nbf" and "iat", if they exist, are not in the future; all within kClockSkew. Otherwise
+// UNAUTHENTICATED names the claim.
 absl::Status CheckClaims(const nlohmann::json& claims, const std::string& issuer,
                          const std::string& audience, absl::Time now);
 
-// Until when CheckClaims says OK. REQUIRES: it does.
+// Returns the time until which CheckClaims returns OK. REQUIRES: CheckClaims returned OK.
 absl::Time EndOf(const nlohmann::json& claims);
 
 }  // namespace epsledger::oidc

@@ -23,7 +23,7 @@ absl::Status Wrong(const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat("key set: ", what));
 }
 
-// The text of a key's member; empty if it is missing or no text.
+// Returns the text of a key's member; empty if it is missing or not a text.
 std::string MemberText(const json& key, const char* member) {
   const auto found = key.find(member);
   return found != key.end() && found->is_string() ? found->get<std::string>() : "";
@@ -33,7 +33,7 @@ struct ReleaseSignature {
   void operator()(cjose_jws_t* signature) const { cjose_jws_release(signature); }
 };
 
-// What a key may sign with.
+// Returns the algorithms of a key.
 std::vector<std::string> AlgorithmsOf(const json& key) {
   const std::string kind = MemberText(key, "kty");
   const std::string curve = MemberText(key, "crv");
@@ -47,7 +47,7 @@ std::vector<std::string> AlgorithmsOf(const json& key) {
   } else if (kind == "EC" && curve == "P-521") {
     algorithms = {"ES512"};
   }
-  // The set may say which of them.
+  // The set may restrict the key to one of them.
   const std::string only = MemberText(key, "alg");
   if (only.empty()) return algorithms;
   const bool is_one = std::find(algorithms.begin(), algorithms.end(), only) != algorithms.end();

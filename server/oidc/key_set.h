@@ -12,19 +12,19 @@
 
 namespace epsledger::oidc {
 
-// The public keys of an issuer that sign, each with what it may sign with. RFC 7517, RFC 7518: RSA
-// of 2,048 bits or more with RS256, RS384, RS512, PS256, PS384, PS512; P-256 with ES256, P-384 with
-// ES384, P-521 with ES512. Nothing else: no "none", and no key that both ends know (HS256), which
-// would make of a public key a secret.
+// The public signing keys of an issuer, each with its algorithms. RFC 7517, RFC 7518: RSA of 2,048
+// bits or more with RS256, RS384, RS512, PS256, PS384, PS512; P-256 with ES256, P-384 with ES384,
+// P-521 with ES512. Nothing else is accepted: not "none", and no shared key (HS256), which would
+// turn a public key into a secret.
 class KeySet {
  public:
-  // A JWK set, {"keys": [...]}. Keys for other uses, of other kinds and without a "kid" are left
-  // out. INVALID_ARGUMENT if it is no such set, no key is left, a kid is there twice, or a private
-  // key is among them.
+  // Parses a JWK set, {"keys": [...]}. Leaves out keys for other uses, of other kinds and without a
+  // "kid". INVALID_ARGUMENT if it is not such a set, no key is left, a kid occurs twice, or a
+  // private key is among them.
   static absl::StatusOr<KeySet> Parse(std::string_view json);
-  // The keys of a set for which Parse has an error that are as they should be: maybe none. What is
-  // not in it has been withdrawn, whatever else is wrong with the set. INVALID_ARGUMENT if it is no
-  // such set.
+  // Returns the valid keys, possibly none, of a set for which Parse returns an error. Keys that are
+  // not in the set have been withdrawn, whatever else is wrong with it. INVALID_ARGUMENT if it is
+  // not a JWK set.
   static absl::StatusOr<KeySet> ParseWhatIsRight(std::string_view json);
 
   KeySet(KeySet&&) noexcept;
@@ -32,16 +32,16 @@ class KeySet {
   ~KeySet();
 
   bool Has(std::string_view kid) const { return Find(kid) != nullptr; }
-  // OK if `compact`, a JWS in compact form, is signed by the key `kid` with the algorithm.
-  // REQUIRES: its header names the two. Cost: 30 us for RSA, 100 us for a curve. One caller at a
-  // time.
+  // Returns OK if `compact`, a JWS in compact form, is signed by the key `kid` with the algorithm.
+  // REQUIRES: its header names both; one caller at a time. Cost: 30 us for RSA, 100 us for a curve.
   absl::Status Verify(const std::string& compact, std::string_view kid,
                       std::string_view algorithm) const;
 
  private:
   struct Key;
   KeySet();
-  // A key of the set; nothing if it is to be left out. INVALID_ARGUMENT if it is wrong.
+  // Returns a key of the set, or nullopt if the key is to be left out. INVALID_ARGUMENT if it is
+  // wrong.
   template <class Json>
   static absl::StatusOr<std::optional<Key>> KeyOf(const Json& member);
   const Key* Find(std::string_view kid) const;
@@ -49,7 +49,7 @@ class KeySet {
   std::vector<Key> keys_;
 };
 
-// A set has a few keys, some of them to come.
+// A real set has a few keys, including future ones.
 inline constexpr size_t kMaxKeys = 100;
 
 }  // namespace epsledger::oidc

@@ -16,7 +16,7 @@ absl::Status Unauthenticated(const absl::Status& why) {
       absl::StrCat("the issuer's token is not taken: ", std::string(why.message())));
 }
 
-// Says when something begins to fail and when it ends.
+// Logs when something begins to fail and when the failure ends.
 class Failing {
  public:
   explicit Failing(const char* what) : what_(what) {}
@@ -73,7 +73,7 @@ absl::StatusOr<std::unique_ptr<OidcProvider>> OidcProvider::Start(const OidcOpti
 OidcProvider::~OidcProvider() {
   stopping_ = true;
   {
-    absl::MutexLock lock(&mutex_);  // whoever waits looks again
+    absl::MutexLock lock(&mutex_);  // wakes the waiting thread
   }
   if (reader_.joinable()) reader_.join();
 }
@@ -101,7 +101,7 @@ absl::Status OidcProvider::ReadKeys() {
     if (!parsed.ok()) {
       // At the start there is nothing to withdraw.
       if (keys_text_.empty()) return parsed.status();
-      // Whatever is wrong with the set, what is not in it must not go on signing.
+      // Even if the set has an error, keys that are not in it must not sign any more.
       parsed = KeySet::ParseWhatIsRight(*text);
       if (!parsed.ok()) return parsed.status();
     }
@@ -160,7 +160,7 @@ absl::StatusOr<OidcProvider::Known> OidcProvider::Check(std::string_view token, 
     absl::MutexLock lock(&verify_mutex_);
     status = keys.Verify(std::string(token), jwt->kid, jwt->algorithm);
   }
-  // What is wrong with the claims of a forgery is nobody's business.
+  // Do not report which claims of a forged token are wrong.
   if (status.ok()) status = CheckClaims(jwt->claims, options_.issuer, options_.audience, now);
   if (!status.ok()) return Unauthenticated(status);
   absl::StatusOr<access::Caller> caller = rules.CallerOf(jwt->claims);
@@ -179,7 +179,7 @@ absl::StatusOr<access::Caller> OidcProvider::CallerOf(std::string_view token, ab
           "tokens of the issuer cannot be checked now: its keys could not be read");
     }
     const auto found = known_.find(hash);
-    // A clock that was set back may be before what was looked at then.
+    // If the clock was set back, `now` may be before the earlier check.
     if (found != known_.end() && found->second.begin <= now && now < found->second.end) {
       return found->second.caller;
     }
@@ -190,7 +190,7 @@ absl::StatusOr<access::Caller> OidcProvider::CallerOf(std::string_view token, ab
   if (!known.ok()) return known.status();
   access::Caller caller = known->caller;
   absl::MutexLock lock(&mutex_);
-  // What was withdrawn meanwhile is not remembered.
+  // Do not remember a caller whose keys or rules were withdrawn meanwhile.
   if (keys != keys_ || rules != rules_) return caller;
   if (known_.size() >= kMaxKnownTokens) known_.clear();
   known_.insert_or_assign(hash, *std::move(known));

@@ -21,35 +21,35 @@
 namespace epsledger::oidc {
 
 struct OidcOptions {
-  std::string issuer;    // the claim iss, to the byte
+  std::string issuer;    // the claim iss, byte for byte
   std::string audience;  // in the claim aud
   std::string keys;      // the issuer's JWK set: a file or an https URL
   std::string rules_file;
 
-  // Any of it: then all of it must be.
+  // Returns true if any field is set. Then all must be set.
   bool IsSaid() const {
     return !issuer.empty() || !audience.empty() || !keys.empty() || !rules_file.empty();
   }
 };
 
-// Knows callers by the tokens of an OpenID Connect issuer: JSON web tokens that it signed, for this
-// service, and a table of what their claims are worth (claim_rules.h).
+// Identifies callers by the tokens of an OpenID Connect issuer: JSON web tokens that it signed for
+// this service, and rules for their claims (claim_rules.h).
 //
 // Keys and rules are read again while the server runs: a file within kFileInterval of its change, a
-// URL every kUrlInterval, and soon (kUnknownKeyInterval at most) after a token came that names a
-// key which is not known: so a key that the issuer begins to use is known, and one that it
-// withdraws is not. What cannot be read, or is wrong, leaves the one before, with a line in the
-// log; keys that could not be read for kMaxKeyAge are not believed any more. Thread-safe: a token
-// that was checked before waits for no signature of another one, be it a stranger's.
+// URL every kUrlInterval, and at most kUnknownKeyInterval after a token that names an unknown key.
+// So the provider learns new keys of the issuer and forgets withdrawn ones. If a document cannot be
+// read or is wrong, the previous one stays in use and a line is logged; keys that could not be read
+// for kMaxKeyAge are no longer accepted. Thread-safe: a token that was checked before never waits
+// while the signature of another token is checked.
 class OidcProvider final : public access::IdentityProvider {
  public:
-  // INVALID_ARGUMENT for rules that are wrong, a key file that is not there or wrong. A URL that
-  // does not answer is tried again: until then tokens cannot be checked.
+  // Returns INVALID_ARGUMENT for wrong rules and for a key file that is missing or wrong. A URL
+  // that does not answer is tried again; until it answers, tokens cannot be checked.
   static absl::StatusOr<std::unique_ptr<OidcProvider>> Start(const OidcOptions& options);
   ~OidcProvider() override;
 
   bool MayBeOurs(std::string_view token) const override;
-  // Cost: a hash of the token where it came before; a signature otherwise.
+  // Cost: a hash of the token if it was checked before; otherwise a signature check.
   absl::StatusOr<access::Caller> CallerOf(std::string_view token, absl::Time now) override
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -61,7 +61,7 @@ class OidcProvider final : public access::IdentityProvider {
   };
 
   OidcProvider(OidcOptions options, DocumentSource keys, DocumentSource rules);
-  // What the two places hold now, if it has changed.
+  // Read the rules and the keys again, if they have changed.
   absl::Status ReadRules() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReadKeys() ABSL_LOCKS_EXCLUDED(mutex_);
   void KeepReading() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -71,9 +71,9 @@ class OidcProvider final : public access::IdentityProvider {
   const OidcOptions options_;
   const DocumentSource keys_source_;
   const DocumentSource rules_source_;
-  // The reading thread alone uses these.
+  // Only the reading thread uses these.
   std::string keys_text_;
-  absl::Status keys_status_;  // of reading that
+  absl::Status keys_status_;  // of parsing that
   std::string rules_text_;
 
   std::atomic<bool> stopping_{false};
@@ -91,7 +91,7 @@ inline constexpr absl::Duration kFileInterval = absl::Seconds(2);
 inline constexpr absl::Duration kUrlInterval = absl::Minutes(5);
 inline constexpr absl::Duration kUnknownKeyInterval = absl::Seconds(10);
 inline constexpr absl::Duration kMaxKeyAge = absl::Hours(24);
-// Callers whose tokens are remembered: a few hundred bytes each.
+// The number of checked tokens that are remembered: a few hundred bytes each.
 inline constexpr size_t kMaxKnownTokens = 4'096;
 
 }  // namespace epsledger::oidc

@@ -1,4 +1,4 @@
-// What a ledger says of a resource, copied out.
+// Copies what a ledger says about a resource.
 
 #include <algorithm>
 #include <utility>
@@ -66,8 +66,7 @@ CapAccount AccountOf(const core::BudgetState& budget) {
   return account;
 }
 
-// Everything that passes the filter of a cap, as one mechanism: what the filter's theorem says it
-// is.
+// Everything that passes the filter of a cap, as the one mechanism that the filter's theorem names.
 struct CapAsEvent {
   double delta;
   MechanismEvent operator()(const core::PureEpsilonCap& cap) const {
@@ -158,7 +157,7 @@ void ReadSession(const core::Ledger& ledger, const core::SessionState& session,
   facts->state_reason = session.close_reason;
   const std::vector<CountedEvent> history = core::HistoryOf(session);
   facts->events = declared ? spec.plan : history;
-  // What is not proven has no epsilon, whatever was charged and even before anything was.
+  // An unproven session has no epsilon, whatever it was charged and even before its first charge.
   if (core::IsUnproven(spec.claim) && !session.non_private_charged) {
     facts->events.push_back(
         {MechanismEvent(accounting::NonPrivate{.reason = "the claim is not proven"}), 1});

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kPublicKeyBytes = 32;
 constexpr size_t kSignatureBytes = 64;
-// A PEM file of an Ed25519 key has 119.
+// A PEM file of an Ed25519 key has 119 bytes.
 constexpr size_t kMaxKeyFileBytes = 4096;
 
 struct FreeBio {
@@ -92,7 +92,7 @@ absl::StatusOr<SigningKey> SigningKey::LoadOrCreate(const std::string& path) {
 }
 
 absl::StatusOr<SigningKey> SigningKey::Load(const std::string& path) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe is no key
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe must not block
   struct stat about {};
   if (!file.is_open() || fstat(file.fd(), &about) != 0) return Errno(path, "cannot be read");
   if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -121,8 +121,8 @@ absl::Status SigningKey::Save(const std::string& path) const {
     return absl::InternalError("statement key: cannot be encoded");
   }
   const auto size = static_cast<size_t>(BIO_get_mem_data(bio.get(), &pem));
-  // Whole under its name, or not there: a key that is cut off would stop every later start. Servers
-  // of one ledger may be at it at once: the first gives the name.
+  // The file appears complete under its name or not at all: a truncated key would stop every later
+  // start. Servers of one ledger may create it concurrently; the first one wins.
   std::string unfinished = path + ".XXXXXX";
   const File file(mkostemp(unfinished.data(), O_CLOEXEC));  // mode 0600
   if (!file.is_open() || !WriteAll(file.fd(), {pem, size}) || fsync(file.fd()) != 0 ||

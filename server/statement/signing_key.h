@@ -15,22 +15,22 @@ namespace epsledger::statement {
 // An Ed25519 key (RFC 8032) that signs statements. Thread-safe: it never changes.
 class SigningKey {
  public:
-  // A new key that ends with this object.
+  // Returns a new key that is not stored.
   static absl::StatusOr<SigningKey> Generate();
 
-  // The key in the PEM file `path` (PKCS #8). Made, with mode 0600, if there is no such file.
-  // FAILED_PRECONDITION if others than the owner may read or write it, or it holds no Ed25519 key;
-  // UNAVAILABLE if it can be neither read nor made.
+  // Returns the key in the PEM file `path` (PKCS #8). Creates it with mode 0600 if the file does
+  // not exist. FAILED_PRECONDITION if others than the owner may read or write the file, or it
+  // contains no Ed25519 key; UNAVAILABLE if it can be neither read nor created.
   static absl::StatusOr<SigningKey> LoadOrCreate(const std::string& path);
 
-  // The same of a file that must be there: otherwise UNAVAILABLE.
+  // Does the same for a file that must exist: otherwise UNAVAILABLE.
   static absl::StatusOr<SigningKey> Load(const std::string& path);
 
-  // 64 bytes. INTERNAL if OpenSSL fails.
+  // Returns 64 bytes. INTERNAL if OpenSSL fails.
   absl::StatusOr<std::string> Sign(std::string_view message) const;
 
-  // 32 bytes that only who has this key can make, others for each purpose: HMAC-SHA-256 of it.
-  // INTERNAL if OpenSSL fails.
+  // Returns 32 bytes, different for each purpose, that only an owner of this key can compute:
+  // HMAC-SHA-256 of the purpose. INTERNAL if OpenSSL fails.
   absl::StatusOr<std::string> SecretFor(std::string_view purpose) const;
 
   // 32 bytes.

@@ -35,7 +35,7 @@ Reading Ask(Accountant accountant, accounting::Question& question) {
   return reading;
 }
 
-// What a filter keeps, where that says something at `delta`.
+// Returns the guarantee of a filter, if it says something at `delta`.
 std::optional<Reading> AskFilter(const Facts& facts, double delta) {
   if (!facts.kept_by_filter.has_value() || facts.kept_by_filter->delta > delta) return std::nullopt;
   Reading reading{.by = "FILTER"};
@@ -50,7 +50,7 @@ double UpperOf(const Reading& reading) {
   return known ? *reading.guarantee->upper : accounting::kInfinity;
 }
 
-// `value` with `digits` digits, `up` or down.
+// Returns `value` with `digits` digits, rounded `up` or down.
 std::string Shown(double value, int digits, bool up) {
   const auto format = [digits](double number) {
     char text[32];
@@ -91,7 +91,8 @@ std::vector<std::string> HistoryLines(const std::vector<accounting::CountedEvent
   return lines;
 }
 
-// Every audit beside the proven epsilon at its own delta, which is asked for once.
+// Compares every audit with the proven epsilon at the audit's own delta, which is computed once for
+// each delta.
 std::vector<AuditedLine> Audited(const Facts& facts, accounting::Question& question) {
   std::map<double, double> proven;
   std::vector<AuditedLine> lines;
@@ -244,7 +245,7 @@ std::vector<std::string> SpentLines(const CapAccount& cap) {
     for (const CapAccount::Cell& cell : cap.cells) lines.push_back(line(cell));
     return lines;
   }
-  // The reserve is a part of the units before it, and no way by itself.
+  // The reserve is a part of the units before it, not a way of its own.
   std::vector<CapAccount::Cell> ways;
   for (const CapAccount::Cell& cell : cap.cells) {
     if (cell.quantity != "RESERVE") ways.push_back(cell);
@@ -253,7 +254,7 @@ std::vector<std::string> SpentLines(const CapAccount& cap) {
   const auto has_room = [](const CapAccount::Cell& cell) {
     return cell.cap > 0 && cell.spent <= cell.cap;
   };
-  // Units say what was planned: they come first while they pay.
+  // Units show what was planned: they come first while they have room.
   auto shown = std::find_if(ways.begin(), ways.end(), [&](const CapAccount::Cell& cell) {
     return cell.quantity == "UNITS" && has_room(cell);
   });

@@ -1,4 +1,4 @@
-// The form for paper: one file, no script, nothing fetched.
+// The form for paper: one file without scripts that fetches nothing.
 
 #include <string_view>
 
@@ -56,7 +56,7 @@ std::string Hex(const core::Hash& hash) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(hash.data()), hash.size()});
 }
 
-// Text that means itself wherever HTML takes text.
+// Returns text escaped for any place where HTML takes text.
 std::string Escaped(std::string_view text) {
   std::string html;
   for (const char c : text) {
@@ -77,7 +77,7 @@ std::string Escaped(std::string_view text) {
         html += "&#39;";
         break;
       default:
-        // Control characters have no place in HTML.
+        // HTML does not allow control characters.
         html += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
     }
   }

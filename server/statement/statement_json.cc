@@ -1,4 +1,4 @@
-// The form that is signed.
+// The signed form.
 
 #include <openssl/sha.h>
 
@@ -15,7 +15,7 @@
 namespace epsledger::statement {
 namespace {
 
-// Writes JSON in one spelling. Every object and array that is begun is ended.
+// Writes canonical JSON. Every object and array that is begun must be ended.
 class JsonWriter {
  public:
   JsonWriter& Begin(char bracket) {
@@ -32,7 +32,7 @@ class JsonWriter {
   JsonWriter& Key(std::string_view key) {
     Text(key);
     json_ += ':';
-    first_ = true;  // its value follows without a comma
+    first_ = true;  // its value has no comma before it
     return *this;
   }
   JsonWriter& Text(std::string_view text) {
@@ -224,7 +224,7 @@ std::string ToJson(const Statement& statement) {
   if (!facts.store.empty()) json.Key("store").Text(facts.store);
   if (!facts.incarnation.empty()) json.Key("incarnation").Text(facts.incarnation);
   json.End('}');
-  // The other forms are signed through these.
+  // These hashes bring the other forms under the signature.
   json.Key("textSha256").Text(Sha256(ToText(statement)));
   json.Key("htmlSha256").Text(Sha256(ToHtml(statement)));
   json.Key("time").Text(statement.time).Key("server").Text(facts.server_name);

@@ -16,7 +16,7 @@ std::string Hex(const core::Hash& hash) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(hash.data()), hash.size()});
 }
 
-// Text of users on one line: nobody's display name forges a line of its own.
+// Writes text of users on one line, so that no display name can forge a separate line.
 std::string OneLine(std::string_view text) { return accounting::Escaped(text); }
 
 std::string Line(std::string_view label, std::string_view value) {

@@ -149,7 +149,7 @@ void AddBudgetCommands(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  epsctl budget create adult --epsilon 1 --delta 1e-5 \\\n"
       "      --relation add-or-remove-one --privacy-unit person\n"
-      "With a cap that promises a whole curve, that of 3000 steps:\n"
+      "Example of a cap that promises a whole curve, that of 3000 steps:\n"
       "  epsctl budget create runs --units 3000 --delta 1e-5 \\\n"
       "      --gaussian 1.1 --sampling-probability .01 \\\n"
       "      --relation add-or-remove-one --privacy-unit person");

@@ -22,7 +22,7 @@ void AppendNumber(uint64_t value, std::string* out) {
   for (int shift = 56; shift >= 0; shift -= 8) out->push_back(static_cast<char>(value >> shift));
 }
 
-// Its length first: no two lists of texts are the same bytes.
+// Appends the length first, so that different lists of texts give different bytes.
 void AppendText(std::string_view text, std::string* out) {
   AppendNumber(text.size(), out);
   out->append(text);
@@ -58,7 +58,7 @@ std::string HeadKey::TagIn(const Secret& secret, std::string_view incarnation,
   AppendNumber(static_cast<uint64_t>(sequence), &head);
   AppendText(hash, &head);
   if (!incarnation.empty()) AppendText(incarnation, &head);
-  // OpenSSL's HMAC() looks for the algorithm each time, which takes longer than to hash.
+  // OpenSSL's HMAC() looks up the algorithm each time, which takes longer than hashing.
   const core::Hash inside = core::Sha256({secret.inner, head});
   const core::Hash tag = core::Sha256({secret.outer, core::BytesOf(inside)});
   return std::string(core::BytesOf(tag).substr(0, kHmacBytes)).append(incarnation);
@@ -88,7 +88,7 @@ void HeadKey::Check(const core::Tenant& tenant, std::string_view tag, core::Seen
       std::any_of(incarnations_.begin(), incarnations_.end(), [&](const core::Incarnation& life) {
         return core::ShortId(life.id) == incarnation;
       });
-  // Also under another key: it stops nobody but who says it.
+  // Set even if the key is another one: this stops only the client that sent the head.
   if (!incarnation.empty() && incarnation != present_) {
     head->other_incarnation = Describe(incarnation);
   }

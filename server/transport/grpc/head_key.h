@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HEAD_KEY_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_HEAD_KEY_H_
 
-// Which heads of ledgers a client may bring back.
+// Decides which ledger heads from clients count as evidence.
 
 #include <cstdint>
 #include <string>
@@ -14,29 +14,29 @@
 
 namespace epsledger::transport {
 
-// The tag of a head says that a server with this key gave it out as that of the budget's ledger,
-// and in which incarnation. Only such a head can prove that a ledger has lost entries: what anybody
-// could write would let any client stop a ledger. Servers have the same key if they have the same
-// statement key. Thread-safe.
+// The tag of a head proves that a server with this key issued it as the head of the budget's
+// ledger, and in which incarnation. Only such a head can prove that a ledger has lost entries:
+// otherwise any client could stop a ledger with a made-up head. Servers have the same key if they
+// have the same statement key. Thread-safe.
 class HeadKey {
  public:
-  // `incarnations` as of core::DurableLedger; without one tags name none. `former`: secrets of keys
-  // that were this one's before: tags made with them are good, and none is made. REQUIRES: 32 bytes
-  // each, that nobody else has.
+  // `incarnations`: those of core::DurableLedger; if empty, tags name none. `former`: secrets of
+  // former keys; tags made with them are valid, but no new ones are made. REQUIRES: each secret has
+  // 32 bytes that nobody else knows.
   HeadKey(std::string_view secret, std::vector<core::Incarnation> incarnations,
           const std::vector<std::string>& former = {});
 
-  // 24 bytes: HMAC-SHA-256 (RFC 2104) of tenant, budget, sequence number, hash and the next eight
-  // bytes, the first half of it; and eight bytes of the incarnation's id.
+  // Returns 24 bytes: the first half of HMAC-SHA-256 (RFC 2104) of tenant, budget, sequence number,
+  // hash and the next eight bytes; then eight bytes of the incarnation's id.
   std::string TagOf(const core::Tenant& tenant, std::string_view budget_id, int64_t sequence,
                     std::string_view hash) const;
 
-  // Sets what the head says of its incarnation, and is_authentic. A head without its hash is no
-  // authentic one. Tags of 16 bytes, which name no incarnation, are good too.
+  // Sets the head's incarnation and is_authentic. A head without its hash is not authentic. Tags of
+  // 16 bytes, which name no incarnation, are valid too.
   void Check(const core::Tenant& tenant, std::string_view tag, core::SeenHead* head) const;
 
  private:
-  // A secret as the two hashes of HMAC begin with it, 64 bytes each.
+  // A secret in the two forms with which the hashes of HMAC begin, 64 bytes each.
   struct Secret {
     std::string inner;
     std::string outer;
@@ -52,7 +52,7 @@ class HeadKey {
   std::string present_;  // in tags; empty: none
 };
 
-// Sets the tag of an answer that has the sequence number and the hash of an entry.
+// Sets the tag of an answer that contains the sequence number and the hash of an entry.
 template <class Message>
 void AddHeadTag(const HeadKey& key, const core::Tenant& tenant, std::string_view budget_id,
                 Message* message) {

@@ -19,8 +19,8 @@
 namespace epsledger::transport {
 namespace {
 
-// health.proto is not packaged with gRPC. An empty HealthCheckRequest is no bytes at all, and a
-// HealthCheckResponse that says SERVING is its field 1 with the value 1.
+// health.proto is not packaged with gRPC. An empty HealthCheckRequest has no bytes, and a
+// HealthCheckResponse with SERVING is field 1 with the value 1.
 constexpr char kServingBytes[] = {0x08, 0x01};
 
 std::string ReadFile(const std::string& path) {

@@ -11,15 +11,15 @@ namespace epsledger::transport {
 struct HealthProbeOptions {
   // "127.0.0.1:50551", "unix:/run/epsledger.sock".
   std::string address;
-  // PEM files. With a CA the probe speaks TLS, with certificate and key it also shows who it is.
+  // PEM files. With a CA the probe speaks TLS; with certificate and key it also identifies itself.
   std::string tls_ca_file;
   std::string tls_certificate_file;
   std::string tls_key_file;
   absl::Duration timeout = absl::Seconds(5);
 };
 
-// Asks grpc.health.v1.Health/Check of the server as a whole. OK if it says SERVING; UNAVAILABLE
-// with what it said, or why it could not be asked.
+// Calls grpc.health.v1.Health/Check for the server as a whole. Returns OK if the answer is SERVING;
+// otherwise UNAVAILABLE with the answer, or with the reason why there is none.
 absl::Status ProbeHealth(const HealthProbeOptions& options);
 
 }  // namespace epsledger::transport

@@ -18,7 +18,7 @@ using google::protobuf::ServiceDescriptor;
 const std::vector<const ServiceDescriptor*>& LedgerServices() {
   static const auto& services = *new std::vector<const ServiceDescriptor*>([] {
     std::vector<const ServiceDescriptor*> found;
-    // By a message of each file, so that the file is linked.
+    // Found through a message of each file, so that the file is linked.
     for (const FileDescriptor* file :
          {v1::GetBudgetRequest::descriptor()->file(), v1::GetSessionRequest::descriptor()->file(),
           v1::ChargeRequest::descriptor()->file(), v1::ComputeRequest::descriptor()->file(),

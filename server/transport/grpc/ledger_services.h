@@ -7,11 +7,11 @@
 
 namespace epsledger::transport {
 
-// The services of epsledger.v1 that a server has: the one list of them, for gRPC, HTTP and
+// Returns the services of epsledger.v1 that a server has. This is the only list, for gRPC, HTTP and
 // reflection.
 const std::vector<const google::protobuf::ServiceDescriptor*>& LedgerServices();
 
-// Every method of them, in that order.
+// Returns all their methods, in that order.
 const std::vector<const google::protobuf::MethodDescriptor*>& LedgerMethods();
 
 }  // namespace epsledger::transport

@@ -35,14 +35,14 @@ std::vector<std::string> ServiceNames() {
   return names;
 }
 
-// How often a stop looks whether calls have ended.
+// How often a stop checks whether calls have ended.
 constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
 
-// The purpose of the secret that tags heads. Never changed: clients hold tags.
+// The purpose of the secret that tags heads. It must never change: clients hold tags.
 constexpr char kHeadPurpose[] = "epsledger.v1.LedgerHead.tag";
 constexpr size_t kMaxNameBytes = 128;
 
-// One core is left to gRPC and the ledger; but one slow computation must not hold up all others.
+// Leaves one core to gRPC and the ledger; but one slow computation must not block all others.
 size_t ComputationThreads() {
   return std::clamp<size_t>(std::thread::hardware_concurrency(), 3, 9) - 1;
 }
@@ -92,12 +92,12 @@ bool OthersCanReach(const ServerOptions& options) {
          !std::all_of(options.addresses.begin(), options.addresses.end(), IsLocalAddress);
 }
 
-// Every method of the services, and those that strangers may call.
+// Returns every method of the services, and those that strangers may call.
 std::map<std::string, wire::Method, std::less<>> WireMethods(const ServiceMethods& methods,
                                                              bool reflection) {
   std::map<std::string, wire::Method, std::less<>> found;
   const auto* pool = google::protobuf::DescriptorPool::generated_pool();
-  // `described_as`: the service has the methods of this one.
+  // `described_as`: the service whose methods this one has.
   const auto add = [&](const std::string& name, const std::string& described_as, bool is_open) {
     const google::protobuf::ServiceDescriptor* service = pool->FindServiceByName(described_as);
     for (int m = 0; m < service->method_count(); ++m) {
@@ -201,7 +201,8 @@ absl::Status Server::Listen(const ServerOptions& options) {
                     .start_time = absl::Now(),
                     .statement_public_key = key->public_key(),
                     .former_statement_public_keys = std::move(former_public_keys)};
-  // protobuf writes a line for every request whose text is not UTF-8: the client is told instead.
+  // protobuf logs a line for every request whose text is not UTF-8; here the client gets an error
+  // instead.
   google::protobuf::SetLogHandler(nullptr);
 
   absl::StatusOr<std::string> head_secret = key->SecretFor(kHeadPurpose);
@@ -240,7 +241,7 @@ absl::Status Server::ListenOnWire(const ServerOptions& options) {
         const absl::Status status = admission_.Admit(origin, method.full_name, &caller).status();
         if (status.ok()) return grpc::Status::OK;
         grpc::Status denied = ToGrpcStatus(status);
-        // No service will see the call.
+        // No service will see the call, so record it here.
         Record(access_log_, method.full_name, origin, std::move(caller), "", SteadyNow(), denied);
         return denied;
       }};
@@ -284,7 +285,8 @@ void Server::Drain(absl::Duration patience) {
   if (!first) return when_drained_.wait();
   health_->SetServing(false);
   wire_->GoAway();
-  // The housekeeper ends what is still open after `patience`: of the wire and, of HTTP, streams.
+  // After `patience` the housekeeper ends the calls that are still open: all of the wire, and
+  // streams of HTTP.
   const SteadyTime give_up = SteadyNow() + patience + kLastWordsPatience;
   const int64_t left_on_wire = wire_->AwaitEnded(give_up - SteadyNow());
   const auto open = [this] { return open_calls_.size() + open_streams_->size(); };

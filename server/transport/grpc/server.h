@@ -37,40 +37,41 @@ namespace epsledger::transport {
 struct ServerOptions {
   // "127.0.0.1:50551", "[::1]:0" (any port), "unix:/run/epsledger.sock". At least one.
   std::vector<std::string> addresses;
-  // PEM files, read again when they change. Certificate and key together, or neither: then only
-  // plaintext.
+  // PEM files, read again when they change. Set both certificate and key, or neither for plaintext
+  // only.
   std::string tls_certificate_file;
   std::string tls_key_file;
-  // With it, clients must show a certificate that it signed; its subject may say who they are.
+  // If set, clients must show a certificate that this CA signed; its subject may identify them.
   std::string tls_client_ca_file;
-  // Takes plaintext on addresses that others can reach too.
+  // Accepts plaintext also on addresses that other machines can reach.
   bool insecure_plaintext = false;
-  // Others can reach the server by another way than `addresses`: over HTTP.
+  // Other machines can reach the server in another way than `addresses`: over HTTP.
   bool others_can_reach = false;
-  // Access control is on also where only this machine can reach the server and there is no token.
+  // Access control is on even if only this machine can reach the server and no token exists.
   bool require_tokens = false;
   // Everybody may do everything.
   bool insecure_no_access_control = false;
-  // Tells everybody, known or not, what services there are. If not said: where access control is
-  // off at the start.
+  // Offers reflection to everybody, known or not. If not set: on if access control is off at the
+  // start.
   std::optional<bool> reflection = std::nullopt;
-  // Where the key is that signs privacy statements; made if it is missing. Empty: a key that ends
-  // with the server.
+  // The file of the key that signs privacy statements; created if it is missing. Empty: a key that
+  // ends with the server.
   std::string statement_key_file;
-  // The keys before it, whose signatures and tags are still this server's. Each must be there.
+  // The former keys, whose signatures and tags are still valid. Each file must exist.
   std::vector<std::string> former_statement_key_files;
-  // What statements call the server: printable, at most 128 bytes. Empty: nothing but its key.
+  // The server's name in statements: printable, at most 128 bytes. Empty: statements name only its
+  // key.
   std::string name;
-  // What ServerInfo says of where the ledgers are kept.
+  // How ServerInfo describes where the ledgers are stored.
   std::string storage = "memory";
   Quotas quotas;
-  // How fast one peer may open connections (ConnectionRate). 0: as fits the door.
+  // How fast one peer may open connections (ConnectionRate). 0: the default for gRPC.
   double peer_connections_per_second = 0;
-  // Who else says who calls; nullptr: nobody. REQUIRES: it outlives the server.
+  // Another source of callers; nullptr: none. REQUIRES: it outlives the server.
   access::IdentityProvider* identity_provider = nullptr;
-  // Where every call is told that has ended; nullptr: nowhere. REQUIRES: it outlives the server.
+  // Records every call that has ended; nullptr: none. REQUIRES: it outlives the server.
   access_log::AccessLog* access_log = nullptr;
-  // Where calls are counted (metrics::RpcMetrics); nullptr: nowhere that anybody sees.
+  // The registry that counts calls (metrics::RpcMetrics); nullptr: a private one.
   std::shared_ptr<prometheus::Registry> registry;
 };
 
@@ -81,33 +82,33 @@ struct InProcess {
   std::function<void(absl::AnyInvocable<void(const absl::Status&) &&>)> probe_wire;
 };
 
-// True if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1, localhost.
+// Returns true if only this machine can reach the address: a unix socket, 127.0.0.0/8, ::1,
+// localhost.
 bool IsLocalAddress(const std::string& address);
 
-// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and,
-// where ServerOptions says so, reflection. Access control (server/access) is on if others can reach
-// one of its addresses, if it is required, or if there ever was a token. Thread-safe.
+// The gRPC server: the services of epsledger.v1, health (following DurableLedger::Health) and, as
+// ServerOptions says, reflection. Access control (server/access) is on if other machines can reach
+// one of its addresses, if it is required, or if a token was ever created. Thread-safe.
 class Server {
  public:
-  // Starts to serve. INVALID_ARGUMENT for options that do not go together (plaintext on an address
-  // that others can reach, a certificate without its key); UNAVAILABLE for an address that cannot
-  // be listened on; NOT_FOUND for a file that cannot be read; FAILED_PRECONDITION for a statement
-  // key that others may read.
-  // REQUIRES: `ledger` outlives the server.
+  // Starts to serve. INVALID_ARGUMENT for inconsistent options (plaintext on an address that others
+  // can reach, a certificate without its key); UNAVAILABLE for an address that cannot be listened
+  // on; NOT_FOUND for a file that cannot be read; FAILED_PRECONDITION for a statement key that
+  // others may read. REQUIRES: `ledger` outlives the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                        core::DurableLedger& ledger);
-  // Drains without patience.
+  // Calls Drain without patience.
   ~Server();
 
-  // Where it listens, the chosen port in place of 0.
+  // Returns its addresses, with the chosen port in place of 0.
   const std::vector<std::string>& addresses() const { return wire_->addresses(); }
 
-  // The ways to the services without a socket, for the HTTP side of this process.
+  // Returns access to the services without a socket, for the HTTP side of this process.
   InProcess in_process();
 
-  // Says NOT_SERVING, takes no new calls, and waits for those that are open; streams take no more
-  // requests, watches end at once. Those that are still open after `patience` are answered
-  // UNAVAILABLE: what they submitted counts as charged. Returns when none is left. Repeating it
+  // Sets NOT_SERVING, takes no new calls, and waits for the open ones; streams take no more
+  // requests, and watches end immediately. Calls that are still open after `patience` are answered
+  // UNAVAILABLE: what they submitted counts as charged. Returns when none is left. A second call
   // does nothing.
   void Drain(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -115,7 +116,7 @@ class Server {
   Server(const ServerOptions& options, core::DurableLedger& ledger);
   absl::Status Listen(const ServerOptions& options);
   absl::Status ListenOnWire(const ServerOptions& options);
-  // Answers what was held too long and tells the health service how the ledger is.
+  // Answers calls that were held too long and tells the health service the health of the ledger.
   void KeepHouse() ABSL_LOCKS_EXCLUDED(mutex_);
 
   core::DurableLedger& ledger_;
@@ -138,7 +139,7 @@ class Server {
 
   absl::Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  // From then on nothing is waited for.
+  // After this time Drain waits for nothing.
   SteadyTime give_up_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
   // A future waits by the steady clock; absl::Mutex does not.
   std::promise<void> drained_;

@@ -20,23 +20,24 @@ namespace {
 using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 
-// How long events are gathered before they are told: a twentieth of the second that is promised.
+// How long events are gathered before they are sent: a twentieth of the promised second.
 constexpr absl::Duration kGather = absl::Milliseconds(50);
-// What is said when there is nothing to say, so that proxies and clients see that it lives.
+// How often an idle stream sends something, so that proxies and clients see that it is alive.
 constexpr absl::Duration kHeartbeat = absl::Seconds(15);
 constexpr absl::Duration kHousekeeping = absl::Milliseconds(500);
-// How often callers are looked up again, and new root budgets are looked for.
+// How often callers and new root budgets are looked up.
 constexpr absl::Duration kLookUp = absl::Seconds(2);
-// After a watch ended for a reason that may pass.
+// The wait after a watch ended for a temporary reason.
 constexpr absl::Duration kReopenAfter = absl::Milliseconds(200);
-// A resource that nobody watches any more is kept so long, for those who come back.
+// How long a resource that nobody watches is kept, for clients that reconnect.
 constexpr absl::Duration kKeepUnwatched = absl::Seconds(30);
-// What is kept of one resource: enough for a client that takes a second to come back.
+// The window of one resource: enough for a client that takes a second to reconnect.
 constexpr size_t kWindowEvents = 4096;
 constexpr size_t kWindowBytes = size_t{4} << 20;
 // The size of one chunk: a page of a client that catches up.
 constexpr size_t kChunkBytes = size_t{256} << 10;
-// Streams that are open at a time; each holds a connection, of which there are not many more.
+// The maximum number of open streams; each holds a connection, and there are not many more of
+// these.
 constexpr size_t kMaxStreams = 400;
 
 constexpr char kWatchBudget[] = "epsledger.v1.BudgetService.WatchBudget";
@@ -57,7 +58,7 @@ std::string KindOf(const v1::LedgerChange& change) {
   return set == nullptr ? "bookmark" : set->json_name();
 }
 
-// What is sent of a change, but for the id, which holds the positions of one client.
+// Returns the text of a change without the id, which contains the positions of one client.
 std::string EventText(const std::string& resource, const v1::LedgerChange& change) {
   const std::string kind = KindOf(change);
   if (kind == "bookmark") return "event: bookmark\ndata: {}\n\n";
@@ -220,8 +221,8 @@ void ChangeBroadcast::OnWatchEnd(const std::string& key, Channel& channel) {
   switch (status.error_code()) {
     case grpc::StatusCode::UNAUTHENTICATED:
     case grpc::StatusCode::PERMISSION_DENIED:
-      // Whose watch it was may not watch any more; their stream ends at their next look-up, and
-      // somebody else's credentials are taken.
+      // The owner of the watch may not watch any more. Their stream ends at their next look-up, and
+      // the channel takes the credentials of another client.
       channel.caller = {};
       break;
     case grpc::StatusCode::NOT_FOUND:
@@ -331,7 +332,7 @@ void ChangeBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, u
   Following& following = found->second;
   following.reading = false;
   if (message == nullptr) {
-    // Opened anew from where it ended, unless it can never go on.
+    // Open it again where it ended, unless it can never continue.
     const grpc::Status status = following.catch_up->status();
     following.catch_up = nullptr;
     if (status.error_code() != grpc::StatusCode::UNAVAILABLE && !status.ok()) {
@@ -350,7 +351,7 @@ void ChangeBroadcast::OnCaughtUp(uint64_t number, const std::string& resource, u
   if (bytes < kChunkBytes && !arrived) {
     CatchUp(number, resource, following, client->second);
   } else {
-    Tell(number, client->second, SteadyNow());  // who is behind is not made to wait for more
+    Tell(number, client->second, SteadyNow());  // a client that is behind need not wait for more
   }
 }
 
@@ -420,7 +421,7 @@ void ChangeBroadcast::FollowNewRoots(uint64_t number, const v1::ListBudgetsRespo
     std::map<std::string, Following>& following = client->second.following;
     if (following.size() >= kMaxWatchedResources) return;
     const auto [added, is_new] = following.try_emplace(top);
-    // From its first entry: it was made after this client came.
+    // From its first entry, since it was created after this client came.
     if (is_new) Follow(added->first, added->second, client->second);
   }
 }

@@ -24,22 +24,22 @@
 
 namespace epsledger::transport {
 
-// Resources that one client watches: their names are in every id.
+// The maximum number of resources that one client watches: their names are in every id.
 inline constexpr size_t kMaxWatchedResources = 64;
 inline constexpr absl::Duration kEventRpcPatience = absl::Seconds(30);
 
-// Tells clients what happens to ledgers, as server-sent events.
+// Sends the changes of ledgers to clients, as server-sent events.
 //
-// 1. A client is told every change after its positions, in order of their sequence, once each, and
-//    then those that happen. Reconnecting with the last id that it was told leaves no gap and
+// 1. A client receives every change after its positions, in order of sequence and once each, and
+//    then new changes as they happen. Reconnecting with the last received id leaves no gap and
 //    repeats nothing.
 // 2. However many clients watch a resource, the ledger is read and JSON is made once: clients share
-//    what is kept in a window. Who is behind the window catches up with a watch of their own.
-// 3. A client holds at most one chunk and one page; one that takes nothing is dropped by the
-//    HttpServer.
-// 4. The caller is looked up again every few seconds: a token that was revoked ends its streams.
+//    a window of changes. A client that is behind the window catches up with its own watch.
+// 3. A client holds at most one chunk and one page. The HttpServer drops a client that takes
+//    nothing.
+// 4. The caller is looked up again every few seconds: revoking a token ends its streams.
 //
-// Events are told in batches, 20 times a second at most. All work is done on one thread of its own.
+// Events are sent in batches, 20 times a second at most. All work is done on one separate thread.
 class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
  public:
   struct Event {
@@ -47,19 +47,20 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
     std::shared_ptr<const std::string> text;
   };
 
-  // What one client has of one resource.
+  // The state of one client for one resource.
   struct Following {
     int64_t told = 0;
-    // While it is behind the window.
+    // Set while the client is behind the window.
     std::unique_ptr<RpcGateway::Stream> catch_up;
-    uint64_t catch_up_number = 0;  // answers to earlier ones are late
+    uint64_t catch_up_number = 0;  // answers to earlier ones are ignored
     bool reading = false;
     std::deque<Event> page;
   };
 
   struct Client {
     HttpCaller caller;
-    // The tenant, and of a caller with grants also who it is: who is shown the same changes.
+    // The tenant and, for a caller with grants, also the caller: clients of one audience see the
+    // same changes.
     std::string audience;
     bool all_roots = false;
     std::map<std::string, Following> following;
@@ -72,7 +73,7 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
 
   explicit ChangeBroadcast(RpcGateway& gateway) : gateway_(gateway) {}
 
-  // Those whose parent is not listed: the roots, or what a caller is granted.
+  // Returns the budgets whose parent is not listed: the roots, or the granted budgets of a caller.
   static std::set<std::string> TopmostOf(const v1::ListBudgetsResponse& budgets);
 
   void Start();
@@ -83,7 +84,7 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
 
   RpcGateway& gateway() { return gateway_; }
 
-  // Takes the client, or says that there are too many.
+  // Adds the client and returns its number, or nullopt if there are too many.
   std::optional<uint64_t> Add(Client client);
   void Remove(uint64_t number) { clients_.erase(number); }
   void Ask(uint64_t number, ChunkSource::Give give);
@@ -91,7 +92,7 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
  private:
   // A resource that is watched once for all clients who are up to date.
   struct Channel {
-    HttpCaller caller;  // whose watch it is
+    HttpCaller caller;  // the owner of the watch
     std::unique_ptr<RpcGateway::Stream> watch;
     uint64_t watch_number = 0;                         // answers to earlier watches are late
     SteadyTime open_time = -absl::InfiniteDuration();  // not before
@@ -103,7 +104,7 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
     size_t window_bytes = 0;
   };
 
-  // What clients of one audience share. Names hold no newline.
+  // The key of what clients of one audience share. Names contain no newline.
   static std::string KeyOf(const std::string& audience, const std::string& resource);
 
   void Run();
@@ -128,10 +129,10 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
 
   void End(Client& client, const grpc::Status& status);
 
-  // Gives the client what there is for it, if it waits.
+  // Gives the client its events, if it waits.
   void Tell(uint64_t number, Client& client, SteadyTime now);
 
-  // A watch of the client's own, read event by event until it is in the window.
+  // Reads the client's own watch, event by event, until the client is in the window.
   void CatchUp(uint64_t number, const std::string& resource, Following& following,
                const Client& client);
 
@@ -149,12 +150,12 @@ class ChangeBroadcast : public std::enable_shared_from_this<ChangeBroadcast> {
   RpcGateway& gateway_;
   std::thread thread_;
 
-  // The hub's thread alone uses these.
+  // Only the thread of this object uses these.
   bool stopped_ = false;
   bool dirty_ = false;
   uint64_t last_client_ = 0;
   std::map<uint64_t, Client> clients_;
-  std::set<uint64_t> ended_;  // told why they end, and nothing more
+  std::set<uint64_t> ended_;  // got their end event, and nothing more
   std::map<std::string, Channel> channels_;
   SteadyTime last_look_up_ = SteadyNow();
 

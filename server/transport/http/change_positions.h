@@ -10,14 +10,15 @@
 
 namespace epsledger::transport {
 
-// Up to where a client has seen the changes of each resource that it watches, by its name:
-// "budgets/adult" or "budgets/adult/sessions/first". The numbers are those of the root's ledger.
+// How far a client has seen the changes of each watched resource, by the name of the resource:
+// "budgets/adult" or "budgets/adult/sessions/first". The numbers are sequence numbers of the root's
+// ledger.
 using ChangePositions = std::map<std::string, int64_t>;
 
-// The id of an event, "budgets/adult:12,budgets/survey:7": what a client that reconnects sends as
-// "Last-Event-ID".
+// Returns the id of an event, "budgets/adult:12,budgets/survey:7". A client that reconnects sends
+// it as "Last-Event-ID".
 std::string ToEventId(const ChangePositions& positions);
-// INVALID_ARGUMENT if it is not such an id.
+// Reads an id of ToEventId. INVALID_ARGUMENT if it is not one.
 absl::StatusOr<ChangePositions> ReadEventId(std::string_view id);
 
 }  // namespace epsledger::transport

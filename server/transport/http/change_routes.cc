@@ -19,10 +19,11 @@ namespace {
 
 using google::protobuf::Message;
 
-// A browser that lost its stream asks again after so many milliseconds rather than its own seconds.
+// A browser that lost its stream reconnects after this many milliseconds instead of its own
+// default.
 constexpr char kRetry[] = "retry: 500\n\n";
 
-// The stream of one client; what the HttpServer pulls.
+// The stream of one client, from which the HttpServer pulls.
 class ClientStream final : public ChunkSource {
  public:
   ClientStream(std::weak_ptr<ChangeBroadcast> work, uint64_t number)
@@ -48,7 +49,7 @@ class ClientStream final : public ChunkSource {
   bool begun_ = false;
 };
 
-// A client on its way in: who it is, what it watches, from where. One call after another.
+// A new client: finds out who it is, what it watches and from where, one call after another.
 class Opening : public std::enable_shared_from_this<Opening> {
  public:
   Opening(std::weak_ptr<ChangeBroadcast> work, RpcGateway& gateway, HttpCaller caller,
@@ -65,7 +66,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
     Call<v1::Caller>("epsledger.v1.AccessService.GetCaller", v1::GetCallerRequest(),
                      [](Opening& self, const v1::Caller& caller) {
                        self.client_.audience = caller.tenant();
-                       // No tenant's name holds a space.
+                       // The name of a tenant contains no space.
                        if (caller.grants_size() > 0) {
                          absl::StrAppend(&self.client_.audience, " ", caller.principal());
                        }
@@ -137,7 +138,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
       }
       HttpResponse response;
       response.content_type = "text/event-stream";
-      // Proxies that gather answers would hold events back.
+      // Proxies that buffer answers would delay events.
       response.headers.emplace_back("x-accel-buffering", "no");
       response.chunks = std::make_shared<ClientStream>(self->work_, *number);
       std::move(self->reply_)(std::move(response));
@@ -150,7 +151,7 @@ class Opening : public std::enable_shared_from_this<Opening> {
   ChangeBroadcast::Client client_;
 };
 
-// "adult", "budgets/adult" or "budgets/adult/sessions/first", as the parameters take them.
+// "adult", "budgets/adult" or "budgets/adult/sessions/first", the forms that the parameters accept.
 std::string ResourceName(const std::string& value) {
   return absl::StartsWith(value, "budgets/") ? value : absl::StrCat("budgets/", value);
 }
@@ -186,7 +187,8 @@ void ChangeRoutes::Answer(const HttpRequest& request, HttpReply reply) {
     if (name == "budget" || name == "session") {
       resources.insert(ResourceName(value));
     } else if (name == "lastEventId") {
-      // What a client that made a new connection sends; a browser's own reconnection says more.
+      // A client that opens a new stream sends this. The header of a browser's own reconnection is
+      // newer.
       if (last_id.empty()) last_id = value;
     } else if (name == "after" && absl::SimpleAtoi(value, &number) && number >= 0) {
       after = number;

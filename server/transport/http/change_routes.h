@@ -9,25 +9,25 @@
 
 namespace epsledger::transport {
 
-// Server-sent events over HTTP: who asks for what, before ChangeBroadcast.
+// Server-sent events over HTTP: reads the requests and hands them to ChangeBroadcast.
 class ChangeRoutes {
  public:
-  // REQUIRES: `gateway` outlives it.
+  // REQUIRES: `gateway` outlives this object.
   explicit ChangeRoutes(RpcGateway& gateway);
   ~ChangeRoutes();
   ChangeRoutes(const ChangeRoutes&) = delete;
   ChangeRoutes& operator=(const ChangeRoutes&) = delete;
 
   // GET /v1/events: watches the resources of the parameters "budget" and "session" (both can be
-  // repeated), or, without any, all root budgets of the caller, those to come included. Starts
-  // after the positions of the header "last-event-id" or the parameter "lastEventId", or after the
-  // newest change of now if there is neither (with "after=0": after nothing, so from the first).
+  // repeated), or, without any, all root budgets of the caller, including future ones. Starts after
+  // the positions of the header "last-event-id" or the parameter "lastEventId". With neither,
+  // starts after the newest change at present, or with "after=0" at the first change.
   //
   //   id: budgets/adult:12
   //   event: charge            or budget, session, attempt, lease, refusedSession
   //   data: {"watched": "budgets/adult", "sequence": "12", "time": ..., "charge": {...}}
   //
-  // "event: bookmark" has an id alone. "event: end" says why the stream ends, as an error of
+  // "event: bookmark" has only an id. "event: end" states why the stream ends, as an error of
   // Connect.
   void Answer(const HttpRequest& request, HttpReply reply);
 

@@ -17,7 +17,7 @@
 namespace epsledger::transport {
 namespace {
 
-// What the server itself holds a call for at most is 60 seconds.
+// The server itself holds a call for at most 60 seconds.
 constexpr absl::Duration kMaxTimeout = absl::Seconds(60);
 // "connect-timeout-ms" has at most ten digits.
 constexpr size_t kMaxTimeoutDigits = 10;

@@ -6,16 +6,17 @@
 
 namespace epsledger::transport {
 
-// POST /epsledger.v1.ChargeService/Charge with a JSON body: every unary RPC in the Connect protocol
-// (https://connectrpc.com/docs/protocol), derived from the descriptors. The body is the proto3 JSON
-// of the request; unknown fields and enum values are refused. Errors as ErrorAnswer:
+// Answers POST /epsledger.v1.ChargeService/Charge with a JSON body: every unary RPC in the Connect
+// protocol (https://connectrpc.com/docs/protocol), derived from the descriptors. The body is the
+// proto3 JSON of the request; unknown fields and enum values are refused. Errors are those of
+// ErrorAnswer:
 //   400 the body is not that JSON    404 no such method    405 not POST
 //   415 the content is not application/json
-// Header "connect-timeout-ms": how long the caller waits; a charge whose answer was not waited for
-// may have been made, and its key asks for it.
+// The header "connect-timeout-ms" sets how long the caller waits. A charge whose answer did not
+// arrive in that time may have been made; repeating it with the same key shows the outcome.
 void AnswerConnect(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
 
-// True if the path is that of an RPC: "/epsledger.v1.".
+// Returns true if the path is that of an RPC: "/epsledger.v1.".
 bool IsConnectPath(std::string_view path);
 
 }  // namespace epsledger::transport

@@ -33,17 +33,17 @@ bool IsOurName(absl::string_view host_header, const std::vector<std::string>& na
 
 bool IsMeantForUs(const HttpRequest& request, const std::vector<std::string>& names) {
   const std::string_view host = request.Header("host");
-  // Browsers always say it.
+  // Browsers always send the host.
   return request.tls || host.empty() || IsOurName({host.data(), host.size()}, names);
 }
 
 bool IsFromAnotherSite(const HttpRequest& request) {
   const std::string_view site = request.Header("sec-fetch-site");
   if (!site.empty()) return site != "same-origin" && site != "none";
-  // Browsers that do not say it give the origin of a page that sends what is not a GET.
+  // Browsers without Sec-Fetch-Site send the origin of a page with requests other than GET.
   const std::string_view origin = request.Header("origin");
   if (origin.empty()) return false;
-  // Whatever the scheme: a proxy in front may speak TLS.
+  // Ignores the scheme: a proxy in front may speak TLS.
   const size_t scheme = origin.find("://");
   return scheme == origin.npos || origin.substr(scheme + 3) != request.Header("host");
 }

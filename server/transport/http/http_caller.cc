@@ -23,17 +23,17 @@ namespace {
 
 using google::protobuf::Message;
 
-// The prefix keeps other hosts of the domain from setting it; a browser takes it over TLS alone
-// (RFC 6265bis, section 4.1.3.2).
+// The prefix prevents other hosts of the domain from setting the cookie. A browser accepts it only
+// over TLS (RFC 6265bis, section 4.1.3.2).
 constexpr char kCookieOverTls[] = "__Host-epsledger_token";
 constexpr char kCookie[] = "epsledger_token";
-// A working day and a half: who comes back later logs in again.
+// A working day and a half: a person who returns later logs in again.
 constexpr char kCookieAge[] = "; Max-Age=43200";
 // A token is 60 bytes or so.
 constexpr size_t kMaxTokenBytes = 256;
 constexpr absl::Duration kLogInPatience = absl::Seconds(10);
 
-// What can stand in a cookie and in a header; tokens hold nothing else.
+// Returns true for text that is safe in a cookie and in a header; tokens contain nothing else.
 bool IsTokenText(std::string_view text) {
   if (text.empty() || text.size() > kMaxTokenBytes) return false;
   for (const char c : text) {
@@ -42,7 +42,7 @@ bool IsTokenText(std::string_view text) {
   return true;
 }
 
-// What gRPC takes as the value of metadata (PROTOCOL-HTTP2, ASCII-Value).
+// Returns true for text that gRPC accepts as the value of metadata (PROTOCOL-HTTP2, ASCII-Value).
 bool IsMetadataText(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
@@ -62,13 +62,13 @@ std::string CookieOf(const HttpRequest& request) {
 }
 
 std::string SetCookie(bool tls, std::string_view value, std::string_view more) {
-  // A cookie that is Secure would not come back over plaintext, which only this machine speaks.
+  // A browser would not send a Secure cookie over plaintext, which only this machine uses.
   return absl::StrCat(CookieName(tls), "=", absl::string_view(value.data(), value.size()),
                       "; Path=/; HttpOnly; SameSite=Strict", tls ? "; Secure" : "",
                       absl::string_view(more.data(), more.size()));
 }
 
-// then(status, answer), with an answer that is empty where the status is an error.
+// Calls then(status, answer); `answer` is empty if the status is an error.
 template <class Request, class Then>
 void Call(RpcGateway& gateway, const char* method, const HttpCaller& caller, Then then) {
   gateway.Call(*RpcGateway::FindUnaryMethod(method), Request(), caller, kLogInPatience,
@@ -83,7 +83,7 @@ void Call(RpcGateway& gateway, const char* method, const HttpCaller& caller, The
                });
 }
 
-// Who logged in, with the cookie.
+// Answers with the caller who logged in, and sets the cookie.
 void AnswerCaller(RpcGateway& gateway, const HttpCaller& caller, std::string cookie,
                   HttpReply reply) {
   Call<v1::GetCallerRequest>(gateway, "epsledger.v1.AccessService.GetCaller", caller,
@@ -110,11 +110,11 @@ absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request) {
   for (const auto& [name, value] : request.headers) {
     if (name == "user-agent") caller.client = wire::ShownClient(value);
     if (name != "authorization") continue;
-    // Two of them are none that is valid, as over gRPC.
+    // Two headers together are not a valid one, as over gRPC.
     absl::StrAppend(&caller.authorization, values++ == 0 ? "" : ",", value);
   }
-  // gRPC ends the process at metadata with other bytes, and logs them, a secret included. This is
-  // refused and counted as any text that holds no token.
+  // gRPC ends the process if metadata has other bytes, and logs them, even a secret. Here they are
+  // refused and counted like any text without a token.
   if (!IsMetadataText(caller.authorization)) caller.authorization = "not ASCII";
   if (!caller.authorization.empty()) return caller;
   const std::string token = CookieOf(request);
@@ -163,7 +163,7 @@ void LogOut(RpcGateway& gateway, const HttpRequest& request, HttpReply reply) {
   response.headers.emplace_back("set-cookie", SetCookie(request.tls, "", "; Max-Age=0"));
   const absl::StatusOr<HttpCaller> caller = CallerOf(request);
   if (!caller.ok() || caller->authorization.empty()) return std::move(reply)(std::move(response));
-  // Whether there was a login or not: the browser has none any more.
+  // The answer is the same whether a login existed or not: the browser has none any more.
   Call<v1::EndLoginRequest>(
       gateway, "epsledger.v1.AccessService.EndLogin", *caller,
       [response = std::move(response), reply = std::move(reply)](

@@ -7,16 +7,16 @@
 
 namespace epsledger::transport {
 
-// Who makes the request: its header "authorization", or else the token in the cookie that LogIn
-// set. PERMISSION_DENIED if the cookie came with a request that another site made
-// (IsFromAnotherSite): SameSite=Strict already keeps it at home, and this holds where a browser
-// does not know that attribute.
+// Returns the caller of the request: from its header "authorization", or else from the token in the
+// cookie that LogIn set. PERMISSION_DENIED if the cookie came with a request from another site
+// (IsFromAnotherSite): SameSite=Strict already prevents that, and this check covers browsers that
+// do not support the attribute.
 absl::StatusOr<HttpCaller> CallerOf(const HttpRequest& request);
 
-// POST /v1/login {"token": "epsl_..."}: sets the cookie to a login of the token (AccessService.
-// CreateLogin), if it is valid now, so that a browser can keep it where scripts cannot read it:
-// HttpOnly, SameSite=Strict, and Secure unless it is plaintext on this machine. While the ledger
-// can only be read there are no new logins, and the cookie is the token itself.
+// POST /v1/login {"token": "epsl_..."}: if the token is valid now, sets the cookie to a login of it
+// (AccessService.CreateLogin). Scripts in the browser cannot read the cookie: HttpOnly,
+// SameSite=Strict, and Secure except in plaintext on this machine. While the ledger is read-only no
+// login can be created, and the cookie is the token itself.
 void LogIn(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
 // POST /v1/logout: ends the login at the server, and clears the cookie in the browser.
 void LogOut(RpcGateway& gateway, const HttpRequest& request, HttpReply reply);

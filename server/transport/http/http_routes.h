@@ -16,33 +16,33 @@
 namespace epsledger::transport {
 
 struct HttpRoutesOptions {
-  // Names of this server beside those that IsMeantForUs always takes.
+  // Names of this server besides those that IsMeantForUs always accepts.
   std::vector<std::string> host_names;
-  // None: the program was built without.
+  // Empty: the program was built without it.
   std::vector<StaticFile> dashboard;
 };
 
 // Everything that HTTP answers:
-//   /healthz, /readyz                 OperationsRoutes, open to everybody who reaches the address
-//   /metrics                          AnswerMetrics: of the caller's tenant
+//   /healthz, /readyz                 OperationsRoutes, open to everybody who can reach the address
+//   /metrics                          AnswerMetrics: for the caller's tenant
 //   /openapi.json                     OpenApiDocument, likewise
 //   /v1/login, /v1/logout             a token in a cookie
 //   /v1/events                        ChangeRoutes
 //   /v1/...                           AnswerRest
 //   /epsledger.v1.Service/Method      AnswerConnect
 //   /, /assets/...                    StaticFiles: the dashboard
-// Anything else is 404. A request for another host (IsMeantForUs) is 421 everywhere, and any but a
-// GET from a page of another site 403.
+// Anything else is 404. A request for another host (IsMeantForUs) is 421 everywhere. A request from
+// a page of another site is 403 unless it is a GET.
 class HttpRoutes {
  public:
-  // REQUIRES: `ledger` outlives it, and so does the server whose services they are.
+  // REQUIRES: `ledger` and the server that has `services` outlive this object.
   HttpRoutes(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
              InProcess services, HttpRoutesOptions options = {});
 
   // REQUIRES: this outlives the HttpServer.
   HttpHandler handler();
 
-  // As RpcGateway::Drain, before the server that answers stops.
+  // Does RpcGateway::Drain. Must be called before the server that answers stops.
   void Drain(absl::Duration patience) { gateway_.Drain(patience); }
 
  private:

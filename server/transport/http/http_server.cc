@@ -37,12 +37,12 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
 
-// A request line with its headers; ours need a few hundred bytes.
+// A request line with its headers; usual ones have a few hundred bytes.
 constexpr uint32_t kMaxHeaderBytes = 16 * 1024;
 constexpr uint64_t kMaxBodyBytes = 1024 * 1024;
-// A connection is closed after so many requests, which spreads clients over servers again.
+// A connection is closed after this many requests, which spreads clients over servers again.
 constexpr int kMaxRequestsPerConnection = 1000;
-// Before the next connection is taken, where the process has no file descriptor for one.
+// The wait before accepting the next connection, if the process has no file descriptor for one.
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors(100);
 
 struct HostPort {
@@ -76,19 +76,20 @@ struct HttpServer::Loop {
                              !options.tls_certificate_file.empty())) {}
 
   asio::io_context context{1};
-  // Until the end: without it a context that listens nowhere stops at once, and never runs the end.
+  // Kept until the end. Without it a context that listens nowhere stops immediately, and never runs
+  // the tasks of the end.
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   const HttpHandler handler;
   const std::chrono::milliseconds patience;
   std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
-  int32_t last_request = 0;  // of the loop's thread alone, as what follows
-  // With TLS: the files, and the context made of them.
+  int32_t last_request = 0;  // only the loop's thread uses this and the next fields
+  // With TLS: the files, and the context made from them.
   std::optional<RenewedTlsFiles> tls_files;
   std::shared_ptr<asio::ssl::context> tls;
   RateLimiter rates;
 
   absl::Mutex mutex;
-  // From then on nothing is posted, so that what was posted runs before the thread ends.
+  // Once set, nothing more is posted, so that all posted tasks run before the thread ends.
   bool closed ABSL_GUARDED_BY(mutex) = false;
   std::set<beast::tcp_stream*> open ABSL_GUARDED_BY(mutex);
   ConnectionCounts counts ABSL_GUARDED_BY(mutex);
@@ -108,7 +109,7 @@ std::string NameOf(const tcp::endpoint& endpoint) {
 template <class Loop>
 class Connection : public std::enable_shared_from_this<Connection<Loop>> {
  public:
-  // REQUIRES: the peer's connection is counted. It is no more when this object goes.
+  // REQUIRES: the peer's connection is counted. The destructor removes it from the count.
   template <class... StreamArguments>
   explicit Connection(std::shared_ptr<Loop> loop, const tcp::endpoint& peer,
                       StreamArguments&&... arguments)
@@ -142,14 +143,14 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     parser_.emplace();
     parser_->header_limit(kMaxHeaderBytes);
     parser_->body_limit(kMaxBodyBytes);
-    // A timer of its own: the stream's would close the connection, and nobody would be told why.
+    // A separate timer: the stream's own would close the connection without telling the client why.
     tcp_stream().expires_never();
     too_slow_ = false;
     request_end_.expires_after(loop_->patience);
     request_end_.async_wait([weak = this->weak_from_this()](beast::error_code error) {
       const auto self = weak.lock();
       if (error || !self || self->request_end_.expiry() > asio::steady_timer::clock_type::now()) {
-        return;  // it was set anew while this waited to run
+        return;  // it was set again while this waited to run
       }
       self->too_slow_ = true;
       self->tcp_stream().cancel();
@@ -224,7 +225,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
   static void Post(std::shared_ptr<Connection> to, Then then) {
     const std::shared_ptr<Loop> loop = to->loop_;
     absl::MutexLock lock(&loop->mutex);
-    if (loop->closed) return;  // and the connection goes, with `to`, after the lock
+    if (loop->closed) return;  // `to` destroys the connection after the lock
     asio::post(loop->context,
                [to = std::move(to), then = std::move(then)]() mutable { then(*to); });
   }
@@ -290,7 +291,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     stream_.EndOutput([self = this->shared_from_this()](beast::error_code) {});
   }
 
-  // From here on the connection is the stream's: it ends with it.
+  // From here on the connection belongs to the stream and ends with it.
   void StartChunks(HttpResponse response) {
     chunks_ = std::move(response.chunks);
     struct Head {
@@ -312,7 +313,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
         });
   }
 
-  // A client says nothing more on a stream: what comes is its end.
+  // A client sends nothing more on a stream: the next read means that it has gone.
   void WaitForHangUp() {
     tcp_stream().expires_never();
     stream_.async_read_some(
@@ -337,7 +338,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
     const bool last = !chunk.has_value();
     auto bytes = std::make_shared<std::string>(
         last ? "0\r\n\r\n" : absl::StrCat(absl::Hex(chunk->size()), "\r\n", *chunk, "\r\n"));
-    // For the write alone: the read that waits for the hang-up has no time limit.
+    // A limit for the write alone: the read that waits for the hang-up has none.
     tcp_stream().expires_after(loop_->patience);
     asio::async_write(
         stream_, asio::buffer(*bytes),
@@ -383,7 +384,7 @@ void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
   beast::error_code error;
   const tcp::endpoint peer = socket.remote_endpoint(error);
   if (error) return;
-  // Closed before anything is spent on it, a handshake least of all.
+  // Closes a connection beyond the rate before a handshake.
   if (!loop->rates.Take(PeerKeyOf(peer.address()), RateLimiter::Clock::now())) return;
   if (loop->tls_files.has_value() && (loop->tls == nullptr || loop->tls_files->Reload())) {
     if (auto renewed = TlsContext(loop->tls_files->material())) loop->tls = std::move(renewed);
@@ -391,7 +392,7 @@ void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
   if (loop->tls_files.has_value() && loop->tls == nullptr) return;
   {
     absl::MutexLock lock(&loop->mutex);
-    // One connection too many is closed at once, rather than left to wait without a word.
+    // One connection too many is closed immediately, instead of waiting without an answer.
     if (!loop->counts.Add(peer.address())) return;
   }
   if (loop->tls == nullptr) {
@@ -407,7 +408,7 @@ void Accept(std::shared_ptr<Loop> loop, tcp::acceptor& acceptor) {
     if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
     if (!error) StartConnection(loop, std::move(socket));
     if (error != asio::error::no_descriptors) return Accept(loop, acceptor);
-    // The next try would fail at once too, and the loop would do nothing else.
+    // The next try would fail immediately too, and the loop would do nothing else.
     auto pause = std::make_shared<asio::steady_timer>(loop->context, kPauseWithoutDescriptors);
     pause->async_wait([loop, &acceptor, pause](beast::error_code) {
       if (acceptor.is_open()) Accept(loop, acceptor);
@@ -474,7 +475,7 @@ HttpServer::~HttpServer() {
       loop->work.reset();
       for (const auto& acceptor : loop->acceptors) acceptor->close();
       absl::MutexLock closing(&loop->mutex);
-      // What waits on them is called back with an error and lets go.
+      // Pending operations get an error and release the connection.
       for (beast::tcp_stream* stream : loop->open) stream->close();
     });
   }

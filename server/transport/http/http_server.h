@@ -15,21 +15,21 @@ namespace epsledger::transport {
 struct HttpServerOptions {
   // "host:port", port 0: any free one.
   std::vector<std::string> addresses;
-  // PEM files, read again when they change. Together, or neither: then it is plaintext.
+  // PEM files, read again when they change. Set both, or neither for plaintext.
   std::string tls_certificate_file;
   std::string tls_key_file;
-  // With it, clients must show a certificate that it signed.
+  // If set, clients must show a certificate that this CA signed.
   std::string tls_client_ca_file;
-  // For a whole request to arrive, and for an answer to be taken. An idle connection has as long.
+  // The time for a whole request to arrive, for an answer to be taken, and for an idle connection.
   std::chrono::milliseconds patience = std::chrono::seconds(15);
   // How fast one peer may connect (ConnectionRate).
   double peer_connections_per_second = 0;
 };
 
-// A small HTTP/1.1 server on one thread. Connections are bounded in number, in all and of a peer
-// (connection_counts.h), headers and bodies in size, and every read and write in time, so that slow
-// and silent clients hold nothing for long: a request that does not arrive in time is answered by
-// 408. A stream of chunks has no end in time, but each of its chunks has to be taken in time.
+// A small HTTP/1.1 server on one thread. The number of connections is bounded, in all and for each
+// peer (connection_counts.h), as are the size of headers and bodies and the time of every read and
+// write. So slow and silent clients hold nothing for long: a request that does not arrive in time
+// gets 408. A stream of chunks may last any time, but the client must take each chunk in time.
 class HttpServer {
  public:
   // INVALID_ARGUMENT for an address that cannot be read, UNAVAILABLE for one that cannot be
@@ -41,7 +41,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Where it listens, the chosen port in place of 0.
+  // Returns its addresses, with the chosen port in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
  private:
@@ -49,7 +49,7 @@ class HttpServer {
 
   HttpServer(const HttpServerOptions& options, HttpHandler handler);
 
-  std::shared_ptr<Loop> loop_;  // shared with replies that come late
+  std::shared_ptr<Loop> loop_;  // shared with late replies
   std::vector<std::string> addresses_;
   std::thread thread_;
 };

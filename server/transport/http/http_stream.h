@@ -17,9 +17,9 @@
 
 namespace epsledger::transport {
 
-// A connection's bytes, in plaintext or over TLS: one type for both, and for everything that waits
-// on it, so that what Beast makes of a stream by templates is compiled once. An AsyncStream in the
-// words of Boost.Asio. Its executor's thread alone uses it.
+// The bytes of a connection, in plaintext or over TLS. One type serves both, and everything that
+// waits on it, so that Beast's templates for a stream are compiled once. It is an AsyncStream of
+// Boost.Asio. Only the thread of its executor may use it.
 class HttpStream {
  public:
   using executor_type = boost::beast::tcp_stream::executor_type;
@@ -27,7 +27,7 @@ class HttpStream {
   using Moved = absl::AnyInvocable<void(boost::system::error_code, size_t)>;
 
   explicit HttpStream(boost::asio::ip::tcp::socket socket);
-  // `tls` is kept as long as the stream.
+  // Keeps `tls` alive as long as the stream.
   HttpStream(boost::asio::ip::tcp::socket socket, std::shared_ptr<boost::asio::ssl::context> tls);
   ~HttpStream();
 
@@ -35,11 +35,12 @@ class HttpStream {
   executor_type get_executor() { return tcp().get_executor(); }
   boost::beast::tcp_stream& tcp();
 
-  // As the server. REQUIRES: is_tls().
+  // Does the server's side of the handshake. REQUIRES: is_tls().
   void Handshake(Done done);
-  // The client's, verified; empty without one. REQUIRES: is_tls(), after the handshake.
+  // Returns the client's verified certificate; empty if it has none. REQUIRES: is_tls(), after the
+  // handshake.
   std::string ClientCertificatePem();
-  // Says that nothing follows: over TLS to the client's answer.
+  // Tells the client that nothing follows; over TLS, waits for the client's answer.
   void EndOutput(Done done);
 
   template <class Buffers, class Handler>
@@ -60,7 +61,7 @@ class HttpStream {
   }
 
  private:
-  // The first of the buffers: who reads or writes some may be given less than all.
+  // Only the first buffers are used: a read or write of some bytes may handle fewer than all.
   static constexpr size_t kMaxBuffers = 16;
   template <class Buffer>
   using Buffers = boost::container::static_vector<Buffer, kMaxBuffers>;

@@ -80,7 +80,7 @@ Json Detail(const google::protobuf::Any& any) {
   std::string value = absl::Base64Escape(any.value());
   while (!value.empty() && value.back() == '=') value.pop_back();
   detail["value"] = std::move(value);
-  // The details that this server gives are linked in; another one is left to the bytes.
+  // The types of this server's details are linked in; any other detail has only the bytes.
   const Descriptor* descriptor =
       google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(type);
   if (descriptor == nullptr) return detail;
@@ -92,7 +92,7 @@ Json Detail(const google::protobuf::Any& any) {
   return detail;
 }
 
-// A line of CSV in the making: JSON path and value.
+// A line of CSV under construction: JSON path and value.
 using Leaves = std::vector<std::pair<std::string, Json>>;
 
 void Flatten(const std::string& path, const Json& value, Leaves* leaves) {
@@ -124,7 +124,8 @@ const FieldDescriptor* RowsOf(const Descriptor& type) {
   return nullptr;
 }
 
-// What every row would have: a reader that asks for a column finds it, and no row.
+// Returns the columns that every row would have, so that a reader finds the columns even without
+// rows.
 std::vector<std::string> ColumnsWithoutRows(const Descriptor& type) {
   std::vector<std::string> columns;
   for (int i = 0; i < type.field_count(); ++i) {
@@ -141,8 +142,8 @@ std::string ToJson(const Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.always_print_primitive_fields = true;
   std::string json;
-  // It fails for an Any of a type that is not linked in, and for texts that are no UTF-8: neither
-  // leaves this server's handlers.
+  // This fails for an Any of a type that is not linked in, and for texts that are not UTF-8; the
+  // handlers of this server produce neither.
   if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) return "{}";
   return json;
 }

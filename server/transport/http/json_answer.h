@@ -9,22 +9,22 @@
 
 namespace epsledger::transport {
 
-// The proto3 JSON of a message, on one line: fields in lowerCamelCase, 64-bit integers as strings,
-// numbers and texts that are zero or empty said all the same.
+// Returns the proto3 JSON of a message, on one line: fields in lowerCamelCase, 64-bit integers as
+// strings, fields with zero numbers and empty texts included.
 std::string ToJson(const google::protobuf::Message& message);
 
-// 200 with the message as JSON.
+// Returns 200 with the message as JSON.
 HttpResponse JsonAnswer(const google::protobuf::Message& message);
 
-// An error of an RPC in the Connect protocol: its HTTP status, {"code": "failed_precondition",
-// "message": ..., "details": [{"type": "google.rpc.ErrorInfo", "value": base64 of the bytes,
-// "debug": the same as JSON}]}.
+// Returns an error of an RPC in the Connect protocol: its HTTP status, {"code":
+// "failed_precondition", "message": ..., "details": [{"type": "google.rpc.ErrorInfo", "value":
+// base64 of the bytes, "debug": the same as JSON}]}.
 HttpResponse ErrorAnswer(const grpc::Status& status);
 
-// The message as CSV (RFC 4180) with a header: one line an element of its first repeated field of
-// messages, or one line for the message itself if there is none. Columns are the JSON paths of the
-// values ("cap.approximateDp.epsilon"), as many as any line has; lists within are JSON. Texts that
-// a spreadsheet would run as a formula are preceded by an apostrophe.
+// Returns the message as CSV (RFC 4180) with a header: one line for each element of its first
+// repeated field of messages, or one line for the message itself if it has no such field. Columns
+// are the JSON paths of the values ("cap.approximateDp.epsilon") of all lines; nested lists are
+// JSON. An apostrophe precedes texts that a spreadsheet would run as a formula.
 HttpResponse CsvAnswer(const google::protobuf::Message& message);
 
 }  // namespace epsledger::transport

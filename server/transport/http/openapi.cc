@@ -40,7 +40,7 @@ Json EnumSchema(const EnumDescriptor& type) {
   return {{"type", "string"}, {"enum", values}};
 }
 
-// The messages whose JSON is not that of their fields.
+// Messages whose JSON does not consist of their fields.
 std::optional<Json> WellKnownSchema(const Descriptor& type) {
   const std::string& name = type.full_name();
   if (name == "google.protobuf.Timestamp") return Json{{"type", "string"}, {"format", "date-time"}};
@@ -55,7 +55,8 @@ bool IsRequired(const FieldDescriptor& field) {
   return convert::HasBehavior(field, google::api::REQUIRED);
 }
 
-// What a request must hold. A resource is also an answer, where some of it may be left out.
+// Returns the required fields of a request. A resource is also an answer, where some fields may be
+// missing.
 Json RequiredOf(const Descriptor& type) {
   Json names = Json::array();
   for (int i = 0; i < type.field_count() && absl::EndsWith(type.name(), "Request"); ++i) {
@@ -203,7 +204,7 @@ Json RpcOperation(const MethodDescriptor& method, Schemas* schemas) {
                               {"content", JsonContent(schemas->Of(*method.output_type()))}})}};
 }
 
-// The data of the events of /v1/events: a change, and which of the watched it is of.
+// The data of the events of /v1/events: a change, and the watched resource that it belongs to.
 Json EventDataSchema(Schemas* schemas) {
   schemas->Of(*v1::LedgerChange::descriptor());
   Json schema = schemas->Component("LedgerChange");

@@ -5,9 +5,9 @@
 
 namespace epsledger::transport {
 
-// The OpenAPI 3.1 document of everything that HTTP answers, as JSON: the GETs of RestRoutes and the
-// RPCs of RpcGateway::UnaryMethods with the schemas of their messages, from the descriptors;
-// events, log-in, metrics and health by hand. Made once.
+// Returns the OpenAPI 3.1 document of everything that HTTP answers, as JSON. The GETs of RestRoutes
+// and the RPCs of RpcGateway::UnaryMethods, with the schemas of their messages, come from the
+// descriptors; events, log-in, metrics and health are written by hand. The document is made once.
 const std::string& OpenApiDocument();
 
 }  // namespace epsledger::transport

@@ -15,7 +15,7 @@
 namespace epsledger::transport {
 namespace {
 
-// For the caller of /metrics to be looked up, which waits for nothing.
+// The time for looking up the caller of /metrics, which waits for nothing.
 constexpr absl::Duration kCallerPatience = absl::Seconds(5);
 constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -27,7 +27,7 @@ void AnswerAllMetrics(core::DurableLedger& ledger, std::shared_ptr<prometheus::R
                       HttpReply reply) {
   ledger.Read(core::Tenant{}, [&ledger, registry = std::move(registry), reply = std::move(reply)](
                                   absl::StatusOr<core::LedgerReader*> reader) mutable {
-    // A ledger that has stopped still has counters to show.
+    // Shows the counters even if the ledger has stopped.
     std::vector<prometheus::MetricFamily> families = registry->Collect();
     if (reader.ok()) {
       for (prometheus::MetricFamily& family : metrics::ReadBudgetGauges(**reader)) {

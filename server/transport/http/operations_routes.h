@@ -11,24 +11,24 @@
 
 namespace epsledger::transport {
 
-// GET /metrics  Prometheus' text format: `registry` and the budgets as they are.
+// GET /metrics  Prometheus' text format: `registry` and the present state of the budgets.
 // GET /healthz  200 while the process answers.
-// GET /readyz   200 if a charge would be taken: the port of gRPC answers (`probe_wire`), so do its
-//               threads and the ledger's, and the ledger is well. Otherwise 503 with the reason.
-// Anything else is 404, another method 405. Nobody is asked who they are: for an address that only
-// operators reach. REQUIRES: `ledger` outlives the server.
+// GET /readyz   200 if a charge would be taken: the gRPC port answers (`probe_wire`), so do its
+//               threads and the ledger's, and the ledger is healthy. Otherwise 503 with the reason.
+// Any other path is 404, any other method 405. Callers are not identified: use this for an address
+// that only operators can reach. REQUIRES: `ledger` outlives the server.
 HttpHandler OperationsRoutes(core::DurableLedger& ledger,
                              std::shared_ptr<prometheus::Registry> registry,
                              decltype(InProcess::probe_wire) probe_wire);
 
-// GET /metrics for a caller, who may be anybody: where access control is off as above, otherwise
-// the budgets of the caller's tenant alone, and 401 without a caller. REQUIRES: `ledger` and
-// `gateway` outlive the server.
+// Answers GET /metrics for any caller. While access control is off, answers as above; otherwise
+// only with the budgets of the caller's tenant, or with 401 if the caller is unknown. REQUIRES:
+// `ledger` and `gateway` outlive the server.
 void AnswerMetrics(core::DurableLedger& ledger, std::shared_ptr<prometheus::Registry> registry,
                    RpcGateway& gateway, const HttpRequest& request, HttpReply reply);
 
-// The operations of a server that has no ledger yet: /healthz is well, and everything else is
-// answered 503 with the reason.
+// Returns the operations of a server that has no ledger yet: /healthz is 200, and everything else
+// is answered 503 with the reason.
 HttpHandler WaitingRoutes(std::string reason);
 
 }  // namespace epsledger::transport

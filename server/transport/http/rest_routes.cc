@@ -24,7 +24,7 @@ using google::protobuf::MethodDescriptor;
 
 constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr char kFormat[] = "format";
-// How much of a wrong name is repeated.
+// How much of a wrong name an error repeats.
 constexpr size_t kShownBytes = 64;
 
 struct Match {
@@ -59,7 +59,7 @@ std::optional<Match> Find(std::string_view path) {
     }
     if (!equal) continue;
     Match match{.route = &route, .resource = {}};
-    // Without the version in front, and up to the last variable.
+    // Without the leading version, and up to the last variable.
     if (last_variable > 0) {
       match.resource = absl::StrJoin(got.begin() + 1, got.begin() + last_variable + 1, "/");
     }
@@ -76,7 +76,7 @@ bool WantsCsv(const HttpRequest& request, const std::string& format) {
   return format == "csv" || (format.empty() && request.Header("accept") == "text/csv");
 }
 
-// Messages whose JSON is a text: https://protobuf.dev/programming-guides/json.
+// Returns true for messages whose JSON is a text: https://protobuf.dev/programming-guides/json.
 bool IsText(const google::protobuf::Descriptor& type) {
   return type.full_name() == "google.protobuf.Duration" ||
          type.full_name() == "google.protobuf.Timestamp";
@@ -178,7 +178,7 @@ void AnswerRest(RpcGateway& gateway, const HttpRequest& request, HttpReply reply
   if (!parameters.has_value()) {
     return std::move(reply)(HttpError(400, "invalid_argument", "the query is not one"));
   }
-  // The request by way of its JSON, whose parser knows numbers, enum values and their bounds.
+  // Builds the request through its JSON, whose parser knows numbers, enum values and their bounds.
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!match->route->path_field.empty()) json[match->route->path_field] = match->resource;
   const std::vector<QueryField> fields = QueryFields(*match->route);

@@ -39,14 +39,14 @@ wire::CallOrigin OriginOf(const HttpCaller& caller) {
   return origin;
 }
 
-// nullptr if the bytes are no such message, which a server of this process never sends.
+// Returns nullptr if the bytes are not such a message, which a server of this process never sends.
 std::unique_ptr<Message> FromBytes(const MethodDescriptor& method, const std::string& bytes) {
   std::unique_ptr<Message> message = NewMessage(method.output_type());
   return message->ParseFromString(bytes) ? std::move(message) : nullptr;
 }
 
-// The answers of one stream, which are read one by one: the call is told that one is taken when the
-// next is wanted. Shared by who reads and by the call, until its end.
+// The answers of one stream, which are read one by one: asking for the next answer tells the call
+// that the previous one is taken. The reader and the call share it until the call ends.
 class StreamReader {
  public:
   using Callback = RpcGateway::Stream::Message;
@@ -89,7 +89,7 @@ class StreamReader {
 
   void OnEnd(const grpc::Status& status) ABSL_LOCKS_EXCLUDED(mutex_) {
     std::optional<Callback> waiting;
-    std::shared_ptr<wire::StreamedCall> call;  // let go of last
+    std::shared_ptr<wire::StreamedCall> call;  // destroyed last
     {
       absl::MutexLock lock(&mutex_);
       ended_ = true;
@@ -120,14 +120,14 @@ class StreamReader {
   const MethodDescriptor& method_;
   mutable absl::Mutex mutex_;
   std::shared_ptr<wire::StreamedCall> call_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<Message> next_ ABSL_GUARDED_BY(mutex_);  // came before it was wanted
+  std::unique_ptr<Message> next_ ABSL_GUARDED_BY(mutex_);  // arrived before it was asked for
   std::optional<Callback> waiting_ ABSL_GUARDED_BY(mutex_);
-  bool owes_ ABSL_GUARDED_BY(mutex_) = false;  // the call waits to hear that its answer is taken
+  bool owes_ ABSL_GUARDED_BY(mutex_) = false;  // the call waits until its answer is taken
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   grpc::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The client of methods with one request, whose calls need no waking.
+// The client for methods with one request, whose calls need no Wake.
 class ReaderAsClient final : public wire::StreamClient {
  public:
   explicit ReaderAsClient(std::shared_ptr<StreamReader> reader) : reader_(std::move(reader)) {}
@@ -167,10 +167,10 @@ class RefusedStream final : public RpcGateway::Stream {
 
 }  // namespace
 
-// Who may still call.
+// Decides who may still call.
 class RpcGateway::Doorkeeper {
  public:
-  // False once the gateway drains. REQUIRES: one Leave for each true.
+  // Returns false once the gateway drains. REQUIRES: one Leave for each true.
   bool Enter() ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
     if (draining_) return false;
@@ -244,7 +244,7 @@ class RpcGateway::Answer final : public wire::Responder {
     }
     doorkeeper_->Leave();
   }
-  // A connection of HTTP does not say so.
+  // An HTTP connection does not report this.
   bool IsGone() override { return false; }
 
  private:

@@ -15,7 +15,7 @@
 
 namespace epsledger::transport {
 
-// Who calls over HTTP, as the gRPC services will see it.
+// A caller over HTTP, as the gRPC services see it.
 struct HttpCaller {
   std::string authorization;  // "Bearer epsl_..."; empty: nobody in particular
   // As in HttpRequest.
@@ -29,19 +29,19 @@ struct HttpCaller {
   std::string traceparent;
 };
 
-// Calls the gRPC services of this very process, so that a request over HTTP passes the same door,
+// Calls the gRPC services of this process, so that a request over HTTP passes the same admission,
 // the same limits and the same handlers as one over gRPC. Thread-safe.
 class RpcGateway {
  public:
   explicit RpcGateway(InProcess services);
 
-  // The methods of epsledger.v1 that take one request and give one answer, by their full names
-  // "epsledger.v1.BudgetService.GetBudget".
+  // Returns the methods of epsledger.v1 with one request and one answer.
   static const std::vector<const google::protobuf::MethodDescriptor*>& UnaryMethods();
-  // nullptr if there is none.
+  // Finds a method by its full name, "epsledger.v1.BudgetService.GetBudget". nullptr if none
+  // exists.
   static const google::protobuf::MethodDescriptor* FindUnaryMethod(std::string_view full_name);
 
-  // An empty request of the method.
+  // Returns an empty request of the method.
   static std::unique_ptr<google::protobuf::Message> NewRequest(
       const google::protobuf::MethodDescriptor& method);
 
@@ -49,31 +49,30 @@ class RpcGateway {
   using Done =
       absl::AnyInvocable<void(const grpc::Status&, std::unique_ptr<google::protobuf::Message>) &&>;
 
-  // Answers every call that comes from now on with UNAVAILABLE, and returns once those that are
-  // open are answered, or after `patience`. Streams that are open go on. Before the server behind
-  // it stops.
+  // Answers every new call with UNAVAILABLE, and returns once all open calls are answered, or after
+  // `patience`. Open streams continue. Must be called before the server behind it stops.
   void Drain(absl::Duration patience);
 
-  // Calls `done` once, from a thread of the server's or at once. REQUIRES: a unary method;
-  // `request` is its own.
+  // Calls `done` once, from a thread of the server or before this returns. REQUIRES: a unary
+  // method; `request` is of its type.
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const HttpCaller& caller,
             absl::Duration timeout, Done done);
 
-  // A server's stream that is read message by message.
+  // A stream of answers that is read message by message.
   class Stream {
    public:
     using Message = absl::AnyInvocable<void(std::unique_ptr<google::protobuf::Message>) &&>;
 
-    // Cancels it, and drops what was asked for, unless it is being called at this moment.
+    // Cancels the stream, and drops a pending Read, unless its callback is running at this moment.
     virtual ~Stream() = default;
-    // Calls `message` once with the next one, from any thread; or with nullptr at the end.
-    // Not called again before that.
+    // Calls `message` once, from any thread, with the next message, or with nullptr at the end. The
+    // caller calls Read again only after that.
     virtual void Read(Message message) = 0;
-    // Once `message` was nullptr: what the stream ended with.
+    // Returns the final status of the stream. REQUIRES: `message` was nullptr.
     virtual grpc::Status status() const = 0;
   };
-  // REQUIRES: a method with a stream of answers to one request.
+  // Opens a stream. REQUIRES: a method with a stream of answers to one request.
   std::unique_ptr<Stream> Open(const google::protobuf::MethodDescriptor& method,
                                const google::protobuf::Message& request, const HttpCaller& caller);
 

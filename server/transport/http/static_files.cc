@@ -15,8 +15,8 @@
 namespace epsledger::transport {
 namespace {
 
-// The page may load what comes from this server and run none of its own text; nobody may frame it.
-// Scripts set the style of elements, which this allows; pages with styles of their own it does not.
+// The page may load content from this server, must not run inline scripts and cannot be framed.
+// Scripts may set the style of elements; inline styles in pages are not allowed.
 constexpr char kContentSecurityPolicy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
@@ -70,7 +70,7 @@ bool Knows(const HttpRequest& request, const std::string& entity_tag) {
   return false;
 }
 
-// Nothing if it is not of gzip.
+// Returns nullopt if the content is not gzip.
 std::optional<std::string> Unpacked(std::string_view compressed) {
   z_stream stream{};
   constexpr int kGzipWindow = 15 + 16;  // zlib: 16 more for a gzip header

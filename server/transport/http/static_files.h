@@ -10,22 +10,22 @@
 
 namespace epsledger::transport {
 
-// A file that the program holds in itself.
+// A file that is compiled into the program.
 struct StaticFile {
   std::string_view path;     // "assets/index-1a2b3c4d.js", as a browser asks for it, without "/"
-  std::string_view content;  // compressed by gzip; of the program, for ever
+  std::string_view content;  // compressed by gzip; lives as long as the program
 };
 
-// The files of the dashboard, by their exact paths: there is no file system behind them, and so no
-// way out of it. What lies below "assets/" has its hash in its name and is kept by browsers for a
-// year; the rest is asked for again each time, and answered 304 where it is the same.
+// The files of the dashboard, by their exact paths: there is no file system behind them, so no path
+// can escape from a folder. Files below "assets/" have their hash in their name, and browsers keep
+// them for a year. Browsers ask for the other files each time, and get 304 if they are unchanged.
 class StaticFiles {
  public:
   StaticFiles() = default;
-  // REQUIRES: the contents are of gzip.
+  // REQUIRES: the contents are compressed by gzip.
   explicit StaticFiles(const std::vector<StaticFile>& files);
 
-  // Whether `path` ("/assets/index-1a2b3c4d.js") is one; "/" is "/index.html".
+  // Returns whether the file `path` ("/assets/index-1a2b3c4d.js") exists; "/" is "/index.html".
   bool Has(std::string_view path) const;
   // REQUIRES: Has(request.path).
   HttpResponse Answer(const HttpRequest& request) const;

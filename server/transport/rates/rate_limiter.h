@@ -9,44 +9,45 @@
 namespace epsledger::transport {
 
 struct RateLimits {
-  // What each may take in quick succession, and how fast that much is allowed again.
+  // How much each key may take in a burst, and the rate at which its allowance grows again.
   double burst = 1;
   double per_second = 1;
-  // So many are remembered. Others share one allowance while there are that many.
+  // The number of keys that are remembered. When it is reached, all other keys share one allowance.
   size_t keys = 16'384;
 };
 
-// How fast each of many takes something (connections of a peer, commands of a tenant), and whether
-// one more is too fast. Not thread-safe.
+// Measures how fast each of many keys takes something (connections of a peer, commands of a
+// tenant), and decides whether one more is too fast. Not thread-safe.
 class RateLimiter {
  public:
   using Clock = std::chrono::steady_clock;
 
   explicit RateLimiter(RateLimits limits) : limits_(limits) {}
 
-  // True if `key` may take `amount` more at `now`, which is counted. More than the burst is allowed
-  // where the allowance is whole, and is paid off afterwards. REQUIRES: `now` never goes back,
-  // amount > 0. Cost: O(1), and O(keys) at most once in the time in which an allowance fills.
+  // Returns true if `key` may take `amount` more at `now`, and counts it. An amount above the burst
+  // is allowed if the allowance is full, and is paid off afterwards. REQUIRES: `now` never goes
+  // back, amount > 0. Cost: O(1), and O(keys) at most once in the time that an allowance needs to
+  // fill.
   bool Take(const std::string& key, Clock::time_point now, double amount = 1);
-  // Counts what `key` has taken already, be it more than is left: that is paid off afterwards.
-  // REQUIRES and cost as Take.
+  // Counts what `key` has already taken, even if it is more than is left; the debt is paid off
+  // afterwards. REQUIRES and cost as for Take.
   void Count(const std::string& key, Clock::time_point now, double amount);
-  // True if `key` has paid off all that it took. Cost: O(1). REQUIRES: as Take.
+  // Returns true if `key` has no debt. Cost: O(1). REQUIRES: as for Take.
   bool HasPaid(const std::string& key, Clock::time_point now) const;
-  // Until then; zero if it has.
+  // Returns the time until `key` has no debt; zero if it has none.
   Clock::duration TimeToPay(const std::string& key, Clock::time_point now) const;
 
  private:
   struct Allowance {
     double left = 0;
-    Clock::time_point time;  // at which `left` was
+    Clock::time_point time;  // of `left`
   };
 
-  // Of `key` if it is remembered, otherwise that of the others, as it is at `now`.
+  // Returns the allowance of `key` at `now` if it is remembered, otherwise the shared one.
   Allowance& AllowanceOf(const std::string& key, Clock::time_point now);
   double LeftAt(const Allowance& allowance, Clock::time_point now) const;
   double LeftOf(const std::string& key, Clock::time_point now) const;
-  // Forgets keys whose allowance is whole again: they are as those that never came.
+  // Forgets keys whose allowance is full again: they are like keys that never came.
   void ForgetIdle(Clock::time_point now);
 
   const RateLimits limits_;

@@ -11,31 +11,32 @@
 namespace epsledger::transport {
 
 struct ConnectionLimits {
-  // Half of the file descriptors that a process commonly has.
+  // Half of the usual number of file descriptors of a process.
   size_t all = 512;
-  // Connections of one peer: an office behind one address, each of its dashboards with a stream of
-  // events. Peers on this machine, such as probes and proxies, are not held to it.
+  // Connections of one peer. Enough for an office behind one address, where each dashboard has a
+  // stream of events. The limit does not apply to peers on this machine, such as probes and
+  // proxies.
   size_t of_peer = 128;
-  // This many of all are kept for peers on this machine: probes are answered however many others
-  // come.
+  // This many of `all` are reserved for peers on this machine, so that probes are answered however
+  // many others come.
   size_t reserved = 32;
 };
 
-// How fast one peer may open connections to a door, a peer of this machine too: `per_second` in the
-// long run, and as many at once as in ten seconds, 1,024 at least, so that a fleet of trainers
-// behind one address that starts together is let in. 0 is what costs the server a tenth of a
+// Returns how fast one peer, even on this machine, may open connections to a listener: `per_second`
+// in the long run, with a burst of ten seconds' worth, at least 1,024, so that a fleet of trainers
+// behind one address can start together. 0 stands for the rate that costs the server a tenth of a
 // processor: 100 with TLS, whose handshake takes a millisecond, or 1,000 in plaintext.
 RateLimits ConnectionRate(double per_second, bool tls);
 
-// How many connections there are, and whether there is room for one more. A peer as in
-// peer_key.h. Not thread-safe.
+// Counts connections and decides whether there is room for one more. Peers are those of peer_key.h.
+// Not thread-safe.
 class ConnectionCounts {
  public:
   explicit ConnectionCounts(ConnectionLimits limits = {}) : limits_(limits) {}
 
-  // Counts one more connection of the peer, or returns false where that is one too many.
+  // Counts one more connection of the peer, or returns false if that is one too many.
   bool Add(const boost::asio::ip::address& peer);
-  // One of the peer's connections is gone. REQUIRES: it was added.
+  // Removes one connection of the peer. REQUIRES: it was added.
   void Remove(const boost::asio::ip::address& peer);
 
  private:

@@ -7,11 +7,11 @@
 
 namespace epsledger::transport {
 
-// The address as what it is: an IPv4 address may come in the form of an IPv6 address.
+// Returns the address, with an IPv4 address in the form of an IPv6 address turned into plain IPv4.
 boost::asio::ip::address Plain(const boost::asio::ip::address& peer);
 
-// What is counted as one peer: an IPv4 address, or the /64 of an IPv6 address, which one household
-// has.
+// Returns the key of what counts as one peer: an IPv4 address, or the /64 of an IPv6 address, since
+// one household has a /64.
 std::string PeerKeyOf(const boost::asio::ip::address& peer);
 
 }  // namespace epsledger::transport

@@ -29,7 +29,7 @@ Bio Open(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// The certificate with those that lead to its authority.
+// Loads the certificate and the chain to its authority.
 bool UseCertificates(SSL_CTX* context, const std::string& pem) {
   const Bio bio = Open(pem);
   const Certificate own(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
@@ -49,7 +49,7 @@ bool UseKey(SSL_CTX* context, const std::string& pem) {
          SSL_CTX_check_private_key(context) == 1;
 }
 
-// Clients must show a certificate that one of these has signed.
+// Requires clients to show a certificate that one of these has signed.
 bool WantCertificates(SSL_CTX* context, const std::string& authorities_pem) {
   const Bio bio = Open(authorities_pem);
   int count = 0;
@@ -87,7 +87,7 @@ std::shared_ptr<ServerTls> ServerTls::Make(const TlsMaterial& material, Protocol
     return nullptr;
   }
   if (!material.client_ca.empty() && !WantCertificates(raw, material.client_ca)) return nullptr;
-  // A session that is taken up again would bring a certificate that nobody verifies again.
+  // A resumed session would bring a certificate that is not verified again.
   SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);

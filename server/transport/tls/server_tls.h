@@ -10,14 +10,14 @@
 
 namespace epsledger::transport {
 
-// What the TLS sessions of a listener share: its certificate, whom it trusts, what is spoken.
-// TLS 1.2 with forward secrecy and authenticated encryption, or TLS 1.3; no renegotiation, no
-// session that is taken up again. With a client CA, clients must show a certificate that it signed.
+// The shared part of the TLS sessions of a listener: its certificate, its trusted CA and its
+// protocol. TLS 1.2 with forward secrecy and authenticated encryption, or TLS 1.3; no renegotiation
+// and no session resumption. With a client CA, clients must show a certificate that it signed.
 class ServerTls {
  public:
   enum class Protocol { kHttp1, kHttp2 };  // HTTP/2 must be agreed on by ALPN
 
-  // nullptr if OpenSSL does not take the material, which ReadTlsFiles has found good.
+  // Returns nullptr if OpenSSL does not accept the material, which ReadTlsFiles has accepted.
   static std::shared_ptr<ServerTls> Make(const TlsMaterial& material, Protocol protocol);
 
   SSL_CTX* get() const { return context_.get(); }
@@ -31,8 +31,8 @@ class ServerTls {
   const std::unique_ptr<SSL_CTX, Free> context_;
 };
 
-// The certificate that the client has shown and that was verified; empty if there is none.
-// REQUIRES: the handshake is over.
+// Returns the client's verified certificate; empty if it showed none. REQUIRES: the handshake is
+// over.
 std::string ClientCertificatePem(const SSL* session);
 
 }  // namespace epsledger::transport

@@ -62,7 +62,7 @@ absl::Status CheckFit(const TlsFiles& files, const TlsMaterial& material) {
   return absl::OkStatus();
 }
 
-// Changes whenever a file is written or another takes its name.
+// The result changes whenever a file is written or replaced by another one.
 std::string VersionOf(const TlsFiles& files) {
   std::string version;
   for (const std::string* path : {&files.certificate, &files.key, &files.client_ca}) {
@@ -109,7 +109,7 @@ RenewedTlsFiles::RenewedTlsFiles(TlsFiles files, OnReload on_reload, std::string
       version_(std::move(version)) {}
 
 bool RenewedTlsFiles::Reload() {
-  // Before reading: what changes while it is read is read again the next time.
+  // Before reading, so that a change during the reading is noticed the next time.
   std::string version = VersionOf(files_);
   if (version == version_) return false;
   version_ = std::move(version);

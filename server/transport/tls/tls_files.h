@@ -9,37 +9,37 @@
 
 namespace epsledger::transport {
 
-// Paths of PEM files. Without a client CA clients are not asked for certificates; with it they must
-// show one that it signed.
+// Paths of PEM files. Without a client CA, clients are not asked for certificates. With one, they
+// must show a certificate that it signed.
 struct TlsFiles {
   std::string certificate;
   std::string key;
   std::string client_ca;
 };
 
-// The contents, read and found to fit together.
+// The contents of the files, which fit together.
 struct TlsMaterial {
   std::string certificate;
   std::string key;
   std::string client_ca;
 };
 
-// The contents of the files. NOT_FOUND for one that cannot be read or is empty, INVALID_ARGUMENT if
-// one is not PEM of its kind or the key is not the certificate's.
+// Returns the contents of the files. NOT_FOUND for a file that cannot be read or is empty,
+// INVALID_ARGUMENT if a file is not PEM of its kind or the key does not belong to the certificate.
 absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files);
 
-// The TLS files of one address, read anew after one of them changed: certificates are renewed
-// without a restart. What cannot be read or does not fit together (a renewal that is half done, for
-// example) is left alone, and the last good material stays in use. Not thread-safe.
+// The TLS files of one address, read again after one of them changed, so that certificates are
+// renewed without a restart. If the files cannot be read or do not fit together (for example during
+// a renewal), the last good material stays in use. Not thread-safe.
 class RenewedTlsFiles {
  public:
-  // Called once for every change that was seen: OK, or why the files were left alone.
+  // Called once for every change: OK, or why the files were ignored.
   using OnReload = std::function<void(const absl::Status&)>;
 
-  // Reads them for the first time; errors as ReadTlsFiles.
+  // Reads the files for the first time. Errors are those of ReadTlsFiles.
   static absl::StatusOr<RenewedTlsFiles> Open(const TlsFiles& files, OnReload on_reload);
 
-  // Looks whether the files changed; true if there is new material that is good.
+  // Checks whether the files changed. Returns true if there is new, good material.
   bool Reload();
 
   const TlsFiles& files() const { return files_; }
@@ -51,7 +51,7 @@ class RenewedTlsFiles {
   TlsFiles files_;
   OnReload on_reload_;
   TlsMaterial material_;
-  std::string version_;  // of the files as last looked at
+  std::string version_;  // of the files at the last check
 };
 
 }  // namespace epsledger::transport

@@ -14,7 +14,7 @@
 namespace epsledger::transport::wire {
 namespace {
 
-// What HTTP/2 adds for each header when it counts them.
+// The bytes that HTTP/2 adds for each header when it counts their size.
 constexpr size_t kHeaderOverheadBytes = 32;
 constexpr size_t kMaxTimeoutDigits = 8;
 
@@ -63,7 +63,7 @@ std::string ShownTraceparent(std::string_view traceparent) {
     const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
     if (kForm[i] == 'x' ? !is_digit : c != kForm[i]) return "";
   }
-  // All zeros are no id.
+  // An id of zeros alone is not valid.
   const auto is_zero = [&](size_t at, size_t digits) {
     return traceparent.substr(at, digits).find_first_not_of('0') == traceparent.npos;
   };
@@ -90,7 +90,7 @@ bool CallHeaders::Add(std::string_view name, std::string_view value) {
   } else if (name == "traceparent") {
     traceparent_ = ShownTraceparent(value);
   } else if (name == "authorization") {
-    // Two of them are none that is valid.
+    // Two headers together are not a valid one.
     authorization_ = authorization_ ? absl::StrCat(*authorization_, ",",
                                                    absl::string_view(value.data(), value.size()))
                                     : std::string(value);

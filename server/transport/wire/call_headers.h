@@ -14,33 +14,32 @@
 
 namespace epsledger::transport::wire {
 
-// The headers of a call as far as they mean something here. What a client says beside them goes
-// nowhere.
+// The headers of a call that this server uses. All other headers of the client are dropped.
 class CallHeaders {
  public:
-  // Takes one header. False, and from then on nothing is kept, if all of them are more than
-  // kMaxHeaderBytes.
+  // Takes one header. Returns false once all headers together exceed kMaxHeaderBytes; from then on
+  // nothing is kept.
   bool Add(std::string_view name, std::string_view value);
 
-  // What an HTTP client that speaks no gRPC is answered: 405 or 415; 200 if it does.
+  // Returns the HTTP status for a client that does not speak gRPC: 405 or 415; 200 if it speaks
+  // gRPC.
   int http_status() const;
-  // OK, or what is wrong with them:
+  // Returns OK, or the error in the headers:
   //   RESOURCE_EXHAUSTED  more than kMaxHeaderBytes
-  //   UNIMPLEMENTED       messages that are encoded
-  //   INVALID_ARGUMENT    a grpc-timeout that is none; "authorization" with a byte that is no text
+  //   UNIMPLEMENTED       encoded messages
+  //   INVALID_ARGUMENT    a malformed grpc-timeout; a byte in "authorization" that is not text
   grpc::Status Check() const;
 
   // "/epsledger.v1.BudgetService/GetBudget".
   const std::string& path() const { return path_; }
-  // Several headers are joined by ','.
+  // Several headers are joined with ','.
   const std::optional<std::string>& authorization() const { return authorization_; }
   // The User-Agent, cut at kMaxClientBytes; empty if it is not visible text.
   const std::string& client() const { return client_; }
-  // The x-request-id and the traceparent, if they are what ShownRequestId and ShownTraceparent
-  // take.
+  // The x-request-id and the traceparent, if ShownRequestId and ShownTraceparent accept them.
   const std::string& request_id() const { return request_id_; }
   const std::string& traceparent() const { return traceparent_; }
-  // From the arrival of the headers; nothing: the client waits for ever.
+  // Counts from the arrival of the headers; nullopt: the client waits forever.
   std::optional<std::chrono::nanoseconds> timeout() const;
 
  private:
@@ -56,25 +55,26 @@ class CallHeaders {
   std::string traceparent_;
 };
 
-// What a client says of itself, as far as it is shown to others: visible ASCII, at most
-// kMaxClientBytes of it.
+// Returns the part of a client's User-Agent that is shown to others: visible ASCII, at most
+// kMaxClientBytes.
 std::string ShownClient(std::string_view user_agent);
-// The name that a client gives its call: visible ASCII without spaces, at most kMaxRequestIdBytes;
-// empty if it is none.
+// Returns the client's name for its call: visible ASCII without spaces, at most kMaxRequestIdBytes;
+// empty if `x_request_id` is not one.
 std::string ShownRequestId(std::string_view x_request_id);
-// What a call is known by: the client's name for it, or one that no other call of this process has.
+// Returns the name of a call: the client's name for it, or one that no other call of this process
+// has.
 std::string RequestIdOf(const CallOrigin& origin);
-// "00-" trace id "-" parent id "-" flags, in lower-case hexadecimal digits (W3C Trace
-// Context, 3.2); empty if it is none.
+// Returns "00-" trace id "-" parent id "-" flags, in lower-case hexadecimal digits (W3C Trace
+// Context, 3.2); empty if `traceparent` is not of that form.
 std::string ShownTraceparent(std::string_view traceparent);
 
-// "250m" is 250 milliseconds: up to eight digits and a unit of H, M, S, m, u, n. Nothing if it is
-// not of that form.
+// Reads "250m" as 250 milliseconds: up to eight digits and a unit of H, M, S, m, u, n. nullopt if
+// `text` is not of that form.
 std::optional<std::chrono::nanoseconds> ReadTimeout(std::string_view text);
 
 // Names and values, as HTTP/2 sends them.
 using Headers = std::vector<std::pair<std::string, std::string>>;
-// What a call ends with: grpc-status, grpc-message in percent-encoding, the details.
+// Returns the trailers of a call: grpc-status, grpc-message in percent-encoding, the details.
 Headers TrailersOf(const grpc::Status& status);
 
 }  // namespace epsledger::transport::wire

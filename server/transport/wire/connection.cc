@@ -15,7 +15,7 @@
 namespace epsledger::transport::wire {
 namespace {
 
-// Connections that were made at one time do not end at one time.
+// Random, so that connections made at the same time do not end at the same time.
 Clock::duration SomeAge() {
   static thread_local std::minstd_rand random(std::random_device{}());
   const auto tenth = std::chrono::duration_cast<std::chrono::milliseconds>(kConnectionAge) / 10;
@@ -104,14 +104,14 @@ void Connection::OnReadable() {
     WaitForEndOfPause();
     return Leave();
   }
-  // What waited for the end of a pause comes first.
+  // Streams that waited for the end of a pause come first.
   const bool goes_on = !stirred_.empty() || ReadSome();
   AdvanceStirred();
   StartWaiting();
   Gather();
   if (!goes_on && !is_closed_) {
     broken_ = true;
-    Flush();  // why, if the client still reads
+    Flush();  // the reason, if the client still reads
     CloseLocked();
   }
   if (!is_closed_ && known_ && !has_moved_ && !waits_to_write_) Move();
@@ -225,8 +225,8 @@ void Connection::Flush() {
   const bool is_established = tls_ == nullptr || tls_->IsEstablished();
   if (is_established && !broken_ && !finish_time_ && nghttp2_session_want_read(session_) == 0 &&
       nghttp2_session_want_write(session_) == 0) {
-    // What the client has sent meanwhile is read: a socket that is closed over it takes back the
-    // last answers.
+    // Data that the client has sent meanwhile must be read: closing a socket with unread data
+    // discards the last answers.
     finish_time_ = Clock::now();
     ::shutdown(socket_.native_handle(), SHUT_WR);
   }
@@ -314,7 +314,7 @@ void Connection::GoAwayLocked() {
   if (going_away_ || is_closed_) return;
   going_away_ = true;
   go_away_time_ = Clock::now();
-  if (peer_ == nullptr) return CloseLocked();  // in the handshake
+  if (peer_ == nullptr) return CloseLocked();  // still in the handshake
   nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
                         nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
                         nullptr, 0);

@@ -30,15 +30,15 @@
 
 namespace epsledger::transport::wire {
 
-// What the connections of one server share.
+// The shared state of the connections of one server.
 struct Shared {
   Services services;
-  // Calls that are being handed to the services. Once draining is true, it rises no more for long.
+  // Calls that are being handed to the services. Once `draining` is true, it soon stops rising.
   std::atomic<int64_t> starting{0};
   std::atomic<bool> draining{false};
   // Calls that the services have not ended.
   std::atomic<int64_t> calls{0};
-  // Calls of methods that are open to strangers, until the services have ended them.
+  // Calls of methods that are open to strangers, that the services have not ended.
   std::atomic<size_t> open_method_calls{0};
   std::atomic<size_t> unfinished_bytes{0};
   std::atomic<size_t> untaken_bytes{0};
@@ -46,23 +46,23 @@ struct Shared {
 
 // One HTTP/2 connection of a client, and the calls on it.
 //
-// A call goes to the services once its request is whole, a stream once its headers are. Before a
-// request that is not whole is taken, its caller must be one that may call the method: a stranger
-// is answered by the headers alone. Every number of a client's making has its bound in limits.h.
+// A call goes to the services once its request is complete, a stream once its headers are. The
+// server takes an incomplete request only from a caller who may call the method: a stranger is
+// answered from the headers alone. Every number that a client controls has its bound in limits.h.
 //
-// Invariants: all of the session's state is under the mutex; no function of the services is called
-// under it; every call that was started is ended or cancelled. Thread-safe. Kept alive by what
-// waits for its socket and by its calls.
+// Invariants: the mutex guards all state of the session; no function of the services is called
+// under it; every started call is ended or cancelled. Thread-safe. The operations that wait for the
+// socket and the calls keep the connection alive.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
 
   using Context = boost::asio::io_context;
 
-  // `other_end`: without what TLS says. `tls`: nullptr for plaintext. `on_close` is called once,
-  // when the socket is closed. The connection begins on the thread of `home`, and moves once to
-  // that of what `next_home` returns, when its first call was admitted. REQUIRES: these outlive it
-  // and its calls; the socket is of `home`.
+  // `other_end`: without the facts that TLS adds. `tls`: nullptr for plaintext. `on_close` is
+  // called once, when the socket is closed. The connection begins on the thread of `home`. When its
+  // first call was admitted it moves once, to the thread of the context that `next_home` returns.
+  // REQUIRES: both contexts outlive the connection and its calls; the socket belongs to `home`.
   Connection(std::shared_ptr<Shared> shared, Context& home, std::function<Context&()> next_home,
              Socket socket, Peer other_end, std::unique_ptr<TlsSession> tls,
              std::function<void()> on_close);
@@ -71,16 +71,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection& operator=(const Connection&) = delete;
 
   void Start() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Looks at everything that has an end in time. To be called every kHousekeepingInterval.
+  // Checks everything that has a time limit. Must be called every kHousekeepingInterval.
   void KeepHouse(Clock::time_point now) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The server stops: takes no more calls, ends those that nothing else ends (health, reflection),
-  // and closes once the others are answered.
+  // Begins the end of the connection when the server stops: takes no more calls, ends those that
+  // nothing else ends (health, reflection), and closes once the others are answered.
   void GoAway() ABSL_LOCKS_EXCLUDED(mutex_);
   void Close() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // True if none of its calls was admitted yet.
+  // Returns true if none of its calls was admitted yet.
   bool IsStranger() const { return !known_; }
-  // True once the client has said what only a client of gRPC says: over TLS a whole handshake.
+  // Returns true once the client has sent what only a gRPC client sends: over TLS, a whole
+  // handshake.
   bool HasSpoken() const { return has_spoken_; }
 
  private:
@@ -92,38 +93,38 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::optional<MessageReader> reader;
     bool headers_done = false;
     bool half_closed = false;  // by the client
-    bool decided = false;      // what becomes of it, by its headers
-    bool asking = false;       // whether its caller may call
-    bool admitted = false;     // its request is taken, however long
+    bool decided = false;      // its handling is decided, by its headers
+    bool asking = false;       // asking whether its caller may call
+    bool admitted = false;     // its request is taken, whatever its length
     bool started = false;
     bool ended = false;
     bool waiting = false;  // for room for its answer
     bool is_reset = false;
     Clock::time_point progress_time;  // of the end, or when the client took something after it
     std::shared_ptr<StreamedCall> call;
-    // Requests that were not passed on yet.
+    // Requests that are not passed on yet.
     std::deque<std::string> requests;
     size_t request_bytes = 0;                        // of these
-    size_t request_count = 0;                        // of all that came
-    std::optional<Clock::time_point> message_begun;  // and is not whole
-    bool wants_request = false;                      // the call does
-    bool wants_waking = false;                       // so does it
+    size_t request_count = 0;                        // of all received
+    std::optional<Clock::time_point> message_begun;  // and is incomplete
+    bool wants_request = false;                      // the call wants it
+    bool wants_waking = false;                       // the call wants it
     size_t unconsumed_bytes = 0;
     size_t unfinished_bytes = 0;  // as counted in Shared
     size_t expected_bytes = 0;    // of the answer, as counted in Shared
-    // For the client.
+    // The answer for the client.
     bool headers_sent = false;
     std::string answer;
     size_t answer_sent = 0;
-    bool owes_room = false;  // for the next answer, which the call waits to be told
+    bool owes_room = false;  // for the next answer, and the call waits for it
     Headers trailers;
   };
-  // What is done once the mutex is free.
+  // Actions to run once the mutex is free.
   using Actions = std::vector<absl::AnyInvocable<void()>>;
   class Answer;
   class StreamAnswers;
 
-  // Callbacks of nghttp2, all from within its functions and so under the mutex.
+  // Callbacks of nghttp2, all called within its functions and so under the mutex.
   static nghttp2_session* NewSession(Connection* self);
   static int OnBeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* self);
   static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
@@ -139,52 +140,52 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void WaitForBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsPaused() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Goes on when the pause is over.
+  // Continues reading when the pause is over.
   void WaitForEndOfPause() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Does the next thing for the streams of which something came, until the client is paused.
+  // Does the next step for each stream that received something, until the client is paused.
   void AdvanceStirred() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnReadable() ABSL_LOCKS_EXCLUDED(mutex_);
-  // False once the connection is over.
+  // Returns false once the connection is over.
   bool ReadSome() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Feed(std::string_view bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Sends what there is and what the socket takes.
+  // Sends ready bytes as far as the socket takes them.
   void Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // To the threads of those who are known. REQUIRES: nothing waits for the socket.
+  // Moves to the threads for known clients. REQUIRES: nothing waits for the socket.
   void Move() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool FillReady() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CloseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GoAwayLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Ends every use of the mutex: sends, frees it, and does what is to be done without it.
+  // Ends every use of the mutex: sends, frees the mutex, and runs the actions.
   void Leave() ABSL_UNLOCK_FUNCTION(mutex_);
-  // The same, but that what there is to send is sent by the connection's thread, with what others
-  // add until then.
+  // Does the same, but leaves the sending to the connection's thread, together with what others add
+  // until then.
   void LeaveForMore() ABSL_UNLOCK_FUNCTION(mutex_);
   void PostTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeTurn() ABSL_LOCKS_EXCLUDED(mutex_);
   void WakeCalls() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Frees the mutex for the actions, and has it again. What they answer is not sent.
+  // Frees the mutex, runs the actions and locks it again. Does not send their answers.
   void Gather() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Stream* Find(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Does the next thing for a stream of which something came.
+  // Does the next step for a stream that received something.
   void Advance(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // By the headers alone: answers what can never be a call.
+  // Answers a stream that can never be a call, from its headers alone.
   void Decide(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   CallOrigin OriginOf(int32_t id, const Stream& stream) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskWhetherAdmitted(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartCall(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartStream(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The oldest that is not given on yet.
+  // Takes the oldest request that is not passed on yet.
   std::string TakeRequest(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The next request to the call, and room for its next answer, if it is time for them.
+  // Passes the next request to the call, and room for its next answer, if it is time for them.
   void PassOn(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeRoom(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Consume(int32_t id, Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountUnfinished(Stream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether another answer of this size may be made for the client.
+  // Returns whether another answer of this size may be made for the client.
   bool HasRoomFor(size_t answer_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Expect(Stream& stream, size_t answer_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Starts calls that waited for room, as far as there is some.
+  // Starts calls that waited for room, while there is room.
   void StartWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountReset() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::optional<Clock::time_point> DeadlineOf(const Stream& stream) const
@@ -197,7 +198,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void End(int32_t id, Stream& stream, const grpc::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndAsHttp(int32_t id, Stream& stream, int http_status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Forgets what is held for it. The stream is gone after that.
+  // Releases everything held for the stream. The stream is gone afterwards.
   void Forget(int32_t id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void KeepHouseOfStreams(Clock::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -211,7 +212,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWake(int32_t id) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnSlowDown(Clock::duration pause) ABSL_LOCKS_EXCLUDED(mutex_);
-  // `message`: of a call without streams that succeeded, or nullptr.
+  // `message`: the answer of a call without streams that succeeded, or nullptr.
   void OnEnd(int32_t id, const grpc::Status& status, const std::string* message)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -235,7 +236,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   IdleResetFilter filter_ ABSL_GUARDED_BY(mutex_);
   nghttp2_session* const session_ ABSL_PT_GUARDED_BY(mutex_);
   std::unordered_map<int32_t, std::unique_ptr<Stream>> streams_ ABSL_GUARDED_BY(mutex_);
-  // Streams of which something came since they were looked at.
+  // Streams that received something since their last step.
   std::vector<int32_t> stirred_ ABSL_GUARDED_BY(mutex_);
   Actions actions_ ABSL_GUARDED_BY(mutex_);
   // Bytes for the socket.
@@ -244,16 +245,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool waits_to_write_ ABSL_GUARDED_BY(mutex_) = false;
   // A turn of the connection's thread is coming.
   bool turn_posted_ ABSL_GUARDED_BY(mutex_) = false;
-  // Calls that want to be woken then.
+  // Calls that want to be woken in that turn.
   std::vector<int32_t> to_wake_ ABSL_GUARDED_BY(mutex_);
-  // How many hand things to calls, and will send what was answered when that is done.
+  // The number of threads that are handing things to calls and will then send the answers.
   int gathering_ ABSL_GUARDED_BY(mutex_) = 0;
   bool settings_read_ ABSL_GUARDED_BY(mutex_) = false;  // the client's acknowledgement came
   bool going_away_ ABSL_GUARDED_BY(mutex_) = false;
-  // Ends by an error of the client's: what is ready is sent, and nothing more.
+  // Ends because of an error of the client: sends what is ready, and nothing more.
   bool broken_ ABSL_GUARDED_BY(mutex_) = false;
   Clock::time_point go_away_time_ ABSL_GUARDED_BY(mutex_);
-  // Everything is said, and the client's end of the connection awaited.
+  // Everything is sent, and the connection waits for the client to close its end.
   std::optional<Clock::time_point> finish_time_ ABSL_GUARDED_BY(mutex_);
   Clock::time_point read_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
   Clock::time_point write_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
@@ -264,12 +265,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t untaken_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t expected_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::deque<int32_t> waiting_ ABSL_GUARDED_BY(mutex_);  // streams, in their order
-  // Calls that the services have not ended, also of streams that are gone.
+  // Calls that the services have not ended, including those of streams that are gone.
   size_t calls_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Streams that came to nothing by the client's making: a bucket that empties with time.
+  // Streams that failed because of the client: a bucket that empties with time.
   double resets_ ABSL_GUARDED_BY(mutex_) = 0;
   Clock::time_point resets_time_ ABSL_GUARDED_BY(mutex_) = Clock::now();
-  // Nothing is read before.
+  // Nothing is read before this time.
   Clock::time_point paused_until_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,4 +1,4 @@
-// What the calls of a connection answer, on its way to the client.
+// The answers of the calls of a connection, on their way to the client.
 
 #include <algorithm>
 #include <string>
@@ -21,8 +21,8 @@ nghttp2_nv Nv(std::string_view name, std::string_view value) {
           NGHTTP2_NV_FLAG_NONE};
 }
 
-// What the client named its call by, and its trace, it is told again; of a call that failed also
-// the name that it was given here.
+// Returns the headers of an answer. They repeat the client's name for the call and its trace; for a
+// failed call, also the name that the server gave it.
 std::vector<nghttp2_nv> AnswerHeaders(const std::string& request_id,
                                       const std::string& traceparent) {
   std::vector<nghttp2_nv> headers = {Nv(":status", "200"), Nv("content-type", kContentType)};
@@ -31,7 +31,7 @@ std::vector<nghttp2_nv> AnswerHeaders(const std::string& request_id,
   return headers;
 }
 
-// True if the status is one that the services give to a caller whom they know.
+// Returns true if the services give this status only to a known caller.
 bool TellsOfAnAdmittedCaller(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::OK:
@@ -72,7 +72,7 @@ void Connection::OnEnd(int32_t id, const grpc::Status& status, const std::string
     if (message) AddMessage(id, *stream, *message);
     End(id, *stream, status);
   }
-  // Where other calls are open, their answers may come right after this one, and go with it.
+  // If other calls are open, their answers may come soon and can be sent together with this one.
   calls_ == 0 ? Leave() : LeaveForMore();
 }
 

@@ -1,4 +1,4 @@
-// The calls of a connection: what nghttp2 says of them, and what the services are given of it.
+// The calls of a connection: handles the callbacks of nghttp2 and passes calls to the services.
 
 #include <algorithm>
 #include <utility>
@@ -71,7 +71,8 @@ nghttp2_session* Connection::NewSession(Connection* self) {
   nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, OnFrameSent);
   nghttp2_option_set_no_auto_window_update(option, 1);
   nghttp2_option_set_no_closed_streams(option, 1);
-  // CountReset has limits of its own, which tell a stranger from a client with short deadlines.
+  // CountReset has separate limits, which distinguish a stranger from a client with short
+  // deadlines.
   nghttp2_option_set_stream_reset_rate_limit(option, kNoLimit, kNoLimit);
   nghttp2_option_set_max_continuations(option, kMaxContinuations);
   if (nghttp2_session_server_new2(&session, callbacks, self, option) != 0) std::abort();
@@ -114,7 +115,7 @@ int Connection::OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uin
   auto& connection = *static_cast<Connection*>(self);
   connection.mutex_.AssertHeld();
   Stream* stream = connection.Find(frame->hd.stream_id);
-  if (stream == nullptr || stream->headers_done) return 0;  // trailers say nothing here
+  if (stream == nullptr || stream->headers_done) return 0;  // trailers are ignored
   stream->headers.Add({reinterpret_cast<const char*>(name), name_bytes},
                       {reinterpret_cast<const char*>(value), value_bytes});
   return 0;
@@ -191,7 +192,7 @@ int Connection::OnFrameSent(nghttp2_session* session, const nghttp2_frame* frame
                     (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   if (ends) {
     const Stream* stream = connection.Find(frame->hd.stream_id);
-    // The client need not send the rest of a request that is answered.
+    // The client need not send the rest of an answered request.
     if (stream != nullptr && !stream->half_closed) {
       nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
     }
@@ -248,7 +249,7 @@ void Connection::CountUnfinished(Stream& stream) {
 }
 
 void Connection::Consume(int32_t id, Stream& stream) {
-  // The window of a stream is all that is held for a caller who is not admitted.
+  // For a caller who is not admitted, only the window of a stream is held.
   if (!stream.admitted) return;
   nghttp2_session_consume_stream(session_, id, stream.unconsumed_bytes);
   stream.unconsumed_bytes = 0;
@@ -294,8 +295,8 @@ void Connection::Advance(int32_t id) {
   if (is_whole && !stream->method->takes_stream && stream->requests.empty()) {
     return End(id, *stream, {grpc::StatusCode::INTERNAL, "request: got no message, want one"});
   }
-  // A call without streams is admitted where it is answered. The memory of a stream is taken before
-  // the services look.
+  // A call without streams is admitted where it is answered. A stream takes memory before the
+  // services admit it, so they are asked first.
   if (is_whole && (stream->method->unary || stream->admitted)) {
     return StartCall(id, *stream);
   }
@@ -357,7 +358,7 @@ void Connection::StartWaiting() {
 void Connection::StartCall(int32_t id, Stream& stream) {
   if (stream.started || stream.waiting) return;
   if (stream.method->unary == nullptr) return StartStream(id, stream);
-  // In their order: one that asks for less does not overtake.
+  // In their order: a call that needs less room does not overtake.
   const size_t answer_bytes = stream.method->usual_answer_bytes;
   if (!HasRoomFor(answer_bytes) || (!waiting_.empty() && waiting_.front() != id)) {
     stream.waiting = true;
@@ -425,7 +426,7 @@ void Connection::OnStarted(int32_t id, std::shared_ptr<StreamedCall> call) {
   mutex_.Lock();
   Stream* stream = Find(id);
   if (stream == nullptr || stream->ended) {
-    // It was reset, or has been answered, for which this comes too late.
+    // The stream was reset or has been answered: the call comes too late.
     actions_.emplace_back([call = std::move(call)] { call->OnGone(); });
   } else {
     stream->call = std::move(call);

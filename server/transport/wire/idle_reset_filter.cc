@@ -20,7 +20,7 @@ uint32_t Number(std::string_view bytes) {
 }  // namespace
 
 bool IdleResetFilter::Take(std::string_view bytes, absl::FunctionRef<bool(std::string_view)> pass) {
-  // What is passed on at once begins here.
+  // The bytes that are not passed on yet.
   std::string_view rest = bytes;
   const auto pass_before = [&](size_t at) {
     const std::string_view whole = rest.substr(0, at);
@@ -34,13 +34,13 @@ bool IdleResetFilter::Take(std::string_view bytes, absl::FunctionRef<bool(std::s
       const size_t count = std::min(payload_left_, rest.size() - at);
       payload_left_ -= count;
       if (leaves_out_) {
-        rest.remove_prefix(count);  // at is 0: what was before it is passed
+        rest.remove_prefix(count);  // at is 0: the bytes before it are passed on
       } else {
         at += count;
       }
       continue;
     }
-    // A header is held back until it is whole.
+    // A header is held back until it is complete.
     const size_t held = header_.size();
     const size_t count = std::min(kHeaderBytes - held, rest.size() - at);
     header_.append(rest.substr(at, count));
@@ -61,7 +61,7 @@ bool IdleResetFilter::Take(std::string_view bytes, absl::FunctionRef<bool(std::s
       goes_on = pass_before(at);
       rest.remove_prefix(count);
       at = 0;
-    } else if (held > 0) {  // at is 0: a header goes on only where the bytes begin
+    } else if (held > 0) {  // at is 0: only the first bytes can continue a header
       rest.remove_prefix(count);
       goes_on = pass(header);
     } else {

@@ -10,33 +10,33 @@
 
 namespace epsledger::transport::wire {
 
-// Takes gRPC's messages from the bytes of a call: a byte that says whether the message is
-// compressed, its length in four bytes, the message. Memory is held for bytes that came, not for
-// those that a length announces.
+// Extracts gRPC messages from the bytes of a call: a byte that says whether the message is
+// compressed, its length in four bytes, the message. Holds memory only for received bytes, not for
+// the bytes that a length announces.
 class MessageReader {
  public:
-  // The largest message.
+  // `max_bytes`: the largest message.
   explicit MessageReader(size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Takes bytes and appends the messages that end in them.
   //   RESOURCE_EXHAUSTED  a length beyond max_bytes, as soon as it is read
   //   UNIMPLEMENTED       a compressed message, before it is read
   //   INTERNAL            a first byte that is neither 0 nor 1
-  // After an error it takes no more. Cost: linear in the bytes.
+  // After an error it takes no more bytes. Cost: linear in the bytes.
   grpc::Status Take(std::string_view bytes, std::vector<std::string>* messages);
 
-  // Bytes of a message that has begun and is not whole.
+  // The bytes of an incomplete message.
   size_t unfinished_bytes() const { return prefix_.size() + message_.size(); }
 
  private:
   const size_t max_bytes_;
-  std::string prefix_;  // as long as it is not whole
+  std::string prefix_;  // while it is incomplete
   bool in_message_ = false;
   size_t message_bytes_ = 0;  // of the message that has begun
   std::string message_;
 };
 
-// The message as it is sent: never compressed.
+// Returns the prefix of a message to send, which is never compressed.
 std::string PrefixOf(size_t message_bytes);
 
 }  // namespace epsledger::transport::wire

@@ -34,7 +34,7 @@ void SelfProbe::Start(Done done) {
 void SelfProbe::SayHello() {
   boost::asio::async_write(socket_, boost::asio::buffer(kHello.data(), kHello.size()),
                            [self = shared_from_this()](error_code, size_t) {
-                             self->AwaitAnswer();  // one that is cut off is an answer too
+                             self->AwaitAnswer();  // a connection that is cut off is an answer too
                            });
 }
 

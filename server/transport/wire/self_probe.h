@@ -11,13 +11,13 @@
 
 namespace epsledger::transport::wire {
 
-// A client of this very server, which is content with any answer: HTTP/2's settings, or where TLS
-// is spoken, that what it said is no TLS. A server that takes no connections gives none. Runs on
-// the context's thread, and keeps itself until it has said how it went.
+// A client of this server that accepts any answer: HTTP/2's settings or, with TLS, the reply that
+// its message is not TLS. A server that takes no connections gives no answer. Runs on the context's
+// thread, and keeps itself alive until it has reported the result.
 class SelfProbe : public std::enable_shared_from_this<SelfProbe> {
  public:
   using Endpoint = boost::asio::generic::stream_protocol::endpoint;
-  // Why there was no answer, empty if there was one.
+  // `why`: the reason why no answer came; empty if one came.
   using Done = absl::AnyInvocable<void(const std::string& why) &&>;
 
   SelfProbe(boost::asio::io_context& context, Endpoint endpoint)

@@ -14,45 +14,45 @@
 
 namespace epsledger::transport::wire {
 
-// What is known of the other end of a connection, beside what its calls say.
+// What is known about the other end of a connection, besides the data of its calls.
 struct Peer {
-  bool is_over_http = false;  // for a client of the other door, to which the wire is none
+  bool is_over_http = false;  // the client uses HTTP, not this wire
   bool is_on_this_machine = false;
   bool is_encrypted = false;
-  std::string address;  // "192.0.2.7:50211"; empty of a unix socket
+  std::string address;  // "192.0.2.7:50211"; empty for a unix socket
   uint64_t number = 0;  // of the connection, in this process
-  // Verified; empty if there is none.
+  // Verified; empty if the client has none.
   std::string certificate_pem;
 };
 
 struct CallOrigin {
-  // Nullptr: nothing is known, and others could have read what the call says.
+  // nullptr: nothing is known, and others could have read the call.
   std::shared_ptr<const Peer> peer;
   std::optional<std::string> authorization;
-  // What the client says of itself, its User-Agent: visible ASCII of at most kMaxClientBytes.
+  // The client's User-Agent: visible ASCII of at most kMaxClientBytes.
   std::string client;
-  // x-request-id of the client: visible ASCII of at most kMaxRequestIdBytes. Empty: it said none
-  // that is valid, and the call is known by RequestIdOf.
+  // The client's x-request-id: visible ASCII of at most kMaxRequestIdBytes. Empty: it sent no valid
+  // one, and RequestIdOf names the call.
   std::string request_id;
   int32_t number = 0;  // of the call, on its connection
-  // W3C Trace Context as the client sent it. Empty if it sent none that is valid.
+  // W3C Trace Context as the client sent it. Empty if it sent no valid one.
   std::string traceparent;
 };
 
-// Who waits for the answer of a call with one. Thread-safe.
+// The receiver of the answer of a call with one answer. Thread-safe.
 class Responder {
  public:
   virtual ~Responder() = default;
-  // The answer, once. `message`: of a status that is OK.
+  // Gives the answer, once. `message`: used if the status is OK.
   virtual void Respond(const grpc::Status& status, std::string message) = 0;
-  // Nobody waits any more.
+  // Returns true if nobody waits any more.
   virtual bool IsGone() = 0;
-  // Before the answer: the caller asks too fast, and nothing more is to be read of the client for
-  // so long. What it has sent waits.
+  // Called before the answer if the caller asks too fast: for this time nothing more is read from
+  // the client. Data that it has already sent waits.
   virtual void SlowDown(std::chrono::nanoseconds /*pause*/) {}
 };
 
-// A call with one request, which is whole, and one answer.
+// A call with one complete request and one answer.
 struct UnaryRequest {
   CallOrigin origin;
   std::string message;
@@ -61,36 +61,37 @@ struct UnaryRequest {
   std::unique_ptr<Responder> responder;
 };
 
-// Who made a call with streams, for the one who answers it. Its functions are called under no mutex
-// that a function of the call takes: each may call the call back before it returns. Thread-safe.
+// The client of a call with streams, as the code that answers sees it. Call its functions without
+// holding a mutex that a function of the call takes: each may call the call back before it returns.
+// Thread-safe.
 class StreamClient {
  public:
   virtual ~StreamClient() = default;
-  // The next request is wanted, or to know that none follows. REQUIRES: a method that takes a
-  // stream; the one before has come.
+  // Asks for the next request, or for the news that none follows. REQUIRES: a method that takes a
+  // stream; the previous one has come.
   virtual void AskForRequest() = 0;
-  // The next answer. `more_follow`: others follow soon, with which it may be sent. REQUIRES:
-  // StreamedCall::OnAnswerTaken came for the one before.
+  // Gives the next answer. `more_follow`: other answers follow soon, and this one may be sent with
+  // them. REQUIRES: StreamedCall::OnAnswerTaken came for the previous one.
   virtual void Answer(std::string message, bool more_follow) = 0;
-  // StreamedCall::OnWoken is wanted, on the thread that the client's requests come on: what several
-  // threads have brought is answered there together. One call of it may answer several wishes.
+  // Asks for StreamedCall::OnWoken on the thread that brings the client's requests: there, results
+  // from several threads are answered together. One OnWoken may serve several Wakes.
   virtual void Wake() = 0;
-  // As Responder::SlowDown, before the end.
+  // Like Responder::SlowDown, called before the end.
   virtual void SlowDown(std::chrono::nanoseconds /*pause*/) {}
-  // The end, once, and nothing after it.
+  // Gives the end, once, and nothing after it.
   virtual void End(const grpc::Status& status) = 0;
 };
 
-// A call with streams, in the hands of who answers it. Thread-safe.
+// A call with streams, implemented by the code that answers it. Thread-safe.
 class StreamedCall {
  public:
   virtual ~StreamedCall() = default;
-  // What StreamClient::AskForRequest asked for: a request, or that none follows.
+  // Answers to StreamClient::AskForRequest: a request, or the news that none follows.
   virtual void OnRequest(std::string message) = 0;
   virtual void OnNoMoreRequests() = 0;
-  // The client has taken the answer, or there is room for another one beside it.
+  // The client has taken the answer, or there is room for another one besides it.
   virtual void OnAnswerTaken() = 0;
-  // What StreamClient::Wake asked for.
+  // The answer to StreamClient::Wake.
   virtual void OnWoken() {}
   // Nobody waits for the answers any more. The call still ends.
   virtual void OnGone() = 0;
@@ -98,36 +99,36 @@ class StreamedCall {
 
 struct StreamRequest {
   CallOrigin origin;
-  // The request of a method that takes one. The requests of a stream are asked for.
+  // The request of a method that takes one. The requests of a stream come through AskForRequest.
   std::string message;
   // When nobody waits any more.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::unique_ptr<StreamClient> client;
 };
 
-// One of `unary` and `stream` is set.
+// Exactly one of `unary` and `stream` is set.
 struct Method {
   std::string full_name;  // "epsledger.v1.BudgetService.GetBudget"
-  // Answers a call with one request and one answer, on any thread, at once or later.
+  // Answers a call with one request and one answer, on any thread, before it returns or later.
   std::function<void(UnaryRequest)> unary;
-  // Begins a call whose answers are a stream. The client may be told of the end before this
-  // returns; then it may be nullptr.
+  // Begins a call whose answers are a stream. If the client gets the end before this returns, the
+  // result may be nullptr.
   std::function<std::shared_ptr<StreamedCall>(StreamRequest)> stream;
-  // Its requests are a stream too. A method without one is called once its request is whole.
+  // Its requests are a stream too. Other methods are called once their request is complete.
   bool takes_stream = false;
   // Strangers may call it: health and reflection.
   bool is_open = false;
   size_t max_request_bytes = 0;
-  // What an answer of a call without streams may take, but for a few: so much is set aside for it
-  // while it is made.
+  // The bytes reserved for an answer of a call without streams while it is made; few answers are
+  // longer.
   size_t usual_answer_bytes = 0;
 };
 
 // The services that answer the calls of the wire, in this process.
 struct Services {
-  // By path, "/epsledger.v1.BudgetService/GetBudget". Others are UNIMPLEMENTED.
+  // By path, "/epsledger.v1.BudgetService/GetBudget". Other paths are UNIMPLEMENTED.
   std::map<std::string, Method, std::less<>> methods;
-  // Whether a caller may call the method, asked before a request is taken that is not whole. The
+  // Returns whether a caller may call the method. Asked before an incomplete request is taken; the
   // services ask again.
   std::function<grpc::Status(const Method&, const CallOrigin&)> admit;
 };

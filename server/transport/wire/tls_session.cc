@@ -30,7 +30,7 @@ bool TlsSession::Handshake() {
   const unsigned char* protocol = nullptr;
   unsigned int protocol_bytes = 0;
   SSL_get0_alpn_selected(session_.get(), &protocol, &protocol_bytes);
-  established_ = protocol_bytes == 2;  // what is not HTTP/2 was refused, or was not asked for
+  established_ = protocol_bytes == 2;  // other protocols were refused, or none was asked for
   return established_;
 }
 

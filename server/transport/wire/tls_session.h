@@ -15,21 +15,23 @@ namespace epsledger::transport::wire {
 // The server's side of one TLS session, between bytes in memory. Not thread-safe.
 class TlsSession {
  public:
-  // nullptr if there is no memory.
+  // Returns nullptr if there is no memory.
   static std::unique_ptr<TlsSession> Make(std::shared_ptr<ServerTls> context);
 
-  // Takes bytes of the network and appends what they say to `text`. False if the session is over:
-  // by an error or by the peer's word. REQUIRES: no more than 64 KiB at once.
+  // Takes bytes from the network and appends the decrypted text to `text`. Returns false if the
+  // session is over, by an error or because the peer closed it. REQUIRES: at most 64 KiB in one
+  // call.
   bool Receive(std::string_view bytes, std::string* text);
-  // Appends the text, encrypted, to what TakeBytes returns. False on an error. REQUIRES:
+  // Appends the encrypted text to what TakeBytes returns. Returns false on an error. REQUIRES:
   // IsEstablished().
   bool Send(std::string_view text);
-  // What is for the network: of the handshake, of Send.
+  // Takes the bytes to send to the network, from the handshake and from Send.
   std::string TakeBytes();
 
-  // The handshake is over, HTTP/2 is agreed on and the certificate, if one is wanted, verified.
+  // Returns true once the handshake is over, HTTP/2 is agreed on and the certificate, if required,
+  // is verified.
   bool IsEstablished() const { return established_; }
-  // The peer's certificate, empty if there is none.
+  // Returns the peer's certificate; empty if it has none.
   std::string PeerCertificatePem() const;
 
  private:

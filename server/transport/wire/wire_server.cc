@@ -42,20 +42,21 @@ using local = asio::local::stream_protocol;
 // HTTP, the ledger and the log may need this many file descriptors of the process.
 constexpr size_t kOtherDescriptors = 640;
 constexpr size_t kMaxConnections = 4096;
-// Strangers of all connections: each holds some tens of kilobytes.
+// The maximum number of strangers: each holds some tens of kilobytes.
 constexpr size_t kMaxStrangers = 512;
 
-// How often a stop looks whether calls have ended.
+// How often a stop checks whether calls have ended.
 constexpr absl::Duration kEndedInterval = absl::Milliseconds(2);
 
 size_t ThreadCount() { return std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8); }
 
-// A stranger costs processor time before anything is known of it: handshakes, headers, refusals.
-// This much less of it has the strangers' thread, where others want it (nice(1)).
+// A stranger costs processor time before anything is known about it: handshakes, headers, refusals.
+// This is the niceness (nice(1)) of the strangers' thread, which gives way where others want the
+// processor.
 constexpr int kStrangersNiceness = 10;
 
-// On the strangers' thread. Between any two steps it offers its processor to whoever waits for one:
-// a thread that wakes would otherwise wait until the scheduler's slice is over, some milliseconds.
+// Runs the strangers' thread. Between any two steps it yields the processor: otherwise a thread
+// that wakes would wait until the scheduler's slice is over, some milliseconds.
 void RunGivingWay(asio::io_context& context) {
   setpriority(PRIO_PROCESS, 0, kStrangersNiceness);  // this thread's alone
   while (context.run_one() > 0) std::this_thread::yield();
@@ -65,7 +66,7 @@ absl::Status CannotListen(const std::string& address, const std::string& why) {
   return absl::UnavailableError(absl::StrCat(address, ": cannot listen there: ", why));
 }
 
-// A socket file that nobody listens on any more is in the way of the next server.
+// Removes a socket file that nobody listens on any more, because it would block the next server.
 void RemoveLeftSocket(asio::io_context& context, const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return;
@@ -75,7 +76,7 @@ void RemoveLeftSocket(asio::io_context& context, const std::string& path) {
   if (error == asio::error::connection_refused) unlink(path.c_str());
 }
 
-// An address that means all of this machine is reached by its loopback.
+// Returns an endpoint that reaches the listener: the loopback, if it listens on all addresses.
 tcp::endpoint Reachable(tcp::endpoint endpoint) {
   if (!endpoint.address().is_unspecified()) return endpoint;
   if (endpoint.address().is_v4()) {
@@ -105,7 +106,7 @@ class WireServer::State {
     asio::io_context context{1};
     asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
     asio::steady_timer housekeeping{context};
-    bool has_ended = false;  // of the thread alone
+    bool has_ended = false;  // only its thread uses this
     std::thread thread;
   };
 
@@ -162,7 +163,7 @@ class WireServer::State {
   void GoAway() ABSL_LOCKS_EXCLUDED(mutex_) {
     StopListening();
     shared_->draining = true;
-    // Who saw that it is not draining is in the midst of handing over a call.
+    // A thread that saw `draining` as false may still be handing over a call.
     while (shared_->starting > 0) std::this_thread::yield();
     for (const auto& connection : Connections()) connection->GoAway();
   }
@@ -171,7 +172,7 @@ class WireServer::State {
     {
       absl::MutexLock lock(&mutex_);
       waiting_probes_.push_back(std::move(done));
-      if (waiting_probes_.size() > 1) return;  // the one that is under way says it of all
+      if (waiting_probes_.size() > 1) return;  // the running probe answers for all
     }
     asio::post(loops_[1]->context, [this] {
       std::make_shared<SelfProbe>(loops_[1]->context, first_endpoint_)
@@ -180,7 +181,7 @@ class WireServer::State {
   }
 
   int64_t AwaitEnded(absl::Duration patience) {
-    // Patience may be without end, which a time_point cannot say.
+    // Patience may be infinite, which a time_point cannot express.
     const auto now = [] { return absl::FromChrono(Clock::now().time_since_epoch()); };
     const absl::Duration give_up = now() + patience;
     while (shared_->calls > 0 && now() < give_up) absl::SleepFor(kEndedInterval);
@@ -208,7 +209,7 @@ class WireServer::State {
       if (loop->thread.joinable()) {
         loop->thread.join();
       } else {
-        loop->context.run();  // it never ran
+        loop->context.run();  // the thread never ran
       }
     }
     for (const std::string& path : paths_) unlink(path.c_str());
@@ -255,7 +256,7 @@ class WireServer::State {
     tcp::resolver resolver(loops_[0]->context);
     const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, error);
     if (error) return CannotListen(address, error.message());
-    // Every address of a name, all on the port that the first one got.
+    // Listens on every address of a name, all on the port that the first one got.
     size_t count = 0;
     error_code first_error;
     for (const auto& entry : found) {
@@ -293,7 +294,7 @@ class WireServer::State {
       if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
       if (!error) Take(std::move(socket));
       if (error != asio::error::no_descriptors) return Accept(acceptor);
-      // Without a descriptor the next try would fail at once too.
+      // Without a descriptor the next try would fail immediately too.
       CloseOldestStranger(std::nullopt);
       auto pause =
           std::make_shared<asio::steady_timer>(loops_[0]->context, kPauseWithoutDescriptors);
@@ -308,7 +309,7 @@ class WireServer::State {
     const tcp::endpoint endpoint = socket.remote_endpoint(error);
     if (error) return;
     const asio::ip::address peer = endpoint.address();
-    // Closed before anything is spent on it, a handshake least of all.
+    // Closes a connection beyond the rate before a handshake.
     if (!rates_.Take(PeerKeyOf(peer), Clock::now())) return;
     socket.set_option(tcp::no_delay(true), error);
     const bool is_local =
@@ -342,7 +343,7 @@ class WireServer::State {
     if (StrangerCount() >= kMaxStrangers) CloseOldestStranger(std::nullopt);
     if (!Count(peer) && !(CloseOldestStranger(peer) && Count(peer)) &&
         !(CloseOldestStranger(std::nullopt) && Count(peer))) {
-      return;  // closed at once, rather than left to wait without a word
+      return;  // closed immediately, instead of waiting without an answer
     }
     std::shared_ptr<Connection> connection;
     {
@@ -354,7 +355,7 @@ class WireServer::State {
           shared_, loops_[0]->context, [this]() -> asio::io_context& { return NextHome(); },
           std::move(socket), std::move(other_end), std::move(tls),
           [this, entry, peer] {
-            std::shared_ptr<Connection> last;  // let go of after the lock
+            std::shared_ptr<Connection> last;  // destroyed after the lock
             absl::MutexLock closing(&mutex_);
             counts_.Remove(peer);
             last = std::move(entry->connection);
@@ -377,7 +378,7 @@ class WireServer::State {
                       [](const Known& known) { return known.connection->IsStranger(); }));
   }
 
-  // False if there is none.
+  // Returns false if there is no such stranger.
   bool CloseOldestStranger(const std::optional<asio::ip::address>& peer)
       ABSL_LOCKS_EXCLUDED(mutex_) {
     std::shared_ptr<Connection> oldest;
@@ -389,8 +390,7 @@ class WireServer::State {
                  (!peer || known.peer == *peer);
         });
       };
-      // Those who say nothing go first: a client says hello at once, and its first call comes
-      // later.
+      // Silent strangers go first: a client sends its hello immediately, and its first call later.
       auto found = find(true);
       if (found == connections_.end()) found = find(false);
       if (found == connections_.end()) return false;
@@ -407,7 +407,7 @@ class WireServer::State {
     return all;
   }
 
-  // Every thread of those who are known, one after the other; then all who wait are told.
+  // Asks every thread for known clients, one after the other; then answers all waiting probes.
   void AskThreads(size_t next, const std::string& why) ABSL_LOCKS_EXCLUDED(mutex_) {
     if (why.empty() && next < loops_.size()) {
       asio::post(loops_[next]->context, [this, next] { AskThreads(next + 1, ""); });
@@ -426,11 +426,11 @@ class WireServer::State {
 
   asio::io_context& NextHome() { return loops_[1 + next_loop_++ % (loops_.size() - 1)]->context; }
 
-  // One loop keeps house for all.
+  // One loop does the housekeeping for all.
   void KeepHouse(Loop& loop) {
     loop.housekeeping.expires_after(kHousekeepingInterval);
     loop.housekeeping.async_wait([this, &loop](error_code error) {
-      // A timer whose time has come is not cancelled any more, and would go on for ever.
+      // A timer that has expired cannot be cancelled any more, and would continue forever.
       if (error || loop.has_ended) return;
       const Clock::time_point now = Clock::now();
       for (const auto& connection : Connections()) connection->KeepHouse(now);
@@ -459,12 +459,12 @@ class WireServer::State {
   std::vector<std::string> addresses_;
   asio::generic::stream_protocol::endpoint first_endpoint_;  // as this machine reaches it
   std::vector<std::string> paths_;                           // of sockets, removed at the end
-  // The first loop's thread alone uses it.
+  // Only the first loop's thread uses these.
   std::optional<RenewedTlsFiles> tls_files_;
   std::shared_ptr<ServerTls> tls_;
   bool stopped_ = false;
 
-  // The first is of strangers, whose sockets are also taken there.
+  // The first loop is for strangers; it also accepts all sockets.
 
   std::vector<std::unique_ptr<Loop>> loops_;
   std::atomic<size_t> next_loop_{0};
@@ -472,7 +472,7 @@ class WireServer::State {
   std::list<local::acceptor> local_acceptors_;
 
   absl::Mutex mutex_;
-  RateLimiter rates_;  // of the thread that accepts
+  RateLimiter rates_;  // used by the accepting thread
   ConnectionCounts counts_ ABSL_GUARDED_BY(mutex_);
   std::list<Known> connections_ ABSL_GUARDED_BY(mutex_);  // oldest first
   uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;      // of a connection

@@ -21,46 +21,47 @@ namespace epsledger::transport::wire {
 struct WireOptions {
   // "127.0.0.1:50551", "[::1]:0" (any port), "host.example:1", "unix:/run/epsledger.sock".
   std::vector<std::string> addresses;
-  // Without a certificate it is plaintext.
+  // Plaintext without a certificate.
   TlsFiles tls;
   RenewedTlsFiles::OnReload on_reload;
   // How fast one peer may connect (ConnectionRate).
   double peer_connections_per_second = 0;
 };
 
-// As many as the process may have file descriptors for, beside those of HTTP and of the ledger.
+// Returns as many connections as the process may have file descriptors for, after those of HTTP and
+// of the ledger.
 ConnectionLimits DefaultLimits();
 
-// The listening side of gRPC: HTTP/2 connections of clients, on a few threads, whose calls it hands
-// to services of this process.
+// The listening side of gRPC. It serves HTTP/2 connections of clients on a few threads, and hands
+// their calls to services of this process.
 //
-// What a client can make it hold is bounded before anything is known of the client (limits.h):
-// connections in all and of a peer, where a new one takes the place of the oldest stranger;
-// headers; frames; requests that are not whole; answers that are not taken. Thread-safe.
+// Everything that a client can make it hold is bounded before anything is known about the client
+// (limits.h): connections in all and of a peer, where a new one takes the place of an old
+// stranger; headers; frames; incomplete requests; untaken answers. Thread-safe.
 class WireServer {
  public:
-  // Starts to take connections. INVALID_ARGUMENT for an address that cannot be read, UNAVAILABLE
-  // for one that cannot be listened on, the errors of ReadTlsFiles. REQUIRES: what `services` calls
-  // outlives the server.
+  // Starts to accept connections. INVALID_ARGUMENT for an address that cannot be read, UNAVAILABLE
+  // for one that cannot be listened on, the errors of ReadTlsFiles. REQUIRES: everything that
+  // `services` uses outlives the server.
   static absl::StatusOr<std::unique_ptr<WireServer>> Start(WireOptions options, Services services);
   // Drops every connection. REQUIRES: the calls that it handed to the services are over.
   ~WireServer();
 
-  // Where it listens, the chosen port in place of 0.
+  // Returns its addresses, with the chosen port in place of 0.
   const std::vector<std::string>& addresses() const;
 
-  // Whether a client would be answered: connects to the first address, says hello and awaits an
-  // answer, then asks every thread. `done` is called once, on a thread of the server: OK, or
-  // UNAVAILABLE with the reason, after kProbeTimeout at the latest where nothing answers. It is
-  // dropped where the server is destroyed before, or a thread hangs. Those who ask at one time
-  // share one probe.
+  // Checks whether a client would get an answer: connects to the first address, sends a hello and
+  // waits for an answer, then asks every thread. Calls `done` once, on a thread of the server, with
+  // OK, or with UNAVAILABLE and the reason, after kProbeTimeout at the latest if nothing answers.
+  // Drops `done` if the server is destroyed first, or if a thread hangs. Concurrent callers share
+  // one probe.
   void Probe(absl::AnyInvocable<void(const absl::Status&) &&> done);
 
-  // Takes no more connections and no more calls. When it returns, no further call goes to the
-  // services; those that did are still answered.
+  // Accepts no more connections and no more calls. When it returns, no further call goes to the
+  // services; earlier calls are still answered.
   void GoAway();
-  // Waits until the services have ended all calls, for `patience` at most. A gRPC server that is
-  // shut down before would end them itself. Returns how many have not ended. REQUIRES: GoAway.
+  // Waits until the services have ended all calls, for `patience` at most. Returns how many have
+  // not ended. REQUIRES: GoAway.
   int64_t AwaitEnded(absl::Duration patience);
   // Waits until the answers of all calls are taken, for `patience` at most. REQUIRES: GoAway.
   void AwaitTaken(absl::Duration patience);

@@ -11,8 +11,8 @@ namespace {
 
 using google::protobuf::Descriptor;
 
-// The method that takes a request. A method with a stream of requests shares its message with the
-// one without.
+// Returns the method that takes each type of request. A method with a stream of requests uses the
+// same message as the one without.
 std::map<const Descriptor*, std::string> MethodsByRequest() {
   std::map<const Descriptor*, std::string> methods;
   for (const google::protobuf::MethodDescriptor* method : LedgerMethods()) {
@@ -31,14 +31,14 @@ std::string KindOfPeer(bool local, bool encrypted) {
 std::string_view MethodTaking(const Descriptor& request) {
   static const auto& methods = *new std::map<const Descriptor*, std::string>(MethodsByRequest());
   const auto method = methods.find(&request);
-  // Without a method there is no role, and without a role nobody is admitted.
+  // An empty name has no rule, so nobody is admitted.
   return method == methods.end() ? std::string_view() : method->second;
 }
 
 access::Credentials Admission::CredentialsOf(const wire::CallOrigin& origin) const {
   access::Credentials credentials{
       .authorization = origin.authorization, .certificate_pem = "", .kind_of_peer = "a peer"};
-  // Who is let in as anybody is not looked at.
+  // If everybody is admitted, the caller's data is not needed.
   if (!credentials.authorization && !verifies_certificates_ && !control_.IsOn()) return credentials;
   if (origin.peer == nullptr) return credentials;
   const wire::Peer& peer = *origin.peer;

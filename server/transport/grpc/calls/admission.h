@@ -11,23 +11,23 @@
 
 namespace epsledger::transport {
 
-// The full name of the method that takes this request, the one without a stream of them; empty if
-// there is none.
+// Returns the full name of the method that takes this request and not a stream of requests; empty
+// if none exists.
 std::string_view MethodTaking(const google::protobuf::Descriptor& request);
 
-// The door that every call comes through: what is known of the caller, before
+// Every call passes through here: it collects what is known about the caller and asks
 // access::AccessControl. Thread-safe.
 class Admission {
  public:
-  // `verifies_certificates`: this server asks clients for certificates, so that one that arrives
-  // was verified. REQUIRES: `control` outlives it.
+  // `verifies_certificates`: this server asks clients for certificates, so that every received
+  // certificate was verified. REQUIRES: `control` outlives this object.
   Admission(access::AccessControl& control, bool verifies_certificates)
       : control_(control), verifies_certificates_(verifies_certificates) {}
 
-  // Who calls, if they may; as AccessControl::Admit.
+  // Returns the caller, if they may call; as AccessControl::Admit.
   absl::StatusOr<access::Caller> Admit(const wire::CallOrigin& origin, std::string_view method,
                                        access::Caller* denied = nullptr) const;
-  // Whether calls without credentials are refused.
+  // Returns whether calls without credentials are refused.
   bool IsAccessControlOn() const { return control_.IsOn(); }
 
  private:

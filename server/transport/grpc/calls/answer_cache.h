@@ -12,14 +12,14 @@
 
 namespace epsledger::transport {
 
-// Answers that are the same for ever, kept by their whole question: what a chart asks again with
-// every charge. When `capacity` are kept, all are forgotten. Thread-safe.
+// A cache of answers that never change, by their whole question, such as those that a chart asks
+// again with every charge. When it holds `capacity` answers, the next one empties it. Thread-safe.
 template <class Answer>
 class AnswerCache {
  public:
   explicit AnswerCache(size_t capacity) : capacity_(capacity) {}
 
-  // The answer that is kept, or that of `compute`, which two threads may both be asked for.
+  // Returns the cached answer, or the result of `compute`. Two threads may compute the same answer.
   Answer Get(const std::string& question, absl::FunctionRef<Answer()> compute)
       ABSL_LOCKS_EXCLUDED(mutex_) {
     {

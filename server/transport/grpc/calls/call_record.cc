@@ -22,7 +22,7 @@ bool IsText(const FieldDescriptor& field) {
   return !field.is_repeated() && field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
 }
 
-// The name in a field that is a resource; nullptr if it is none.
+// Returns the name field of a field that is a resource; nullptr for other fields.
 const FieldDescriptor* NameIn(const FieldDescriptor& field) {
   if (field.is_repeated() || field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return nullptr;
   const FieldDescriptor* name = field.message_type()->FindFieldByName("name");

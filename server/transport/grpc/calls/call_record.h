@@ -16,23 +16,24 @@
 
 namespace epsledger::transport {
 
-// The fields of a kind of request that name what it is about, for the access log: the charge,
-// attempt, session, budget or token, or what is made below one.
+// The fields of a type of request that name its resource, for the access log: the charge, attempt,
+// session, budget or token, or the new resource below one.
 class ResourceFields {
  public:
   static constexpr size_t kMaxBytes = 256;
 
   explicit ResourceFields(const google::protobuf::Descriptor& request);
-  // At most kMaxBytes of what came, good or not; empty if there is none.
+  // Returns at most kMaxBytes of the received name, valid or not; empty if the request has none.
   std::string Of(const google::protobuf::Message& request) const;
 
  private:
-  // Texts, or messages with a name. The first of `names_` that is set, and all of `ids_`.
+  // Texts, or messages with a name. The name uses the first of `names_` that is set, and all of
+  // `ids_`.
   std::vector<const google::protobuf::FieldDescriptor*> names_;
   std::vector<const google::protobuf::FieldDescriptor*> ids_;
 };
 
-// A call that ends now, into the log if there is one. `caller`: as far as they are known.
+// Records a call that ends now, if there is a log. `caller`: as far as known.
 void Record(access_log::AccessLog* log, std::string_view method, const wire::CallOrigin& origin,
             access::Caller caller, std::string resource, SteadyTime arrival,
             const grpc::Status& status);

@@ -10,8 +10,8 @@
 namespace epsledger::transport {
 namespace {
 
-// This much less of a processor have the threads, where the ledger or the wire want it (nice(1)): a
-// ninth of what others have.
+// The niceness (nice(1)) of the threads: where the ledger or the wire want the processor, the
+// threads get a ninth of what others get.
 constexpr int kNiceness = 10;
 
 }  // namespace
@@ -74,7 +74,7 @@ void ComputationPool::Loop() {
       if (!queue.tasks.empty()) turns_.push_back(tenant);
     }
     std::move(task)();
-    task = nullptr;  // with all that it holds, before the turn is given back
+    task = nullptr;  // free the task and everything in it before the turn is given back
     absl::MutexLock lock(&mutex_);
     if (stopping_) return;
     const auto queue = queues_.find(tenant);

@@ -19,23 +19,24 @@
 namespace epsledger::transport {
 
 // A few threads for mathematics that takes longer than a charge may wait: accountants over a
-// history. Apart from the wire's threads and the ledger's, so that a slow computation delays no
-// charge.
+// history. They are separate from the threads of the wire and the ledger, so that a slow
+// computation delays no charge.
 //
-// Tenants take turns: each has a queue, and the next task is that of the tenant who waits longest
-// for a turn. One tenant runs at most threads_of_tenant tasks at a time, of which there is one
-// thread more, and has at most half of what may wait: a tenant's first task never waits for the
-// tasks of one other alone. Thread-safe.
+// Tenants take turns: each has a queue, and the next task is that of the tenant who has waited
+// longest for a turn. One tenant runs at most threads_of_tenant tasks at a time, and the pool has
+// one thread more. One tenant has at most half of the waiting tasks. So a tenant's first task never
+// waits for the tasks of one other tenant alone. Thread-safe.
 class ComputationPool {
  public:
   using Task = absl::AnyInvocable<void() &&>;
 
   // REQUIRES: threads_of_tenant >= 1, max_queued >= 2.
   ComputationPool(size_t threads_of_tenant, size_t max_queued);
-  // Finishes what is running and drops what is queued.
+  // Finishes running tasks and drops queued ones.
   ~ComputationPool();
 
-  // OK if `task` will be run; UNAVAILABLE if too many wait already, of the tenant or in all.
+  // Returns OK if `task` will run; UNAVAILABLE if too many tasks wait already, of the tenant or in
+  // all.
   absl::Status Submit(const core::Tenant& tenant, Task task) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -46,7 +47,7 @@ class ComputationPool {
   using Queues = std::map<std::string, Queue, std::less<>>;  // by tenant; none is idle
 
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Whose turn it is; the end if nobody has one.
+  // Returns the tenant whose turn it is; the end if nobody has a turn.
   std::list<std::string>::iterator NextTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const size_t threads_of_tenant_;

@@ -46,7 +46,7 @@ absl::Status EntryScan::TakePage(core::LedgerReader& reader) {
   absl::StatusOr<std::vector<core::Entry>> page =
       reader.ListEntries(*ledger, after_sequence_, limit);
   if (!page.ok() && page_size_ > 1) {
-    // One by one, so that every entry before the one that cannot be read is seen.
+    // Reads one by one, so that every entry before the unreadable one is visited.
     page_size_ = 1;
     page = reader.ListEntries(*ledger, after_sequence_, 1);
   }

@@ -14,17 +14,17 @@
 
 namespace epsledger::transport {
 
-// Reads the first entries of a ledger for one call: in pages, each between two commits, so that no
-// charge waits for long; what is done with them is done on the computation pool.
+// Reads the first entries of a ledger for one call, in pages, each between two commits, so that no
+// charge waits for long. The computation pool processes the entries.
 class EntryScan : public std::enable_shared_from_this<EntryScan> {
  public:
-  // The next entry. False: enough was seen.
+  // Takes the next entry. Returns false to stop.
   using Visit = absl::AnyInvocable<bool(const core::Entry&)>;
-  // The end: OK after the last entry or after `visit` said so; DATA_LOSS where the next one cannot
-  // be read or is missing. Not called if nobody waits for the answer any more.
+  // Called at the end: OK after the last entry or after `visit` returned false; DATA_LOSS if the
+  // next entry cannot be read or is missing. Not called if nobody waits for the answer any more.
   using Finish = absl::AnyInvocable<void(const absl::Status&) &&>;
 
-  // Entries 1 to `last_sequence`. REQUIRES: `ledger` outlives the scan.
+  // Visits entries 1 to `last_sequence`. REQUIRES: `ledger` outlives the scan.
   static void Start(core::DurableLedger& ledger, const std::shared_ptr<ComputationPool>& pool,
                     Call call, std::string budget_id, int64_t last_sequence, Visit visit,
                     Finish finish);
@@ -45,7 +45,7 @@ class EntryScan : public std::enable_shared_from_this<EntryScan> {
   const int64_t last_sequence_;
   Visit visit_;
   Finish finish_;
-  // One step at a time: no two threads at once.
+  // Used by one step at a time, so never by two threads concurrently.
   int64_t after_sequence_ = 0;
   int64_t page_size_;
 };

@@ -11,7 +11,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// The text of a field; empty if there is no such field, or it holds none.
+// Returns the text of a field; empty if the field does not exist or is not set.
 std::string TextOf(const Message& message, const char* name) {
   const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
   if (field == nullptr || field->is_repeated() ||
@@ -21,14 +21,14 @@ std::string TextOf(const Message& message, const char* name) {
   return message.GetReflection()->GetString(message, field);
 }
 
-// The message in "budget" of the requests that make or change one; nullptr in others.
+// Returns the message in "budget" of requests that create or change a budget; nullptr for others.
 const Message* BudgetIn(const Message& request) {
   const FieldDescriptor* field = request.GetDescriptor()->FindFieldByName("budget");
   if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return nullptr;
   return &request.GetReflection()->GetMessage(request, field);
 }
 
-// No request has two of these set: PreviewCharge refuses that.
+// No valid request sets two of these: PreviewCharge refuses that.
 std::string NameIn(const Message& request) {
   if (const Message* budget = BudgetIn(request)) return TextOf(*budget, "name");
   for (const char* field : {"name", "attempt", "session", "parent", "budget"}) {
@@ -66,7 +66,7 @@ std::optional<GrantedSubject> SubjectOf(const Message& request, access::Subject 
   }
   GrantedSubject named = SubjectNamed(NameIn(request));
   named.whole_ledger = subject == access::Subject::kLedger;
-  // CreateSession names it beside its parent.
+  // CreateSession names the session in a field besides its parent.
   if (named.session_id.empty()) named.session_id = TextOf(request, "session_id");
   return named;
 }

@@ -13,24 +13,26 @@
 
 namespace epsledger::transport {
 
-// What a request reads, as grants see it.
+// What a request reads, for the check of grants.
 struct GrantedSubject {
-  // From "budgets/{budget}" and "budgets/{budget}/sessions/{session}...". Empty: no such name.
+  // From "budgets/{budget}" and "budgets/{budget}/sessions/{session}...". Empty: the name has
+  // another form.
   std::string budget_id;
   std::string session_id;
-  // All of the ledger that holds the budget.
+  // The request reads the whole ledger of the budget.
   bool whole_ledger = false;
 };
 
-// The budget and session of a name, which need not be a good one otherwise.
+// Returns the budget and session of a name, which need not be valid otherwise.
 GrantedSubject SubjectNamed(std::string_view name);
 
-// What the request of a method with that subject reads; nothing where grants hold no part of it.
+// Returns what the request of a method with that subject reads; nullopt if grants do not apply to
+// it.
 std::optional<GrantedSubject> SubjectOf(const google::protobuf::Message& request,
                                         access::Subject subject);
 
-// OK if the caller has no grants, or one that holds `subject`. Otherwise core::OutsideScope, also
-// where it does not exist.
+// Returns OK if the caller has no grants, or one that covers `subject`. Otherwise
+// core::OutsideScope, even if `subject` does not exist.
 absl::Status CheckScope(const core::LedgerReader& reader, const access::Caller& caller,
                         const GrantedSubject& subject);
 

@@ -17,7 +17,7 @@ bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes)
 
 bool OpenCalls::Claim(OpenCall& call, const core::Tenant& tenant) {
   absl::MutexLock lock(&mutex_);
-  if (!call.position_) return true;  // it has ended meanwhile
+  if (!call.position_) return true;  // the call has ended meanwhile
   Share& share = shares_[tenant.name];
   if (share.calls >= (max_calls_ + 1) / 2 ||
       call.request_bytes_ > max_request_bytes_ / 2 - share.request_bytes) {
@@ -51,9 +51,9 @@ std::vector<std::shared_ptr<OpenCall>> OpenCalls::ArrivedBefore(SteadyTime time)
     absl::MutexLock lock(&mutex_);
     for (const std::weak_ptr<OpenCall>& weak : calls_) {
       std::shared_ptr<OpenCall> call = weak.lock();
-      if (call == nullptr) continue;  // its last owner is letting go of it now, and answers
+      if (call == nullptr) continue;  // its last owner is destroying it now, and answers
       in_time = call->arrival_time() >= time;
-      arrived.push_back(std::move(call));  // never let go of under the lock: that may call Remove
+      arrived.push_back(std::move(call));  // never destroyed under the lock: that may call Remove
       if (in_time) break;
     }
   }

@@ -24,14 +24,15 @@
 
 namespace epsledger::transport {
 
-// A call of a client, unary or a stream, until it is ended. Thread-safe.
+// A call of a client, unary or a stream, until it ends. Thread-safe.
 class OpenCall {
  public:
   virtual ~OpenCall() = default;
 
-  // Ends it with `status`, unless it has ended already.
+  // Ends the call with `status`, unless it has ended already.
   virtual void Fail(const grpc::Status& status) = 0;
-  // The server stops: ends it as soon as nothing of it is open that it could still answer.
+  // Called when the server stops: ends the call once it has nothing open that it could still
+  // answer.
   virtual void Drain() {}
   // Called every kHousekeepingInterval.
   virtual void KeepHouse(SteadyTime /*now*/) {}
@@ -42,17 +43,17 @@ class OpenCall {
   friend class OpenCalls;
 
   const SteadyTime arrival_time_ = SteadyNow();
-  // Its place in the list, guarded by the list's mutex.
+  // The place of the call in the list, guarded by the list's mutex.
   std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
   size_t request_bytes_ = 0;
-  std::optional<std::string> tenant_;  // whose share it takes
+  std::optional<std::string> tenant_;  // whose share it uses
 };
 
-// The calls that are open, oldest first: a stop of the server waits for them, and ends those that
-// nothing else ends. Thread-safe.
+// The open calls, oldest first. A server that stops waits for them, and ends those that nothing
+// else ends. Thread-safe.
 class OpenCalls {
  public:
-  // REQUIRES: `admission`, through which calls come in, and `access_log` outlive all that do.
+  // REQUIRES: `admission`, through which calls come in, and `access_log` outlive all calls.
   OpenCalls(const Admission& admission, std::shared_ptr<metrics::RpcMetrics> metrics,
             std::shared_ptr<ReadRate> read_rate, std::shared_ptr<RefusalRate> refusal_rate,
             size_t max_calls, size_t max_request_bytes, access_log::AccessLog* access_log)
@@ -66,14 +67,14 @@ class OpenCalls {
   OpenCalls(const OpenCalls&) = delete;
   OpenCalls& operator=(const OpenCalls&) = delete;
 
-  // False, and nothing is added, if there are as many as the limits allow. `request_bytes` are held
-  // as long as the call is open.
+  // Adds a call. Returns false, and adds nothing, if the limits are reached. `request_bytes` are
+  // held while the call is open.
   bool Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes = 0)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Counts a call whose caller is now known. False if the tenant has as many as one may have, half
-  // of either limit. REQUIRES: Add was true; called once.
+  // Counts a call whose caller is now known. Returns false if the tenant has its full share
+  // already, half of either limit. REQUIRES: Add returned true; called once.
   bool Claim(OpenCall& call, const core::Tenant& tenant) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Does nothing if it was not added.
+  // Does nothing if the call was not added.
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends every call that arrived before `time` with `status`.
@@ -83,7 +84,7 @@ class OpenCalls {
   void KeepHouse(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Admission& admission() const { return admission_; }
-  // Where calls are told that have ended; nullptr: nowhere.
+  // The log of ended calls; nullptr: none.
   access_log::AccessLog* access_log() const { return access_log_; }
   const std::shared_ptr<metrics::RpcMetrics>& metrics() const { return metrics_; }
   ReadRate& read_rate() const { return *read_rate_; }

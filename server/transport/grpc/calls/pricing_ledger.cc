@@ -30,13 +30,13 @@ using core::UnitPrice;
 using core::UnitPriceWanted;
 using core::UnitReference;
 
-// A charge that needs a reference, then a block, then what the block left over, at every cap on the
-// way up at once, is done after four; each may come too late for its level once or twice. A batch
-// goes down eight levels a round.
+// A charge may need a reference, then a block, then what the block left over, at all caps on the
+// way up together: it is done after four rounds, and each may come too late for its level once or
+// twice. A batch goes down eight levels a round.
 constexpr int kMaxRounds = 32;
-// Chains that prices were made on lately: a few MB each.
+// Chains on which prices were computed recently: a few MB each.
 constexpr size_t kMaxChains = 8;
-// Masses of the events that were prepared for one chain: 8 MB.
+// Masses of the events that are prepared for one chain: 8 MB.
 constexpr size_t kMaxPreparedMasses = size_t{1} << 20;
 constexpr size_t kMaxReferences = 32;
 constexpr size_t kMaxPricesOfChain = 4'096;
@@ -60,19 +60,20 @@ absl::Status TakesTooLong(absl::Duration limit) {
 
 }  // namespace
 
-// What was computed lately. One computation at a time of one cost, and of one filter's reference,
-// for one tenant: whoever wants the same waits for it and finds it.
+// Remembers recent results. For one tenant, each cost and each filter's reference is computed once
+// at a time: whoever wants the same result waits for it.
 class PricingLedger::Memory {
  public:
-  // Whose reference is computed: budget and session.
+  // The owner of the reference: budget and session.
   using FilterKey = std::pair<std::string, std::string>;
-  // The first is the tenant: nobody waits for what waits in the queue of another tenant.
+  // The first element is the tenant, so that nobody waits for a task in the queue of another
+  // tenant.
   using Key = std::pair<std::string, std::variant<core::CostKey, FilterKey>>;
   using Continuation = absl::AnyInvocable<void() &&>;
 
   explicit Memory(absl::Duration max_pricing) : max_pricing_(max_pricing) {}
 
-  // The right to compute what others wait for; when it ends they are called.
+  // The right to compute what others wait for. When it ends, their continuations are called.
   class Turn {
    public:
     Turn(Memory& memory, Key key) : memory_(memory), key_(std::move(key)) {}
@@ -85,8 +86,9 @@ class PricingLedger::Memory {
     const Key key_;
   };
 
-  // A turn if nobody has that one. Otherwise `continuation` is called when it ends: most often the
-  // memory or the ledger holds then what was wanted. REQUIRES: the memory outlives the turn.
+  // Returns a turn if nobody has the turn of that key. Otherwise calls `continuation` when that
+  // turn ends; most often the memory or the ledger then has the wanted result. REQUIRES: the memory
+  // outlives the turn.
   std::unique_ptr<Turn> Begin(const Key& key, Continuation continuation)
       ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
@@ -96,7 +98,7 @@ class PricingLedger::Memory {
     return nullptr;
   }
 
-  // Everything that is wanted, if it is nothing but costs that are known.
+  // Returns everything that is wanted, if that is only known costs; otherwise nullptr.
   std::shared_ptr<const Pricing> Recall(const core::PricesWanted& wanted)
       ABSL_LOCKS_EXCLUDED(mutex_) {
     if (!wanted.references.empty() || !wanted.prices.empty()) return nullptr;
@@ -110,7 +112,7 @@ class PricingLedger::Memory {
     return pricing;
   }
 
-  // An error if nobody waits for it any more, or if it takes too long.
+  // Returns an error if nobody waits for the result any more, or if it takes too long.
   absl::StatusOr<std::shared_ptr<const Pricing>> Compute(const core::PricesWanted& wanted) {
     const core::Command& command = *wanted.command;
     std::shared_ptr<Pricing> pricing = Before(wanted);
@@ -118,7 +120,7 @@ class PricingLedger::Memory {
                             std::holds_alternative<core::ChargePreview>(command.body);
     const SteadyTime deadline = is_bounded ? SteadyNow() + max_pricing_ : absl::InfiniteDuration();
     const auto abandoned = [&] {
-      // A charge that wakes meanwhile need not wait until the scheduler's slice is over.
+      // Yield, so that a charge that wakes now need not wait for the end of the scheduler's slice.
       std::this_thread::yield();
       return IsAbandoned(command) || SteadyNow() > deadline;
     };
@@ -151,13 +153,13 @@ class PricingLedger::Memory {
   }
 
  private:
-  // What was computed for the command in earlier rounds.
+  // Returns what was computed for the command in earlier rounds.
   static std::shared_ptr<Pricing> Before(const core::PricesWanted& wanted) {
     const std::shared_ptr<const Pricing>& before = wanted.command->pricing;
     return before == nullptr ? std::make_shared<Pricing>() : std::make_shared<Pricing>(*before);
   }
 
-  // Calls those who came meanwhile.
+  // Calls the continuations that came meanwhile.
   void End(const Key& key) ABSL_LOCKS_EXCLUDED(mutex_) {
     std::vector<Continuation> waiting;
     {
@@ -255,7 +257,7 @@ class PricingLedger::Memory {
 
   AnyReference ReferenceOf(const ReferenceWanted& wanted, absl::FunctionRef<bool()> abandoned)
       ABSL_LOCKS_EXCLUDED(mutex_) {
-    // A successor's is its own.
+    // The reference of a successor is not shared.
     if (wanted.carried != nullptr) return core::ComputeReference(wanted, abandoned);
     const ReferenceKey key{wanted.relation,
                            wanted.epsilon,
@@ -293,7 +295,7 @@ class PricingLedger::Memory {
   absl::Mutex mutex_;
   std::map<core::CostKey, std::vector<core::Cost>> costs_ ABSL_GUARDED_BY(mutex_);
   std::map<ReferenceKey, AnyReference> references_ ABSL_GUARDED_BY(mutex_);
-  std::list<std::shared_ptr<Chain>> chains_ ABSL_GUARDED_BY(mutex_);  // the last used first
+  std::list<std::shared_ptr<Chain>> chains_ ABSL_GUARDED_BY(mutex_);  // most recently used first
   std::map<Key, std::vector<Continuation>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -309,7 +311,8 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
         reply_(std::move(reply)) {}
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
-  // A stopping pool drops the task that was to reply. What the ledger drops is not known.
+  // A stopping pool drops the task that should reply. If the ledger drops the command, the outcome
+  // is unknown.
   ~Passage() {
     if (reply_ != nullptr && !is_submitted_) {
       End(absl::UnavailableError("the server is stopping: nothing was done"));
@@ -351,7 +354,7 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
     Compute(*std::move(wanted), std::move(turn));
   }
 
-  // What others may want as well.
+  // Returns the key of a result that others may want too.
   std::optional<Memory::Key> KeyOf(const core::PricesWanted& wanted) const {
     if (!wanted.references.empty()) {
       const ReferenceWanted& first = wanted.references.front();
@@ -374,7 +377,7 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
           } else {
             self->End(pricing.status());
           }
-          // After it was submitted: whoever waited is decided after it.
+          // Only after the command is submitted, so that waiting commands are decided after it.
           turn.reset();
         });
     if (!accepted.ok()) End(accepted);
@@ -389,7 +392,7 @@ class PricingLedger::Passage : public std::enable_shared_from_this<Passage> {
   const std::weak_ptr<ComputationPool> computations_;
   const std::shared_ptr<Memory> memory_;
   const core::Tenant tenant_;
-  Reply reply_;                // nullptr once it was called
+  Reply reply_;                // nullptr after the call
   bool is_submitted_ = false;  // the ledger has it
   int rounds_ = 0;
 };

@@ -9,17 +9,17 @@
 
 namespace epsledger::transport {
 
-// A ledger that has the costs, references and prices computed that a command wants, on the
-// computation pool, and submits it again; otherwise it does as the one below. No outcome that comes
-// out of it is PricesWanted. What was computed is remembered: most commands after the first want
-// what another wanted before. Thread-safe.
+// A ledger in front of another one. If a command wants costs, references or prices, it computes
+// them on the computation pool and submits the command again; otherwise it forwards. It never
+// returns the outcome PricesWanted. It remembers results: most commands after the first want what
+// an earlier one wanted. Thread-safe.
 //
 // The work is bounded. CANCELLED: the command was abandoned before everything was computed.
-// INVALID_ARGUMENT: the events of a charge or preview take more than `max_pricing` to price.
-// Nothing was decided then.
+// INVALID_ARGUMENT: the events of a charge or preview take more than `max_pricing` to price. In
+// both cases nothing was decided.
 class PricingLedger : public core::ForwardingLedger {
  public:
-  // Those of training take milliseconds.
+  // Events of training take milliseconds.
   static constexpr absl::Duration kMaxPricing = absl::Seconds(20);
 
   PricingLedger(core::DurableLedger& ledger, std::shared_ptr<ComputationPool> computations,

@@ -29,13 +29,13 @@ bool IsChange(const core::Command& command) {
          !std::holds_alternative<core::AccessCommand>(command.body);
 }
 
-// Who stops charges waits for nobody.
+// Freezing is exempt: whoever stops charges must not wait.
 bool Freezes(const core::Command& command) {
   const auto* phase = std::get_if<core::ChangeBudgetPhase>(&command.body);
   return phase != nullptr && phase->phase == core::BudgetPhase::kFrozen;
 }
 
-// More at once than there can ever be room for would be owed by everybody for minutes.
+// A batch larger than the burst could never fit: everybody would pay off its debt for minutes.
 absl::Status CheckBatch(double changes, double per_second, const char* whose) {
   const double most = per_second * kBurstSeconds;
   if (changes <= std::max(most, 1.0)) return absl::OkStatus();
@@ -49,7 +49,7 @@ bool Makes(const core::Command& command) {
                                std::holds_alternative<core::SupersedeBudget>(command.body));
 }
 
-// What the command makes is there already: it is asked again.
+// Returns true if the command's result exists already, so the command is a repetition.
 bool IsThere(core::LedgerReader& reader, const core::Command& command) {
   if (const auto* create = std::get_if<core::CreateSession>(&command.body)) {
     const core::Ledger* ledger = reader.LedgerOf(create->spec.budget_id);

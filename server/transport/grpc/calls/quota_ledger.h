@@ -11,25 +11,25 @@
 
 namespace epsledger::transport {
 
-// What one tenant may have, so that no tenant fills the disk or the memory of all. What is shared
-// at one moment (open calls, streams, computations) is in limits.h.
+// The quotas of one tenant, so that no tenant fills the disk or the memory of all. The limits for
+// what is shared at one moment (open calls, streams, computations) are in limits.h.
 struct Quotas {
-  // Each takes some kilobytes of memory for good.
+  // Each takes some kilobytes of memory permanently.
   int64_t sessions_of_tenant = 1'000'000;
   int64_t budgets_of_tenant = 100'000;
-  // Changes to the ledger, a charge of a batch being one, in the long run, and as many at once as
-  // in ten seconds. 0: no bound.
+  // Changes to the ledger in the long run, where each charge of a batch is one, with a burst of ten
+  // seconds' worth. 0: no bound.
   double changes_per_second_of_tenant = 0;
   double changes_per_second_of_caller = 0;  // a token, a certificate, an issuer's subject
-  // Bytes of answers to reads in the long run, and as many at once as in a second (ReadRate). 0: no
+  // Bytes of answers to reads in the long run, with a burst of one second's worth (ReadRate). 0: no
   // bound.
   double read_bytes_per_second_of_tenant = 2 << 20;
 };
 
-// A ledger behind quotas: changes beyond the rate are core::Overload, sessions and budgets beyond
-// their number QuotaExceeded; nothing was done. What is asked again and is there already is
-// answered. Counts are looked at before the change is decided: tenants that make many at once may
-// come out a few above. Thread-safe.
+// A ledger behind quotas: changes beyond the rate get core::Overload, sessions and budgets beyond
+// their number get QuotaExceeded, and nothing is done. A repeated request for something that exists
+// already is answered. Counts are checked before the change is decided, so a tenant that creates
+// many concurrently may exceed them by a few. Thread-safe.
 class QuotaLedger : public core::ForwardingLedger {
  public:
   QuotaLedger(core::DurableLedger& ledger, const Quotas& quotas);

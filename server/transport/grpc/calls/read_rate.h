@@ -10,14 +10,15 @@
 
 namespace epsledger::transport {
 
-// What a read of one answer counts for beside the bytes of it: the work of small ones is as that.
+// The bytes that a read of one answer counts for in addition to its answer: the work of small reads
+// equals this.
 inline constexpr size_t kBytesOfRead = 1 << 10;
 
-// How fast each tenant is told what is stored, in bytes of answers: making and sending them takes
-// the processors of all. A read that has begun is answered, whatever its size, and its bytes are
-// paid off before the tenant's next read begins. So over any time of T seconds a tenant is told at
-// most bytes_per_second (T + 1) bytes more than the reads that are open at once hold, each at most
-// kMaxPageBytes or an export's page. Thread-safe.
+// Bounds how fast each tenant reads stored data, in bytes of answers: making and sending them uses
+// processors that all tenants share. A read that has begun is answered, whatever its size, and its
+// bytes are paid off before the tenant's next read begins. So over any time of T seconds a tenant
+// gets at most bytes_per_second (T + 1) bytes more than its concurrently open reads hold, each at
+// most kMaxPageBytes or an export's page. Thread-safe.
 class ReadRate {
  public:
   // 0: no bound.
@@ -25,14 +26,14 @@ class ReadRate {
       : is_bounded_(bytes_per_second > 0),
         of_tenants_({.burst = bytes_per_second, .per_second = bytes_per_second}) {}
 
-  // True if the tenant may begin to read.
+  // Returns true if the tenant may begin a read.
   bool MayRead(const core::Tenant& tenant) const ABSL_LOCKS_EXCLUDED(mutex_) {
     if (!is_bounded_) return true;
     absl::MutexLock lock(&mutex_);
     return of_tenants_.HasPaid(tenant.name, RateLimiter::Clock::now());
   }
 
-  // The tenant was told so much.
+  // Counts bytes that the tenant received.
   void Count(const core::Tenant& tenant, size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_) {
     if (!is_bounded_ || bytes == 0) return;
     absl::MutexLock lock(&mutex_);

@@ -12,13 +12,13 @@
 
 namespace epsledger::transport {
 
-// How fast each tenant's calls are refused for now (IsRefusedForNow). A refusal costs microseconds,
-// and a caller that does not wait as it is told can ask for 80,000 a second: so beyond the rate its
-// connection is not read for a while. Thread-safe.
+// Measures how fast each tenant's calls are refused for now (IsRefusedForNow). A refusal costs
+// microseconds, and a caller that ignores the requested delay can cause 80,000 a second: so beyond
+// the rate its connection is not read for a while. Thread-safe.
 class RefusalRate {
  public:
-  // Counts one, and returns for how long nothing is to be read of who sent it: zero within the
-  // rate, at most kMaxPauseForRefusals.
+  // Counts one refusal, and returns how long its sender must not be read: zero within the rate, at
+  // most kMaxPauseForRefusals.
   std::chrono::nanoseconds Count(const core::Tenant& tenant) ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
     const auto now = RateLimiter::Clock::now();

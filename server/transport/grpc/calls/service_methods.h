@@ -13,14 +13,15 @@
 
 namespace epsledger::transport {
 
-// The methods of the services by their full names, "epsledger.v1.BudgetService.GetBudget": what the
-// wire and HTTP call. Thread-safe once they are added.
+// The methods of the services by their full names, "epsledger.v1.BudgetService.GetBudget". The wire
+// and HTTP call them. Thread-safe once all are added.
 class ServiceMethods {
  public:
   using Unary = decltype(wire::Method::unary);
   using Stream = decltype(wire::Method::stream);
 
-  // `methods`: their names in `service` with the function of each, which lives as long as this.
+  // `methods`: the names in `service`, each with its function. `handlers` lives as long as this
+  // object.
   template <class Handlers>
   void Add(const std::string& service, const std::shared_ptr<Handlers>& handlers,
            std::initializer_list<std::pair<const char*, void (Handlers::*)(wire::UnaryRequest)>>
@@ -32,12 +33,12 @@ class ServiceMethods {
     }
   }
 
-  // A method whose answers are a stream.
+  // Adds a method whose answers are a stream.
   void AddStream(const std::string& full_name, Stream stream) {
     streams_[full_name] = std::move(stream);
   }
 
-  // Empty if there is none.
+  // Return an empty function if no such method exists.
   Unary FindUnary(std::string_view full_name) const { return Find(unary_, full_name); }
   Stream FindStream(std::string_view full_name) const { return Find(streams_, full_name); }
 

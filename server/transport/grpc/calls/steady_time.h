@@ -8,15 +8,15 @@
 
 namespace epsledger::transport {
 
-// A time of the clock that nobody sets, from a beginning of its own. Ages and patience are measured
-// by it: the clock on the wall jumps, and a call is not older for that.
+// A time of the steady clock, which nobody sets, from an arbitrary start. It measures ages and
+// patience: the wall clock can jump, and a call does not get older by that.
 using SteadyTime = absl::Duration;
 
 inline SteadyTime SteadyNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// No deadline is one that never comes.
+// Converts a deadline; without one, returns a time that never comes.
 inline SteadyTime SteadyDeadline(
     const std::optional<std::chrono::steady_clock::time_point>& deadline) {
   if (!deadline) return absl::InfiniteDuration();

@@ -94,7 +94,7 @@ void StreamCall::End(const grpc::Status& status) {
   measured_.End(static_cast<absl::StatusCode>(status.error_code()), ReasonOf(status));
   Record(open_streams_->access_log(), method_, origin_, caller_, std::move(resource_),
          arrival_time(), status);
-  // Before the client is told: the server may end right after the last call.
+  // Before the client gets the end: the server may end right after the last call.
   open_streams_->Remove(*this);
   if (is_admitted_ && IsRefusedForNow(status)) {
     outbox_.SlowDown(open_streams_->refusal_rate().Count(tenant()));

@@ -22,16 +22,16 @@ namespace epsledger::transport {
 
 // One stream from its arrival to its one end.
 //
-// Invariants: one answer at a time is on its way; the client is given exactly one end, the first of
-// whatever is tried, and nothing after it. Others hold the stream as long as they like: an answer
-// of the ledger may come long after the end. A client that takes no answer for kMaxWriteDuration is
-// told SLOW_READER.
+// Invariants: one answer at a time is on its way; the client gets exactly one end, the first that
+// anything tries, and nothing after it. Others may hold the stream for any time: an answer of the
+// ledger may come long after the end. A client that takes no answer for kMaxWriteDuration gets
+// SLOW_READER.
 //
-// The caller is admitted before anything is read, and again every kReadmissionInterval: what
-// expires or is revoked ends soon.
+// The caller is admitted before anything is read, and again every kReadmissionInterval, so that
+// expiry and revocation end the stream soon.
 //
-// Thread-safe. The client's functions are called in the order in which they were meant, under no
-// mutex, by whoever leaves the mutex first.
+// Thread-safe. The client's functions are called in the intended order, under no mutex, by the
+// first thread that leaves the mutex.
 class StreamCall : public OpenCall,
                    public wire::StreamedCall,
                    public std::enable_shared_from_this<StreamCall> {
@@ -48,39 +48,40 @@ class StreamCall : public OpenCall,
   void OnGone() final ABSL_LOCKS_EXCLUDED(mutex_);
 
  protected:
-  // `method` is the full name, of static storage. Takes what it needs of `request`.
+  // `method` is the full name, in static storage. Takes what it needs from `request`.
   StreamCall(std::shared_ptr<OpenCalls> open_streams, wire::StreamRequest& request,
              std::string_view method);
-  // What it is about, for the access log.
+  // Sets the resource of the call, for the access log.
   void set_resource(std::string resource) ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
     resource_ = std::move(resource);
   }
 
-  // An error, with which the stream ends, if the caller is not admitted (Admission), or UNAVAILABLE
-  // if too many streams are open, or if it tells what is stored and the tenant reads too fast.
+  // Admits the caller. Returns an error, with which the stream must end, if the caller is not
+  // admitted (Admission); UNAVAILABLE if too many streams are open, or if it is a stream of stored
+  // data and the tenant reads too fast.
   absl::Status Open() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Who calls, if they still may.
+  // Returns the caller, if they still may call.
   absl::StatusOr<access::Caller> Admit() const;
-  // REQUIRES: Open was OK.
+  // REQUIRES: Open returned OK.
   const access::Caller& caller() const { return caller_; }
   const core::Tenant& tenant() const { return caller_.tenant; }
-  // For streams of what is stored. While the tenant may not read, Continue is called again at
-  // times.
+  // For streams of stored data. While the tenant may not read, Continue is called again from time
+  // to time.
   bool MayRead() const { return open_streams_->read_rate().MayRead(tenant()); }
   void CountRead(size_t bytes) const { open_streams_->read_rate().Count(tenant(), bytes); }
-  // True once the client is given its end: nobody waits for an answer any more.
+  // Returns true once the client got its end: nobody waits for an answer any more.
   bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_) {
     absl::MutexLock lock(&mutex_);
     return ended_;
   }
 
-  // Does the next thing there is to do, if any: called after every answer that was taken, and at
-  // times.
+  // Does the next step, if there is one. Called after every taken answer, and from time to time.
   virtual void Continue() ABSL_LOCKS_EXCLUDED(mutex_) = 0;
 
-  // Holds the mutex. What the client was given meanwhile reaches it when the mutex is free again.
+  // Holds the mutex. Everything given to the client meanwhile reaches it when the mutex is free
+  // again.
   class ABSL_SCOPED_LOCKABLE Turn : StreamTurn {
    public:
     explicit Turn(StreamCall& call)
@@ -89,8 +90,8 @@ class StreamCall : public OpenCall,
     ~Turn() ABSL_UNLOCK_FUNCTION() {}
   };
 
-  // REQUIRES, of all four: within a Turn. `more_follow`: other answers follow soon, with which
-  // this one may be sent.
+  // REQUIRES, for all four: within a Turn. `more_follow`: other answers follow soon, and this one
+  // may be sent with them.
   void Write(std::string message, bool more_follow = false) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AskForRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -15,9 +15,9 @@
 
 namespace epsledger::transport {
 
-// What the client of a stream is still to be given. A stream fills it under its mutex; the client's
-// functions are called in that order, under no mutex, by one thread at a time. After the end
-// nothing is given. Everything here is under the mutex of the stream.
+// What the client of a stream has yet to receive. A stream fills it under its mutex; the client's
+// functions are called in that order, under no mutex, by one thread at a time. The client gets
+// nothing after the end. The mutex of the stream guards everything here.
 class StreamOutbox {
  public:
   explicit StreamOutbox(std::unique_ptr<wire::StreamClient> client) : client_(std::move(client)) {}
@@ -40,7 +40,7 @@ class StreamOutbox {
   void SlowDown(std::chrono::nanoseconds pause) {
     if (!ended_) steps_.emplace_back([pause](auto& client) { client->SlowDown(pause); });
   }
-  // The first end counts. What is in the box reaches the client before it.
+  // Only the first end counts. Everything in the box reaches the client before it.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     steps_.emplace_back([status](auto& client) {
@@ -50,8 +50,8 @@ class StreamOutbox {
   }
   bool ended() const { return ended_; }
 
-  // Frees `mutex` and gives the client what there is, unless another thread does. REQUIRES: the
-  // caller keeps the stream alive; `mutex` is the stream's.
+  // Gives the client everything in the box, unless another thread is doing so, and frees `mutex`.
+  // REQUIRES: the caller keeps the stream alive; `mutex` is the stream's.
   void Leave(absl::Mutex& mutex) ABSL_UNLOCK_FUNCTION(mutex) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (!delivering_) {
       delivering_ = true;
@@ -73,10 +73,10 @@ class StreamOutbox {
   std::deque<Step> steps_;
   bool ended_ = false;
   bool delivering_ = false;
-  std::unique_ptr<wire::StreamClient> client_;  // of who delivers; nullptr after the end
+  std::unique_ptr<wire::StreamClient> client_;  // of the deliverer; nullptr after the end
 };
 
-// The mutex of a stream and its outbox, for as long as something is done to the stream.
+// Holds the mutex of a stream, and its outbox, while something is done to the stream.
 class ABSL_SCOPED_LOCKABLE StreamTurn {
  public:
   StreamTurn(absl::Mutex& mutex, StreamOutbox& outbox) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)

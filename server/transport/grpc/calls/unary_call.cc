@@ -16,7 +16,8 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Where in a message the first unknown field is, and its number; nothing if there is none.
+// Returns the path of the first unknown field in a message, with its number; nullopt if there is
+// none.
 struct UnknownField {
   std::string path;
   int number = 0;
@@ -31,7 +32,7 @@ std::optional<UnknownField> FindUnknownField(const Message& message) {
   for (int f = 0; f < descriptor->field_count(); ++f) {
     const FieldDescriptor* field = descriptor->field(f);
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    // proto/convert looks into these, field by field, and once is enough.
+    // proto/convert checks these field by field.
     if (field->message_type() == v1::MechanismEvent::descriptor()) continue;
     const bool repeated = field->is_repeated();
     const int size = repeated ? reflection->FieldSize(message, field)

@@ -27,17 +27,17 @@ namespace epsledger::transport {
 
 // One unary call from its arrival to its one answer.
 //
-// Invariants: the responder is given exactly one answer, the first of whatever is tried (an answer
-// of the ledger, one of FailArrivedBefore, one of the destructor), and let go of after it. So an
-// answer may come long after the client cancelled or the server gave the call up. Thread-safe.
+// Invariants: the responder gets exactly one answer, the first that anything tries (an answer of
+// the ledger, of FailArrivedBefore, or of the destructor), and is destroyed after it. So an answer
+// may come long after the client cancelled or the server gave up the call. Thread-safe.
 class UnaryCall final : public OpenCall {
  public:
-  // Nullptr, and the call is answered UNAVAILABLE, if too many are open. Takes what it needs of
-  // `request`, but for the message. REQUIRES: `open_calls` outlives the call's answer; `method` is
-  // of static storage.
+  // Returns nullptr, and answers the call UNAVAILABLE, if too many calls are open. Takes what it
+  // needs from `request`, except the message. REQUIRES: `open_calls` outlives the call's answer;
+  // `method` is in static storage.
   static std::shared_ptr<UnaryCall> Start(OpenCalls& open_calls, std::string_view method,
                                           wire::UnaryRequest& request);
-  // Answers INTERNAL if nobody did: a lost call must not look like a slow one.
+  // Answers INTERNAL if nobody answered: a lost call must not look like a slow one.
   ~UnaryCall() override;
   UnaryCall(const UnaryCall&) = delete;
   UnaryCall& operator=(const UnaryCall&) = delete;
@@ -47,22 +47,23 @@ class UnaryCall final : public OpenCall {
   // REQUIRES: !status.ok().
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // True if nobody waits for the answer any more: it was given, or the client cancelled or its
-  // deadline passed. Work that nobody wants need not begin; what the ledger has is not undone.
+  // Returns true if nobody waits for the answer any more: it was given, the client cancelled, or
+  // its deadline passed. Unwanted work need not begin; what the ledger has already is not undone.
   bool Abandoned() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Answers DEADLINE_EXCEEDED where the deadline has passed.
+  // Answers DEADLINE_EXCEEDED if the deadline has passed.
   void KeepHouse(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
 
   const wire::CallOrigin& origin() const { return origin_; }
-  // Who calls, and about what. The call may end meanwhile. REQUIRES of caller(): it was set.
+  // The caller. The call may end meanwhile. REQUIRES for caller(): it was set.
   void set_caller(access::Caller caller) ABSL_LOCKS_EXCLUDED(mutex_);
   const access::Caller& caller() const { return caller_; }
-  // Overload if the tenant has too many calls, or if the call `is_read` and the tenant reads faster
-  // than one may. REQUIRES: the caller was set; called once, before anybody else has the call.
+  // Returns Overload if the tenant has too many calls, or if the call `is_read` and the tenant
+  // reads faster than allowed. REQUIRES: the caller was set; called once, before any other thread
+  // has the call.
   absl::Status Claim(bool is_read);
   void set_request(const google::protobuf::Message& request, const ResourceFields& fields)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // What the request of a caller with grants reads. REQUIRES: before anybody else has the call.
+  // What the request of a caller with grants reads. REQUIRES: no other thread has the call yet.
   void set_subject(std::optional<GrantedSubject> subject) { subject_ = std::move(subject); }
   const std::optional<GrantedSubject>& subject() const { return subject_; }
 
@@ -70,18 +71,18 @@ class UnaryCall final : public OpenCall {
   UnaryCall(OpenCalls& open_calls, std::string_view method, wire::UnaryRequest& request);
   void Finish(wire::Responder& responder, const grpc::Status& status, std::string message)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // The responder for the first caller, then nullptr.
+  // Returns the responder to the first caller, then nullptr.
   std::unique_ptr<wire::Responder> TakeResponder() ABSL_LOCKS_EXCLUDED(mutex_);
 
   OpenCalls& open_calls_;
   const std::string_view method_;
   const wire::CallOrigin origin_;
   const SteadyTime deadline_;
-  access::Caller caller_;  // set under the mutex, and not changed again
+  access::Caller caller_;  // set under the mutex, and never changed again
   bool is_read_ = false;
   bool is_admitted_ = false;
   std::optional<GrantedSubject> subject_;
-  metrics::RpcMetrics::Call measured_;  // of who took the responder
+  metrics::RpcMetrics::Call measured_;  // used by the thread that took the responder
   absl::Mutex mutex_;
   std::unique_ptr<wire::Responder> responder_ ABSL_GUARDED_BY(mutex_);
   std::string resource_ ABSL_GUARDED_BY(mutex_);
@@ -89,13 +90,14 @@ class UnaryCall final : public OpenCall {
 
 using Call = std::shared_ptr<UnaryCall>;
 
-// Reads a request of a client. INVALID_ARGUMENT if the bytes are no message of that type (proto3
-// text must be UTF-8; at most 100 levels), or if they hold a field that this version does not
-// know: it might have changed what is asked. Events check theirs when they are converted.
+// Reads a request of a client. INVALID_ARGUMENT if the bytes are not a message of that type (proto3
+// text must be UTF-8; at most 100 levels), or if they contain a field that this version does not
+// know: the field might change the meaning. Events are checked for unknown fields when they are
+// converted.
 absl::Status ReadRequest(std::string_view bytes, google::protobuf::Message* request);
 
-// A message of a type with everything in it, in few allocations and freed at once. Small ones stay
-// on the stack.
+// A message with all its parts, in few allocations and freed together. Small messages stay on the
+// stack.
 template <class Message>
 class ArenaMessage {
  public:
@@ -119,8 +121,8 @@ class ArenaMessage {
 };
 
 // The body of every unary method: admits the caller, reads the request and hands it to `handler`,
-// absl::Status(const Request&, Call). An error is the answer; OK means that the handler has
-// answered or will.
+// absl::Status(const Request&, Call). If it returns an error, that is the answer; OK means that the
+// handler has answered or will answer.
 template <class Request, class Handler>
 void Handle(OpenCalls& open_calls, wire::UnaryRequest arrived, const Handler& handler) {
   static const std::string_view method = MethodTaking(*Request::descriptor());

@@ -9,7 +9,7 @@
 
 namespace epsledger::transport {
 
-// A few turns at reading, taken in the order of asking. Thread-safe.
+// A few turns for reading, given in the order of requests. Thread-safe.
 class WatchTurns {
  public:
   using Task = absl::AnyInvocable<void() &&>;
@@ -19,7 +19,7 @@ class WatchTurns {
   WatchTurns(const WatchTurns&) = delete;
   WatchTurns& operator=(const WatchTurns&) = delete;
 
-  // Calls `task` when it is its turn, now or on the thread that gives one back.
+  // Calls `task` at its turn, immediately or on the thread that gives a turn back.
   void Take(Task task) ABSL_LOCKS_EXCLUDED(mutex_);
   // REQUIRES: once for every task that was called.
   void GiveBack() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_ACCESS_CONVERT_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_ACCESS_CONVERT_H_
 
-// Tokens, callers and denials from and to their messages.
+// Converts tokens, callers and denials from and to their messages.
 
 #include <cstdint>
 #include <string>
@@ -18,14 +18,14 @@
 
 namespace epsledger::transport {
 
-// A new token of the tenant as the request wants it. INVALID_ARGUMENT names the field.
+// Returns a new token of the tenant for the request. INVALID_ARGUMENT names the field.
 absl::StatusOr<access::NewToken> FromProto(const v1::CreateTokenRequest& request,
                                            const core::Tenant& tenant, absl::Time now);
 
-// The id in "tokens/{token}". INVALID_ARGUMENT names `field`.
+// Returns the id in "tokens/{token}". INVALID_ARGUMENT names `field`.
 absl::StatusOr<std::string> ParseTokenName(const std::string& field, std::string_view name);
 
-// A token as it is at `now`.
+// Writes the token with its state at `now`.
 void ToProto(const core::Token& token, absl::Time now, v1::Token* message);
 void ToProto(const access::Caller& caller, v1::Caller* message);
 void ToProto(const core::DenialCount& denial, int64_t time_micros, v1::Denial* message);

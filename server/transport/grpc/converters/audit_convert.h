@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_AUDIT_CONVERT_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_AUDIT_CONVERT_H_
 
-// Entries, heads and proofs to their messages.
+// Converts entries, heads and proofs to their messages.
 
 #include <string>
 
@@ -15,10 +15,10 @@ std::string ToBytes(const core::Hash& hash);
 
 void ToProto(const core::Actor& actor, v1::Actor* message);
 
-// The newest entry of a ledger.
+// Writes the newest entry of a ledger.
 void ToProto(const core::Ledger& ledger, v1::LedgerHead* message);
 
-// `previous` is the hash of the entry before; `ledger` has applied the entry.
+// `previous` is the hash of the previous entry; `ledger` has applied the entry.
 void ToProto(const core::Entry& entry, const core::Hash& previous, const core::Ledger& ledger,
              v1::AuditEntry* message);
 

@@ -15,7 +15,7 @@ namespace {
 
 using accounting::CheckInterval;
 
-// What is wrong with the fields of an audit, one after the other.
+// Collects what is wrong with the fields of an audit, one after the other.
 absl::Status Check(const v1::SessionAudit& audit) {
   absl::Status status = CheckOutputOnlyUnset(audit, "audit");
   if (status.ok()) {

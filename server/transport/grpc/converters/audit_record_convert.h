@@ -10,11 +10,11 @@
 
 namespace epsledger::transport {
 
-// The command of a request. INVALID_ARGUMENT names the field: "audit.confidence: got 1, want in
-// (0, 1)".
+// Returns the command of a request. INVALID_ARGUMENT names the field: "audit.confidence: got 1,
+// want in (0, 1)".
 absl::StatusOr<core::RecordAudit> FromProto(const v1::RecordAuditRequest& request);
 
-// `claim`: of the session.
+// `claim`: the claim of the session.
 void ToProto(const core::RecordedAudit& recorded, const std::optional<core::Claim>& claim,
              v1::SessionAudit* message);
 

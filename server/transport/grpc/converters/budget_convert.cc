@@ -136,7 +136,7 @@ void ToProto(const core::BudgetDescription& description, v1::Budget* message) {
                                            description.alert_thresholds.end());
 }
 
-// An update that names more than may change means something else than we would do.
+// An update that names other fields than those that may change would not do what the caller means.
 absl::Status CheckOnlyDescriptionSet(const v1::Budget& budget) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   budget.GetReflection()->ListFields(budget, &fields);

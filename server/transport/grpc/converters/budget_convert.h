@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_BUDGET_CONVERT_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_BUDGET_CONVERT_H_
 
-// Budgets, caps and balances from and to their messages.
+// Converts budgets, caps and balances from and to their messages.
 
 #include <cstdint>
 #include <string>
@@ -20,38 +20,40 @@
 
 namespace epsledger::transport {
 
-// The cap in `message`, of which a filter can be made. INVALID_ARGUMENT for a currency that is not
-// set and for numbers out of their domain; FAILED_PRECONDITION if the filter would have no room.
+// Returns the cap in `message`, for which a filter can be made. INVALID_ARGUMENT for an unset
+// currency and for numbers out of their domain; FAILED_PRECONDITION if the filter would have no
+// room.
 absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& path);
 void ToProto(const core::Cap& cap, v1::Cap* message);
 
-// What to create. INVALID_ARGUMENT names the field.
-// True for (epsilon, delta) without a filter.
+// Returns true for (epsilon, delta) without a filter.
 bool NamesNoFilter(const v1::Cap& cap);
-// INVALID_ARGUMENT if the cap names a reference, below `path`.
+// Returns INVALID_ARGUMENT, below `path`, if the cap names a reference.
 absl::Status CheckNoReference(const v1::Cap& cap, const std::string& path);
 
+// Each returns what its request asks for. INVALID_ARGUMENT names the field.
 absl::StatusOr<core::CreateBudget> ReadCreateBudget(const v1::CreateBudgetRequest& request);
 absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& request);
 absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request);
 absl::StatusOr<core::SupersedeBudget> FromProto(const v1::SupersedeBudgetRequest& request);
 
-// The part of a budget that may change.
+// Returns the part of a budget that may change.
 absl::StatusOr<core::BudgetDescription> ReadDescription(const v1::Budget& budget);
 
-// Labels in order of key. INVALID_ARGUMENT names the key that is out of its domain.
+// Returns the labels in order of key. INVALID_ARGUMENT names a key that is out of its domain.
 absl::StatusOr<std::vector<core::Label>> ReadLabels(
     const google::protobuf::Map<std::string, std::string>& labels, const std::string& path);
 
-// INVALID_ARGUMENT for an unknown number and for SAMPLER_UNSPECIFIED.
+// Returns INVALID_ARGUMENT for an unknown number and for SAMPLER_UNSPECIFIED.
 absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler, const std::string& path);
 
-// What was asked for, without what only a budget that exists has. For validate_only.
+// Writes the requested budget, without the fields that only an existing budget has. For
+// validate_only.
 void ToProto(const core::BudgetSpec& spec, v1::Budget* message);
-// A budget of `ledger` as it is now.
+// Writes the present state of a budget of `ledger`.
 void ToProto(const core::Ledger& ledger, const core::BudgetState& state, v1::Budget* message);
 
-// The cap rounded down, `spent` rounded up, what remains rounded down.
+// Writes the cap rounded down, `spent` rounded up and the remainder rounded down.
 void ToProto(const core::Cell& cell, core::Cost spent, v1::CellBalance* message);
 
 void ToProto(int64_t time_micros, google::protobuf::Timestamp* message);

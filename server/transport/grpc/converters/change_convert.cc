@@ -13,7 +13,7 @@
 namespace epsledger::transport {
 namespace {
 
-// Visits the body of one entry: fills in the change and returns true if it is one to this watcher.
+// Visits the body of one entry: fills in the change and returns true if this watcher sees it.
 class ChangeOf {
  public:
   ChangeOf(core::LedgerReader& reader, const core::Ledger& ledger, const Watched& watched,
@@ -25,7 +25,7 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::BudgetPhaseChanged& body) {
     return Tell(body.budget_id);
   }
-  // What waits for an approval is not in the budget: who shows it asks for it again.
+  // Pending proposals are not part of the budget: a client that shows them must ask for them again.
   absl::StatusOr<bool> operator()(const core::ApprovalPolicySet& body) {
     return Tell(body.budget_id);
   }
@@ -33,7 +33,7 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::ProposalResolved& body) {
     return Tell(body.budget_id);
   }
-  // To a watcher of both the old one, which names its successor.
+  // A watcher of both budgets sees the old one, which names its successor.
   absl::StatusOr<bool> operator()(const core::BudgetSuperseded& body) {
     return Tell(body.budget_id) || Tell(body.successor.id);
   }
@@ -73,7 +73,7 @@ class ChangeOf {
   absl::StatusOr<bool> operator()(const core::ReferenceFixed& body) {
     return body.budget_id.empty() ? TellSession(body.session_number) : Tell(body.budget_id);
   }
-  // Entries of the ledger of access, which nobody watches.
+  // Entries of the access ledger, which nobody watches.
   absl::StatusOr<bool> operator()(const core::TokenCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::LimitedTokenCreated&) { return false; }
   absl::StatusOr<bool> operator()(const core::LoginCreated&) { return false; }

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_CHANGE_CONVERT_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_CHANGE_CONVERT_H_
 
-// Entries of a ledger as watchers see them.
+// Converts entries of a ledger to what watchers see.
 
 #include <cstdint>
 #include <optional>
@@ -15,22 +15,23 @@
 
 namespace epsledger::transport {
 
-// What is watched: a budget with its descendants and their sessions, or one session.
+// The watched resource: a budget with its descendants and their sessions, or one session.
 struct Watched {
   std::string budget_id;
   std::string session_id;  // empty: the budget
 };
 
-// The change that `entry` is to a watcher, with its sequence and time; nothing if it is not of what
-// is watched, or tells nothing by itself (EventPriced). Budgets and sessions are as they are in
-// `ledger` now; charges, attempts and leases as they became. DATA_LOSS if the entry does not belong
-// to the ledger. Takes a look-up by key for a lease, otherwise microseconds.
+// Returns the change that a watcher sees for `entry`, with its sequence and time. Returns nullopt
+// if the entry is not about the watched resource, or shows nothing by itself (EventPriced). Budgets
+// and sessions have their present state in `ledger`; charges, attempts and leases the state after
+// the entry. DATA_LOSS if the entry does not belong to the ledger. Cost: a look-up by key for a
+// lease, otherwise microseconds.
 absl::StatusOr<std::optional<v1::LedgerChange>> ToChange(core::LedgerReader& reader,
                                                          const core::Ledger& ledger,
                                                          const Watched& watched,
                                                          const core::Entry& entry);
 
-// A change that says only that everything up to `sequence` has been told.
+// Returns a change that says only that everything up to `sequence` has been sent.
 v1::LedgerChange Bookmark(int64_t sequence, int64_t now_micros);
 
 }  // namespace epsledger::transport

@@ -20,7 +20,8 @@
 namespace epsledger::transport {
 namespace {
 
-// A ChargeRequest and an item of a batch name these alike. `path` is for errors: "" or "items[3].".
+// A ChargeRequest and an item of a batch use the same names for these fields. `path` is for errors:
+// "" or "items[3].".
 template <class Message>
 absl::StatusOr<core::ChargeItem> ReadItem(const Message& message, const std::string& path) {
   absl::Status status = CheckChargeId(path + "chargeId", message.charge_id());

@@ -8,8 +8,8 @@
 
 namespace epsledger::transport {
 
-// OK if no field of `resource` that is annotated OUTPUT_ONLY is set. Otherwise INVALID_ARGUMENT
-// "budget.state: got a value, want unset: the server fills it in".
+// Returns OK if no field of `resource` that is annotated OUTPUT_ONLY is set. Otherwise
+// INVALID_ARGUMENT "budget.state: got a value, want unset: the server fills it in".
 absl::Status CheckOutputOnlyUnset(const google::protobuf::Message& resource,
                                   const std::string& path);
 

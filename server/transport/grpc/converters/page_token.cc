@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kCheckBytes = 8;
 
-// FNV-1a. It tells a token that was cut, changed or taken from another list from one of ours; it
-// keeps nobody from making one, who would then read a page that they may read anyway.
+// FNV-1a. It detects tokens that were cut, changed or taken from another list. It does not prevent
+// forgery: a forger could only read a page that they may read anyway.
 std::string CheckValue(std::string_view list, std::string_view after) {
   uint64_t hash = 14695981039346656037u;
   const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 1099511628211u; };
@@ -39,7 +39,7 @@ absl::StatusOr<std::string> ReadPageToken(std::string_view list, std::string_vie
       absl::WebSafeBase64Unescape(absl::string_view(token.data(), token.size()), &bytes) &&
       bytes.size() > kCheckBytes) {
     const std::string after = bytes.substr(kCheckBytes);
-    // Compared as a whole: base64 has several spellings of the same bytes.
+    // Compares the whole text, because base64 has several spellings of the same bytes.
     if (MakePageToken(list, after) == token) return after;
   }
   return accounting::OutOfDomain(

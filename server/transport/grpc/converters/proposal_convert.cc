@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kUsualLifeMicros = int64_t{7} * 24 * 60 * 60 * 1'000'000;
 
-// The path of what another request names without "proposal.createChild" in front.
+// Returns the path of a field that another request names without the prefix "proposal.createChild".
 absl::Status Below(const absl::Status& status, const char* path) {
   if (status.code() != absl::StatusCode::kInvalidArgument) return status;
   return absl::InvalidArgumentError(absl::StrCat(path, ".", std::string(status.message())));

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_PROPOSAL_CONVERT_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CONVERTERS_PROPOSAL_CONVERT_H_
 
-// Proposals and policies of approval from and to their messages.
+// Converts proposals and approval policies from and to their messages.
 
 #include <string>
 #include <vector>
@@ -14,12 +14,14 @@
 
 namespace epsledger::transport {
 
-// Rising. INVALID_ARGUMENT for an unknown change and for one that is there twice.
+// Returns the changes in rising order. INVALID_ARGUMENT for an unknown change and for a repeated
+// one.
 absl::StatusOr<std::vector<core::GuardedChange>> FromProto(const v1::ApprovalPolicy& policy,
                                                            const std::string& path);
 void ToProto(const std::vector<core::GuardedChange>& guarded, v1::ApprovalPolicy* message);
 
-// What is proposed at `now_micros`, but for the proposer. INVALID_ARGUMENT names the field.
+// Returns the proposal made at `now_micros`, without the proposer. INVALID_ARGUMENT names the
+// field.
 absl::StatusOr<core::ProposeChange> FromProto(const v1::CreateProposalRequest& request,
                                               int64_t now_micros);
 void ToProto(const core::Proposal& proposal, int64_t now_micros, v1::Proposal* message);

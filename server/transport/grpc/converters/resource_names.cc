@@ -35,8 +35,8 @@ bool IsChargeId(std::string_view id) {
          });
 }
 
-// The variable segments of `name`, whose others must be `collections`; nothing if it has another
-// shape.
+// Returns the variable segments of `name`, whose other segments must be `collections`; nullopt if
+// it has another shape.
 std::optional<std::vector<std::string_view>> Segments(
     std::string_view name, std::initializer_list<std::string_view> collections) {
   std::vector<std::string_view> variables;
@@ -57,7 +57,7 @@ std::optional<std::vector<std::string_view>> Segments(
   return variables;
 }
 
-// The number of an attempt in its one spelling, or 0.
+// Returns the number of an attempt in its only spelling, or 0.
 int64_t AttemptNumber(std::string_view text) {
   int64_t number = 0;
   if (text.empty() || text[0] == '0' || text[0] == '-') return 0;

@@ -28,24 +28,24 @@ struct ProposalName {
   std::string proposal_id;
 };
 
-// OK if `id` is [a-z0-9] followed by up to 62 of [a-z0-9._-]. Otherwise INVALID_ARGUMENT
+// Returns OK if `id` is [a-z0-9] followed by up to 62 of [a-z0-9._-]. Otherwise INVALID_ARGUMENT
 // "budgetId: got \"Adult\", want [a-z0-9] followed by up to 62 of [a-z0-9._-]".
 absl::Status CheckResourceId(const std::string& field, std::string_view id);
-// OK if `key` is [a-z0-9] followed by up to 62 of [a-z0-9._/-].
+// Returns OK if `key` is [a-z0-9] followed by up to 62 of [a-z0-9._/-].
 absl::Status CheckLabelKey(const std::string& field, std::string_view key);
-// OK if `id` is 1 to 64 of [A-Za-z0-9._:-].
+// Returns OK if `id` is 1 to 64 of [A-Za-z0-9._:-].
 absl::Status CheckChargeId(const std::string& field, std::string_view id);
 
-// Each reads exactly one spelling: what it returns formats to `name` again. INVALID_ARGUMENT names
-// `field`, what it got (shortened and escaped) and what it wants.
+// Each function accepts exactly one spelling: its result formats to `name` again. INVALID_ARGUMENT
+// names `field`, the received text (shortened and escaped) and the wanted form.
 absl::StatusOr<std::string> ParseBudgetName(const std::string& field, std::string_view name);
 absl::StatusOr<core::SessionName> ParseSessionName(const std::string& field, std::string_view name);
 // "budgets/{budget}/proposals/{proposal}".
 absl::StatusOr<ProposalName> ParseProposalName(const std::string& field, std::string_view name);
 absl::StatusOr<AttemptName> ParseAttemptName(const std::string& field, std::string_view name);
 absl::StatusOr<ChargeName> ParseChargeName(const std::string& field, std::string_view name);
-// "budgets/{budget}/sessions/{session}/attempts/{attempt}/leases/{lease}"; the lease's id is that
-// of its charge.
+// "budgets/{budget}/sessions/{session}/attempts/{attempt}/leases/{lease}"; the id of a lease is the
+// id of its charge.
 absl::StatusOr<ChargeName> ParseLeaseName(const std::string& field, std::string_view name);
 
 std::string FormatBudgetName(std::string_view budget_id);

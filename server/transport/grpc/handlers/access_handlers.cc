@@ -140,7 +140,7 @@ class AccessHandlers {
   }
 
  private:
-  // A grant of a budget that is not there yet would be one of whatever gets that name.
+  // A grant of a budget that does not exist yet would cover whichever budget gets that name later.
   static absl::Status CheckBudgetsExist(const core::LedgerReader& reader,
                                         const std::vector<core::Grant>& grants) {
     for (size_t i = 0; i < grants.size(); ++i) {
@@ -152,7 +152,7 @@ class AccessHandlers {
     return absl::OkStatus();
   }
 
-  // Answers with the token that the command makes, and its secret.
+  // Answers with the token that the command creates, and its secret.
   static void SubmitForSecret(core::DurableLedger& ledger, core::AccessCommand command,
                               std::string secret, const Call& call) {
     SubmitNow<core::AccessOutcome>(

@@ -20,7 +20,7 @@ class AccountingHandlers {
     Handle<v1::ComputeRequest>(
         context_.open_calls, std::move(arrived),
         [this](v1::ComputeRequest& request, const Call& call) -> absl::Status {
-          // What is wrong with the request is said at once, not after those that wait.
+          // Report errors in the request immediately, not after the waiting computations.
           absl::Status status = convert::ToQuestion(request).status();
           if (!status.ok()) return status;
           return context_.computations->Submit(
@@ -56,8 +56,8 @@ class AccountingHandlers {
   }
 
  private:
-  // Says at once what is wrong with the request; asks `ask(question, abandoned)` of what is right,
-  // on a thread of the computations and for as long as somebody waits.
+  // Reports errors in the request immediately. For a valid request, runs `ask(question, abandoned)`
+  // on a thread of the computation pool, while somebody waits for the answer.
   template <class Request, class Ask>
   void HandleAsked(wire::UnaryRequest arrived, Ask ask) {
     Handle<Request>(context_.open_calls, std::move(arrived),

@@ -33,7 +33,7 @@ absl::Status AnswerEntries(core::LedgerReader& reader, const std::string& budget
   if (ledger == nullptr) return NoSuchBudget(budget_id);
   v1::ListAuditEntriesResponse response;
   response.set_last_sequence(ledger->head().sequence);
-  // The entry before gives the hash that the first one follows.
+  // The previous entry provides the hash that the first entry follows.
   const int64_t before = after == 0 ? 0 : 1;
   const absl::StatusOr<std::vector<core::Entry>> entries =
       reader.ListEntries(*ledger, after - before, size + before);
@@ -52,7 +52,7 @@ absl::Status AnswerEntries(core::LedgerReader& reader, const std::string& budget
   return absl::OkStatus();
 }
 
-// What a proof is computed from, leaf by leaf.
+// The input of a proof, leaf by leaf.
 struct ProofWork {
   explicit ProofWork(std::vector<core::LeafRange> ranges) : path(std::move(ranges)) {}
   core::MerklePath path;
@@ -244,7 +244,7 @@ class AuditHandlers {
               });
   }
 
-  // `requested`, or all there is for 0.
+  // Returns `requested`, or everything for 0.
   static absl::StatusOr<int64_t> TreeSize(const std::string& field, int64_t requested,
                                           const core::Ledger& ledger) {
     const int64_t size = ledger.head().sequence;
@@ -342,7 +342,7 @@ class AuditHandlers {
           if (!status.ok()) {
             fault = {work->verifier.next_sequence(), std::string(status.message())};
           }
-          // What is stored must be what the server decides on.
+          // The stored entries must lead to the state with which the server decides.
           v1::LedgerHead replayed;
           ToProto(work->verifier.ledger(), &replayed);
           if (!fault.has_value() &&

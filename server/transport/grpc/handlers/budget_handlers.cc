@@ -59,8 +59,8 @@ absl::Status AnswerBudget(core::LedgerReader& reader, const std::string& id, con
   return absl::OkStatus();
 }
 
-// The histories of all sessions at or below the budget and those that it supersedes, of one group
-// if it is not empty.
+// Adds the histories of all sessions at or below the budget and the budgets that it supersedes;
+// only those of `group` if it is not empty.
 void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
                   const std::string& group, std::vector<accounting::CountedEvent>* history,
                   int64_t* session_count) {
@@ -73,7 +73,7 @@ void AddHistories(const core::Ledger& ledger, const core::BudgetState& budget,
   }
   for (const std::string& child_id : budget.child_ids) {
     const core::BudgetState& child = *ledger.FindBudget(child_id);
-    // A superseded child is in its successor.
+    // The successor of a superseded child includes it.
     if (child.superseded_by.empty()) {
       AddHistories(ledger, child, group, history, session_count);
     }
@@ -231,7 +231,7 @@ class BudgetHandlers {
   }
 
  private:
-  // Freezing, thawing and closing differ in their last word only.
+  // Freezing, thawing and closing differ only in the phase.
   template <class Request>
   void ChangePhase(core::BudgetPhase phase, wire::UnaryRequest arrived) {
     Handle<Request>(
@@ -247,8 +247,8 @@ class BudgetHandlers {
         });
   }
 
-  // Answers with the budget as it then is; with validate_only, as it still is, or as one that is
-  // made would be.
+  // Answers with the budget after the command; with validate_only, with its present state, or with
+  // the budget that would be created.
   template <class Body>
   void SubmitAndAnswer(Body body, bool validate_only, const Call& call) {
     SubmitNow<core::BudgetOutcome>(
@@ -285,14 +285,14 @@ class BudgetHandlers {
                                                        type_one_error, message]() mutable {
       if (call->Abandoned()) return;
       if (type_one_error.has_value() && history.empty()) {
-        message.set_true_positive_rate_upper(*type_one_error);  // a coin that knows nothing
+        message.set_true_positive_rate_upper(*type_one_error);  // a coin toss
       } else if (type_one_error.has_value()) {
         convert::CurveQuestion curve;
         curve.question.events = history;
         curve.question.relation = relation;
         curve.at = {*type_one_error};
         const auto points = convert::TradeOffCurve(curve, [&call] { return call->Abandoned(); });
-        // An event that no trade-off function is known of promises nothing.
+        // An event without a known trade-off function guarantees nothing.
         message.set_true_positive_rate_upper(
             points.ok() && points->points(0).has_true_positive_rate_upper()
                 ? points->points(0).true_positive_rate_upper()

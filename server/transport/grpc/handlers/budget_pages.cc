@@ -15,15 +15,15 @@
 namespace epsledger::transport {
 namespace {
 
-// Between two turns of the charges: some two milliseconds.
+// Budgets that are read between two turns of the charges: about two milliseconds.
 constexpr int64_t kBudgetsAtOnce = 50;
 
 constexpr char kBudgetList[] = "budgets";
 
-// Where in a tree somebody is: the budgets on the way, each with its place among its siblings.
+// A position in a tree: the budgets from the root, each with its index among its siblings.
 using Path = std::vector<std::pair<const core::BudgetState*, size_t>>;
 
-// The path from `root` to the budget `id`; empty if it is not below it.
+// Returns the path from `root` to the budget `id`; empty if the budget is not in that tree.
 Path PathTo(const core::Ledger& ledger, const std::string& root, const std::string& id) {
   Path path;
   for (const core::BudgetState* at = ledger.FindBudget(id); at != nullptr;) {
@@ -56,7 +56,8 @@ void Advance(const core::Ledger& ledger, Path* path) {
   }
 }
 
-// The ids of at most `limit` budgets at and below `root`, after `after`, or all where it is empty.
+// Returns the ids of at most `limit` budgets at and below `root` that come after `after`; starts at
+// `root` if `after` is empty.
 std::vector<std::string> TreeIds(const core::Ledger& ledger, const std::string& root,
                                  const std::string& after, int64_t limit) {
   std::vector<std::string> ids;
@@ -72,7 +73,7 @@ template <class Response>
 struct Page {
   std::string list;
   std::string root;   // of a tree
-  std::string after;  // the last budget that was read
+  std::string after;  // the last budget read
   int64_t left = 0;
   size_t bytes = 0;
   Response response;
@@ -149,7 +150,7 @@ absl::Status GetBudgetTree(const HandlerContext& context, const v1::GetBudgetTre
   absl::StatusOr<std::string> after = ReadPageToken(list, request.page_token());
   if (!after.ok()) return after.status();
   Fill(context.ledger, call,
-       // Clients of release 0.1 know of no pages.
+       // Clients of release 0.1 do not know pages.
        Page<v1::GetBudgetTreeResponse>{
            .list = list,
            .root = *std::move(root),

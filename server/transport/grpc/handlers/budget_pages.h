@@ -7,8 +7,8 @@
 
 namespace epsledger::transport {
 
-// Many budgets, page by page. A page is read a few budgets at a time, and charges are decided in
-// between: each budget is as it was when the page came to it.
+// Lists of budgets, page by page. A page is read a few budgets at a time, and charges are decided
+// in between: each budget has the state of the moment when it was read.
 
 // BudgetService.ListBudgets: in the order of their ids.
 absl::Status ListBudgets(const HandlerContext& context, const v1::ListBudgetsRequest& request,

@@ -86,7 +86,7 @@ absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& nam
                              });
 }
 
-// The session of a preview, or a budget without one.
+// Returns the session of a preview, or its budget without a session.
 absl::StatusOr<core::SessionName> PreviewedName(const v1::PreviewChargeRequest& request) {
   if (request.budget().empty()) {
     if (request.expects_event()) {
@@ -121,7 +121,7 @@ absl::StatusOr<SubmitOptions> OptionsOf(const Request& request, const HeadKey& k
   return SubmitOptions{.validate_only = request.validate_only(), .last_seen = *std::move(seen)};
 }
 
-// Answers with what a lease's charge came to: refused, open, or settled already.
+// Answers with the outcome of a lease's charge: refused, open, or settled already.
 void AnswerLease(const HandlerContext& context, const core::SessionName& session,
                  const core::ChargeRecord& charge, const Call& call) {
   if (charge.row.decision != core::ChargeDecision::kAccepted) {

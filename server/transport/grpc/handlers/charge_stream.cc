@@ -65,7 +65,8 @@ void ChargeStream::OnRequest(std::string message) {
     open_.push_back({.arrival_time = SteadyNow(), .bytes = message.size()});
     open_bytes_ += message.size();
   }
-  // Before the next is asked for: requests reach the ledger in the order of the stream.
+  // Before asking for the next request, so that requests reach the ledger in the order of the
+  // stream.
   Submit(message, number);
   {
     Turn turn(*this);
@@ -84,7 +85,7 @@ void ChargeStream::OnNoMoreRequests() {
 }
 
 void ChargeStream::Submit(std::string_view message, int64_t number) {
-  // Every request is a charge, for which a caller must be allowed as for any other.
+  // Every request is a charge, and its caller is admitted as for any other charge.
   if (const absl::StatusOr<access::Caller> caller = Admit(); !caller.ok()) {
     return Fail(ToGrpcStatus(caller.status()));
   }
@@ -105,7 +106,7 @@ void ChargeStream::Keep(Reply reply) {
   {
     absl::MutexLock lock(&replies_mutex_);
     replies_.push_back(std::move(reply));
-    if (replies_.size() > 1) return;  // who kept the first wakes the stream
+    if (replies_.size() > 1) return;  // the thread that kept the first reply wakes the stream
   }
   Turn turn(*this);
   Wake();

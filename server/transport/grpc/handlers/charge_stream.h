@@ -24,9 +24,9 @@ namespace epsledger::transport {
 // the order of the requests.
 //
 // Invariants: a result is written only after its outcome is durable; at most kMaxStreamWindow
-// requests, and little more than kMaxStreamWindowBytes, are open, and nothing is read while they
-// are. A request that is invalid or refused ends nothing. A half-closed stream ends OK when its
-// last result is written. Thread-safe.
+// requests, and little more than kMaxStreamWindowBytes, are open, and nothing is read while that
+// many are open. A request that is invalid or refused does not end the stream. A half-closed stream
+// ends OK when its last result is written. Thread-safe.
 class ChargeStream final : public StreamCall {
  public:
   static std::shared_ptr<wire::StreamedCall> Start(const HandlerContext& context,
@@ -40,7 +40,7 @@ class ChargeStream final : public StreamCall {
     size_t bytes = 0;
     std::optional<std::string> result;
   };
-  // What the ledger says of one, or why it never got it.
+  // The ledger's outcome for one request, or the reason why the ledger never got it.
   struct Reply {
     int64_t number;
     core::SessionName session;
@@ -52,12 +52,12 @@ class ChargeStream final : public StreamCall {
   void OnRequest(std::string message) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnNoMoreRequests() override ABSL_LOCKS_EXCLUDED(mutex_);
   void Continue() override ABSL_LOCKS_EXCLUDED(mutex_);
-  // Reads a request that has just arrived, and gives it to the ledger.
+  // Reads a new request, and gives it to the ledger.
   void Submit(std::string_view message, int64_t number) ABSL_LOCKS_EXCLUDED(mutex_);
-  // From any thread, and at once: the ledger has other work.
+  // Called from any thread. Returns quickly, since the ledger has other work.
   void Keep(Reply reply) ABSL_LOCKS_EXCLUDED(mutex_, replies_mutex_);
   void OnWoken() override ABSL_LOCKS_EXCLUDED(mutex_, replies_mutex_);
-  // The bytes of the result; empty, if ever it cannot be written: no permit.
+  // Returns the bytes of the result; empty if it cannot be written, and then it is no permit.
   std::string ResultOf(const Reply& reply) const;
   void AskIfThereIsRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -69,7 +69,7 @@ class ChargeStream final : public StreamCall {
   std::deque<OpenRequest> open_ ABSL_GUARDED_BY(mutex_);
   size_t open_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t first_number_ ABSL_GUARDED_BY(mutex_) = 0;  // of open_
-  // A mutex of its own: the ledger does not wait while replies are written.
+  // A separate mutex, so that the ledger does not wait while replies are written.
   absl::Mutex replies_mutex_;
   std::vector<Reply> replies_ ABSL_GUARDED_BY(replies_mutex_);
 };

@@ -74,7 +74,7 @@ absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
   if (ledger == nullptr) return NoSuchBudget(budget_id_);
   if (!last_sequence_.has_value()) last_sequence_ = ledger->head().sequence;
   if (after_sequence_ >= *last_sequence_) return absl::OkStatus();
-  // The entry before gives the hash that the first one follows.
+  // The previous entry provides the hash that the first entry follows.
   const int64_t before = after_sequence_ == 0 ? 0 : 1;
   const absl::StatusOr<std::vector<core::Entry>> entries =
       reader.ListEntries(*ledger, after_sequence_ - before, kEntriesPerRead + before);

@@ -15,14 +15,14 @@
 
 namespace epsledger::transport {
 
-// The entries of one ledger, up to the head that it has when the stream begins.
+// Sends the entries of one ledger, up to the head that it has when the stream begins.
 //
-// Invariants: at most one page of entries is held, and the next is read only when the client has
-// taken it. Thread-safe.
+// Invariants: at most one page of entries is held, and the next page is read only when the client
+// has taken it. Thread-safe.
 class ExportStream final : public StreamCall {
  public:
-  // `budget_id`: an error if the request was one, with which the stream ends. REQUIRES: `ledger`
-  // outlives the stream.
+  // If `budget_id` is an error, because the request was wrong, the stream ends with it. REQUIRES:
+  // `ledger` outlives the stream.
   static std::shared_ptr<wire::StreamedCall> Start(core::DurableLedger& ledger,
                                                    std::shared_ptr<OpenCalls> open_streams,
                                                    wire::StreamRequest request,

@@ -1,9 +1,9 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_HANDLER_CONTEXT_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_HANDLER_CONTEXT_H_
 
-// What every handler works with, and the two ways to the ledger.
+// The context of every handler, and the two ways to the ledger.
 //
-// Handlers take their requests as bytes, so that one that does not parse is answered in words.
+// Handlers take requests as bytes, so that they can explain why a request does not parse.
 
 #include <memory>
 #include <optional>
@@ -25,15 +25,15 @@
 
 namespace epsledger::transport {
 
-// REQUIRES: the ledger outlives every handler and every answer of it; open_calls and access every
-// open call.
+// REQUIRES: the ledger outlives every handler and every answer of it; open_calls and access outlive
+// every open call.
 struct HandlerContext {
   core::DurableLedger& ledger;
   OpenCalls& open_calls;
   // Shared with the streams, which may outlive the server.
   std::shared_ptr<OpenCalls> open_streams;
   std::shared_ptr<WatchTurns> watch_turns;
-  // Shared with what the ledger has yet to answer: that may be after the server has gone.
+  // Shared with callbacks of the ledger, which may come after the server has gone.
   std::shared_ptr<ComputationPool> computations;
   access::AccessControl& access;
   std::shared_ptr<const HeadKey> head_key;
@@ -53,9 +53,9 @@ struct SubmitOptions {
   std::optional<core::Approval> approval = {};
 };
 
-// Submits a command that happens now, on the ledgers of the caller's tenant, within their grants.
-// `reply`, void(const Outcome&), is called on a thread of the ledger with the durable outcome, the
-// Outcome alternative that belongs to the command; an error is answered here.
+// Submits a command with the present time, on the ledgers of the caller's tenant, within their
+// grants. Calls `reply`, void(const Outcome&), on a thread of the ledger with the durable outcome,
+// the Outcome alternative that belongs to the command. Answers errors itself.
 template <class Outcome, class Body, class Reply>
 void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, const Call& call,
                Reply reply) {
@@ -77,10 +77,9 @@ void SubmitNow(core::DurableLedger& ledger, Body body, SubmitOptions options, co
                 });
 }
 
-// Reads the durable state of the caller's tenant, if their grants hold what the call is about: what
-// they do not hold is not found. `read`, absl::Status(core::LedgerReader&), is
-// called on a thread of the ledger: it copies out what it needs and answers, or returns the error
-// to answer.
+// Reads the durable state of the caller's tenant, if their grants cover the subject of the call;
+// otherwise answers NOT_FOUND. Calls `read`, absl::Status(core::LedgerReader&), on a thread of the
+// ledger: it copies what it needs and answers, or returns the error to answer.
 template <class ReadFunction>
 void ReadState(core::DurableLedger& ledger, const Call& call, ReadFunction read) {
   ledger.Read(call->caller().tenant,

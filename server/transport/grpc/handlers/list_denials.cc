@@ -30,7 +30,7 @@ void AddPending(const access::DenialCounts& denials, const std::string& tenant, 
   }
 }
 
-// One stretch of entries backwards from `before`, so that no charge waits for long.
+// Reads one range of entries backwards from `before`, so that no charge waits for long.
 absl::Status AnswerPage(core::LedgerReader& reader, int64_t before, int64_t size, const Call& call,
                         v1::ListDenialsResponse response) {
   const int64_t newest = reader.Access().head().sequence;

@@ -7,9 +7,9 @@
 
 namespace epsledger::transport {
 
-// AuditService.ListDenials: what was denied to callers of the tenant, newest first; on the first
-// page also what is not recorded yet. Callers who are not known are those of the tenant without a
-// name. A page may be short, or empty, and have another after it.
+// AuditService.ListDenials: the denials of callers of the tenant, newest first; the first page also
+// contains those that are not recorded yet. Denials of unknown callers belong to the tenant without
+// a name. A page may be short or empty although another one follows.
 absl::Status ListDenials(const HandlerContext& context, const v1::ListDenialsRequest& request,
                          const Call& call);
 

@@ -7,8 +7,8 @@
 
 namespace epsledger::transport {
 
-// ChargeService.ListRefusals: charges and plans that were refused below a budget, newest first.
-// Cost: one entry is read for each.
+// ChargeService.ListRefusals: refused charges and plans below a budget, newest first. Cost: reads
+// one entry for each.
 absl::Status ListRefusals(const HandlerContext& context, const v1::ListRefusalsRequest& request,
                           const Call& call);
 

@@ -24,7 +24,7 @@ absl::Status NoSuchProposal(const ProposalName& name) {
   return absl::NotFoundError(FormatProposalName(name) + ": there is no such proposal");
 }
 
-// Nullptr if there is none.
+// Returns nullptr if the proposal does not exist.
 const core::Proposal* FindProposal(const core::LedgerReader& reader, const ProposalName& name) {
   const core::Ledger* ledger = reader.LedgerOf(name.budget_id);
   if (ledger == nullptr) return nullptr;
@@ -39,7 +39,7 @@ core::Person PersonOf(const core::LedgerReader& reader, const access::Caller& ca
   return reader.Access().PersonOf(caller.tenant, caller.principal);
 }
 
-// True if the budget is the one named, or below it.
+// Returns true if the budget is the named one, or below it.
 bool IsBelow(const core::Ledger& ledger, const core::BudgetState& budget, std::string_view top) {
   for (const core::BudgetState* at = &budget; at != nullptr;
        at = ledger.FindBudget(at->spec.parent_id)) {
@@ -124,7 +124,8 @@ class ProposalHandlers {
         [](core::DurableLedger& ledger, const core::Proposal& proposal,
            const v1::ApproveProposalRequest& request, core::Person person, const Call& call) {
           const ProposalName name{proposal.asked.budget_id, proposal.asked.proposal_id};
-          // It may be forgotten, and its name another one's, before the command is decided.
+          // Before the command is decided the proposal may be forgotten and another one may have
+          // its name.
           SubmitNow<core::BudgetOutcome>(
               ledger, core::CommandFor(proposal.asked),
               {.approval = core::Approval{.proposal_id = name.proposal_id,
@@ -152,10 +153,10 @@ class ProposalHandlers {
   }
 
  private:
-  // Where a proposal is in a list: its budget's id and its own.
+  // The position of a proposal in a list: its budget's id and its own.
   using Place = std::pair<std::string, std::string>;
 
-  // Approving and rejecting differ in what is submitted, `submit(ledger, proposal, request,
+  // Approving and rejecting differ in the submitted command: `submit(ledger, proposal, request,
   // who, call)`.
   template <class Request, class Submit>
   void Resolve(wire::UnaryRequest arrived, Submit submit) {

@@ -10,7 +10,7 @@
 namespace epsledger::transport {
 namespace {
 
-// Counts over all ledgers. Cost: one step a budget.
+// Counts over all ledgers. Cost: one step for each budget.
 void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   int64_t sessions = 0;
   int64_t entries = 0;
@@ -26,7 +26,7 @@ void Count(core::LedgerReader& reader, v1::ServerInfo* info) {
   info->set_entry_count(entries);
 }
 
-// A tenant has half of what all share at one moment.
+// Returns a tenant's share: half of what all tenants share at one moment.
 void Tell(const Quotas& quotas, v1::Quotas* message) {
   message->set_open_calls(kMaxOpenCalls / 2);
   message->set_open_request_bytes(kMaxOpenRequestBytes / 2);
@@ -65,13 +65,13 @@ class ServerHandlers {
             shown->mutable_begin_time()->set_seconds(life.begin_seconds);
             shown->set_reason(life.reason);
           }
-          // A server whose ledger has stopped still says so.
+          // A server whose ledger has stopped still answers this.
           if (const absl::Status health = context_.ledger.Health(); !health.ok()) {
             info.set_not_serving_reason(std::string(health.message()));
             call->Succeed(info);
             return absl::OkStatus();
           }
-          // What is said of all budgets is not for a caller who is limited to some.
+          // A caller with grants must not see the counts of all budgets.
           if (call->caller().scope != nullptr) {
             call->Succeed(info);
             return absl::OkStatus();

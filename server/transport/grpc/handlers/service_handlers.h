@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SERVICE_HANDLERS_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_HANDLERS_SERVICE_HANDLERS_H_
 
-// The seven services of epsledger.v1. Each function adds the methods of one to `methods`. REQUIRES:
-// `methods` is let go of before what `context` refers to.
+// The services of epsledger.v1. Each function adds the methods of one service to `methods`.
+// REQUIRES: `methods` is destroyed before everything that `context` refers to.
 
 #include <memory>
 #include <string>
@@ -16,15 +16,15 @@
 
 namespace epsledger::transport {
 
-// The tokens of the caller's tenant, and who the caller is.
+// Serves the tokens of the caller's tenant, and the caller's identity.
 void AddAccessService(const HandlerContext& context, ServiceMethods& methods);
 
 void AddAccountingService(const HandlerContext& context, ServiceMethods& methods);
 
-// What does not change while a server runs.
+// Facts that do not change while a server runs.
 struct ServerFacts {
   std::string version;
-  std::string name;  // empty: it has none
+  std::string name;  // empty: the server has none
   std::string storage;
   Quotas quotas;
   absl::Time start_time;
@@ -32,7 +32,7 @@ struct ServerFacts {
   std::vector<std::string> former_statement_public_keys;
 };
 
-// Privacy statements are signed by `key` and name the server.
+// `key` signs privacy statements, which name the server.
 void AddAuditService(const HandlerContext& context,
                      std::shared_ptr<const statement::SigningKey> key, ServerFacts facts,
                      ServiceMethods& methods);

@@ -92,7 +92,7 @@ void Submit(const HandlerContext& context, core::CreateSession command, bool val
             const Call& call) {
   v1::Session preview;
   if (validate_only) ToProto(command.spec, &preview);
-  // Empty for a session that is proven.
+  // Empty for a proven session.
   std::string unproven;
   if (core::IsUnproven(command.spec.claim)) {
     unproven = core::LabelAndFlag(command.spec.claim->status);
@@ -116,8 +116,8 @@ void Submit(const HandlerContext& context, core::CreateSession command, bool val
       });
 }
 
-// A plan is composed on the pool, so that no charge waits for it. What the ledger asks beyond that,
-// because a budget changed meanwhile, is composed when it decides.
+// Composes a plan on the pool, so that no charge waits for it. If the ledger needs more because a
+// budget changed meanwhile, it composes that part when it decides.
 void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command,
                       bool validate_only, const Call& call) {
   ReadState(context.ledger, call,
@@ -137,7 +137,7 @@ void ComposeAndSubmit(const HandlerContext& context, core::CreateSession command
                     command.composition = std::make_shared<core::PlanComposition>(command.spec);
                     for (const double delta : deltas) {
                       if (call->Abandoned()) return;
-                      command.composition->At(delta).IgnoreError();  // deciding says what is wrong
+                      command.composition->At(delta).IgnoreError();  // deciding reports errors
                     }
                     Submit(context, std::move(command), validate_only, call);
                   });
@@ -351,7 +351,7 @@ class SessionHandlers {
   }
 
  private:
-  // A page of a history as it was at an entry. Charges are read in pages so that none waits for
+  // A page of a history as of one entry. Charges are read in pages so that no new charge waits for
   // long.
   struct PastHistory {
     core::SessionName name;
@@ -362,7 +362,8 @@ class SessionHandlers {
     int64_t after_sequence = 0;
     std::map<int64_t, int64_t> counts = {};  // of accepted charges, by event index
 
-    // Later pages are of the same entry as the first. False for what no TokenOf made.
+    // Later pages are as of the same entry as the first. Returns false for a token that TokenOf did
+    // not make.
     bool TakeToken(const std::string& token) {
       const size_t colon = token.find(':');
       return colon != token.npos && absl::SimpleAtoi(token.substr(0, colon), &at_sequence) &&
@@ -415,7 +416,7 @@ class SessionHandlers {
     return WriteHistory(context, std::move(history), call, std::move(past));
   }
 
-  // The page of `history` that was asked for, on a thread of its own.
+  // Answers with the requested page of `history`, on a separate thread.
   static absl::Status WriteHistory(const HandlerContext& context,
                                    std::vector<accounting::CountedEvent> history, const Call& call,
                                    PastHistory past) {
@@ -496,7 +497,7 @@ class SessionHandlers {
   }
 
   const HandlerContext context_;
-  // Shared with what is being computed: that may outlive the server.
+  // Shared with running computations, which may outlive the server.
   const std::shared_ptr<SeriesCache> series_cache_ =
       std::make_shared<SeriesCache>(kMaxCachedSeriesPoints);
 };

@@ -27,14 +27,14 @@ namespace {
 
 constexpr int64_t kDefaultPointCount = 100;
 constexpr int64_t kMaxPointCount = 500;
-// What is ahead has this share of the points.
+// The part ahead of the present gets one in this many points.
 constexpr int64_t kAheadShare = 3;
 // Epsilon grows fastest in the first steps, where a chart would draw a straight line below the
-// curve: from so many points on, round numbers before the first multiple are points as well.
-// There are 48 round numbers up to 2^53.
+// curve. With at least this many points, round numbers before the first multiple are points as
+// well. There are 48 round numbers up to 2^53.
 constexpr int64_t kLeastCountForEarlyPoints = 60;
 
-// 1, 2, 5, 10, 20, 50, ...: the one after `number`, which is one of them or 0.
+// Returns the next of 1, 2, 5, 10, 20, 50, ... after `number`, which is one of them or 0.
 int64_t NextRound(int64_t number) {
   if (number == 0) return 1;
   int64_t power = 1;
@@ -42,8 +42,8 @@ int64_t NextRound(int64_t number) {
   return number / power == 2 ? 5 * power : 2 * number;
 }
 
-// The smallest round number of which at most `count` multiples lie inside (0, total). With
-// `early_points` the round numbers below it are counted as well.
+// Returns the smallest round number with at most `count` multiples inside (0, total). With
+// `early_points` the round numbers below it count as well.
 int64_t RoundStride(int64_t total, int64_t count, bool early_points) {
   int64_t below = 0;
   for (int64_t stride = 1;; stride = NextRound(stride)) {
@@ -52,7 +52,7 @@ int64_t RoundStride(int64_t total, int64_t count, bool early_points) {
   }
 }
 
-// What is charged between the point before and this one: uses by the event's index.
+// The charges between the previous point and this one: uses by the event's index.
 struct Stretch {
   int64_t steps = 0;  // in all, up to this point
   std::map<int64_t, int64_t> uses = {};
@@ -60,8 +60,8 @@ struct Stretch {
   int64_t time_micros = 0;
 };
 
-// What one answer is made of: gathered on the ledger's thread, page by page, then composed on
-// another one.
+// The data of one answer: gathered on the ledger's thread, page by page, then composed on another
+// thread.
 struct Series {
   core::SessionName name;
   double delta = 0;
@@ -76,15 +76,15 @@ struct Series {
   int64_t last_attempt = 0;
   std::vector<Stretch> stretches = {};
   std::vector<accounting::NestedEvent> events = {};
-  std::vector<std::string> event_keys = {};  // canonical encodings, made where it is composed
+  std::vector<std::string> event_keys = {};  // canonical encodings, made in Compose
   std::shared_ptr<SeriesCache> cache = {};
-  int64_t next_event = -1;  // that was charged last; -1: nothing is ahead
+  int64_t next_event = -1;  // charged last; -1: nothing is ahead
   int64_t steps_that_fit = 0;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
   v1::GetSessionSeriesResponse response = {};
 };
 
-// The epsilon that a cap states at this delta, or at none.
+// Returns the epsilon that a cap states at this delta, or without a delta.
 std::optional<double> EpsilonOf(const core::Cap& cap, double delta) {
   if (const auto* pure = std::get_if<core::PureEpsilonCap>(&cap)) return pure->epsilon;
   if (std::holds_alternative<core::UnitsCap>(cap)) {
@@ -136,7 +136,7 @@ absl::Status Start(const core::Ledger& ledger, const core::SessionState& session
   const int64_t event = session.last_charge.event_index;
   const auto preview = ledger.PreviewCharge(series->name, *session.events[event].event, 1);
   if (!preview.ok() || preview->steps_that_fit < 1) return absl::OkStatus();
-  // As many as can be counted: nothing limits.
+  // The result is the largest possible count, so no cap limits the steps.
   if (preview->steps_that_fit >= accounting::kMaxEventCount - series->total)
     return absl::OkStatus();
   series->next_event = event;
@@ -153,7 +153,7 @@ int64_t PointAfter(int64_t steps, const Series& series) {
   return point;
 }
 
-// Counts an accepted charge, and ends a stretch at each point that lies in it.
+// Counts an accepted charge, and ends a stretch at each point within it.
 void Count(const core::ChargeRecord& record, Series* series) {
   v1::GetSessionSeriesResponse& response = series->response;
   std::vector<Stretch>& stretches = series->stretches;
@@ -181,7 +181,7 @@ void Count(const core::ChargeRecord& record, Series* series) {
   }
 }
 
-// A guarantee without a kind if there is no answer.
+// Returns a guarantee without a kind if there is no answer.
 v1::Guarantee EpsilonOf(const Series& series, const std::map<int64_t, int64_t>& counts) {
   accounting::Question question;
   question.accountant = series.accountant;
@@ -196,7 +196,7 @@ v1::Guarantee EpsilonOf(const Series& series, const std::map<int64_t, int64_t>& 
   return message;
 }
 
-// What the answer depends on, and nothing else.
+// Returns everything that the answer depends on, and nothing else.
 std::string KeyOf(const Series& series, const std::map<int64_t, int64_t>& counts) {
   std::string key =
       absl::StrCat(static_cast<int>(series.accountant), " ", static_cast<int>(series.relation), " ",
@@ -208,7 +208,7 @@ std::string KeyOf(const Series& series, const std::map<int64_t, int64_t>& counts
   return key;
 }
 
-// Epsilon of `counts`; unset if the accountant does not know one of the events.
+// Sets the epsilon of `counts`; leaves it unset if the accountant does not know one of the events.
 void Answer(const Series& series, const std::map<int64_t, int64_t>& counts, int64_t steps,
             v1::SeriesPoint* point) {
   point->set_steps(steps);
@@ -241,7 +241,7 @@ void Compose(Series series, const Call& call) {
     const int64_t stride = RoundStride(series.steps_that_fit, count, /*early_points=*/false);
     const int64_t end = series.total + series.steps_that_fit;
     const int64_t charged = counts[series.next_event];
-    // Where the chart before had its points as well: they are in the cache.
+    // Use the same points as the previous chart, so that they are in the cache.
     for (int64_t steps = series.total; steps < end;) {
       if (call->Abandoned()) return;
       steps = std::min(end, (steps / stride + 1) * stride);

@@ -11,15 +11,15 @@
 
 namespace epsledger::transport {
 
-// Epsilons, by what was charged and what was asked of it.
+// Epsilons, by the charged events and the question.
 using SeriesCache = AnswerCache<v1::Guarantee>;
 // Half a kilobyte each: a hundred charts.
 inline constexpr size_t kMaxCachedSeriesPoints = 10'000;
 
-// SessionService.GetSessionSeries: every point is a composition of its own of what was charged up
-// to there. Status: INVALID_ARGUMENT, NOT_FOUND; UNAVAILABLE if too much is being computed. Cost:
-// the session's charges are read once, a page between two commits; then one question to the
-// accountant for each point that `cache` does not hold.
+// SessionService.GetSessionSeries: every point is a separate composition of what was charged up to
+// it. Errors: INVALID_ARGUMENT, NOT_FOUND; UNAVAILABLE if too much is being computed. Cost: reads
+// the session's charges once, one page between two commits; then one question to the accountant for
+// each point that `cache` does not hold.
 absl::Status GetSessionSeries(const HandlerContext& context, std::shared_ptr<SeriesCache> cache,
                               const v1::GetSessionSeriesRequest& request, const Call& call);
 

@@ -51,7 +51,7 @@ Watch::Watch(const HandlerContext& context, wire::StreamRequest& request, std::s
       read_sequence_(after_sequence),
       told_sequence_(after_sequence) {}
 
-// Nothing is lost by it: another watch goes on from there.
+// Loses nothing: another watch can continue from there.
 void Watch::Drain() { Fail(Stopping()); }
 
 void Watch::OnCommit() {
@@ -136,8 +136,8 @@ absl::Status Watch::ReadPage(core::LedgerReader& reader) {
   }
   std::deque<Change> page;
   size_t bytes = 0;
-  // More at a time while entries turn out to be small: those that are read and do not fit into the
-  // page were read in vain.
+  // Read more at a time while entries turn out to be small: entries that do not fit into the page
+  // were read in vain.
   int64_t count = 0;
   for (int64_t at_a_time = 1;
        position < newest && count < kWatchPageEntries && bytes <= kWatchPageBytes; at_a_time *= 2) {

@@ -18,17 +18,17 @@
 
 namespace epsledger::transport {
 
-// WatchBudget and WatchSession: every change after a sequence number, in order, once each, then
-// those that happen. It pulls: a page of the ledger is read, told message by message, and only when
-// the last one is taken the next is read, so that a slow client costs its own page and nothing
-// else. When it has read everything it waits for the next commit. Thread-safe.
+// WatchBudget and WatchSession: sends every change after a sequence number, in order and once each,
+// then new changes. It pulls: it reads a page of the ledger, sends it message by message, and reads
+// the next page only when the last message is taken. So a slow client costs its own page and
+// nothing else. When it has read everything it waits for the next commit. Thread-safe.
 class Watch final : public StreamCall, public core::CommitListener {
  public:
-  // `method` is its full name, `watched` an error if the request was one. The stream ends with
+  // `method` is its full name; `watched` is an error if the request was wrong. The stream ends with
   //   UNAUTHENTICATED, PERMISSION_DENIED  as Admission
   //   INVALID_ARGUMENT  after_sequence is negative
   //   NOT_FOUND         there is no such budget or session
-  //   DATA_LOSS         the ledger is behind after_sequence: it has lost what the client saw
+  //   DATA_LOSS         the ledger is behind after_sequence: it lost entries that the client saw
   static std::shared_ptr<wire::StreamedCall> Start(const HandlerContext& context,
                                                    wire::StreamRequest request,
                                                    std::string_view method,
@@ -43,7 +43,7 @@ class Watch final : public StreamCall, public core::CommitListener {
         Watched watched, int64_t after_sequence);
 
   void Continue() override ABSL_LOCKS_EXCLUDED(mutex_);
-  // At its turn: asks the ledger for a page.
+  // Asks the ledger for a page when it is the watch's turn.
   void AskForPage() ABSL_LOCKS_EXCLUDED(mutex_);
   // On the ledger's thread.
   absl::Status ReadPage(core::LedgerReader& reader) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -58,7 +58,7 @@ class Watch final : public StreamCall, public core::CommitListener {
   core::DurableLedger& ledger_;
   const std::shared_ptr<WatchTurns> turns_;
   const Watched watched_;
-  std::deque<Change> page_ ABSL_GUARDED_BY(mutex_);  // read and not yet told
+  std::deque<Change> page_ ABSL_GUARDED_BY(mutex_);  // read and not yet sent
   int64_t read_sequence_ ABSL_GUARDED_BY(mutex_);    // everything up to it was read
   int64_t told_sequence_ ABSL_GUARDED_BY(mutex_);
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;

@@ -28,16 +28,16 @@ Response::ServingStatus StatusOf(bool serving) {
 
 }  // namespace
 
-// One call of Watch, from its first answer to the client's end: it tells the newest status, and
-// skips what changed while the client took nothing.
+// One call of Watch, from its first answer to the client's end. It sends the newest status, and
+// skips changes while the client takes nothing.
 class HealthService::Watch final : public wire::StreamedCall {
  public:
-  // A service that is not `known` has one status, for ever.
+  // A service that is not `known` has the same status forever.
   Watch(std::shared_ptr<const HealthService> service, bool known,
         std::unique_ptr<wire::StreamClient> client)
       : service_(std::move(service)), known_(known), outbox_(std::move(client)) {}
 
-  // Tells the status as it is now, if the client was told another or none.
+  // Sends the present status, if the client got another one or none.
   void TellNewest() {
     StreamTurn turn(mutex_, outbox_);
     const Response::ServingStatus newest =
@@ -66,7 +66,7 @@ class HealthService::Watch final : public wire::StreamedCall {
  private:
   const std::shared_ptr<const HealthService> service_;
   const bool known_;
-  // What follows is under it.
+  // Guards the fields below.
   absl::Mutex mutex_;
   StreamOutbox outbox_;
   std::optional<Response::ServingStatus> told_;

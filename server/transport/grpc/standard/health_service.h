@@ -15,8 +15,8 @@ namespace epsledger::transport {
 
 inline constexpr char kHealthService[] = "grpc.health.v1.Health";
 
-// grpc.health.v1.Health: whether the server serves, for each of its services and for "", the server
-// as a whole. It begins NOT_SERVING. Open to everybody. Thread-safe.
+// grpc.health.v1.Health: reports whether the server serves, for each of its services and for "",
+// the server as a whole. It begins as NOT_SERVING. Open to everybody. Thread-safe.
 class HealthService : public std::enable_shared_from_this<HealthService> {
  public:
   // `services`: their full names.
@@ -24,7 +24,7 @@ class HealthService : public std::enable_shared_from_this<HealthService> {
 
   static void AddTo(ServiceMethods& methods, const std::shared_ptr<HealthService>& service);
 
-  // Tells those who watch, if it is another.
+  // Notifies watches if the value changes.
   void SetServing(bool serving) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -23,7 +23,7 @@ using google::protobuf::FileDescriptor;
 using Question = grpc::reflection::v1::ServerReflectionRequest;
 using Reply = grpc::reflection::v1::ServerReflectionResponse;
 
-// The file after those that it imports, each once.
+// Adds the file after the files that it imports, each once.
 void AddFile(const FileDescriptor& file, std::set<const FileDescriptor*>* added,
              grpc::reflection::v1::FileDescriptorResponse* response) {
   if (!added->insert(&file).second) return;
@@ -87,7 +87,7 @@ Reply AnswerOf(const Question& request, const std::vector<std::string>& services
   return response;
 }
 
-// One call: a request is read once the answer to the one before is taken.
+// One call: reads a request once the previous answer is taken.
 class Reflection final : public wire::StreamedCall {
  public:
   Reflection(const std::vector<std::string>& services, std::unique_ptr<wire::StreamClient> client)

@@ -8,12 +8,12 @@
 
 namespace epsledger::transport {
 
-// The services under whose names reflection is served: two versions that are the same on the wire.
+// The names of the reflection service: two versions that are the same on the wire.
 inline constexpr const char* kReflectionServices[] = {"grpc.reflection.v1.ServerReflection",
                                                       "grpc.reflection.v1alpha.ServerReflection"};
 
-// Adds reflection: it tells of `services`, by their full names, and of every file that this program
-// has been generated from. It knows no extensions.
+// Adds reflection. It lists `services`, given by their full names, and serves every file from which
+// this program was generated. It does not support extensions.
 void AddReflectionService(const std::vector<std::string>& services, ServiceMethods& methods);
 
 }  // namespace epsledger::transport

@@ -9,15 +9,16 @@
 
 namespace epsledger::transport {
 
-// `text` as an error message may repeat it: in quotes, one line of printable ASCII, other bytes
-// escaped, cut after kMaxShownBytes with the length said: "\"aaaa...\" (65536 bytes)".
+// Returns `text` in the form for error messages: in quotes, one line of printable ASCII, other
+// bytes escaped, cut after kMaxShownBytes and then followed by the length: "\"aaaa...\" (65536
+// bytes)".
 std::string Shown(std::string_view text);
 
-// At most `most` bytes of UTF-8 text, cut between characters.
+// Returns at most `most` bytes of UTF-8 text, cut between characters.
 std::string Shortened(std::string_view text, size_t most);
 
-// OK if `text` has `least` to `most` bytes and no control characters. INVALID_ARGUMENT
-// "budget.displayName: got 65536 bytes, want at most 256".
+// Returns OK if `text` has `least` to `most` bytes and no control characters; otherwise
+// INVALID_ARGUMENT "budget.displayName: got 65536 bytes, want at most 256".
 absl::Status CheckText(const std::string& field, std::string_view text, int64_t least,
                        int64_t most);
 

@@ -109,7 +109,7 @@ google::rpc::BadRequest Violation(std::string_view message) {
   return bad_request;
 }
 
-// Cells in words: "Renyi divergence at order 8".
+// Describes cells in words: "Renyi divergence at order 8".
 std::string QuantityInWords(const v1::CellBalance& cell) {
   switch (cell.quantity()) {
     case v1::CellBalance::EPSILON:

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_GRPC_STATUS_STATUS_MAPPING_H_
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_STATUS_STATUS_MAPPING_H_
 
-// Every error that a client can see, one factory each. The code says what the caller does next;
+// One factory for each error that a client can see. The code says what the caller should do next;
 // the details (google.rpc.Status) carry google.rpc.ErrorInfo with a reason that never changes and
 // the domain "epsledger.dev". Messages fit a client's default limit for trailers.
 
@@ -16,7 +16,7 @@ namespace epsledger::transport {
 
 inline constexpr char kErrorDomain[] = "epsledger.dev";
 
-// An error of the core or of a check, code by code:
+// Converts an error of the core or of a check, code by code:
 //   INVALID_ARGUMENT     INVALID_FIELD, with google.rpc.BadRequest: correct the field
 //   NOT_FOUND            RESOURCE_NOT_FOUND: correct the name
 //   ALREADY_EXISTS       CONTENT_DIFFERS: use another name or key
@@ -34,61 +34,63 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 // REQUIRES: !status.ok().
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
-// True if the same call may be made again later, and would be a load if it came at once:
-// UNAVAILABLE.
+// Returns true if the client should repeat the same call later, and would cause load by repeating
+// it immediately: UNAVAILABLE.
 bool IsRefusedForNow(const grpc::Status& status);
 
-// The reason in the ErrorInfo of an error of these; empty of another, and of OK.
+// Returns the reason in the ErrorInfo of one of these errors; empty for any other status and for
+// OK.
 std::string ReasonOf(const grpc::Status& status);
 
-// A refused charge: FAILED_PRECONDITION, or ABORTED when the attempt is fenced, reason as in
-// v1.Refusal.Reason, one sentence that says which cap, what is spent, what was asked and how many
-// steps would fit. Details: ErrorInfo with metadata limitingResource, quantity, order, cap, spent,
-// requested, stepsThatFit (those that apply), then `charge` itself, without its event where that
-// is large. REQUIRES: charge.decision() == REFUSED.
+// A refused charge: FAILED_PRECONDITION, or ABORTED if the attempt is fenced. The reason is that of
+// v1.Refusal.Reason. The message is one sentence with the cap, what is spent, what was requested
+// and how many steps would fit. Details: ErrorInfo with metadata limitingResource, quantity, order,
+// cap, spent, requested, stepsThatFit (those that apply), then `charge` itself, without its event
+// if that is large. REQUIRES: charge.decision() == REFUSED.
 grpc::Status RefusedCharge(const v1::Charge& charge);
 
-// A DECLARED session whose plan did not fit: as above with the v1.Refusal as detail.
+// A DECLARED session whose plan did not fit: as above, with the v1.Refusal as detail.
 grpc::Status RefusedPlan(std::string_view session_name, const v1::Refusal& refusal);
 
-// The sentence of the two above, for answers that carry refusals in their body too.
+// Returns the sentence of the two above, also for answers that contain refusals in their body.
 std::string Sentence(const v1::Refusal& refusal);
 
-// Overload: more calls are open already, or more bytes of requests, than this server takes.
+// Overload: too many calls are open on this server already, or too many bytes of requests.
 absl::Status TooManyCalls();
 
-// Overload: more computations wait already than this server takes.
+// Overload: too many computations wait on this server already.
 absl::Status TooBusy();
 
-// DEADLINE_EXCEEDED: held for as long as this server holds a call. What was submitted cannot be
-// taken back: its outcome is durable or never was, and the same key asks for it.
+// DEADLINE_EXCEEDED: the call was held as long as this server holds a call. A submitted command
+// cannot be taken back: its outcome is durable or never happened, and repeating it with the same
+// key shows which.
 grpc::Status HeldTooLong();
 
-// DEADLINE_EXCEEDED: the client waits no longer. The outcome as with HeldTooLong.
+// DEADLINE_EXCEEDED: the client waits no longer. The outcome is as for HeldTooLong.
 grpc::Status DeadlinePassed();
 
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
 
-// Overload: as many of the caller's tenant as one may have, so that others have theirs.
+// Overload: the caller's tenant has its full share already; the rest is for others.
 absl::Status TooManyCallsOfTenant();
 absl::Status TooManyStreamsOfTenant();
-// Overload: the tenant was told more in the last second than one may be.
+// Overload: the tenant reads faster than allowed.
 absl::Status ReadsTooFast();
 
-// FAILED_PRECONDITION: the tenant has as much as one may have here, and nothing was done.
+// FAILED_PRECONDITION: the tenant has used up its quota, and nothing was done.
 absl::Status QuotaExceeded(std::string_view message);
 
-// Overload: more streams are open already than this server takes.
+// Overload: too many streams are open on this server already.
 absl::Status TooManyStreams();
 
-// UNAVAILABLE: a stream as old as streams get. Another goes on where it ended.
+// UNAVAILABLE: the stream has reached the maximum age. A new one can continue where it ended.
 grpc::Status StreamTooOld();
 
 // DEADLINE_EXCEEDED: the client took no message of its stream for kMaxWriteDuration.
 grpc::Status SlowReader();
 
-// CANCELLED: the client cancelled, or its deadline passed, or it has gone.
+// CANCELLED: the client cancelled, its deadline passed, or it has gone.
 grpc::Status ClientGone();
 
 }  // namespace epsledger::transport

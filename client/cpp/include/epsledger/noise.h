@@ -18,8 +18,8 @@ namespace epsledger {
 //
 // On any error `sum` is unchanged, nothing may be released, and the permit is spent all the same:
 //   INVALID_ARGUMENT   the permit's event is neither gaussian nor poissonSampled{gaussian}; it has
-//                      not exactly one use; z * contribution is not a normal positive number; or a
-//                      coordinate is NaN or infinite.
+//                      not exactly one use; contribution is not a normal positive number, or z *
+//                      contribution is below 1e-295; or a coordinate is NaN or infinite.
 //   OUT_OF_RANGE       a noised coordinate would overflow.
 //   INTERNAL           the operating system gave no randomness.
 //

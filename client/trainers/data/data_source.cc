@@ -25,7 +25,7 @@ namespace {
 
 constexpr char kPackageDirectory[] = "/usr/lib/python3/dist-packages/sklearn/datasets/data";
 
-// Parsed parts of one set, with the sentences that belong to them.
+// Parsed parts of one set, with their sentences for the description.
 struct FoundFiles {
   ParsedRecords train;
   std::optional<ParsedRecords> test;
@@ -34,7 +34,7 @@ struct FoundFiles {
   bool is_known = false;  // the training records are the known ones, which are public
 };
 
-// Found, or where it was looked for and why it is not there.
+// The files that were found, or the places that were searched and why each has none.
 struct Search {
   std::optional<FoundFiles> found;
   std::string reason;
@@ -95,7 +95,7 @@ absl::StatusOr<Search> SearchDataDirectory(const KnownData& known, const DataPla
   return Search{.found = std::move(found)};
 }
 
-// A file of the known content from the cache, which a download fills.
+// Returns a file of the known content from the cache, which a download fills.
 absl::StatusOr<ParsedRecords> FetchVerified(const KnownFile& file, int feature_count,
                                             const DataPlaces& places) {
   const std::string cached = absl::StrCat(places.cache_directory, "/", file.file_names.front());
@@ -147,8 +147,8 @@ Search SearchOrigin(const KnownData& known, const DataPlaces& places) {
 }
 
 // Maps each column of the raw table to [-1, 1] by its smallest and largest value, and the classes
-// malignant = 0, benign = 1 to +1, -1. Rounded to six digits, as in the published LIBSVM copy, so
-// that both sources give the same numbers. A column with one value becomes zero.
+// malignant = 0, benign = 1 to +1, -1. Values are rounded to six digits, as in the published LIBSVM
+// copy, so that both sources give the same numbers. A column with one value becomes zero.
 ParsedRecords ScaleRawWdbc(const ParsedRecords& raw) {
   Eigen::MatrixXd table = raw.features;
   for (Eigen::Index column = 0; column < table.cols(); ++column) {
@@ -245,7 +245,7 @@ absl::StatusOr<LocatedData> AssembleKnown(const KnownData& known, FoundFiles fou
   return Assemble(known.name, std::move(found), positive_class);
 }
 
-// The records with so many features, whatever the file has.
+// Returns the records with `feature_count` features, whatever the file has.
 absl::StatusOr<ParsedRecords> ReadWithFeatures(const std::string& path, int feature_count) {
   absl::StatusOr<ParsedRecords> records = ReadLibsvm(path);
   if (!records.ok()) return records;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kMaxShear = 1.2;
 
-// Where the pixels of an image come from: row `y` of the result from row y + down; row `i` of the
-// image is moved to the left by right + shear * (i - centroid).
+// Where the pixels of an image come from: row `y` of the result comes from row y + down; row `i` of
+// the image is moved to the left by right + shear * (i - centroid).
 struct Placement {
   double centroid = 0;  // row
   double down = 0;
@@ -21,7 +21,8 @@ struct Placement {
 
 double MiddleOf(Eigen::Index size) { return static_cast<double>(size - 1) / 2; }
 
-// Of an image whose total is positive and finite. `sums`: height x width, over the channels.
+// Returns the placement of an image whose total is positive and finite. `sums`: height x width,
+// over the channels.
 Placement PlacementOf(const Eigen::MatrixXd& sums, double total) {
   const Eigen::VectorXd rows =
       Eigen::VectorXd::LinSpaced(sums.rows(), 0, static_cast<double>(sums.rows() - 1));
@@ -41,13 +42,13 @@ Placement PlacementOf(const Eigen::MatrixXd& sums, double total) {
           .shear = mu02 > 0 ? std::clamp(mu11 / mu02, -kMaxShear, kMaxShear) : 0};
 }
 
-// Keys' weights (a = -1/2) of the pixels at -1, 0, 1, 2 for a place `t` in [0, 1).
+// Keys' weights (a = -1/2) of the pixels at -1, 0, 1, 2 for a position `t` in [0, 1).
 std::array<double, 4> CubicWeights(double t) {
   return {t * (-0.5 + t * (1 - 0.5 * t)), 1 + t * t * (-2.5 + 1.5 * t),
           t * (0.5 + t * (2 - 1.5 * t)), t * t * (-0.5 + 0.5 * t)};
 }
 
-// The row of an image at `x`; black outside.
+// Returns the value of an image row at `x`; black outside.
 double At(const float* row, Eigen::Index width, double x) {
   const double column = std::floor(x);
   const std::array<double, 4> weights = CubicWeights(x - column);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds(20);
 
-// Starts a program from PATH with its output thrown away. Returns the error number of the start.
+// Starts a program from PATH and discards its output. Returns the error number of the start.
 int Start(const std::vector<std::string>& arguments, pid_t* child) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);

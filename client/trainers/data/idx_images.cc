@@ -17,7 +17,7 @@ absl::Status Error(const std::string& name, int64_t offset, const std::string& w
   return absl::InvalidArgumentError(absl::StrCat(name, ": offset ", offset, ": ", what));
 }
 
-// The four bytes at `offset`, which must be there.
+// Reads four bytes at `offset`. REQUIRES: they exist.
 int64_t BigEndian(std::string_view bytes, int64_t offset) {
   int64_t number = 0;
   for (int64_t i = offset; i < offset + 4; ++i) {

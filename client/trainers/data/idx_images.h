@@ -10,12 +10,12 @@
 
 namespace epsledger::trainers {
 
-// The largest height and width that are read, and the most pixels of one set (1 GiB as floats):
-// a forged count must not allocate what the file does not hold.
+// The largest height and width that are read, and the most pixels of one set (1 GiB as floats). A
+// forged count must not allocate more than the file holds.
 inline constexpr int64_t kMaxImageSide = 4096;
 inline constexpr int64_t kMaxPixelCount = int64_t{1} << 28;
 
-// The names that messages give the two parts.
+// The names of the two parts in messages.
 struct IdxNames {
   std::string images;
   std::string labels;

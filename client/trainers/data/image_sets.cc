@@ -28,7 +28,7 @@ struct KnownBytes {
 };
 
 // The checksums of the four files as Y. LeCun, C. Cortes and C. Burges published them. Their MD5
-// sums are 6bbc9ace..., a25bea73..., 2646ac64... and 27ae3e4e..., those in every list of them.
+// sums are 6bbc9ace..., a25bea73..., 2646ac64... and 27ae3e4e..., as in every published list.
 constexpr std::array<KnownBytes, 4> kMnist = {{
     {"train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
     {"train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
@@ -135,7 +135,7 @@ absl::StatusOr<LocatedImages> FindCifar10(const std::string& directory) {
   return located;
 }
 
-// The records with these numbers, with pixels divided by `largest`.
+// Returns the records with these numbers, with pixels divided by `largest`.
 LabeledImages Select(const ParsedRecords& records, double largest, const std::vector<int>& rows) {
   LabeledImages images{.channels = 1, .height = 8, .width = 8, .pixels = {}, .labels = {}};
   images.pixels.resize(records.features.cols(), static_cast<Eigen::Index>(rows.size()));

@@ -17,7 +17,7 @@ struct LocatedImages {
   HeldOutImages held_out;
   int class_count = 0;
   // Sentences for the user: which set, from where, whether the content is the known one, what is
-  // held out. They hold the number of training records only where the content is the known one.
+  // held out. They contain the number of training records only where the content is the known one.
   std::string description;
 };
 
@@ -33,13 +33,13 @@ const std::vector<std::string>& ImageSetNames();
 //                   not results on CIFAR-10
 //   digits          1 x 8 x 8, 1,797: digits8x8.libsvm, split by SplitRecords
 //
-// Files of another content than the known one (SHA-256 of the bytes after decompression; of the
-// records for digits) are taken, and the description says so. Pixels are divided by the largest
-// value of the format, nothing else: no statistic of the records is used.
+// Files whose content is not the known one (SHA-256 of the bytes after decompression; of the
+// records for digits) are used, and the description says so. Pixels are only divided by the largest
+// value of the format: no statistic of the records is used.
 //
-// INVALID_ARGUMENT: an unknown name (the message lists the known ones), or a file's content
-// ("file: offset N: field: got ..., want ..."), or the same images in both parts. NOT_FOUND: no
-// directory, or a file is not in it. DATA_LOSS, OUT_OF_RANGE: as ReadTextFile. Cost: mnist about a
+// INVALID_ARGUMENT: an unknown name (the message lists the known ones), or a file's content ("file:
+// offset N: field: got ..., want ..."), or the same images in both parts. NOT_FOUND: there is no
+// directory, or it lacks a file. DATA_LOSS, OUT_OF_RANGE: as ReadTextFile. Cost: mnist about a
 // second and 220 MB, cifar10-jpeg75 several seconds and 740 MB.
 absl::StatusOr<LocatedImages> FindImages(const std::string& name,
                                          const std::string& data_directory);

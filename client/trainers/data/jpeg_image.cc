@@ -2,7 +2,7 @@
 
 #include <csetjmp>
 #include <cstddef>
-#include <cstdio>  // jpeglib.h wants FILE to be declared
+#include <cstdio>  // jpeglib.h needs FILE to be declared
 #include <vector>
 
 #include <jpeglib.h>
@@ -12,7 +12,7 @@
 namespace epsledger::trainers {
 namespace {
 
-// libjpeg's errors must not return to it, and its own way is to end the process: jump instead.
+// An error handler must not return to libjpeg, and the default one ends the process: jump instead.
 struct JumpingErrors {
   jpeg_error_mgr manager;  // first, so that its address is that of the whole
   std::jmp_buf jump;
@@ -25,7 +25,7 @@ struct JumpingErrors {
   std::longjmp(errors->jump, 1);
 }
 
-// Corrupt data that libjpeg would mend: an image of a known set has none.
+// Corrupt data that libjpeg would repair: an image of a known set has none.
 void JumpOutOnWarning(j_common_ptr info, int level) {
   if (level < 0) JumpOut(info);
 }

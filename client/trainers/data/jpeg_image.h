@@ -8,7 +8,7 @@
 
 namespace epsledger::trainers {
 
-// Decodes color JPEG images of one size. Not for concurrent use of one object.
+// Decodes color JPEG images of one size. Not thread-safe.
 class JpegDecoder {
  public:
   // REQUIRES: height and width in [1, 65500].
@@ -17,10 +17,10 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  // Puts the samples of the JPEG file into red[y * width + x], and green and blue behind, each
-  // height * width floats in [0, 1]. INVALID_ARGUMENT if the bytes are not a JPEG image of this
-  // size in three channels, or if libjpeg finds them cut short or corrupt (also where it can mend
-  // them); `channels` is then not to be used.
+  // Writes the samples of the JPEG file to `channels`: red[y * width + x], then green, then blue,
+  // each height * width floats in [0, 1]. INVALID_ARGUMENT if the bytes are not a JPEG image of
+  // this size in three channels, or if libjpeg finds them truncated or corrupt (even where it can
+  // repair them); the content of `channels` is then unusable.
   absl::Status Decode(const std::string& file, float* channels);
 
  private:

@@ -16,7 +16,7 @@ constexpr int64_t kChannels = 3;
 // Label, length, and the two bytes that end a scan.
 constexpr int64_t kSmallestImageBytes = 5;
 
-// Takes fields off the front and knows where it is.
+// Reads fields from the front and tracks its position.
 class Reader {
  public:
   Reader(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -110,7 +110,7 @@ absl::StatusOr<JpegPack> ParseJpegPack(std::string_view bytes, const JpegPackSha
     if (!number.ok()) return number.status();
     count = *number;
     if (count < 1) return reader.Error(offset, "count: got 0, want at least 1");
-    // Before anything is allocated: the file must be able to hold so many.
+    // Checked before any allocation: the file must be large enough for this many images.
     const int64_t most = reader.remaining() / kSmallestImageBytes;
     if (count > most || count * kChannels * shape.height * shape.width > kMaxPixelCount) {
       return reader.Error(

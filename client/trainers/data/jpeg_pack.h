@@ -28,8 +28,8 @@ struct JpegPackShape {
 //
 // An image is the JPEG file header + scan, decoded by libjpeg to red, green and blue, each byte
 // / 255. (Other decoders can differ by a few 255ths: the standard does not fix the inverse
-// transform.) Every image must have the shape; a scan that libjpeg has to mend is an error; nothing
-// may follow the last image. O(pixels).
+// transform.) Every image must have the shape; a scan that libjpeg has to repair is an error;
+// nothing may follow the last image. O(pixels).
 // INVALID_ARGUMENT "name: offset N: field: got ..., want ..." for the first error.
 absl::StatusOr<JpegPack> ParseJpegPack(std::string_view bytes, const JpegPackShape& shape,
                                        const std::string& name);

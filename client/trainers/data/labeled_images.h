@@ -18,7 +18,7 @@ struct LabeledImages {
   std::vector<int> labels;
 };
 
-// Images that no training step reads; evaluation takes this type and nothing else (as HeldOutRows).
+// Images that no training step reads. Evaluation accepts only this type (as HeldOutRows).
 struct HeldOutImages {
   LabeledImages images;
 };

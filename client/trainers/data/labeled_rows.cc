@@ -66,7 +66,7 @@ absl::Status ClipRowNorms(double row_norm_bound, LabeledRows* rows) {
       std::fill(begin, end, 0.0);
       continue;
     }
-    // Divided first: row_norm_bound / norm alone could be a subnormal number of few digits.
+    // Divide first: row_norm_bound / norm alone could be a subnormal number with few digits.
     for (double* value = begin; value != end; ++value)
       *value = *value / norms[row] * row_norm_bound;
   }

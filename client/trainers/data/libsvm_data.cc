@@ -22,13 +22,13 @@ namespace {
 constexpr std::string_view kBlanks = " \t";
 constexpr size_t kMaxQuotedBytes = 40;
 
-// What a message quotes: never a whole line, which may be a private record of any length.
+// Returns what a message quotes: never a whole line, which may be a private record of any length.
 std::string Quoted(std::string_view text) {
   const bool cut = text.size() > kMaxQuotedBytes;
   return absl::StrCat("\"", std::string(text.substr(0, kMaxQuotedBytes)), cut ? "...\"" : "\"");
 }
 
-// A whole-token decimal number; a leading + is allowed, "inf" and "nan" are not.
+// Parses the whole token as a decimal number; a leading + is allowed, "inf" and "nan" are not.
 bool ParseNumber(std::string_view token, double* number) {
   if (!token.empty() && token.front() == '+') {
     token.remove_prefix(1);
@@ -172,7 +172,7 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
           absl::StrCat(path, ": got more than ", kMaxFileBytes, " bytes of text"));
     }
   }
-  // gzread returns 0 at a premature end of a gzip stream too; only the error number tells.
+  // gzread also returns 0 at a premature end of a gzip stream; only the error number shows it.
   int error = Z_OK;
   const char* const message = gzerror(file.get(), &error);
   if (count < 0 || error != Z_OK) {

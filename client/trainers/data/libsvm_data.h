@@ -12,13 +12,13 @@
 
 namespace epsledger::trainers {
 
-// The largest feature index that is read: a typo must not allocate gigabytes.
+// The largest feature index that is read. A typo must not allocate gigabytes.
 inline constexpr int kMaxFeatureCount = 1 << 20;
 // The most bytes of text, after decompression, that are read from one file.
 inline constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 
-// Records as a file has them: row i comes from the i-th record of the text, and in LIBSVM files
-// also from line i + 1.
+// The records of a file: row i comes from the i-th record of the text, in LIBSVM files from line i
+// + 1.
 struct ParsedRecords {
   SparseRows features;     // explicit zeros of the text are dropped
   Eigen::VectorXd labels;  // any finite numbers
@@ -30,15 +30,15 @@ struct ParsedRecords {
 // and a carriage return; empty lines and comments are errors. A record without entries is allowed.
 //
 // `feature_count` is the number of columns, and an index above it is an error; 0 means the largest
-// index in the text (an explicit zero counts). That number then depends on the records: give it
+// index in the text (an explicit zero counts). That number then depends on the records: set it
 // where it is known.
 //
 // INVALID_ARGUMENT "name:line: what it got, what it wants", for the first error. O(text).
 absl::StatusOr<ParsedRecords> ParseLibsvm(std::string_view text, const std::string& name,
                                           int feature_count = 0);
 
-// ParseLibsvm of the file at `path`, gzipped or not (told by its first bytes, not by its name).
-// NOT_FOUND if it cannot be opened; DATA_LOSS if it is cut short or corrupt; OUT_OF_RANGE above
+// ParseLibsvm of the file at `path`, gzipped or not (detected by its first bytes, not by its name).
+// NOT_FOUND if it cannot be opened; DATA_LOSS if it is truncated or corrupt; OUT_OF_RANGE above
 // kMaxFileBytes; otherwise as ParseLibsvm.
 absl::StatusOr<ParsedRecords> ReadLibsvm(const std::string& path, int feature_count = 0);
 
@@ -48,7 +48,7 @@ absl::StatusOr<ParsedRecords> ReadLibsvm(const std::string& path, int feature_co
 absl::StatusOr<LabeledRows> ToTwoClasses(const ParsedRecords& data,
                                          std::optional<double> positive_class);
 
-// The whole text of a file, gzipped or not. Status codes as ReadLibsvm.
+// Returns the whole text of a file, gzipped or not. Status codes as ReadLibsvm.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path);
 
 }  // namespace epsledger::trainers

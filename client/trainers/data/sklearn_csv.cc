@@ -31,7 +31,7 @@ bool ParseWhole(std::string_view field, Number* number) {
 }
 
 struct Header {
-  int64_t records = -1;  // -1: there is none
+  int64_t records = -1;  // -1: no header
   int64_t features = -1;
 };
 

@@ -1,4 +1,4 @@
-"""What the auditor says of the trainers: the published ones contradict their claims, the sound ones do not."""
+"""The auditor's results for the trainers: the published ones contradict their claims, the sound ones do not."""
 import json
 import math
 import subprocess
@@ -12,7 +12,7 @@ MU = {1: 0.2680511231, 4: 0.9249308976}
 
 
 def audit(bench, method, attack, claim, trials, *flags):
-    """Runs the attack, and returns what epsctl audit says of its scores."""
+    """Runs the attack and returns the result of epsctl audit for its scores."""
     scores = subprocess.run(
         [bench.ledger.program("client/trainers/experiments/epsledger-trainer-attack"), attack, "--trials", str(trials), *flags],
         capture_output=True, text=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """experiments.py FAMILY [TABLE ...]: regenerates the tables of client/trainers/README.md.
 
-Starts a real epsledgerd on loopback, gives every run a budget of its own, runs the trainer programs a few at
-a time, and writes what their logs say as Markdown between markers. Every number in a table is a mean over runs
-with the production noise, which has no seed: run it again and the last digits differ.
+Starts a real epsledgerd on loopback, gives every run its own budget, runs a few trainer programs at a time,
+and writes the results from their logs as Markdown between markers. Every number in a table is a mean over runs
+with the production noise, which has no seed: the last digits differ from one experiment to the next.
 
-A family is a module FAMILY_tables.py beside this file with
+A family is a module FAMILY_tables.py in the folder of this file, with
 
     TABLES = {"name": function}   # function(Bench) -> Markdown, and its docstring is the table's title
 
@@ -26,7 +26,7 @@ PAGE = HERE.parent / "README.md"
 
 
 class Bench:
-    """What a table is made with."""
+    """Runs the trainers for a table."""
 
     def __init__(self, ledger, run_count, at_a_time, say, kept):
         self.ledger = ledger
@@ -71,7 +71,7 @@ def main():
         title = tables[name].__doc__.strip().splitlines()[0]
         content = "**%s** (`./dev experiments %s %s`)\n\n%s" % (title, arguments.family, name, content)
         print(content, flush=True)
-        # Each table as soon as it is there: the next one may take long.
+        # Written as soon as the table is complete: the next one may take long.
         if not arguments.only_print:
             PAGE.write_text(markdown.put(PAGE.read_text(), "%s %s" % (arguments.family, name), content))
         say("%s took %.0f s" % (name, time.monotonic() - started))

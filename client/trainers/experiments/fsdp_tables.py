@@ -10,14 +10,15 @@ import runs
 DELTA = 1e-5
 PROGRAM = "client/trainers/fsdp/epsledger-fsdp"
 
-# Every image is set upright first, by itself: a hand-made prior about digits, as scattering is one about images.
+# Every image is made upright first, independently of the others: a handmade prior about digits, as scattering is a
+# prior about images.
 UPRIGHT = ("--deskew",)
-# Chosen by looking at the test split, as the paper's were: expect 0.1 to 0.2 points of optimism.
+# Chosen on the test split, as the paper's were: expect the results to be 0.1 to 0.2 points too good.
 LINEAR = UPRIGHT + ("--model", "linear", "--clip-residual", "0.1", "--learning-rate", "200")
 MLP = UPRIGHT + ("--model", "mlp:64", "--input-scale", "16", "--learning-rate", "1", "--average", "0.97")
 MLP_DP_SGD = MLP + ("--clip-residual", "1")
 MLP_FSDP = MLP + ("--clip-embedding", "1", "--clip-residual", "0.5", "--subspace", "history", "--rank", "10")
-# (expected batch size, epochs) of each epsilon.
+# (expected batch size, epochs) for each epsilon.
 LINEAR_SCHEDULE = {1: (8192, 20), 2: (4096, 20), 4: (4096, 30), 8: (4096, 40)}
 MLP_SCHEDULE = {1: (2048, 8), 2: (2048, 10), 3: (2048, 12), 4: (2048, 12), 5: (2048, 14), 6: (2048, 14),
                 7: (2048, 16), 8: (2048, 16)}
@@ -26,7 +27,7 @@ CNN = UPRIGHT + ("--model", "cnn", "--input-scale", "2", "--clip-residual", "0.5
 PAPER = {"DP-SGD": {2: 94.52, 4: 95.94, 8: 97.13}, "FSDP": {2: 96.37, 4: 97.68, 8: 98.33},
          "FSDP-M": {2: 95.37, 4: 96.64, 8: 97.51}, "FSDP-S": {2: 95.63, 4: 96.98, 8: 97.85},
          "FSDP-R": {2: 96.18, 4: 97.51, 8: 98.21}, "FSDP-C": {2: 95.45, 4: 96.81, 8: 97.73}}
-# Its Table 3, of layers with 1000 outputs: rank -> accuracy at epsilon 2, 4, 8.
+# The paper's Table 3, for layers with 1000 outputs: rank -> accuracy at epsilon 2, 4, 8.
 PAPER_RANKS = {10: (96.12, 97.33, 98.16), 50: (96.37, 97.68, 98.33), 200: (96.41, 97.72, 98.35),
                500: (96.39, 97.69, 98.38), 1000: (96.07, 97.35, 97.89)}
 
@@ -42,7 +43,7 @@ def trainer(bench, epsilon, schedule, flags, features="scattering"):
 
 
 def check_epsilon(done, epsilon):
-    """The ledger must agree with what a row says."""
+    """Checks that the ledger agrees with a row."""
     for run in done:
         read = runs.number(run.result["epsilon"])
         if not 0.99 * epsilon <= read <= epsilon * (1 + 1e-9):
@@ -106,7 +107,7 @@ def table3(bench):
 
 
 def compute(bench, accountant, probability, noise, steps):
-    """Epsilon at DELTA by `epsctl compute`."""
+    """Returns epsilon at DELTA by `epsctl compute`."""
     event = {"poissonSampled": {"samplingProbability": probability, "event": {"gaussian": {"noiseMultiplier": noise}}}}
     request = {"accountant": accountant, "query": {"epsilonAtDelta": DELTA}, "events": [{"count": steps, "event": event}]}
     answer = subprocess.run([bench.ledger.program("client/cli/epsctl"), "compute"], input=json.dumps(request),

@@ -1,10 +1,11 @@
-// istdp-reference: how good coefficients are, measured on the training records without noise,
-// beside the optimum without privacy. For PUBLIC benchmark data alone: on private records every
-// number it prints would be a release that nobody charges. The trainer itself never does this.
+// istdp-reference measures the quality of coefficients on the training records without noise, and
+// of the optimum without privacy. It is for PUBLIC benchmark data only: on private records every
+// number it prints would be an uncharged release. The trainer itself never does this.
 //
 //   istdp-reference --data a9a --lambda 5e-4 --shape 2000 run-1.json run-2.json
 //
-// prints one JSON object: the objective F and what is held out, of the optimum and of each model.
+// prints one JSON object: the objective F and the held-out results of the optimum and of each
+// model.
 
 #include <algorithm>
 #include <exception>
@@ -79,7 +80,7 @@ int Run(const Flags& flags) {
   if (flags.penalty == "l2") options.regularizer = L2Penalty{flags.lambda};
   absl::StatusOr<Problem> problem = PrepareProblem(options);
   if (!problem.ok()) return Fail(std::string(problem.status().message()));
-  // The type says held out; here the training records are public.
+  // The type is for held-out records; here the training records are public too.
   const HeldOutRows train{problem->train};
   const absl::StatusOr<LinearLoss> loss =
       LinearLoss::Create(options.loss, problem->train, options.clip_norm);

@@ -1,4 +1,4 @@
-"""The tables of ISTDP: its modes at equal guarantees, beside the paper's calibration."""
+"""The tables of ISTDP: its modes at equal guarantees, and the paper's calibration."""
 import dataclasses
 import json
 import math
@@ -31,15 +31,15 @@ SYNTHETIC = Problem("synthetic:7", ("--lambda", "0.002", "--shape", "1500"))
 
 
 def trainer(problem, epsilon, steps, *flags, relation="add-or-remove-one"):
-    """A run whose noise is chosen so that `steps` steps are (epsilon, 1e-5)-DP together, and no more. (The trainer
-    reports at delta 1e-5 where the cap has none.)"""
+    """Returns a run whose noise makes `steps` steps together exactly (epsilon, 1e-5)-DP. (The trainer reports at
+    delta 1e-5 if the cap has no delta.)"""
     return runs.Trainer(PROGRAM, {"mu": MU[epsilon]},
                         problem.flags() + ("--steps", str(steps), "--max-steps", str(steps)) + flags,
                         relation=relation, wants_model=True)
 
 
 def measure(bench, problem, done):
-    """What istdp-reference says of the models: exact objectives of the records, which are public here."""
+    """Returns the output of istdp-reference for the models: exact objectives of the records, which are public here."""
     output = subprocess.run(
         [bench.ledger.program("client/trainers/experiments/istdp-reference"), *problem.flags(),
          *(str(run.model) for run in done)], capture_output=True, text=True)
@@ -49,7 +49,7 @@ def measure(bench, problem, done):
 
 
 def check_epsilon(done, epsilon):
-    """The ledger must agree with what a row says."""
+    """Checks that the ledger agrees with a row."""
     for run in done:
         read = runs.number(run.result["epsilon"])
         if not 0.99 * epsilon <= read <= 1.001 * epsilon:
@@ -57,7 +57,7 @@ def check_epsilon(done, epsilon):
 
 
 def cells(models):
-    """Gap, accuracy, non-zero coefficients and, where the truth is known, support F1: of the last iterate."""
+    """Returns gap, accuracy, non-zero coefficients and, where the truth is known, support F1, of the last iterate."""
     texts = [runs.summary([model["gap"] for model in models]).text(),
              runs.summary([model["accuracy"] for model in models]).text(),
              runs.summary([model["supportSize"] for model in models]).text(1)]
@@ -80,7 +80,7 @@ BEST_GAP = 0.0015
 
 
 def averaged(bench, steps=600, count=5):
-    """a9a by Poisson batches and the mean of the last iterates: the table's row"""
+    """Returns the row for a9a with Poisson batches and the mean of the last iterates."""
     title = "a9a, batches of 5 %%, %d steps, clipped to 0.7, mean of the last 300 iterates" % steps
     plan = ("--declared", "--epsilon", "1", "--delta", str(DELTA), "--steps", str(steps))
     done = bench.runs(runs.Trainer(PROGRAM, {"epsilon": 1, "delta": DELTA, "filter": "basic"}, A9A.flags() + AVERAGED + plan),
@@ -90,7 +90,7 @@ def averaged(bench, steps=600, count=5):
 
 
 def two_phases(bench, seed, steps=22, count=2):
-    """A synthetic problem in two phases: the models of so many runs"""
+    """Returns the models of `count` runs on a synthetic problem in two phases."""
     problem = dataclasses.replace(SYNTHETIC, data="synthetic:%d" % seed)
     done = bench.runs(trainer(problem, 1, steps, "--mode", "sound-two-phase"), count, "synthetic:%d, two phases" % seed)
     check_epsilon(done, 1)
@@ -125,7 +125,7 @@ def phi(x):
 
 
 def epsilon_of_mu(mu):
-    """The epsilon of mu-GDP at DELTA, by bisection."""
+    """Returns the epsilon of mu-GDP at DELTA, by bisection."""
     low, high = 0.0, 100.0
     for _ in range(200):
         middle = (low + high) / 2
@@ -159,7 +159,7 @@ def calibration(bench):
 
 
 def grid(bench, problem, rows, text, count):
-    """A row for each (title, steps, flags, relation), a column for each epsilon; `text` makes a cell of models."""
+    """A row for each (title, steps, flags, relation), a column for each epsilon; `text` makes a cell from models."""
     table = []
     waiting = []
     for title, steps, flags, relation in rows:
@@ -240,7 +240,7 @@ def as_published(bench):
         for claim in EPSILONS:
             flags = ("--mode", "as-published", "--accept-unproven", "--claimed-epsilon", repr(claim), "--claimed-delta",
                      str(DELTA), "--steps", str(steps))
-            # A budget that promises nothing: every other refuses the non-private access.
+            # A budget that promises nothing: all others refuse the non-private access.
             done = bench.runs(runs.Trainer(PROGRAM, {"no-guarantee": True}, problem.flags() + flags), 5,
                               "%s, claim %g" % (name, claim))
             for run in done:
@@ -258,8 +258,8 @@ DP_SGD_STEPS, DP_SGD_SAMPLING = 400, "0.05"
 
 
 def dp_sgd(bench, problem, epsilon, step_size):
-    """400 steps with the smallest noise that the ledger's mathematics proves (epsilon, 1e-5)-DP for them. The budget
-    has room to spare: what its filter would keep is looser than the reading that is checked."""
+    """Returns 400 steps with the smallest noise for which the ledger's mathematics proves (epsilon, 1e-5)-DP. The
+    budget has room to spare: its filter is looser than the reading that is checked."""
     answer = json.loads(bench.ledger.epsctl("-o", "json", "calibrate", "--gaussian", "--sampling-probability",
                                             DP_SGD_SAMPLING, "--count", str(DP_SGD_STEPS), "--epsilon",
                                             repr(float(epsilon)), "--delta", str(DELTA)))

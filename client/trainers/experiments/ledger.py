@@ -1,4 +1,4 @@
-"""A real epsledgerd for experiments: on loopback, with a ledger of its own that is gone afterwards."""
+"""A real epsledgerd for experiments: on loopback, with a temporary ledger that is deleted afterwards."""
 import os
 import pathlib
 import shutil
@@ -20,7 +20,7 @@ class Ledger:
         self._budgets = 0
 
     def program(self, path):
-        """A built program, as "client/cli/epsctl"."""
+        """Returns the path of a built program such as "client/cli/epsctl"."""
         program = self.build_dir / path
         if not program.exists():
             raise SystemExit("experiments: %s is not built" % program)
@@ -63,7 +63,7 @@ class Ledger:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def epsctl(self, *arguments):
-        """Runs epsctl and returns what it prints."""
+        """Runs epsctl and returns its output."""
         done = subprocess.run([self.program("client/cli/epsctl"), "--server", self.address, *map(str, arguments)],
                               capture_output=True, text=True)
         if done.returncode != 0:
@@ -71,8 +71,8 @@ class Ledger:
         return done.stdout
 
     def create_budget(self, cap, relation="add-or-remove-one"):
-        """Creates a budget of its own for one run, so that runs do not pay for each other. `cap` as epsctl's
-        flags: {"mu": 0.268}, {"epsilon": 1, "delta": 1e-5}; True for a flag without a value. Returns its name."""
+        """Creates a budget for one run, so that runs do not pay for each other, and returns its name. `cap` holds
+        epsctl's flags: {"mu": 0.268}, {"epsilon": 1, "delta": 1e-5}; True for a flag without a value."""
         self._budgets += 1
         name = "experiment-%d" % self._budgets
         flags = []
@@ -83,5 +83,5 @@ class Ledger:
 
 
 def environment():
-    """For trainers: no redrawing, plain output."""
+    """Returns the environment for trainers: plain output, not redrawn."""
     return dict(os.environ, CI="true")

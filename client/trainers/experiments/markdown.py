@@ -1,4 +1,4 @@
-"""Markdown tables, and the places in a file where they stand."""
+"""Markdown tables and their places in a file."""
 
 
 def table(columns, rows):
@@ -8,7 +8,7 @@ def table(columns, rows):
 
 
 def put(text, name, content):
-    """`text` with the lines between the markers of `name` replaced by `content`:
+    """Returns `text` with the lines between the markers of `name` replaced by `content`:
         <!-- experiment NAME -->
         <!-- end of NAME -->
     New markers go to the end."""

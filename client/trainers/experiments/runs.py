@@ -1,4 +1,4 @@
-"""Runs of trainer programs against a ledger: a few at a time, what they logged read back."""
+"""Runs trainer programs against a ledger, a few at a time, and reads their logs."""
 import concurrent.futures
 import dataclasses
 import json
@@ -14,25 +14,25 @@ MOST_AT_A_TIME = 2
 
 @dataclasses.dataclass(frozen=True)
 class Trainer:
-    """One configuration. Every run has a budget of its own with this cap."""
-    program: str  # below the build folder
+    """One configuration. Every run has its own budget with this cap."""
+    program: str  # path below the build folder
     cap: dict
     flags: tuple
     relation: str = "add-or-remove-one"
     wants_model: bool = False
-    log_every: int = 1_000_000  # steps between two lines of the log: a line asks the ledger twice
+    log_every: int = 1_000_000  # steps between two lines of the log; each line asks the ledger twice
 
 
 @dataclasses.dataclass
 class Run:
-    """What one run left: its log's first and last record and, if wanted, the file of its model."""
+    """The output of one run: its log's first and last record and, if wanted, the file of its model."""
     told: dict
     result: dict
     model: pathlib.Path
 
 
 class Kept:
-    """Results of runs in a file of JSON lines, so that a table that was interrupted goes on where it was."""
+    """Results of runs in a file of JSON lines, so that an interrupted table can continue."""
 
     def __init__(self, path):
         self._path = path
@@ -43,12 +43,12 @@ class Kept:
     @staticmethod
     def _name(trainer, number):
         flags = list(trainer.flags)
-        if "--feature-cache" in flags:  # a place, not a setting
+        if "--feature-cache" in flags:  # a location, not a setting
             del flags[flags.index("--feature-cache"):flags.index("--feature-cache") + 2]
         return json.dumps([trainer.program, trainer.cap, trainer.relation, flags, number])
 
     def find(self, trainer, number):
-        # A model's file is gone with its ledger.
+        # A model's file is deleted with its ledger.
         return None if trainer.wants_model else self._results.get(self._name(trainer, number))
 
     def keep(self, trainer, number, run):
@@ -105,14 +105,14 @@ class Runner:
 
 
 def number(value):
-    """A number of a log: NaN and infinities are written as words."""
+    """Returns a number of a log, where NaN and infinities are written as words."""
     return float(value) if isinstance(value, str) else value
 
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
     mean: float
-    spread: float  # sample standard deviation; 0 of one run
+    spread: float  # sample standard deviation; 0 for one run
     count: int
 
     def text(self, digits=4):

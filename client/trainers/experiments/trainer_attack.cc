@@ -1,14 +1,14 @@
-// epsledger-trainer-attack: the attacks of the trainers' folders as a program. On records that are
-// nobody's it runs a mechanism many times with a canary and many times without, and prints what the
-// attack saw of each run, for an auditor to judge:
+// epsledger-trainer-attack runs the attacks of the trainers' folders. On artificial records it runs
+// a mechanism many times with a canary and many times without, and prints the attack's score of
+// each run, for an auditor to judge:
 //
 //   epsledger-trainer-attack A1 --claimed-epsilon 0.1 |
 //     epsctl audit --method two-arm-threshold --scores - --delta 1e-5 --claimed-epsilon 0.1
 //
 // A1 and A2 are on ISTDP as published (istdp/attacks.h), B1 and B2 on FSDP as published
-// (fsdp_published/attacks.h); "istdp" and "fsdp" are the strongest adversary of the sound ones
-// (loop_audit.h of each). Nothing is charged, because nothing is anybody's, and the noise is
-// seeded: the same command prints the same scores.
+// (fsdp_published/attacks.h); "istdp" and "fsdp" are the strongest adversary against the sound
+// trainers (loop_audit.h of each). Nothing is charged, because the records are artificial. The
+// noise is seeded: the same command prints the same scores.
 
 #include <cstdint>
 #include <iostream>
@@ -63,7 +63,7 @@ class SeededNoise : public GradientRelease {
   const double noise_multiplier_;
 };
 
-// Steps of a sound run, and iterations of a published one.
+// Steps of a sound run, and iterations of a published run.
 constexpr int kSoundIstdpSteps = 30;
 constexpr int kSoundFsdpSteps = 4;
 constexpr int kPublishedIterations = 10;

@@ -45,7 +45,7 @@ absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request) {
   if (absl::Status status = CheckRequest(request); !status.ok()) return status;
   Canaries canaries;
   canaries.records.inputs.resize(request.input_size, request.count);
-  // A bit for each entry, and a word for the label.
+  // One random bit for each entry, and one word for the label.
   uint64_t word = 0;
   std::vector<unsigned char> bytes(sizeof(word) +
                                    (static_cast<size_t>(request.input_size) + 7) / 8);
@@ -70,7 +70,7 @@ absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request) {
 
 void AddMembers(const Canaries& canaries, LabeledColumns& train) {
   Eigen::Index column = train.inputs.cols();
-  // Columns are appended in place where memory allows: the records may be most of it.
+  // Columns are appended in place if possible: the records may use most of the memory.
   train.inputs.conservativeResize(Eigen::NoChange, column + canaries.member_count());
   for (size_t canary = 0; canary < canaries.is_member.size(); ++canary) {
     if (!canaries.is_member[canary]) continue;

@@ -11,7 +11,7 @@
 
 namespace epsledger::trainers::fsdp {
 
-// What canaries look like. All public: nothing of it may depend on the private records.
+// The shape of canaries. All public: no field may depend on the private records.
 struct CanaryRequest {
   int64_t count = 0;            // in [1, kMaxRecords]
   Eigen::Index input_size = 0;  // of a record, >= 1
@@ -19,33 +19,33 @@ struct CanaryRequest {
   float magnitude = 0;          // of every entry of an input; finite and > 0
 };
 
-// Records that were made for an audit in one run [SNJ23], and the coin of each.
+// Artificial records for an audit in one run [SNJ23], and the coin of each.
 struct Canaries {
   LabeledColumns records;
-  std::vector<bool> is_member;  // one a canary: it is trained on
+  std::vector<bool> is_member;  // one a canary; true: it is trained on
 
   int64_t member_count() const;
 };
 
 // Returns canaries whose entries are each +magnitude or -magnitude by a fair coin, with labels that
 // are uniform (to 2^-32), each a member with probability exactly 1/2, everything independent. They
-// are a function of the request and of chance alone, so they are independent of every private
-// record: what theorem 1 of README.md says of the records holds given any canaries, and whoever
-// knows all canaries and coins learns nothing of the records by them.
+// depend only on the request and on chance, so they are independent of every private record.
+// Theorem 1 of README.md holds for the records given any canaries, and someone who knows all
+// canaries and coins learns nothing about the records from them.
 //
 // Randomness is OpenSSL's RAND_bytes; there is no seed. INVALID_ARGUMENT outside the domains;
 // INTERNAL if the operating system gave no randomness.
 absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request);
 
-// Appends the members, and nothing of the others, to the records to train on: each is one record
-// more, at distance one by add-or-remove.
+// Appends the members, and no other canary, to the training records: each is one more record, at
+// distance one by add-or-remove.
 // REQUIRES: `train` has inputs of the canaries' size.
 void AddMembers(const Canaries& canaries, LabeledColumns& train);
 
 // Returns minus the cross-entropy of every canary under this network, in the order of the canaries:
-// the higher, the more a member. Reads no record but the canaries, and of them not who is a member:
-// with parameters that were released it is post-processing. INVALID_ARGUMENT if the canaries do not
-// fit the network.
+// a higher score indicates a member. Reads only the canaries' records, not their membership, so
+// with released parameters it is post-processing. INVALID_ARGUMENT if the canaries do not fit the
+// network.
 absl::StatusOr<std::vector<double>> ScoreCanaries(const network::Network<float>& network,
                                                   const Canaries& canaries);
 

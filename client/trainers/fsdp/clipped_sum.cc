@@ -26,10 +26,11 @@ constexpr double kSmallestClip = 1e-15;
 constexpr double kLargestClip = 1e15;
 constexpr float kSmallestScale = 1e-6F;
 constexpr float kLargestScale = 1e6F;
-// Records that go through the network together; a chunk with fewer is filled up with zeros. How a
-// matrix product rounds a column depends on the shapes and on the column's place in a packet, so
-// with another width one record more would change the gradients of others in their last bits.
-// Multiples of every packet's size. Layers that form gradients one by one hold as many of them.
+// Records that go through the network together; a smaller chunk is padded with zeros. How a matrix
+// product rounds a column depends on the shapes and on the column's position in a packet. With a
+// varying width one more record would change the last bits of other records' gradients. The sizes
+// are multiples of every packet's size. Layers that form gradients one by one hold one for each
+// record of a chunk.
 constexpr size_t kChunk = 256;
 constexpr size_t kConvolutionChunk = 64;
 
@@ -75,8 +76,8 @@ absl::Status CheckLayer(const Network<float>& network, Eigen::Index layer, const
   return absl::OkStatus();
 }
 
-// What the records of a chunk say of one layer: fully connected, the factors of their gradients;
-// otherwise the gradients themselves.
+// The gradients of a chunk's records for one layer: the factors of the gradients if the layer is
+// fully connected, otherwise the gradients themselves.
 struct LayerRecords {
   Matrix<float> embedding;  // H delta_i
   Matrix<float> residual;   // delta_i - H^T H delta_i, or the gradients
@@ -100,7 +101,7 @@ ClipFactorsOfChunk FactorsOf(const StepView& view, const Eigen::ArrayXd& embeddi
   ClipFactorsOfChunk factors{Eigen::ArrayXd::Zero(records), Eigen::ArrayXd::Zero(records),
                              -Eigen::ArrayXXd::Ones(shares.indicator_count, records)};
   for (Eigen::Index i = 0; i < records; ++i) {
-    // A record that is not finite anywhere is left out everywhere.
+    // A record with any number that is not finite is left out of all layers.
     if (!std::isfinite(embedding_squares[i]) || !std::isfinite(residual_squares[i])) continue;
     const double embedding = std::sqrt(embedding_squares[i]);
     const double residual = std::sqrt(residual_squares[i]);
@@ -234,7 +235,7 @@ class Accumulator {
   Eigen::VectorXd sum_;
 };
 
-// Each thread takes every so-manieth chunk.
+// Adds every thread_count-th chunk, starting at chunk `thread`.
 absl::Status AddChunks(const std::vector<int>& batch, size_t chunk_size, int thread, int threads,
                        Accumulator* accumulator) {
   const size_t stride = chunk_size * static_cast<size_t>(threads);
@@ -365,7 +366,7 @@ Vector<float> Reconstruct(const Network<float>& network, const StepView& view,
     segment =
         (released.segment(part.residual_begin, part.residual_size) * residual_scale).cast<float>();
     if (part.columns == 0) continue;
-    // Weights and bias lie one after the other: one matrix of outputs x (inputs + 1).
+    // Weights and bias are contiguous: one matrix of outputs x (inputs + 1).
     Eigen::Map<Matrix<float>> matrix(segment.data(), part.residual_size / part.columns,
                                      part.columns);
     if (part.embedding_rows > 0) {

@@ -17,15 +17,15 @@ struct LabeledColumns {
   std::vector<int> labels;
 };
 
-// How the gradient of one fully connected layer is seen. Its gradient for record i is the matrix
-// delta_i [a_i; 1]^T of outputs x (inputs + 1), the last column for the bias.
+// How the gradient of one fully connected layer is split and scaled. Its gradient for record i is
+// the matrix delta_i [a_i; 1]^T of outputs x (inputs + 1); the last column is for the bias.
 struct LayerView {
   // H, k x outputs: the embedding of the gradient is H delta_i [a_i; 1]^T, its residual
-  // (delta_i - H^T H delta_i) [a_i; 1]^T. No rows: all of it is residual.
+  // (delta_i - H^T H delta_i) [a_i; 1]^T. No rows: the whole gradient is residual.
   network::Matrix<float> subspace;
   // s, one a column of the gradient: columns are divided by s before clipping and multiplied by it
-  // after the release, so that the noise of column j is in proportion to s_j. Each in [1e-6, 1e6],
-  // or 0: the column is left out, and its gradient is 0. Empty: all 1.
+  // after the release, so the noise of column j is proportional to s_j. Each is in [1e-6, 1e6] or
+  // 0; 0 leaves the column out, and its gradient is 0. Empty: all 1.
   network::Vector<float> column_scales;
 };
 
@@ -34,19 +34,19 @@ enum class ClipGeometry {
   kJoint,     // ||v||^2 / C_V^2 + ||phi||^2 / C_Phi^2 <= 1, all of the noise for both
 };
 
-// All that a step's question to the records depends on beside the network. It must be a function of
-// public numbers and of what was released before.
+// Everything except the network that a step's sum over the records depends on. It must be a
+// function of public numbers and of earlier releases.
 struct StepView {
   std::vector<LayerView> layers;  // one for each layer of the network
   ClipGeometry geometry = ClipGeometry::kSeparate;
   double embedding_clip = 1;  // C_V, in [1e-15, 1e15]; used if a layer has a subspace
-  double residual_clip = 1;   // C_Phi, in the same
+  double residual_clip = 1;   // C_Phi, in [1e-15, 1e15]
   NoiseShares shares;
 };
 
-// Where the parts of a contribution lie in the vector that is summed and released: for every layer
-// with parameters its embedding (k x (inputs + 1), column-major), then its residual (as many as it
-// has parameters); then the indicators.
+// The positions of the parts of a contribution in the vector that is summed and released: for every
+// layer with parameters its embedding (k x (inputs + 1), column-major), then its residual (as many
+// entries as it has parameters); then the indicators.
 struct ContributionLayout {
   struct Part {
     Eigen::Index embedding_begin = 0;
@@ -60,9 +60,9 @@ struct ContributionLayout {
   Eigen::Index size = 0;
 };
 
-// INVALID_ARGUMENT that names the field unless `view` fits the network: a view a layer, subspaces
-// and column scales on fully connected layers only and of their sizes, all finite, scales and clip
-// norms in their domains.
+// Returns the layout. INVALID_ARGUMENT that names the field unless `view` fits the network: one
+// view a layer, subspaces and column scales only on fully connected layers and of their sizes, all
+// finite, scales and clip norms in their domains.
 absl::StatusOr<ContributionLayout> LayOut(const network::Network<float>& network,
                                           const StepView& view);
 
@@ -74,17 +74,17 @@ absl::StatusOr<ContributionLayout> LayOut(const network::Network<float>& network
 //   joint:     ((v_i / C_V, phi_i / C_Phi) w min(1, 1/n_i), +-shares.indicator as n_i <= 1 or not)
 //              with n_i = || (v_i / C_V, phi_i / C_Phi) ||, w^2 = embedding^2 + residual^2
 //
-// v_i and phi_i run over all layers together; parameters without a subspace are in phi_i. With no
-// subspace at all the indicator of v_i is left out (shares.indicator_count is then at most 1), and
-// with one indicator under kSeparate it is that of phi_i.
+// v_i and phi_i cover all layers together; parameters without a subspace are in phi_i. If no layer
+// has a subspace, the indicator of v_i is left out (shares.indicator_count is then at most 1). A
+// single indicator under kSeparate is that of phi_i.
 //
 // Sensitivity: a record's contribution is a function of the network, the view and that record
 // alone, and its norm is at most 1, as computed and not only in exact arithmetic; the sum is exact
 // (exact_sum.h). So batches that differ by one record have sums at distance at most 1 (at most 2 if
 // a record is replaced). A record whose loss or gradient is not finite contributes no gradient, and
-// the indicators of one that is too large.
+// contributes the indicators of a record whose norms exceed the clips.
 //
-// NOT private: hand it to a GradientRelease with contribution 1 and to nothing else.
+// NOT private: pass it only to a GradientRelease, with contribution 1.
 //
 // `threads` >= 1; the result does not depend on it. INVALID_ARGUMENT as LayOut, and for a batch of
 // more than kMaxRecords records or numbers outside `records`. An empty batch gives zeros.
@@ -92,10 +92,10 @@ absl::StatusOr<Eigen::VectorXd> ClippedSum(const network::Network<float>& networ
                                            const StepView& view, const LabeledColumns& records,
                                            const std::vector<int>& batch, int threads = 1);
 
-// Returns the sum of the clipped gradients that a released vector stands for, in the order of
-// Network::parameters(): H^T V + (I - H^T H) Phi of every layer, with V and Phi scaled back. What
-// was not clipped and got no noise comes back as its gradient. Post-processing.
-// REQUIRES: `released` laid out as LayOut(network, view), finite.
+// Returns the sum of the clipped gradients that a released vector represents, in the order of
+// Network::parameters(): H^T V + (I - H^T H) Phi of every layer, with V and Phi scaled back.
+// Without clipping and noise the result is the gradient. Post-processing. REQUIRES: `released` is
+// laid out as LayOut(network, view) and finite.
 network::Vector<float> Reconstruct(const network::Network<float>& network, const StepView& view,
                                    const Eigen::VectorXd& released);
 

@@ -16,7 +16,7 @@
 namespace epsledger::trainers::fsdp {
 namespace {
 
-// A flag with one of these words.
+// Adds a flag that takes one of these words.
 template <class Enum>
 CLI::Option* AddChoice(CLI::App& app, const std::string& flag, Enum& value,
                        const std::map<std::string, Enum>& words, const std::string& description) {

@@ -11,10 +11,10 @@
 
 namespace epsledger::trainers::fsdp {
 
-// What epsledger-fsdp was told. Everything here is public and fixed before the records are read.
+// The options of epsledger-fsdp. All are public and fixed before the records are read.
 struct CommandLine {
   LedgerFlags ledger;
-  TrainingOptions training;  // without what the ledger and the data say
+  TrainingOptions training;  // without the values from the ledger and the data
 
   std::string data;
   bool deskew = false;
@@ -34,13 +34,13 @@ struct CommandLine {
   std::string checkpoint;
   int checkpoint_every = 50;
   bool resume = false;
-  bool new_attempt = false;  // from zero, though there is a checkpoint of the session
+  bool new_attempt = false;  // start from zero although the session has a checkpoint
 
   CanaryFlags canaries;
 };
 
-// Returns everything that the model depends on beside noise, seed and the number of steps, in
-// words: what must be the same for a run to go on.
+// Returns as text everything that the model depends on except noise, seed and the number of steps.
+// A run can continue only if this text is the same.
 std::string SettingsText(const CommandLine& options);
 
 struct ParsedCommandLine {
@@ -48,7 +48,7 @@ struct ParsedCommandLine {
   int exit_code = 0;  // without options
 };
 
-// Parses; prints help or what is wrong.
+// Parses the arguments; prints help or the error.
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
 
 }  // namespace epsledger::trainers::fsdp

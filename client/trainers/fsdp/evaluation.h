@@ -7,14 +7,14 @@
 
 namespace epsledger::trainers::fsdp {
 
-// Records that no training step reads. Evaluation takes this type and nothing else: on private
-// records its numbers would be a release that nobody charges.
+// Records that no training step reads. Evaluation accepts only this type: on private records its
+// numbers would be an uncharged release.
 struct HeldOutColumns {
   LabeledColumns records;
 };
 
 struct Evaluation {
-  double accuracy = 0;  // the largest logit is the label's; NaN for no records
+  double accuracy = 0;  // share of records whose label has the largest logit; NaN for no records
   double loss = 0;      // mean cross-entropy
 };
 

@@ -8,10 +8,10 @@
 namespace epsledger::trainers::fsdp {
 namespace {
 
-// Entries of the right factor are integers of so many bits.
+// Entries of the right factor are integers with this many bits.
 constexpr int kRightBits = 16;
 
-// Numbers here are far below 2^63, and a conversion is much faster than a call of trunc.
+// Numbers here are far below 2^63, and a conversion is much faster than a call to trunc.
 double TowardZero(double value) { return static_cast<double>(static_cast<int64_t>(value)); }
 
 void AddProduct(const GridFactors& chunk, double* sum) {
@@ -32,8 +32,8 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
       chunk.right.col(i).setZero();
       continue;
     }
-    // A power of two that brings the largest entry into [2^15, 2^16): scaling is exact, and the
-    // left side takes the inverse. Truncation makes no entry larger.
+    // A power of two brings the largest entry into [2^15, 2^16). Scaling is exact, and the left
+    // side gets the inverse. Truncation makes no entry larger.
     const int shift = kRightBits - 1 - std::ilogb(largest);
     const double right_scale = std::ldexp(1.0, shift);
     const double left_scale = std::ldexp(factors[i], kGridBits - shift);

@@ -13,8 +13,8 @@ namespace epsledger::trainers::fsdp {
 // Every entry of every record's contribution is rounded toward zero to a multiple of 2^-33 before
 // it is added, and no entry is above 1. So sums over at most kMaxRecords records are integers of at
 // most 53 bits times 2^-33, and double arithmetic adds them exactly: in any order, in any blocks,
-// with or without fused multiply-add, on any number of threads. One record more changes a sum by
-// its own contribution and by nothing else.
+// with or without fused multiply-add, on any number of threads. One more record changes a sum by
+// exactly its own contribution.
 inline constexpr int kGridBits = 33;
 inline constexpr int64_t kMaxRecords = int64_t{1} << 20;
 
@@ -27,7 +27,7 @@ struct GridFactors {
 
 // Returns factors whose outer products are at most factors[i] * left_i right_i^T in every entry's
 // magnitude, and below it by at most 2^-15 of the largest |right| entry and 2^-33 / that entry, of
-// the other's. A column with factor 0 is all zero, whatever is in it.
+// the other's. A column with factor 0 is all zero, whatever it contained.
 // REQUIRES: where factors[i] > 0, all is finite and |factors[i] * left * right| <= 1 in every
 // entry.
 GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<float>& right,
@@ -36,8 +36,8 @@ GridFactors ToGrid(const network::Matrix<float>& left, const network::Matrix<flo
 // Adds left right^T of `chunk` to the matrix at `sum`, column-major with left.rows() rows.
 void AddOuterProducts(const GridFactors& chunk, double* sum);
 
-// Adds factors[i] * column i of `gradients`, rounded toward zero to the grid, in units of it.
-// REQUIRES: as ToGrid.
+// Adds factors[i] * column i of `gradients` to `sum`, rounded toward zero to the grid, in units of
+// 2^-33. REQUIRES: as ToGrid.
 void AddColumns(const network::Matrix<float>& gradients, const Eigen::ArrayXd& factors,
                 double* sum);
 

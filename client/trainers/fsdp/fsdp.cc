@@ -20,7 +20,7 @@ using network::Sgd;
 using network::Vector;
 
 constexpr uint64_t kFirstSubspaceSeed = 1;
-// Where adapted clip norms are kept.
+// Adapted clip norms stay within these bounds.
 constexpr double kSmallestClip = 1e-12;
 constexpr double kLargestClip = 1e12;
 
@@ -85,7 +85,7 @@ class Run {
         state_(std::move(state)),
         sgd_(std::move(sgd)) {}
 
-  // What the next step asks. INVALID_ARGUMENT if options do not fit together.
+  // Returns the view of the next step. INVALID_ARGUMENT if options conflict.
   absl::StatusOr<StepView> NextView() {
     if (state_.step % options_.refresh_every == 0) {
       if (absl::Status refreshed = Refresh(); !refreshed.ok()) return refreshed;
@@ -114,7 +114,7 @@ class Run {
     return ClippedSum(network_, view, records_, batch, options_.threads);
   }
 
-  // Takes a step with what was released.
+  // Takes a step with the released vector.
   StepReport Take(const StepView& view, const Eigen::VectorXd& released) {
     const Vector<float> gradient =
         Reconstruct(network_, view, released) / static_cast<float>(options_.expected_batch_size);
@@ -124,7 +124,7 @@ class Run {
     state_.parameters = network_.parameters();
     state_.velocity = sgd_.velocity();
     if (options_.average_decay > 0) {
-      // Young averages look back no further than there is.
+      // An early average covers only the steps that exist.
       const double step = static_cast<double>(state_.step);
       const auto decay = static_cast<float>(std::min(options_.average_decay, step / (step + 9)));
       state_.average = decay * state_.average + (1 - decay) * state_.parameters;
@@ -175,7 +175,7 @@ class Run {
       case SubspaceKind::kOff:
         break;
       case SubspaceKind::kHistory:
-        // Before anything is released any subspace is as good as another.
+        // Before the first release all subspaces are equally good.
         subspace = state_.histories[index].empty()
                        ? start
                        : TopSubspace(state_.histories[index].SecondMoment(), rank, start);
@@ -199,7 +199,7 @@ class Run {
     scales.tail(1).setConstant(static_cast<float>(options_.bias_scale));
   }
 
-  // The standard deviation of the noise in one coordinate of a part, after Reconstruct.
+  // Returns the standard deviation of the noise in one coordinate of a part, after Reconstruct.
   double Deviation(const StepView& view, double clip, double share) const {
     if (view.geometry == ClipGeometry::kJoint) {
       share = std::hypot(view.shares.embedding, view.shares.residual);
@@ -239,7 +239,7 @@ class Run {
     const int count = view.shares.indicator_count;
     const auto fraction = [&](int indicator) {
       const double votes = released[released.size() - count + indicator] / view.shares.indicator;
-      // Each vote was +-1 for +-1/2.
+      // Each vote is +-1 and represents +-1/2.
       return votes / 2 / options_.expected_batch_size + 0.5;
     };
     const auto adapted = [&](double clip, int indicator) {

@@ -18,9 +18,9 @@ namespace epsledger::trainers::fsdp {
 
 enum class SubspaceKind {
   kOff,               // plain DP-SGD
-  kHistory,           // of an exponential mean of released gradients
+  kHistory,           // from an exponential mean of released gradients
   kNextLayerWeights,  // row space of the next layer's weights
-  kPublic,            // of the gradients of public records
+  kPublic,            // from the gradients of public records
 };
 
 enum class RelevanceKind {
@@ -29,8 +29,8 @@ enum class RelevanceKind {
   kHistory,  // column norms of released gradients
 };
 
-// Moves a clip norm toward a quantile of the norms [ATMR21]: C <- C exp(-rate (f - quantile)), f
-// the released fraction of records within C.
+// Moves a clip norm toward a quantile of the norms [ATMR21]: C <- C exp(-rate (f - quantile)),
+// where f is the released fraction of records within C.
 struct QuantileClipping {
   double quantile = 0.5;       // in (0, 1)
   double rate = 0.2;           // > 0
@@ -39,7 +39,7 @@ struct QuantileClipping {
 
 // All public, and fixed before the records are read.
 struct TrainingOptions {
-  int max_steps = 100;             // the most releases, so the most charges; >= 1
+  int max_steps = 100;             // the maximum of releases, and so of charges; >= 1
   double noise_multiplier = 0;     // z of the event that each step is charged for; > 0
   double expected_batch_size = 0;  // what sums are divided by; > 0
   double learning_rate = 0.1;
@@ -53,27 +53,27 @@ struct TrainingOptions {
   std::optional<QuantileClipping> quantile;
 
   SubspaceKind subspace = SubspaceKind::kOff;
-  Eigen::Index rank = 10;           // k, >= 1; layers with no more outputs have no subspace
+  Eigen::Index rank = 10;           // k, >= 1; layers with at most k outputs have no subspace
   double embedding_fraction = 0.7;  // share of the noise budget for V, in (0, 1); kSeparate only
   double history_decay = 0.95;      // in [0, 1)
   int refresh_every = 1;            // steps between new subspaces and scales; >= 1
   LabeledColumns public_records;    // for kPublic
   RelevanceKind relevance = RelevanceKind::kOff;
 
-  // Scale of the bias columns, as LayerView::column_scales: 0 does not train biases, which leaves
-  // the clip norm to the weights. In [0, 1e6].
+  // Scale of the bias columns, as LayerView::column_scales: 0 does not train biases, so the whole
+  // clip norm is for the weights. In [0, 1e6].
   double bias_scale = 1;
 
   int threads = 1;  // >= 1; the result does not depend on it
 };
 
-// Where training stands: functions of options and released vectors. A step from the same state
-// draws a fresh batch and fresh noise and is charged anew.
+// The state of training: functions of options and released vectors. A repeated step from the same
+// state draws a fresh batch and fresh noise and is charged again.
 struct TrainingState {
   int64_t step = 0;
   network::Vector<float> parameters;
   network::Vector<float> velocity;
-  network::Vector<float> average;  // empty without one
+  network::Vector<float> average;  // empty without averaging
   double embedding_clip = 1;
   double residual_clip = 1;
   std::vector<network::Matrix<float>> subspaces;  // a layer each
@@ -81,10 +81,11 @@ struct TrainingState {
   std::vector<GradientHistory> histories;         // a layer each
 };
 
-// The state before the first step: the network's parameters as they are, clip norms as options say.
+// Returns the state before the first step: the network's current parameters, the options' clip
+// norms.
 TrainingState InitialState(const network::Network<float>& network, const TrainingOptions& options);
 
-// What is public after one step; `state` is valid during the call only.
+// The public result of one step; `state` is valid only during the call.
 struct StepReport {
   const TrainingState& state;
   std::optional<double> fraction_within_clip;  // released, of the residual or the joint norm
@@ -93,8 +94,8 @@ struct StepReport {
 };
 using StepObserver = std::function<void(const StepReport&)>;
 
-// Draws the records of a step: each of them independently with the sampling probability that is
-// charged. An empty batch is one.
+// Draws the records of a step, each independently with the sampling probability that is charged. An
+// empty batch is a valid batch.
 using BatchSource = std::function<absl::StatusOr<std::vector<int>>()>;
 
 enum class StopReason {
@@ -114,7 +115,7 @@ struct TrainingResult {
   TrainingState state;
 };
 
-// Sound FSDP, from `state` to step max_steps:
+// Trains by sound FSDP, from `state` to step max_steps:
 //
 //   sum       = ClippedSum(network, view, records, batch)          each record contributes <= 1
 //   released  = release.Release(sum, 1)                            charged, then noise z
@@ -126,10 +127,11 @@ struct TrainingResult {
 // Release adds Gaussian noise of multiplier z, every step is one poissonSampled{q, gaussian{z}}
 // (README, theorem 1).
 //
-// A release that is refused or fails ends training without an error here; a released vector of
-// another size or that is not finite counts as a release and ends it with kReleaseFailed.
-// INVALID_ARGUMENT that names the field, before any release, for options outside their domains;
-// the status of `batches` as it is. `network` is left with the last parameters.
+// A release that is refused or fails ends training without an error here. A released vector of the
+// wrong size or with entries that are not finite counts as a release and ends training with
+// kReleaseFailed. INVALID_ARGUMENT that names the field, before any release, for options outside
+// their domains. An error of `batches` is returned as it is. `network` is left with the last
+// parameters.
 absl::StatusOr<TrainingResult> TrainSound(network::Network<float>& network,
                                           const LabeledColumns& records,
                                           const TrainingOptions& options, TrainingState state,

@@ -14,13 +14,13 @@ namespace epsledger::trainers::fsdp {
 struct ImageRequest {
   std::string name;  // as FindImages
   std::string data_directory;
-  bool deskew = false;        // every image is set upright first (data/deskew.h)
+  bool deskew = false;        // every image is made upright first (data/deskew.h)
   bool scattering = false;    // features of scattering/README.md; else pixels
   std::string feature_cache;  // a folder; empty: none
   int thread_count = 1;
-  // A public constant that every input is multiplied by.
+  // Every input is multiplied by this public constant.
   double scale = 1;
-  // The first so many held-out records are taken as public and are held out no longer.
+  // This many of the first held-out records are treated as public and are no longer held out.
   int64_t public_count = 0;
 };
 
@@ -32,13 +32,13 @@ struct ImageRecords {
   HeldOutColumns held_out;
   LabeledColumns public_records;
   std::string description;
-  // A published number of training records, whatever is in the files; 0: none is known.
+  // A published number of training records, whatever the files contain; 0: none is known.
   int64_t published_count = 0;
   double feature_seconds = 0;
 };
 
-// Reads the images and takes their features, each a fixed function of its own image: pixels are
-// centered by the constant 1/2, features are as they come. Status codes as FindImages and
+// Reads the images and computes their features, each a fixed function of its own image: pixels are
+// centered by the constant 1/2, scattering features are not. Status codes as FindImages and
 // scattering::CachedFeatures; INVALID_ARGUMENT if public_count leaves no record held out.
 absl::StatusOr<ImageRecords> ReadImages(const ImageRequest& request);
 

@@ -26,7 +26,7 @@ absl::StatusOr<StepView> CanaryView(const LoopAuditOptions& options) {
   return view;
 }
 
-// One column, the canary's or the opposite one's.
+// One column: the canary or the opposite record.
 LabeledColumns Record(float input) { return {network::Matrix<float>::Constant(1, 1, input), {0}}; }
 
 absl::Status CheckDomains(const LoopAuditOptions& options) {

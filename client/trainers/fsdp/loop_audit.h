@@ -14,25 +14,26 @@ namespace epsledger::trainers::fsdp {
 struct LoopAuditOptions {
   int steps = 1;  // of one trial; >= 1
   int trials = 1000;
-  // Noise multiplier that the steps are charged for; > 0. It scales the scores alone.
+  // Noise multiplier that the steps are charged for; > 0. It only scales the scores.
   double noise_multiplier = 1;
   ClipGeometry geometry = ClipGeometry::kSeparate;
-  // With two quantile indicators (one for kJoint).
+  // True: with two quantile indicators (one for kJoint).
   bool indicators = false;
   // NoiseSplitOptions::embedding_fraction.
   double embedding_fraction = 0.7;
   // H. The canary's delta is (-2, 1, 1) / 3: a row along it makes all of the gradient embedding.
   network::Matrix<float> subspace = RandomSubspace(1, 3, 1);
-  // How the canary is drawn: {0} or {}, {0} with the sampling probability. Set if and only if that
-  // is below 1.
+  // How the canary is drawn: {0} with the sampling probability, else {}. Set if and only if the
+  // probability is below 1.
   double sampling_probability = 1;
   BatchSource batches;
-  // The other arm has a record of the opposite gradient and not none: neighbors under replace-one.
-  // Opposite but for the bias, which is a thousandth of it.
+  // True: the other arm has a record of the opposite gradient instead of none (neighbors under
+  // replace-one). It is opposite except for the bias, which is a thousandth of it.
   bool replaced = false;
 };
 
-// What is released begins with the embedding, so many numbers for each row of H; then the residual.
+// A released vector begins with the embedding, this many numbers for each row of H; then the
+// residual.
 inline constexpr Eigen::Index kAuditedColumns = 2;
 
 // Scores of the trials of each arm, for a two-arm audit.
@@ -41,11 +42,11 @@ struct ArmScores {
   std::vector<double> with_canary;
 };
 
-// Returns scores of the mechanism of a step, ClippedSum and then `release` with contribution 1, on
-// no record at all and on one canary that is clipped in both parts, so that it uses all of the norm
-// that a record may have. Scores are those of TranscriptScore, the optimal statistic of the
-// adversary who sees every release. Without sampling they are normal with variance mu^2 and means
-// mu^2 apart, mu = sqrt(steps) ||c|| / noise_multiplier, c the canary's contribution and ||c|| just
+// Returns scores of the mechanism of a step (ClippedSum, then `release` with contribution 1) on no
+// record and on one canary. The canary is clipped in both parts, so it uses all of the norm that a
+// record may have. Scores are those of TranscriptScore, the optimal statistic of the adversary who
+// sees every release. Without sampling they are normal with variance mu^2 and means mu^2 apart, mu
+// = sqrt(steps) ||c|| / noise_multiplier, where c is the canary's contribution and ||c|| is just
 // below 1, if and only if embedding, residual and indicators are noised as the one charged event
 // says. About 30 us a step of the arm with the canary. INVALID_ARGUMENT outside the domains; the
 // status of a release or of `batches` that fails.

@@ -1,5 +1,5 @@
 // epsledger-fsdp: trains image classifiers and asks the ledger for a permit before every noisy
-// gradient. command_line.h says what it takes, README.md why it is private.
+// gradient. command_line.h has its options, README.md its privacy proof.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ namespace {
 enum ExitCode { kTrained = 0, kFailed = 1, kRefusedFromTheStart = 3 };
 
 // Standard deviation of the noise on the counts of quantile clipping, as a share of the expected
-// batch size: small beside what is counted, and nearly free beside the gradient.
+// batch size: small compared with the counts, and at almost no cost for the gradient's noise.
 constexpr double kQuantileNoiseShare = 1.0 / 20;
 constexpr int kEvaluations = 20;
 
@@ -51,7 +51,7 @@ int Fail(const absl::Status& status) {
   return RefusalOf(status).has_value() ? kRefusedFromTheStart : kFailed;
 }
 
-// q = B / n0 for the public number of records n0.
+// Returns q = B / n0 for the public number of records n0.
 absl::StatusOr<double> SamplingProbability(const CommandLine& options,
                                            const ImageRecords& records) {
   const int64_t count = options.record_count.value_or(records.published_count);
@@ -69,7 +69,7 @@ absl::StatusOr<double> SamplingProbability(const CommandLine& options,
   return probability;
 }
 
-// A run that goes on is charged where it was, and with the noise that it had.
+// A run that continues is charged to the same budget and session, with the same noise.
 absl::Status TakeIdentity(const RunIdentity& identity, const std::string& settings,
                           LedgerFlags& flags) {
   if (identity.budget != flags.budget || identity.session != flags.session) {
@@ -92,8 +92,8 @@ absl::Status TakeIdentity(const RunIdentity& identity, const std::string& settin
   return absl::OkStatus();
 }
 
-// Canaries in the range of the records: of pixels as black and white, of features with their norm.
-// Both ranges are constants, whatever the records are.
+// Draws canaries in the range of the records: black and white for pixels, the norm of the records
+// for features. Both ranges are constants that do not depend on the records.
 absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const CommandLine& options) {
   const Eigen::Index input_size = records.train.inputs.rows();
   const bool scattering = options.features == "scattering";
@@ -104,12 +104,12 @@ absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const Command
                        .magnitude = static_cast<float>(unit * options.input_scale)});
 }
 
-// The model that evaluation takes: the averaged one, if there is one.
+// Returns the model for evaluation: the averaged one, if there is one.
 const network::Vector<float>& ModelOf(const TrainingState& state) {
   return state.average.size() > 0 ? state.average : state.parameters;
 }
 
-// Writes the model for others, with what they need to know to use it and to judge it.
+// Writes the model with the information that others need to use and to judge it.
 absl::Status WriteModel(const CommandLine& options, const network::Network<float>& network,
                         const TrainingState& released, const RunIdentity& identity) {
   const absl::StatusOr<std::string> encoded = EncodeModel(
@@ -166,13 +166,13 @@ int Run(CommandLine options) {
     options.ledger.max_steps = options.ledger.steps;
   }
 
-  // A canary is one record more: the public count, and all that is made from it, stay.
+  // A canary is one more record: the public count and everything computed from it do not change.
   std::optional<Canaries> canaries;
   if (options.canaries.count > 0) {
     absl::StatusOr<Canaries> drawn = CanariesLike(*records, options);
     if (!drawn.ok()) return Fail(drawn.status());
     canaries = *std::move(drawn);
-    // Before anything is charged: a run without its scores audits nothing.
+    // Checked before anything is charged: a run without its scores audits nothing.
     if (absl::Status status = CheckCanWrite(options.canaries.scores_file); !status.ok()) {
       return Fail(status);
     }
@@ -306,7 +306,7 @@ int Run(CommandLine options) {
         }
       });
   if (!result.ok()) return Fail(result.status());
-  // What an earlier run left stays where nothing came to take its place.
+  // Files of an earlier run stay unless this run has a replacement.
   if (!options.checkpoint.empty() && result->releases > 0) write_checkpoint(result->state);
   if (!options.model_file.empty() && result->releases > 0) {
     files_written.Update(WriteModel(options, *network, result->state, identity));

@@ -16,7 +16,7 @@ namespace {
 using network::Matrix;
 using network::Vector;
 
-// Header and numbers of a file in the making.
+// Collects the header and the numbers of a file.
 class TensorWriter {
  public:
   // `values` with the last index of `shape` fastest.
@@ -31,7 +31,7 @@ class TensorWriter {
   std::string Finish(const std::map<std::string, std::string>& metadata) {
     header_["__metadata__"] = metadata;
     std::string header = header_.dump();
-    // The numbers begin at a multiple of 8.
+    // The numbers start at a multiple of 8.
     header.resize((header.size() + 7) / 8 * 8, ' ');
     std::string file;
     PutLittleEndian(header.size(), 8, &file);
@@ -47,7 +47,7 @@ class TensorWriter {
   std::string numbers_;
 };
 
-// The parameters of one layer, in the order that its header says.
+// The parameters of one layer, in the order that the layer's header file defines.
 struct LayerTensors {
   const Vector<float>& parameters;
   const network::Shape& input;

@@ -10,17 +10,18 @@
 
 namespace epsledger::trainers::fsdp {
 
-// Returns a trained model for others to use, in the format safetensors: the length of a JSON header
-// (8 bytes, little-endian), the header, then the numbers (32-bit floats, little-endian).
+// Returns a trained model in the safetensors format, for use by other programs: the length of a
+// JSON header (8 bytes, little-endian), the header, then the numbers (32-bit floats,
+// little-endian).
 //
-// The tensors of layer l, as Network counts them, are "l.weight" and "l.bias": what
-// torch.nn.Sequential with the same layers calls them. Shapes, the last index fastest: [outputs,
-// inputs] of a fully connected layer, whose inputs are a sample's (channel, row, column);
-// [channels, input channels, kernel, kernel] of a convolution; [channels] of a group norm and of
-// every bias. `metadata` is in the header as it is, with "network", the description of the layers.
+// The tensors of layer l, as Network counts them, are "l.weight" and "l.bias", the names in
+// torch.nn.Sequential with the same layers. Shapes, the last index fastest: [outputs, inputs] of a
+// fully connected layer, whose inputs are a sample's (channel, row, column); [channels, input
+// channels, kernel, kernel] of a convolution; [channels] of a group norm and of every bias.
+// The header contains `metadata` and "network", the description of the layers.
 //
-// `parameters` are released numbers, so that the file is public. INVALID_ARGUMENT unless they are
-// finite and as many as the network's.
+// `parameters` are released numbers, so the file is public. INVALID_ARGUMENT unless they are finite
+// and as many as the network's.
 absl::StatusOr<std::string> EncodeModel(const network::Network<float>& network,
                                         const network::Vector<float>& parameters,
                                         std::map<std::string, std::string> metadata);

@@ -8,7 +8,7 @@
 namespace epsledger::trainers::fsdp {
 namespace {
 
-// Covers the roundings of shares and of their squares.
+// Covers the rounding errors of shares and of their squares.
 constexpr double kMargin = 1 - 1e-12;
 
 }  // namespace
@@ -33,7 +33,7 @@ absl::StatusOr<NoiseShares> SplitNoise(const NoiseSplitOptions& options, double 
       return absl::InvalidArgumentError(
           absl::StrCat("indicator_noise: got ", options.indicator_noise, ", want in (0, inf)"));
     }
-    // On a grid of 2^-30, so that any sum of indicators is exact.
+    // The grid of 2^-30 makes every sum of indicators exact.
     shares.indicator = std::ldexp(
         std::floor(std::ldexp(noise_multiplier / (2 * options.indicator_noise), 30)), -30);
     left -= options.indicator_count * shares.indicator * shares.indicator;

@@ -11,7 +11,7 @@ using network::Matrix;
 using network::Network;
 using network::Vector;
 
-// The epsilon of the rule: what keeps 0 / 0 away.
+// The epsilon of the rule, which prevents 0 / 0.
 constexpr double kStabilizer = 1e-9;
 
 }  // namespace

@@ -103,7 +103,7 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
   fields.emplace_back("feature_seconds", report_.feature_seconds);
   fields.emplace_back("charging_share", charging / training);
   fields.emplace_back("noise_share", (result.seconds_in_release - charging) / training);
-  // A run that released nothing leaves the log of an earlier one.
+  // A run that released nothing does not replace the log of an earlier run.
   if (result.releases == 0) return absl::OkStatus();
   return report_.log.Result(fields);
 }

@@ -13,9 +13,8 @@
 
 namespace epsledger::trainers::fsdp {
 
-// What a person and the logs see of a run. All of it is public: released or held-out numbers and
-// what the ledger says. Losses of training records are not shown: they would be releases that
-// nobody charges.
+// What the user and the logs see of a run. All of it is public: released or held-out numbers and
+// the ledger's answers. Losses of training records are not shown: they would be uncharged releases.
 struct RunReport {
   std::ostream& out;
   TrainingLog& log;
@@ -26,11 +25,12 @@ struct RunReport {
   double feature_seconds = 0;
 };
 
-// Shows and logs a step every so often: held-out accuracy and loss of the averaged parameters (of
-// the last without an average), epsilon so far, steps left. Not thread-safe.
+// Shows and logs every evaluate_every-th step and step max_steps: held-out accuracy and loss of the
+// averaged parameters (of the last ones without averaging), epsilon so far, steps left. Not
+// thread-safe.
 class Progress {
  public:
-  // The network is only read, for its shape; it outlives this.
+  // Reads only the shape and the layers of the network.
   Progress(const RunReport& report, const network::Network<float>& network);
 
   void Show(const StepReport& step);
@@ -40,7 +40,7 @@ class Progress {
   absl::Status Finish(const TrainingResult& result, const LedgerRelease& release);
 
  private:
-  // Evaluates what `state` would answer with.
+  // Evaluates the averaged parameters of `state`, or the last ones without averaging.
   absl::StatusOr<Evaluation> EvaluateState(const TrainingState& state);
 
   const RunReport& report_;

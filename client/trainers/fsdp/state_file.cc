@@ -25,7 +25,7 @@ using network::Network;
 constexpr absl::string_view kMagic = "EPSLFSDP";
 constexpr uint32_t kVersion = 3;
 
-// Rows, columns, then the entries as doubles: a float comes back as it was.
+// Rows, columns, then the entries as doubles, which hold every float exactly.
 template <class Derived>
 void AppendMatrix(const Eigen::MatrixBase<Derived>& matrix, std::string* bytes) {
   AppendUnsigned(static_cast<uint64_t>(matrix.rows()), bytes);
@@ -45,7 +45,7 @@ Eigen::MatrixXd TakeMatrix(absl::string_view field, FieldReader* reader) {
   const auto rows = reader->TakeUnsigned<uint64_t>(field);
   const auto columns = reader->TakeUnsigned<uint64_t>(field);
   const size_t left = reader->left();
-  // So that the product cannot overflow.
+  // Checked first, so that the product cannot overflow.
   reader->Expect(rows <= left && columns <= left && (rows == 0 || columns <= left / rows), field,
                  absl::StrCat(rows, " x ", columns), "a matrix that is there");
   if (!reader->status().ok()) return {};
@@ -67,7 +67,7 @@ absl::StatusOr<RunIdentity> TakeIdentity(FieldReader& reader) {
   if (reader.status().ok() && version != kVersion) {
     return Refusal("version", absl::StrCat(version), absl::StrCat(kVersion));
   }
-  // Release 0.1 kept the name as it was given.
+  // Release 0.1 stored the name as the user gave it.
   RunIdentity identity{.budget = BudgetId(std::string(reader.TakeText("budget"))),
                        .session = std::string(reader.TakeText("session")),
                        .settings = std::string(reader.TakeText("settings")),

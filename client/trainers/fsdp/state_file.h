@@ -11,8 +11,8 @@
 
 namespace epsledger::trainers::fsdp {
 
-// The run that a state is of. Its releases are in the state, and charged in this session alone: in
-// another one they would be shown as proven without having been counted.
+// The run that a state belongs to. The state contains the run's releases, which are charged only in
+// this session. Another session would show them as proven without having counted them.
 struct RunIdentity {
   std::string budget;  // its id
   std::string session;
@@ -29,8 +29,8 @@ struct SavedRun {
 // format version (4 bytes, now 3), budget, session and settings, each with its length (8), the
 // noise multiplier, the length (8) and bytes of the network's own checkpoint
 // (network/checkpoint.h), then clip norms, average, and for every layer subspace, scales and
-// history, each with its sizes; FNV-1a of all that (8). All numbers little-endian. It holds
-// released numbers alone. INVALID_ARGUMENT unless all numbers are finite.
+// history, each with its sizes; FNV-1a of all that (8). All numbers are little-endian. The bytes
+// hold only released numbers. INVALID_ARGUMENT unless all numbers are finite.
 absl::StatusOr<std::string> EncodeState(const network::Network<float>& network,
                                         const RunIdentity& identity, const TrainingState& state);
 
@@ -43,10 +43,10 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes,
 // As EncodeState and WriteDurably.
 absl::Status WriteStateFile(const std::string& path, const network::Network<float>& network,
                             const RunIdentity& identity, const TrainingState& state);
-// Whose state the file holds, whatever its network. NOT_FOUND if the file cannot be read;
-// INVALID_ARGUMENT if it does not begin as a state file does.
+// Returns the run whose state the file holds, for any network. NOT_FOUND if the file cannot be
+// read; INVALID_ARGUMENT if it does not begin like a state file.
 absl::StatusOr<RunIdentity> ReadIdentity(const std::string& path);
-// NOT_FOUND if the file cannot be read; else as DecodeState.
+// Reads and decodes the file. NOT_FOUND if it cannot be read; else as DecodeState.
 absl::StatusOr<SavedRun> ReadStateFile(const std::string& path,
                                        const network::Network<float>& network);
 

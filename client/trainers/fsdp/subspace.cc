@@ -19,7 +19,7 @@ using network::Network;
 constexpr Eigen::Index kLargestDecomposition = 256;
 constexpr int kIterations = 4;
 
-// Orthonormal columns with the span of those of `matrix`.
+// Returns orthonormal columns with the same span as the columns of `matrix`.
 Eigen::MatrixXd Orthonormal(const Eigen::MatrixXd& matrix) {
   return Eigen::HouseholderQR<Eigen::MatrixXd>(matrix).householderQ() *
          Eigen::MatrixXd::Identity(matrix.rows(), matrix.cols());
@@ -94,7 +94,7 @@ Matrix<float> NextLayerSubspace(const Network<float>& network, Eigen::Index laye
       Eigen::Map<const Matrix<float>>(network.parameters().data() + network.segment(next).begin,
                                       outputs, inputs)
           .cast<double>();
-  // Beyond its own rank the row space has nothing to offer.
+  // The row space has no directions beyond its own rank.
   return TopSubspace(weights.transpose() * weights, std::min(rank, outputs), start);
 }
 

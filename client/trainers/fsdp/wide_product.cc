@@ -17,8 +17,8 @@ namespace {
 constexpr Eigen::Index kTileRows = 12;
 constexpr Eigen::Index kTileColumns = 4;
 
-// Copies rows [begin, begin + tile) of all columns of `matrix`, one column's after the other, with
-// zeros where the matrix ends.
+// Copies rows [begin, begin + tile) of all columns of `matrix`, one column after the other, with
+// zeros past the end of the matrix.
 void Pack(const Eigen::MatrixXd& matrix, Eigen::Index begin, Eigen::Index tile, double* packed) {
   const Eigen::Index there = std::min(tile, matrix.rows() - begin);
   for (Eigen::Index i = 0; i < matrix.cols(); ++i) {
@@ -27,7 +27,7 @@ void Pack(const Eigen::MatrixXd& matrix, Eigen::Index begin, Eigen::Index tile, 
   }
 }
 
-// tile (kTileRows x kTileColumns, column-major) = left right^T of packed operands.
+// Sets tile (kTileRows x kTileColumns, column-major) = left right^T of packed operands.
 __attribute__((target("avx2,fma"))) void MultiplyTile(const double* left, const double* right,
                                                       Eigen::Index depth, double* tile) {
   __m256d sums[kTileColumns][3];

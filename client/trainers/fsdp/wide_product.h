@@ -5,9 +5,9 @@
 
 namespace epsledger::trainers::fsdp {
 
-// The one product where most of a step's time goes, with the widest vectors of the processor it
-// runs on. The build is for plain x86-64, and a compiler option for wider ones would change the
-// alignment of Eigen's types for all; these sums are exact, so that no other result can come of it.
+// The product that takes most of a step's time, with AVX2 where the processor has it. The build is
+// for plain x86-64, and a compiler option for wider vectors would change the alignment of Eigen's
+// types everywhere. These sums are exact, so the instructions do not change the result.
 
 // True if this processor has AVX2 and fused multiply-add.
 bool HasWideProduct();

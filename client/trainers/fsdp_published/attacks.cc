@@ -36,7 +36,7 @@ Attack RowSpaceAttack(uint64_t seed) {
       {.gradient = UnitVector(kInputs, &random) * canary.transpose(), .row_epsilons = {}});
   const Eigen::MatrixXd span = Eigen::HouseholderQR<Eigen::MatrixXd>(deltas).householderQ() *
                                Eigen::MatrixXd::Identity(kOutputs, kRecords);
-  // Twice, so that rounding leaves nothing in the span.
+  // Projected twice, so that no rounding error remains in the span.
   Eigen::VectorXd outside = canary;
   for (int i = 0; i < 2; ++i) outside -= span * (span.transpose() * outside);
   outside.normalize();

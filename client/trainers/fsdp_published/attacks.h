@@ -9,10 +9,10 @@
 #include "absl/status/statusor.h"
 #include "client/trainers/fsdp_published/published_release.h"
 
-// Two attacks on FSDP as published. Each is a pair of neighboring data sets, chosen by an adversary
-// as differential privacy allows, and a score of what is released. A trial runs the mechanism once
-// on one of the sets; whoever counts scores above the threshold in both arms has a lower bound on
-// epsilon.
+// Two attacks on FSDP as published. Each has a pair of neighboring data sets, chosen by an
+// adversary as differential privacy allows, and a score of the release. A trial runs the mechanism
+// once on one of the sets. The counts of scores above the threshold in both arms give a lower bound
+// on epsilon.
 
 namespace epsledger::trainers::fsdp_published {
 
@@ -22,7 +22,7 @@ using BatchMechanism =
     std::function<absl::StatusOr<Eigen::MatrixXd>(const std::vector<RecordGradient>&)>;
 
 // Two batches that differ by the canary, the last record of `with`, and the score of a release. The
-// attack says "with" where the score is above `threshold`.
+// attack answers "with" if the score is above `threshold`.
 struct Attack {
   std::vector<RecordGradient> without;
   std::vector<RecordGradient> with;
@@ -31,21 +31,22 @@ struct Attack {
 };
 
 // B1, the row-space attack. For a fully connected layer a record's gradient is x delta^T, and V H
-// with H proportional to delta^T is exact, so that Phi = 0 and its noise too: however large the
-// noise on V, every row of what is released lies in the span of the batch's delta. The canary's
-// delta does not lie in the span of the others'; the score is the norm of the release along the
-// part that sticks out. Without the canary it is 0 but for rounding, with it it is about the noise.
-// 24 inputs, 12 outputs, 8 records and the canary, all gradients of norm 1, drawn from `seed`.
+// with H proportional to delta^T is exact, so Phi = 0 and its noise is 0. However large the noise
+// on V, every row of the release lies in the span of the batch's deltas. The canary's delta has a
+// part outside the span of the others; the score is the norm of the release along this part.
+// Without the canary the score is 0 up to rounding; with the canary it has about the size of the
+// noise. 24 inputs, 12 outputs, 8 records and the canary, all gradients of norm 1, drawn from
+// `seed`.
 Attack RowSpaceAttack(uint64_t seed);
 
-// B2, the zero-gradient attack. Eight records whose gradients are exactly 0, as those of a
-// saturated or dead layer: M_V = M_Phi = 0, so the noise is 0 and the release is 0, always. The
-// canary is one record with a gradient. (Nine zeros or more, and Table 1 would drop the canary as
-// an outlier: a record that is not like the others is one of two things, exposed or ignored.) The
-// score is the norm.
+// B2, the zero-gradient attack. Eight records have gradients that are exactly 0, as in a saturated
+// or dead layer: M_V = M_Phi = 0, so the noise and the release are always 0. The canary is one
+// record with a nonzero gradient. (With nine or more zeros Table 1 would drop the canary as an
+// outlier: a record that differs from the others is either exposed or ignored.) The score is the
+// norm of the release.
 Attack ZeroGradientAttack(uint64_t seed);
 
-// How often the attack says "with".
+// How often the attack answers "with".
 struct AttackCounts {
   int64_t trials = 0;  // of each arm
   int64_t true_positives = 0;

@@ -16,8 +16,8 @@ struct CommandLine {
   bool accept_unproven = false;
 };
 
-// Returns the options, or the exit code that the program ends with: 0 after --help, 2 after an
-// error that was printed, a missing --accept-unproven among them.
+// The options, or the exit code of the program: 0 after --help, 2 after a printed error, including
+// a missing --accept-unproven.
 struct ParsedCommandLine {
   std::optional<CommandLine> options;
   int exit_code = 0;

@@ -68,7 +68,7 @@ Factorization BySingularValues(const Eigen::MatrixXd& gradient, int rank) {
                         .basis = Eigen::MatrixXd::Zero(rank, gradient.cols()),
                         .residual = {}};
   for (Eigen::Index i = 0; i < kept; ++i) {
-    // Beyond the numerical rank singular vectors are arbitrary, and their factors would be noise.
+    // Beyond the numerical rank, singular vectors are arbitrary and their factors would be noise.
     if (values[i] <= 1e-12 * values[0]) break;
     const double root = std::sqrt(values[i]);
     factors.embedding.col(i) = root * decomposition.matrixU().col(i);
@@ -97,7 +97,7 @@ absl::StatusOr<Factorization> Factor(const Eigen::MatrixXd& gradient,
                      ", with which gradient descent diverges; want a smaller one"));
   }
   factors.residual = gradient - factors.embedding * factors.basis;
-  // What is left of an exact factorization is rounding, not a residual.
+  // The remainder of an exact factorization is a rounding error, not a residual.
   if (exact && factors.residual.norm() <= 1e-12 * norm) factors.residual.setZero();
   return factors;
 }

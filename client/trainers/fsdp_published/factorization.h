@@ -16,11 +16,11 @@ struct Factorization {
 };
 
 enum class FactorizationMethod {
-  // Equation (2) by plain gradient descent, as the paper says.
+  // Minimizes equation (2) by plain gradient descent, as the paper does.
   kGradientDescent,
   // The minimum of (2) for regularization -> 0 by singular values, balanced: V = U sqrt(S),
   // H = sqrt(S) W^T. For a fully connected layer g = x delta^T has rank one, so V H = g and Phi is
-  // exactly 0: what gradient descent converges to.
+  // exactly 0. Gradient descent converges to this.
   kExact,
 };
 
@@ -31,19 +31,19 @@ struct FactorizationOptions {
   int steps = 100;
   double learning_rate = 0.1;
   double regularization = 1e-3;  // theta
-  uint64_t seed = 1;             // of the start, the same for every record
+  uint64_t seed = 1;             // of the initial factors; the same for every record
 };
 
 // Factors `gradient` by minimizing
 //
 //   (2)  sum_ij (g_ij - V_i H_j)^2 + theta ||V||_F^2 + theta ||H||_F^2
 //
-// over V and H. The minimum is not unique, V H = (V Q)(Q^T H): V alone means nothing, and from two
-// seeds it differs by more than its norm where V H agrees. Gradient descent starts from draws of
-// N(0, 1 / k) scaled by sqrt(||g||) and steps by learning_rate / ||g||, so that it does not depend
-// on the gradient's scale; a zero gradient has zero factors. INVALID_ARGUMENT unless rank is in [1,
-// 10^4], steps in [0, 10^6], learning_rate and regularization finite and >= 0, and the gradient
-// finite and not empty. O(d p k steps), or of a singular value decomposition.
+// over V and H. The minimum is not unique, since V H = (V Q)(Q^T H): V alone has no meaning, and
+// for two seeds it differs by more than its norm where V H agrees. Gradient descent starts from
+// draws of N(0, 1 / k) scaled by sqrt(||g||) and steps by learning_rate / ||g||, so that it does
+// not depend on the gradient's scale; a zero gradient has zero factors. INVALID_ARGUMENT unless
+// rank is in [1, 10^4], steps in [0, 10^6], learning_rate and regularization finite and >= 0, and
+// the gradient finite and not empty. O(d p k steps), or of a singular value decomposition.
 absl::StatusOr<Factorization> Factor(const Eigen::MatrixXd& gradient,
                                      const FactorizationOptions& options);
 

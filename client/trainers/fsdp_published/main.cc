@@ -1,5 +1,5 @@
-// epsledger-fsdp-published: FSDP as published on one tiny layer, for people who want to see what it
-// does. command_line.h says what it takes, README.md why it is not private.
+// epsledger-fsdp-published: FSDP as published on one tiny layer, for study. command_line.h has its
+// options; README.md explains why it is not private.
 
 #include <openssl/rand.h>
 
@@ -30,7 +30,7 @@ int Fail(const absl::Status& status) {
   return RefusalOf(status).has_value() ? kRefused : kFailed;
 }
 
-// Words of the operating system's cryptographic generator. `failed` stays set once it gave none.
+// Words of the operating system's cryptographic generator. `failed` stays set after a failure.
 struct SecureWords {
   using result_type = uint64_t;
   static constexpr result_type min() { return 0; }
@@ -62,7 +62,7 @@ int Run(const CommandLine& options) {
   const absl::StatusOr<Budget> budget = client->GetBudget(options.ledger.budget);
   if (!budget.ok()) return Fail(budget.status());
   const PublishedBudget& claim = options.training.release.budget;
-  // The ledger first, then the records.
+  // Ask the ledger first, then read the records.
   absl::StatusOr<Session> session = OpenUnprovenRun({.session = options.ledger.session,
                                                      .data = options.data,
                                                      .claim = claim,

@@ -14,10 +14,10 @@ struct PublishedBudget {
   double delta = 1e-5;
 };
 
-// The paper's scales for one batch, equations (3) to (5) and (8), as printed but for two indices
-// that can mean nothing else (n in (5) is d). None of them is a sensitivity: M is a maximum over
-// the private batch, and smooth sensitivity is never below the local one that it is here multiplied
-// down from.
+// The paper's scales for one batch, equations (3) to (5) and (8), as printed except for two indices
+// with only one possible meaning (n in (5) is d). None of them is a sensitivity: M is a maximum
+// over the private batch, and the paper scales the local sensitivity down, while smooth sensitivity
+// is never below it.
 struct NoiseScales {
   double largest_embedding = 0;  // M_V, over the batch
   double largest_residual = 0;   // M_Phi
@@ -34,14 +34,14 @@ struct NoiseScales {
 NoiseScales ScalesOf(const std::vector<Factorization>& batch, const PublishedBudget& budget);
 
 // (7)  epsilon_j = d epsilon |R_j| / sum |R_j|: the budgets of the d rows, which add up to d
-// epsilon. The paper does not say what a row with relevance 0 gets, whose noise would be infinite:
-// here every |R_j| is at least 1e-3 of their mean, and rows are equal where all are 0.
+// epsilon. The paper does not define the budget of a row with relevance 0, whose noise would be
+// infinite. Here every |R_j| is at least 1e-3 of their mean, and rows are equal where all are 0.
 Eigen::VectorXd RowEpsilons(const Eigen::VectorXd& relevances, double epsilon);
 
 // (6)  Layer-wise relevance propagation through one layer z = W^T x + b, by the epsilon rule:
 // R_j = sum_m x_j w_jm / (z_m + stabilizer sign z_m) R_m, with R_m = z_m of the record's class and
-// 0 of the others. Computed from a private record and used without charge. weights: d x p, inputs:
-// d, biases: p, label in [0, p).
+// 0 of the others. The paper computes it from a private record and uses it without a charge.
+// weights: d x p, inputs: d, biases: p, label in [0, p).
 Eigen::VectorXd Relevances(const Eigen::MatrixXd& weights, const Eigen::VectorXd& biases,
                            const Eigen::VectorXd& inputs, int label, double stabilizer);
 

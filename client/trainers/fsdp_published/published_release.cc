@@ -36,7 +36,7 @@ absl::Status Validate(const std::vector<RecordGradient>& batch, const PublishedO
   return absl::OkStatus();
 }
 
-// Table 1: the records within three standard deviations of the mean norm.
+// Table 1: returns the records within three standard deviations of the mean norm.
 std::vector<const RecordGradient*> WithoutOutliers(const std::vector<RecordGradient>& batch) {
   Eigen::ArrayXd norms(static_cast<Eigen::Index>(batch.size()));
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -53,7 +53,7 @@ std::vector<const RecordGradient*> WithoutOutliers(const std::vector<RecordGradi
   return kept;
 }
 
-// matrix + diag(row_scales) N.
+// Returns matrix + diag(row_scales) N.
 Eigen::MatrixXd Noised(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& row_scales,
                        const NormalSource& normal) {
   Eigen::MatrixXd noised = matrix;
@@ -97,7 +97,7 @@ absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>&
 
   std::vector<Eigen::MatrixXd> noisy;
   for (size_t i = 0; i < kept.size(); ++i) {
-    // (8): the noise of row j is that at epsilon times epsilon / epsilon_j.
+    // (8): the noise of row j is the noise at epsilon, times epsilon / epsilon_j.
     const Eigen::VectorXd rows =
         kept[i]->row_epsilons.size() == 0
             ? ones
@@ -116,7 +116,7 @@ absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>&
       Eigen::MatrixXd::Zero(batch.front().gradient.rows(), batch.front().gradient.cols());
   for (const Eigen::MatrixXd& each : noisy) {
     const double norm = each.norm();
-    // norm <= C_g is also what 0 / 0 is read as.
+    // 0 / 0 counts as norm <= C_g.
     const double factor =
         norm <= release.thresholds.gradient ? 1 : release.thresholds.gradient / norm;
     release.gradient += (factor / count) * each;

@@ -12,12 +12,11 @@
 
 namespace epsledger::trainers::fsdp_published {
 
-// Where it was published. What comes from here is labelled kNotProvenLabel, with
-// kCounterexampleFlag: attacks.h.
+// The publication. Every result carries kNotProvenLabel with kCounterexampleFlag: see attacks.h.
 inline constexpr std::string_view kPublishedSource =
     "Zhou and Qian 2022, Differential Privacy Algorithm under Deep Neural Networks (FSDP)";
 
-// Draws of N(0, 1).
+// Returns draws of N(0, 1).
 using NormalSource = std::function<double()>;
 
 // One record's part of a batch.
@@ -39,12 +38,12 @@ struct Thresholds {
 };
 
 struct PublishedRelease {
-  Eigen::MatrixXd gradient;  // what the published algorithm releases: the mean of the clipped
+  Eigen::MatrixXd gradient;  // the release of the published algorithm: the mean of the clipped
   NoiseScales scales;
   Thresholds thresholds;
   int used = 0;  // records left after Table 1 dropped outliers
-  // Means over the records: of the norm of what is released of one record before clipping, and of
-  // its gradient's.
+  // Means over the records: of the norm of one record's noised gradient before clipping, and of the
+  // norm of its exact gradient.
   double noisy_norm = 0;
   double signal_norm = 0;
 };
@@ -57,13 +56,13 @@ struct PublishedRelease {
 //   row j of V gets N(0, (sigma_jV C_V)^2), row j of Phi N(0, (sigma_jPhi C_Phi)^2);
 //   C_g = mean ||V~ H + Phi~||, and the mean of (V~ H + Phi~) / max(1, || . || / C_g) is released.
 //
-// Tables 1 and 2 each need what the other computes; the order here is the one in which both can be
-// computed. THIS IS NOT PRIVATE: H is exact, every scale depends on the records, clipping comes
-// after the noise, and the sum is divided by the number of records. Do not call it without a
-// nonPrivate charge (unproven_run.h).
+// Tables 1 and 2 each need results of the other; this order allows both to be computed. THIS IS NOT
+// PRIVATE: H is exact, every scale depends on the records, clipping comes after the noise, and the
+// sum is divided by the number of records. Do not call it without a nonPrivate charge
+// (unproven_run.h).
 //
-// An empty batch releases zero. INVALID_ARGUMENT unless all gradients have one shape, row_epsilons
-// the size d and positive entries, epsilon > 0 and delta in (0, 1); or as Factor.
+// An empty batch releases zero. INVALID_ARGUMENT unless all gradients have the same shape,
+// row_epsilons has size d and positive entries, epsilon > 0 and delta is in (0, 1); also as Factor.
 absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>& batch,
                                               const PublishedOptions& options,
                                               const NormalSource& normal);

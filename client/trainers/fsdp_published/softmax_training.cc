@@ -5,7 +5,7 @@
 namespace epsledger::trainers::fsdp_published {
 namespace {
 
-// The stabilizer of the epsilon rule; the paper names none.
+// The stabilizer of the epsilon rule; the paper gives no value.
 constexpr double kStabilizer = 1e-3;
 
 Eigen::VectorXd WithOne(const Eigen::VectorXd& pixels) {

@@ -12,13 +12,13 @@
 
 namespace epsledger::trainers::fsdp_published {
 
-// One fully connected layer and softmax: logits = weights^T x, with a last input that is 1.
+// One fully connected layer and softmax: logits = weights^T x, where the last input is 1.
 struct SoftmaxLayer {
   Eigen::MatrixXd weights;  // (inputs + 1) x classes
 };
 
-// The gradient of the record's cross-entropy, x (softmax - label)^T, and its row budgets by (6) and
-// (7). pixels: inputs without the last.
+// Returns the gradient of the record's cross-entropy, x (softmax - label)^T, and its row budgets by
+// (6) and (7). `pixels` are the inputs without the last.
 RecordGradient GradientOf(const SoftmaxLayer& layer, const Eigen::VectorXd& pixels, int label,
                           double epsilon);
 
@@ -29,25 +29,24 @@ struct TrainingOptions {
   int64_t steps = 10;
 };
 
-// What one step shows. Nothing of it is private: it is all in the open.
+// The report of one step. None of its values has a privacy guarantee.
 struct StepReport {
   int64_t step = 0;
   const PublishedRelease& release;
   const SoftmaxLayer& layer;
 };
 
-// Which records are in the next batch.
 using BatchSource = std::function<absl::StatusOr<std::vector<int>>()>;
 
-// Table 2 without (14), which has nothing to stop for: `steps` steps from zero weights. THIS IS NOT
-// PRIVATE; call it after a nonPrivate charge was accepted. Fails as `batches` or ReleaseBatch.
+// Trains by Table 2 without the stop by (14): `steps` steps from zero weights. THIS IS NOT PRIVATE;
+// call it only after a nonPrivate charge was accepted. Fails as `batches` or ReleaseBatch.
 absl::StatusOr<SoftmaxLayer> TrainAsPublished(const LabeledImages& images, int class_count,
                                               const TrainingOptions& options,
                                               const BatchSource& batches,
                                               const NormalSource& normal,
                                               const std::function<void(const StepReport&)>& show);
 
-// The share of held-out images whose class has the largest logit.
+// Returns the share of held-out images whose class has the largest logit.
 double Accuracy(const SoftmaxLayer& layer, const HeldOutImages& held_out);
 
 }  // namespace epsledger::trainers::fsdp_published

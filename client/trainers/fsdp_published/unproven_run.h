@@ -18,9 +18,9 @@ struct UnprovenRun {
   NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
 };
 
-// Opens a session that says what it is, a claim with a known counterexample, and charges one
-// nonPrivate event to it, waiting until the ledger has it. Only with this session in hand may a
-// private record be read: from now on every epsilon of the session and its budgets is infinite.
+// Opens a session whose claim has a known counterexample, charges one nonPrivate event to it, and
+// waits until the ledger has recorded it. Private records may be read only after this returned a
+// session: from then on every epsilon of the session and its budgets is infinite.
 // FAILED_PRECONDITION if the ledger refuses, as every cap with a finite epsilon does: then nothing
 // was charged. Other codes as Client::OpenSession and Session::Charge.
 absl::StatusOr<Session> OpenUnprovenRun(const UnprovenRun& run, const Budget& budget,

@@ -75,13 +75,13 @@ absl::StatusOr<TrainingResult> TrainAsPublished(
     if (!noisy.has_value()) break;
     *noisy /= count;
     const Eigen::VectorXd exact = exact_sum / count;
-    // The leak of the step size: "released" is a lie here.
+    // The leak of the step size: the gradient passed as "released" is exact.
     double step_size = BarzilaiBorweinStep(
         {.theta = theta - previous_theta, .released_gradient = exact - previous_exact},
         training.steps.bounds);
     Eigen::VectorXd candidate = descent.ProxStep(step_size, *noisy);
     int backtracks = 0;
-    // The leak of the line search: accepting or not shows exact objectives.
+    // The leak of the line search: whether it accepts depends on exact objectives.
     if (options.line_search.max_backtracks > 0) {
       const double here = objective(theta);
       const auto accepted = [&] {

@@ -12,7 +12,7 @@ namespace {
 
 absl::Status NothingToCharge() { return absl::OkStatus(); }
 
-// Records that are each one unit vector, all of class 0.
+// Returns records that are unit vectors, all of class 0.
 LabeledRows UnitRows(const std::vector<int>& coordinates, int feature_count) {
   std::vector<Eigen::Triplet<double>> entries;
   for (size_t row = 0; row < coordinates.size(); ++row) {
@@ -26,7 +26,7 @@ LabeledRows UnitRows(const std::vector<int>& coordinates, int feature_count) {
   return rows;
 }
 
-// Runs one step for each trial on one data set and scores where it led.
+// Runs one step for each trial on one data set and scores the resulting iterate.
 absl::StatusOr<std::vector<double>> Scores(
     const LabeledRows& rows, const AsPublishedOptions& options, int trials,
     GradientRelease& release, const std::function<double(const Eigen::VectorXd&)>& score) {
@@ -100,7 +100,7 @@ absl::StatusOr<TrialScores> LineSearchAttack(const AttackOptions& options,
                                              GradientRelease& release) {
   constexpr int kPublicCount = 100;
   constexpr int kBacktracks = 60;
-  // After that many halvings of the largest step no noise moves the iterate as far as this.
+  // After all halvings of the largest step, the noise cannot move the iterate this far.
   constexpr double kAccepted = 1e-6;
   AsPublishedOptions published = OneStep(kPublicCount, 1);
   published.line_search.max_backtracks = kBacktracks;

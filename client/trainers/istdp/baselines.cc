@@ -15,11 +15,11 @@ namespace {
 
 // A term of GradientSum is rounded by at most 3e-11 C a coordinate; there are at most 2 n0 of them.
 constexpr double kGridRounding = 2 * 3e-11;
-// P[||b|| > s (sqrt(d) + 10)] < e^-50: a norm is 1-Lipschitz, its mean at most s sqrt(d).
+// P[||b|| > s (sqrt(d) + 10)] < e^-50: a norm is 1-Lipschitz and its mean is at most s sqrt(d).
 constexpr double kNoiseTail = 10;
-// What the last operations on a bound may round.
+// Covers the rounding of the last operations on a bound.
 constexpr double kRoundUp = 1 + 1e-6;
-// A minimization that takes so many steps has gone wrong.
+// A minimization that takes more steps has failed.
 constexpr int kMostIterations = 1'000'000;
 // The blur of objective perturbation is a Gaussian mechanism of this noise multiplier, mu = 1/1000,
 // which is (8.5 mu, Phi(-8.5 + mu / 2) < 1e-15)-DP.
@@ -30,7 +30,7 @@ constexpr double kSmallestDelta = 1e-12;
 // Rows this much shorter than the clip norm are never clipped, rounding included.
 constexpr double kUnclippedMargin = 1.000001;
 
-// b of GradientRounding: by how much the gradient is wrong for a unit of length of theta.
+// Returns b of GradientRounding: the error of the gradient per unit of the norm of theta.
 double MarginRounding(const LinearLoss& loss, const PerturbationOptions& options) {
   return 2 * std::ldexp(static_cast<double>(loss.feature_count() + 1), -52) *
          LipschitzConstant(loss.margin_loss(), options.row_norm_bound);
@@ -67,7 +67,7 @@ absl::Status Validate(const LinearLoss& loss, const PerturbationOptions& options
 }
 
 // Returns a point where the computed gradient of J + linear . theta has norm <= `tolerance`:
-// Nesterov's method for strongly convex functions, which converges for every start. Private.
+// Nesterov's method for strongly convex functions, which converges from every start. Private.
 absl::StatusOr<Eigen::VectorXd> Minimize(const LinearLoss& loss, const PerturbationOptions& options,
                                          const Eigen::VectorXd& linear, double tolerance) {
   const double count = static_cast<double>(options.public_record_count);

@@ -28,7 +28,7 @@ double BarzilaiBorweinStep(const StepDifferences& differences, const StepBounds&
   const double denominator = differences.theta.dot(differences.released_gradient);
   if (!(denominator > 0)) return bounds.largest;
   const double step = numerator / denominator;
-  // Comparisons with NaN are false: inf / inf ends in the first branch.
+  // Comparisons with NaN are false: inf / inf takes the first branch.
   if (!(step <= bounds.largest)) return bounds.largest;
   return step < bounds.smallest ? bounds.smallest : step;
 }

@@ -13,16 +13,16 @@ struct StepBounds {
   double largest = 0;
 };
 
-// Two differences of consecutive steps. `gradient` is the difference of two RELEASED gradients
-// (noised, charged, divided by the public record count). Feeding it exact gradients is the leak of
-// the published algorithm: the step is visible in the iterates, and one record can change it by any
-// factor (README, erratum 14).
+// Two differences between consecutive steps. `released_gradient` is the difference of two RELEASED
+// gradients (noised, charged, divided by the public record count). Exact gradients here would be
+// the leak of the published algorithm: the step is visible in the iterates, and one record can
+// change it by any factor (README, erratum 14).
 struct StepDifferences {
   const Eigen::VectorXd& theta;
   const Eigen::VectorXd& released_gradient;
 };
 
-// OK if `bounds` is valid; INVALID_ARGUMENT that names the field, the value and the domain if not.
+// Returns OK if `bounds` is valid, else INVALID_ARGUMENT that names the field, value and domain.
 absl::Status ValidateStepBounds(const StepBounds& bounds);
 
 // Returns {0.25 / L, 100 / L}, the default interval. REQUIRES: lipschitz_constant finite and > 0.
@@ -38,8 +38,8 @@ StepBounds DefaultStepBounds(double lipschitz_constant);
 //
 // For exact gradients of a convex L-smooth function BB1 >= 1/L. With noise in the gradients the
 // expectation of the denominator grows by (the previous step) * size * variance, so the step is
-// biased SHORT. That error is on the safe side and is left in on purpose: removing it makes the
-// method diverge. Cost: two dot products. REQUIRES: valid bounds, equal sizes.
+// biased SHORT. This bias is on the safe side and intentional: without it the method diverges.
+// Cost: two dot products. REQUIRES: valid bounds, equal sizes.
 double BarzilaiBorweinStep(const StepDifferences& differences, const StepBounds& bounds);
 
 }  // namespace epsledger::trainers::istdp

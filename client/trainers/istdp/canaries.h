@@ -10,26 +10,26 @@
 
 namespace epsledger::trainers::istdp {
 
-// Records that were made for an audit in one run [SNJ23], each trained on with probability 1/2 by a
-// fair coin.
+// Artificial records for an audit in one run [SNJ23]. A fair coin decides for each record whether
+// it is trained on.
 //
 // Every canary is of class 1 and has one feature that no other record has, of value `row_norm`
-// ("Dirac canaries"): no record and no other canary stands before it. They are a function of public
-// numbers and of the coins alone, so what theorem 1 of README.md says of the records holds given
-// any canaries, and whoever knows all of them learns nothing of the records by them.
+// ("Dirac canaries"), so no record and no other canary hides it. Canaries depend only on public
+// numbers and on the coins. So theorem 1 of README.md holds for the records given any canaries, and
+// someone who knows all canaries learns nothing about the records from them.
 class Canaries {
  public:
-  // Appends `count` features to both parts, and the members to the records to train on: each is one
-  // record more, at distance one by add-or-remove. INTERNAL without randomness.
+  // Appends `count` features to both parts, and the members to the training records: each is one
+  // more record, at distance one by add-or-remove. INTERNAL if there is no randomness.
   // REQUIRES: count >= 1, row_norm > 0, both parts with the same features.
   static absl::StatusOr<Canaries> Plant(int count, double row_norm, LabeledRows* train,
                                         LabeledRows* held_out);
 
-  // Takes the released gradient of a step, along every canary: post-processing. A member pulls it
-  // down there until its margin has grown.
+  // Subtracts the released gradient of a step along every canary from its score: post-processing. A
+  // member makes this gradient entry smaller until its margin has grown.
   void Observe(const StepReport& step);
 
-  // In the order of the canaries; the higher a score, the more a member. 0 before the first step.
+  // One score a canary, in order; a higher score indicates a member. 0 before the first step.
   const std::vector<double>& scores() const { return scores_; }
   const std::vector<bool>& is_member() const { return is_member_; }
 

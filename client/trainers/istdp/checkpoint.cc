@@ -22,7 +22,7 @@ Json ToJson(const Eigen::VectorXd& vector) {
   return Json(std::vector<double>(vector.begin(), vector.end()));
 }
 
-// Reads fields of one JSON object; the first that is not as wanted is the error.
+// Reads fields of one JSON object; the first invalid field is the error.
 class Fields {
  public:
   Fields(const Json& object, const std::string& path) : object_(object), path_(path) {}

@@ -9,9 +9,9 @@
 
 namespace epsledger::trainers::istdp {
 
-// Where a run that was cut off continues. Public: it holds released values and settings, and
-// nothing of the records or of the noise. Steps that were charged after it was written are lost
-// with their noise; a run that continues draws fresh noise in a new attempt and charges again.
+// The state from which an interrupted run continues. Public: it holds released values and settings,
+// but no records and no noise. Steps that were charged after it was written are lost with their
+// noise; a run that continues draws fresh noise in a new attempt and charges again.
 struct Checkpoint {
   std::string budget;
   std::string session;   // its last segment
@@ -20,13 +20,13 @@ struct Checkpoint {
   TrainingState state;  // step >= 1
 };
 
-// Writes the checkpoint so that the file holds the old one or the new one whole, whenever the
-// process or the machine stops: a temporary file beside it, fsync, rename. FAILED_PRECONDITION with
-// the path if that is not possible.
+// Writes the checkpoint. If the process or the machine stops, the file holds either the complete
+// old checkpoint or the complete new one (temporary file beside it, fsync, rename).
+// FAILED_PRECONDITION with the path if that is not possible.
 absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoint);
 
-// Reads what WriteCheckpoint wrote, numbers bit for bit. NOT_FOUND without a file,
-// INVALID_ARGUMENT that names the field for anything else than a checkpoint.
+// Reads a file of WriteCheckpoint, numbers bit for bit. NOT_FOUND if there is no file;
+// INVALID_ARGUMENT that names the field if the file is not a checkpoint.
 absl::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path);
 
 }  // namespace epsledger::trainers::istdp

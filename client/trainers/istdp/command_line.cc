@@ -14,7 +14,7 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
-// What flags say before they are put together.
+// The values of flags before Complete combines them.
 struct RawFlags {
   std::string mode = "sound";
   std::string loss = "logistic";
@@ -231,7 +231,7 @@ void AddOutputFlags(CLI::App& app, CommandLine& options) {
       ->group(group);
 }
 
-// What canaries cannot audit.
+// Returns an error for a run that canaries cannot audit.
 absl::Status CheckAudit(const CommandLine& options) {
   const bool perturbs =
       options.mode == Mode::kOutputPerturbation || options.mode == Mode::kObjectivePerturbation;
@@ -241,7 +241,7 @@ absl::Status CheckAudit(const CommandLine& options) {
   return options.canaries.Check(options.resume, options.ledger.relation);
 }
 
-// What the baselines need and what they change.
+// Checks what the baselines need and sets the options that they change.
 absl::Status CompleteBaseline(CommandLine& options) {
   const bool perturbs =
       options.mode == Mode::kOutputPerturbation || options.mode == Mode::kObjectivePerturbation;
@@ -262,7 +262,7 @@ absl::Status CompleteBaseline(CommandLine& options) {
           "--epsilon, --noise-multiplier and --declared, and is proven under add-or-remove-one "
           "alone");
     }
-    // Its noise comes from the target; the budget needs none to be chosen.
+    // Its noise comes from the target, so no noise is chosen for the budget.
     options.ledger.noise_multiplier = 1;
     // Nothing may be clipped.
     options.clip_norm = 1.000002 * options.row_norm_bound;
@@ -277,7 +277,7 @@ absl::Status CompleteBaseline(CommandLine& options) {
   return absl::OkStatus();
 }
 
-// What a run of two phases needs.
+// Checks and sets the options of a run of two phases.
 absl::Status CompleteTwoPhase(const RawFlags& raw, CommandLine& options) {
   if (options.mode != Mode::kTwoPhase) return absl::OkStatus();
   if (raw.penalty != "mcp") {
@@ -289,14 +289,14 @@ absl::Status CompleteTwoPhase(const RawFlags& raw, CommandLine& options) {
         "--mode sound-two-phase: has no Poisson batches, no --declared (its steps are of two "
         "events) and no --checkpoint (its phases are one run)");
   }
-  // The noise of each phase is chosen for a number of steps that is fixed.
+  // The noise of each phase is chosen for a fixed number of steps.
   options.ledger.max_steps = options.ledger.steps;
   absl::Status valid = CheckTwoPhase(options.two_phase, options.ledger.steps);
   if (valid.ok()) return valid;
   return absl::InvalidArgumentError(absl::StrCat("--mode sound-two-phase: ", valid.message()));
 }
 
-// Puts the flags together; what is wrong with them, or OK.
+// Combines the flags; returns the error in them, or OK.
 absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   for (const ModeDescription& mode : AllModes()) {
     if (mode.name == raw.mode) options.mode = mode.mode;
@@ -345,13 +345,13 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   if (absl::Status completed = CompleteBaseline(options); !completed.ok()) return completed;
   if (absl::Status completed = CompleteTwoPhase(raw, options); !completed.ok()) return completed;
   if (options.resume && options.ledger.session.empty()) {
-    // The checkpoint knows the session.
+    // The checkpoint holds the session.
     options.ledger.session = "from-checkpoint";
   }
   if (absl::Status completed = options.ledger.Complete("epsledger-istdp"); !completed.ok()) {
     return completed;
   }
-  // Theorem 3.3 is about a number of steps that is fixed.
+  // Theorem 3.3 is about a fixed number of steps.
   if (published) options.ledger.max_steps = options.ledger.steps;
   return absl::OkStatus();
 }

@@ -15,7 +15,7 @@
 
 namespace epsledger::trainers::istdp {
 
-// What one run of the program is told. Everything but addresses and paths is public and fixed
+// The options of one run of the program. Everything except addresses and paths is public and fixed
 // before the records are read.
 struct CommandLine {
   LedgerFlags ledger;
@@ -24,10 +24,10 @@ struct CommandLine {
   std::string data;
   std::string test_data;
   std::optional<double> positive_class;
-  std::optional<int64_t> record_count;  // the public stand-in for the number of records
-  int feature_count = 0;                // public, of a path; 0: not given
-  std::string scale;                    // of feature_scaling.h; empty: none
-  std::string feature_names;            // a file; empty: numbers
+  std::optional<int64_t> record_count;  // the public substitute for the number of records
+  int feature_count = 0;                // public, for a path; 0: not given
+  std::string scale;                    // as in feature_scaling.h; empty: none
+  std::string feature_names;            // a file; empty: use numbers
 
   MarginLoss loss;
   Regularizer regularizer;
@@ -38,7 +38,7 @@ struct CommandLine {
   double tolerance = 0;
   std::optional<int> average_last;  // TrainingOptions
   bool fixed_steps = false;
-  std::optional<double> step_size;  // fixed at this instead
+  std::optional<double> step_size;  // fixed to this value instead
   double l2 = 1e-3;                 // of the perturbation baselines
   double target_epsilon = 1;        // of objective perturbation
   double target_delta = 1e-5;
@@ -54,24 +54,23 @@ struct CommandLine {
   std::string checkpoint;
   int checkpoint_every = 10;
   bool resume = false;
-  bool new_attempt = false;  // from zero, though there is a checkpoint of the session
+  bool new_attempt = false;  // start from zero although the session has a checkpoint
   std::string log_json;
   std::string log_csv;
   int log_every = 1;
-  std::string model;  // where the released coefficients go
+  std::string model;  // file for the released coefficients
 
   CanaryFlags canaries;
 };
 
-// Returns the options, or the exit code that the program ends with: 0 after --help, 2 after an
-// error that was printed.
+// The options, or the exit code of the program: 0 after --help, 2 after a printed error.
 struct ParsedCommandLine {
   std::optional<CommandLine> options;
   int exit_code = 0;
 };
 ParsedCommandLine ParseCommandLine(int argc, char** argv);
 
-// Everything that decides what a step does, on one line. A run continues only from a checkpoint
+// Returns on one line everything that determines a step. A run continues only from a checkpoint
 // that was written with the same text.
 std::string SettingsText(const CommandLine& options);
 

@@ -13,43 +13,44 @@
 
 namespace epsledger::trainers::istdp {
 
-// What all modes share: where training stands, when it stops, what it reports. A mode is a loop
+// What all modes share: the state of training, the stopping rule and the reports. A mode is a loop
 //
 //   while (descent.Continues()) {
-//     gradient = descent.ReleaseGradient(release);   // nothing: training has ended
+//     gradient = descent.ReleaseGradient(release);   // nullopt: training has ended
 //     ... a step size ...
 //     descent.MoveTo(point);
 //   }
 //
 // Invariant: the state is a function of the options, of what ReleaseGradient returned and of the
-// arguments of MoveTo. The records are read by ReleaseGradient and DrawBatch alone.
+// arguments of MoveTo. Only ReleaseGradient and DrawBatch read the records.
 class Descent {
  public:
-  // REQUIRES: ValidateTraining(options, loss.feature_count()).ok(). All three outlive it.
+  // REQUIRES: ValidateTraining(options, loss.feature_count()).ok(). All three must outlive this
+  // object.
   Descent(const LinearLoss& loss, const TrainingOptions& options, const StepObserver& observer);
 
-  // Neither stopped nor at the step limit.
+  // Returns true if training has neither stopped nor reached the step limit.
   bool Continues() const;
 
   const Eigen::VectorXd& theta() const { return state_.theta; }
   const TrainingState& state() const { return state_; }
 
-  // The records of the next sum: a fresh Poisson batch; nullopt means all of them.
+  // Returns the records of the next sum: a fresh Poisson batch, or nullopt for all records.
   absl::StatusOr<std::optional<Batch>> DrawBatch() const;
 
-  // Returns the private gradient at theta() divided by the public expected count, or nothing after
-  // a refusal or a failure, which ended training.
+  // Returns the private gradient at theta() divided by the public expected count, or nullopt after
+  // a refusal or a failure, which ends training.
   std::optional<Eigen::VectorXd> ReleaseGradient(GradientRelease& release);
 
-  // Releases `exact_sum`, counted as one more release; nothing if that ended training.
+  // Releases `exact_sum`, counted as one more release; nullopt if that ended training.
   std::optional<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double contribution,
                                          GradientRelease& release);
 
-  // The step of options.steps for this released gradient: `first`, or Barzilai and Borwein's of the
-  // last two iterates and the last two released gradients.
+  // Returns the step of options.steps for this released gradient: `first`, or the Barzilai-Borwein
+  // step of the last two iterates and the last two released gradients.
   double StepSize(const Eigen::VectorXd& gradient) const;
 
-  // The proximal step from theta().
+  // Returns the proximal step from theta().
   Eigen::VectorXd ProxStep(double step_size, const Eigen::VectorXd& gradient) const;
 
   struct Point {
@@ -64,13 +65,13 @@ class Descent {
   // Ends training: FAILED_PRECONDITION is a refusal, anything else a failure.
   void Stop(const absl::Status& status);
 
-  // What sums are divided by.
+  // The public number that sums are divided by.
   double expected_count() const;
 
   TrainingResult Result() const;
 
  private:
-  // How far the average moves to the iterate of this step, in (0, 1].
+  // Returns how far the average moves toward the iterate of this step, in (0, 1].
   double AveragingWeight() const;
   bool MeetsTolerance(double residual);
 

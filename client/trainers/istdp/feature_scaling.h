@@ -11,12 +11,12 @@
 namespace epsledger::trainers::istdp {
 
 // PUBLIC bounds on the magnitude of each feature: from the definition of the data, never from the
-// records. One is > 0 and finite.
+// records. Each is > 0 and finite.
 using FeatureBounds = Eigen::VectorXd;
 
-// Reads `argument`: a number > 0, the bound of every feature; or the path of a file with one
-// "INDEX BOUND" a line, indices from 1 as in LIBSVM, each at most once; features without a line
-// keep the bound 1. INVALID_ARGUMENT names the line; NOT_FOUND if the file cannot be read.
+// Reads `argument`: a number > 0, the bound of every feature, or the path of a file with one "INDEX
+// BOUND" a line. Indices start at 1 as in LIBSVM, each at most once. Features without a line keep
+// the bound 1. INVALID_ARGUMENT names the line; NOT_FOUND if the file cannot be read.
 absl::StatusOr<FeatureBounds> ReadFeatureBounds(const std::string& argument,
                                                 Eigen::Index feature_count);
 

@@ -18,7 +18,8 @@ constexpr double kUnitRoundoff = 0x1p-53;
 
 // A bound on |coefficient| such that the computed products coefficient * x_j have norm at most
 // `contribution`. The computed norm is below the true one by a factor of at most
-// 1 - (entries / 2 + 3) u, the quotient and the products err by u each; the margin covers the sum.
+// 1 - (entries / 2 + 3) u, the quotient and the products each have an error of u; the margin covers
+// the sum.
 double LargestCoefficient(double norm, double contribution, Eigen::Index entries,
                           double largest_residual) {
   if (!std::isfinite(norm) || norm == 0) return 0;

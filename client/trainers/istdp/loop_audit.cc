@@ -13,11 +13,11 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
-// Small enough that no run moves the canary's margin out of where it is clipped, large enough that
-// losses tell candidates apart.
+// Small enough that in every run the canary stays clipped, large enough that losses distinguish
+// candidates.
 constexpr double kStep = 1e-9;
 
-// Takes what is released as what it says of the canary's gradient.
+// Scores each released gradient against the canary's gradient.
 class ScoringGradients : public GradientRelease {
  public:
   ScoringGradients(GradientRelease& inner, const Eigen::VectorXd& canary, double deviation,
@@ -42,7 +42,7 @@ class ScoringGradients : public GradientRelease {
   Eigen::VectorXd last_;
 };
 
-// The same of comparisons, with the candidates that the last released gradient led to.
+// The same for comparisons, with the candidates from the last released gradient.
 class ScoringComparisons : public GradientRelease {
  public:
   ScoringComparisons(GradientRelease& inner, const ScoringGradients& gradients, double multiplier,
@@ -53,7 +53,7 @@ class ScoringComparisons : public GradientRelease {
                                           double contribution) override {
     absl::StatusOr<Eigen::VectorXd> released = inner_.Release(exact_sum, contribution);
     if (!released.ok()) return released;
-    // Candidates are downhill of what was released; the canary's gradient is positive.
+    // Candidates are against the released gradient; the canary's gradient is positive.
     const double change = gradients_.last()[0] > 0 ? -1 : 1;
     score_.Add(*released, Eigen::VectorXd::Constant(exact_sum.size(), change),
                multiplier_ * contribution);
@@ -67,8 +67,8 @@ class ScoringComparisons : public GradientRelease {
   TranscriptScore& score_;
 };
 
-// The record whose gradient is `contribution` long and has the direction, or the opposite one: at
-// margin 0 the residual is 1/2 or -1/2, far beyond the clip norm with this record.
+// The record whose gradient has norm `contribution` and the given direction, or the opposite one.
+// At margin 0 the residual is 1/2 or -1/2, so this record's gradient is far above the clip norm.
 absl::StatusOr<LinearLoss> Canary(const LoopAuditOptions& options, bool opposite) {
   LabeledRows rows;
   const Eigen::RowVectorXd features =

@@ -1,5 +1,5 @@
 // epsledger-istdp: trains a sparse linear model and asks the ledger for a permit before every noisy
-// gradient. command_line.h says what it takes, README.md why it is private.
+// gradient. command_line.h has its options, README.md its privacy proof.
 
 #include <unistd.h>
 
@@ -42,12 +42,12 @@ int Fail(const absl::Status& status) {
   return RefusalOf(status).has_value() ? kRefusedFromTheStart : kFailed;
 }
 
-// Reads the checkpoint to continue from, and makes the options those of its run. Without --resume:
-// the state of no step, unless that would start a session over that has a checkpoint.
+// Reads the checkpoint to continue from, and sets the options to those of its run. Without --resume
+// returns the state before the first step, or an error if the session has a checkpoint.
 absl::StatusOr<TrainingState> Resume(CommandLine& options) {
   if (options.checkpoint.empty() || options.new_attempt) return TrainingState();
   absl::StatusOr<Checkpoint> checkpoint = ReadCheckpoint(options.checkpoint);
-  // Release 0.1 kept the name as it was given.
+  // Release 0.1 stored the name as the user gave it.
   if (checkpoint.ok()) checkpoint->budget = BudgetId(checkpoint->budget);
   if (!options.resume) {
     if (checkpoint.ok() && checkpoint->budget == options.ledger.budget &&
@@ -72,7 +72,7 @@ absl::StatusOr<TrainingState> Resume(CommandLine& options) {
   return std::move(checkpoint->state);
 }
 
-// Makes an audit of the run, if one is wanted.
+// Adds canaries for an audit of the run, if requested.
 absl::StatusOr<std::optional<Canaries>> PlantCanaries(const CommandLine& options,
                                                       Problem& problem) {
   if (options.canaries.count == 0) return std::optional<Canaries>();
@@ -95,7 +95,7 @@ std::optional<PublishedClaim> ClaimOf(const CommandLine& options) {
                         .iterations = options.ledger.max_steps + 1};
 }
 
-// What the ledger is told of the run's guarantee.
+// Returns the claim about the run's guarantee for the ledger.
 std::optional<Claim> LedgerClaim(const CommandLine& options, const Budget& budget,
                                  const std::optional<PublishedClaim>& published) {
   const bool proven = Describe(options.mode).proven;
@@ -146,7 +146,7 @@ absl::StatusOr<TrainingOptions> MakeTrainingOptions(const CommandLine& options,
 
 void SayWhatStarts(const CommandLine& options, const OpenedRun& run) {
   const std::vector<Mechanism> events = EventsOf(options, run.noise_multiplier);
-  // The steps of two phases cost what as many of the run's own event do.
+  // The steps of two phases together cost the same as that many steps with the run's own event.
   const bool in_phases = options.mode == Mode::kTwoPhase;
   const int events_of_a_step = in_phases ? 1 : static_cast<int>(events.size());
   std::cout << "Session " << run.session.name() << ", "
@@ -159,7 +159,7 @@ void SayWhatStarts(const CommandLine& options, const OpenedRun& run) {
             << "; at most " << options.ledger.max_steps << " steps." << std::endl;
 }
 
-// Shows, logs and checkpoints steps, and knows how long that took.
+// Shows, logs and checkpoints steps, and measures the time for that.
 class Observer {
  public:
   Observer(const CommandLine& options, const RunReport& report, double noise_multiplier,
@@ -182,7 +182,7 @@ class Observer {
                                                         .noise_multiplier = noise_multiplier_,
                                                         .state = step.state});
       }
-      // Training goes on: a run without a checkpoint is worth more than none.
+      // Training continues: a run without a checkpoint is better than no run.
       if (!written.ok()) std::cerr << "epsledger-istdp: " << written.message() << "\n";
     }
     const bool logs = !options_.log_json.empty() || !options_.log_csv.empty();
@@ -224,7 +224,7 @@ int Run(CommandLine options) {
   std::cout << problem->description << "\n";
   absl::StatusOr<std::optional<Canaries>> canaries = PlantCanaries(options, *problem);
   if (!canaries.ok()) return Fail(canaries.status());
-  // Looked at before anything is charged.
+  // Checked before anything is charged.
   for (const std::string& file :
        {options.canaries.scores_file, options.model, options.checkpoint}) {
     if (file.empty()) continue;

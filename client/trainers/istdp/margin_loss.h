@@ -9,7 +9,7 @@
 namespace epsledger::trainers::istdp {
 
 // The loss of a linear model on one record: a convex function of the margin m = theta . x, for a
-// label y in {0, 1}. All of them predict class 1 where m > 0.
+// label y in {0, 1}. All losses predict class 1 where m > 0.
 
 // log(1 + exp(m)) - y m.
 struct LogisticMargin {};
@@ -27,14 +27,14 @@ struct HuberMargin {
 // compiler points at a forgotten one.
 using MarginLoss = std::variant<LogisticMargin, SquaredMargin, HuberMargin>;
 
-// No residual is taken to be larger: the squared loss is the Huber loss with this knee. It keeps
-// every intermediate number finite, and is far beyond any margin of a model that fits.
+// The largest residual: the squared loss is the Huber loss with this knee. It keeps every
+// intermediate number finite, and is far beyond any margin of a model that fits.
 inline constexpr double kLargestResidual = 1e6;
 
-// OK, or INVALID_ARGUMENT that names the field, the value and the domain.
+// Returns OK, or INVALID_ARGUMENT that names the field, the value and the domain.
 absl::Status ValidateMarginLoss(const MarginLoss& loss);
 
-// "logistic", "squared" or "huber".
+// Returns "logistic", "squared" or "huber".
 std::string_view MarginLossName(const MarginLoss& loss);
 
 // Returns the loss, >= 0; no overflow for any finite margin; NaN for NaN.

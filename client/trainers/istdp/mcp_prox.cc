@@ -42,14 +42,15 @@ double McpProx(const McpPenalty& penalty, double step, double s) {
   const double magnitude = std::fabs(s);
   if (std::isnan(magnitude)) return s;
   if (penalty.shape <= step) {
-    // The square roots are taken apart so that shape * step cannot overflow.
+    // The square roots are separate so that shape * step cannot overflow.
     const double threshold = penalty.lambda * std::sqrt(penalty.shape) * std::sqrt(step);
     return magnitude <= threshold ? 0.0 : s;
   }
   const double threshold = step * penalty.lambda;
   if (magnitude <= threshold) return 0.0;
   if (magnitude > penalty.shape * penalty.lambda) return s;
-  // In exact arithmetic at most |s|; where shape - step is a few ulps, rounding needs the minimum.
+  // At most |s| in exact arithmetic; if shape - step is a few ulps, rounding makes the minimum
+  // necessary.
   const double firm = penalty.shape * ((magnitude - threshold) / (penalty.shape - step));
   return std::copysign(std::min(firm, magnitude), s);
 }

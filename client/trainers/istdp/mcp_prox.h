@@ -15,14 +15,14 @@ namespace epsledger::trainers::istdp {
 // shape) is convex.
 //
 // A value is valid if lambda is finite and >= 0 and shape is finite and > 1 (ValidateMcp).
-// lambda = 0 is no penalty at all. Both are public constants: choosing them by looking at private
-// records is a release that nobody charges for.
+// lambda = 0 means no penalty. Both are public constants: choosing them by looking at private
+// records is an uncharged release.
 struct McpPenalty {
   double lambda = 0;
   double shape = 2;
 };
 
-// OK if `penalty` is valid; INVALID_ARGUMENT that names the field, the value and the domain if not.
+// Returns OK if `penalty` is valid, else INVALID_ARGUMENT that names the field, value and domain.
 absl::Status ValidateMcp(const McpPenalty& penalty);
 
 // The knot of UniversalThresholdMcp: coefficients beyond it are not shrunk.
@@ -30,14 +30,15 @@ inline constexpr double kUniversalKnot = 3;
 
 // Returns the penalty with lambda = s sqrt(2 ln d), s = `gradient_noise` = the standard deviation
 // of one coordinate of the released mean gradient (noise_multiplier * contribution / record count),
-// d = max(feature_count, 2), and shape = max(kUniversalKnot / lambda, 2): below lambda lies nearly
-// every coordinate whose exact gradient is 0 [DJ94], so noise alone seldom enters the support. A
-// function of public values; a default for finding the support, not for the best prediction.
-// REQUIRES: gradient_noise finite and >= 0 (0 gives no penalty); feature_count >= 1.
+// d = max(feature_count, 2), and shape = max(kUniversalKnot / lambda, 2). Nearly every coordinate
+// whose exact gradient is 0 is below lambda [DJ94], so noise alone seldom enters the support. The
+// result is a function of public values; it is a default for finding the support, not for the best
+// prediction. REQUIRES: gradient_noise finite and >= 0 (0 gives no penalty); feature_count >= 1.
 McpPenalty UniversalThresholdMcp(double gradient_noise, int feature_count);
 
 // Returns phi(t), in [0, shape * lambda^2 / 2]; even in t and 0 at 0. +-inf gives the flat value,
-// NaN gives NaN. REQUIRES: a valid penalty.
+// NaN gives NaN.
+// REQUIRES: a valid penalty.
 double McpValue(const McpPenalty& penalty, double t);
 
 // Returns a global minimizer t of h(t) = (t - s)^2 / 2 + step * phi(t), up to rounding:
@@ -50,12 +51,12 @@ double McpValue(const McpPenalty& penalty, double t);
 //       0                                              if |s| <= lambda sqrt(shape * step)
 //       s                                              otherwise
 //
-// Between two equally good minimizers it returns 0, so that the map is a function of its arguments
+// Of two equally good minimizers it returns 0, so that the map is a function of its arguments
 // alone. Always |t| <= |s|, and t is never of the opposite sign. s = +-inf returns s; NaN returns
 // NaN.
 //
-// The published closed form has shape - 1 for shape - step, which is right only for step = 1;
-// errata 2 and 3 of the README. Cost: a few flops.
+// The published closed form has shape - 1 instead of shape - step, which is correct only for step =
+// 1; errata 2 and 3 of the README. Cost: a few flops.
 // REQUIRES: a valid penalty; step finite and > 0.
 double McpProx(const McpPenalty& penalty, double step, double s);
 

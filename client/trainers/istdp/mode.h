@@ -7,7 +7,7 @@
 
 namespace epsledger::trainers::istdp {
 
-// What the program runs; the README says what each one is and why it may be labelled so.
+// The mode that the program runs; the README describes each mode and justifies its label.
 enum class Mode {
   kSound,
   kSoundLineSearch,
@@ -22,17 +22,17 @@ enum class Mode {
 
 struct ModeDescription {
   Mode mode;
-  std::string_view name;     // of the flag
-  bool proven;               // else as published, with a known counterexample
+  std::string_view name;     // value of --mode
+  bool proven;               // false: as published, with a known counterexample
   std::string_view summary;  // one line for --help
 };
 
-// All of them, kSound first.
+// Returns all modes, kSound first.
 const std::vector<ModeDescription>& AllModes();
 
 const ModeDescription& Describe(Mode mode);
 
-// "proven", or "as published; claimed guarantee not proven (counterexample_known)".
+// Returns "proven", or "as published; claimed guarantee not proven (counterexample_known)".
 std::string LabelText(const ModeDescription& mode);
 
 }  // namespace epsledger::trainers::istdp

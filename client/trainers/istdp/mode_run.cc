@@ -19,7 +19,7 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
-// What the ledger keeps of an unproven run.
+// The reason that the ledger records for an unproven run.
 constexpr const char* kExactAccess =
     "ISTDP as published reads exact gradients for its step size and exact objectives for its line "
     "search";
@@ -66,7 +66,7 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
   const std::vector<Mechanism> events = EventsOf(run.options, run.noise_multiplier);
   const int64_t lease = run.options.ledger.lease;
   LedgerRelease gradients(run.session, events.front(), lease);
-  // Of a line search or of a second phase.
+  // The releases of a line search or of a second phase.
   LedgerRelease others(run.session, events.back(), lease);
   absl::StatusOr<TrainingResult> result = absl::InternalError("a mode that nothing runs");
   switch (run.options.mode) {

@@ -13,11 +13,12 @@
 
 namespace epsledger::trainers::istdp {
 
-// The events that the mode charges: of each step, in order, or of two phases the one of each.
-// `noise_multiplier` is that of a step of one event; a mode with more of them splits it.
+// Returns the events that the mode charges: those of each step, in order, or one for each of two
+// phases. `noise_multiplier` is that of a step with one event; a mode with several events splits
+// it.
 std::vector<Mechanism> EventsOf(const CommandLine& options, double noise_multiplier);
 
-// Everything that a mode needs. All outlive the run.
+// Everything that a mode needs. All must outlive the run.
 struct ModeRun {
   const CommandLine& options;
   const LinearLoss& loss;
@@ -32,8 +33,8 @@ struct ModeOutcome {
   std::chrono::nanoseconds charge_time;  // waiting for the ledger
 };
 
-// Trains in the mode of the options, with the ledger between the records and everything that is
-// returned. Status codes: those of the mode's function.
+// Trains in the mode of the options. Everything that depends on the records is charged to the
+// ledger before it is returned. Status codes: those of the mode's function.
 absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run);
 
 }  // namespace epsledger::trainers::istdp

@@ -19,8 +19,8 @@ namespace {
 constexpr int kSyntheticRecords = 20000;
 constexpr int kSyntheticHeldOut = 5000;
 
-// The numbers of training records that the known sets were published with: public, and used
-// whatever the number of records in the file is.
+// Returns --record-count if given, else the published number of training records of a known set. It
+// is public, and used whatever the number of records in the file is.
 absl::StatusOr<int64_t> PublicRecordCount(const CommandLine& options,
                                           const std::string& data_name) {
   if (options.record_count.has_value()) return *options.record_count;

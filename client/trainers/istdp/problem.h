@@ -11,18 +11,18 @@
 
 namespace epsledger::trainers::istdp {
 
-// The records of a run, ready for training: scaled by public bounds, with a bias column (not of
+// The records of a run, ready for training: scaled by public bounds, with a bias column (except for
 // synthetic problems), rows of norm at most the public bound.
 struct Problem {
   LabeledRows train;  // private
   HeldOutRows held_out;
   int64_t public_record_count = 0;
   std::vector<std::string> feature_names;  // one for each column
-  std::string description;                 // for people; holds the exact number of records
+  std::string description;                 // for people; as LocatedData::description
 };
 
-// Finds and prepares what --data and its companions ask for. "synthetic:SEED" is 20,000 records of
-// MakeSparseProblem to train on and 5,000 that are held out. Status codes as FindData;
+// Finds and prepares the data that --data and related flags request. "synthetic:SEED" is 20,000
+// training records of MakeSparseProblem and 5,000 held-out records. Status codes as FindData;
 // INVALID_ARGUMENT also without a public record count.
 absl::StatusOr<Problem> PrepareProblem(const CommandLine& options);
 

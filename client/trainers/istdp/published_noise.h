@@ -8,7 +8,7 @@
 
 namespace epsledger::trainers::istdp {
 
-// What the paper claims for T iterations.
+// The paper's claim for T iterations.
 struct PublishedClaim {
   double epsilon = 1;   // in (0, 4 iterations]
   double delta = 1e-5;  // in (0, 1)
@@ -23,8 +23,8 @@ struct PublishedCalibration {
   // sqrt(2 ln(1.25 / delta_k)) / epsilon_k: standard deviation of the noise / sensitivity.
   double noise_over_sensitivity = 0;
   // The same in the ledger's units, noise / contribution of one record. The paper's sensitivity of
-  // the mean gradient is 2 U with U a bound on its norm, "vacuous by a factor n"; read as 2 U / n
-  // with U a bound on one record's, it is twice the contribution.
+  // the mean gradient is 2 U, where U bounds its norm, "vacuous by a factor n". Read as 2 U / n,
+  // where U bounds the norm of one record's gradient, it is twice the contribution.
   double noise_multiplier = 0;
 };
 
@@ -32,10 +32,11 @@ struct PublishedCalibration {
 // mechanism), which holds if epsilon <= 4 T. INVALID_ARGUMENT outside the domain above.
 absl::StatusOr<PublishedCalibration> CalibrateAsPublished(const PublishedClaim& claim);
 
-// ISTDP with the published noise and a fixed step, no line search. Label: proven, with epsilon from
-// the ledger, which is 15 to 20 times below what the paper claims. TrainSound with options.steps
-// fixed; `release` has noise of CalibrateAsPublished(...).noise_multiplier. Nothing of the paper
-// that reads exact private values is left. INVALID_ARGUMENT for another step rule.
+// Trains by ISTDP with the published noise, a fixed step and no line search. Label: proven, with
+// epsilon from the ledger, which is 15 to 20 times below the paper's claim. It is TrainSound with
+// fixed options.steps; `release` must have noise of CalibrateAsPublished(...).noise_multiplier. No
+// part of the paper that reads exact private values remains. INVALID_ARGUMENT for another step
+// rule.
 absl::StatusOr<TrainingResult> TrainPublishedNoise(const LinearLoss& loss,
                                                    const TrainingOptions& options,
                                                    GradientRelease& release,

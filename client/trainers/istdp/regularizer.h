@@ -20,11 +20,11 @@ struct L2Penalty {
 };
 
 // R(theta) = sum over ALL coordinates of phi(theta_j); a bias coordinate is penalized like any
-// other. It looks at theta and public constants only, never at a record. To add a penalty, add a
+// other. It depends only on theta and public constants, never on a record. To add a penalty, add a
 // struct here and one branch in each function below; the compiler points at a forgotten one.
 using Regularizer = std::variant<McpPenalty, L1Penalty, L2Penalty>;
 
-// OK, or INVALID_ARGUMENT that names the field, the value and the domain.
+// Returns OK, or INVALID_ARGUMENT that names the field, the value and the domain.
 absl::Status ValidateRegularizer(const Regularizer& regularizer);
 
 // Returns R(theta) >= 0; NaN if a coordinate is NaN. REQUIRES: a valid regularizer.
@@ -35,7 +35,7 @@ double Penalty(const Regularizer& regularizer, const Eigen::VectorXd& theta);
 // s / (1 + step lambda). NaN gives NaN. REQUIRES: a valid regularizer; step finite and > 0.
 double ProxCoordinate(const Regularizer& regularizer, double step, double s);
 
-// ProxCoordinate of every coordinate, the proximal map of step * R at `point`. O(size).
+// Returns ProxCoordinate of every coordinate: the proximal map of step * R at `point`. O(size).
 Eigen::VectorXd Prox(const Regularizer& regularizer, double step, const Eigen::VectorXd& point);
 
 }  // namespace epsledger::trainers::istdp

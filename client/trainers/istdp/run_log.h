@@ -12,20 +12,18 @@
 
 namespace epsledger::trainers::istdp {
 
-// Where the time of a run went.
 struct RunTimes {
   std::chrono::nanoseconds wall{0};      // of the program
-  std::chrono::nanoseconds training{0};  // of the steps, without what is shown and logged
-  std::chrono::nanoseconds charges{0};   // of that, waiting for the ledger
+  std::chrono::nanoseconds training{0};  // of the steps, without showing and logging
+  std::chrono::nanoseconds charges{0};   // part of `training`: waiting for the ledger
 };
 
-// Logs what the run was told.
 void LogRun(const CommandLine& options, const RunReport& report, double noise_multiplier,
             const TrainingState& resumed, TrainingLog& log);
 
-// Logs a step, with what the ledger says of it: epsilon is that of the accountant BEST at the
-// report's delta, or NaN if there is no answer, or "none is proven". One question to the ledger for
-// each of the two.
+// Logs a step with the ledger's answers. "epsilon" is that of the accountant BEST at the report's
+// delta, or NaN if there is no answer, or the text "none is proven"; it and the steps left take one
+// request to the ledger each.
 void LogStep(const RunReport& report, const StepReport& step, TrainingLog& log);
 
 // Logs how the run ended. `epsilon` is a number for a proven run only.
@@ -33,7 +31,7 @@ absl::Status LogResult(const RunReport& report, const TrainingResult& result, co
                        TrainingLog& log);
 
 // Writes the released coefficients, last and averaged, with the label, as one JSON object, and
-// keeps what was there as PATH.previous.
+// keeps the previous file as PATH.previous.
 absl::Status WriteModel(const RunReport& report, const TrainingResult& result,
                         const std::string& path);
 

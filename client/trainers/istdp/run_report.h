@@ -17,15 +17,14 @@
 
 namespace epsledger::trainers::istdp {
 
-// What a person sees of a run. All of it is public: released or held-out numbers and what the
-// ledger says. The objective on training records is not shown: it would be a release that nobody
-// charges.
+// What the user sees of a run. All of it is public: released or held-out numbers and the ledger's
+// answers. The objective on training records is not shown: it would be an uncharged release.
 struct RunReport {
   std::ostream& out;
-  bool redraw = false;  // progress on one line that is drawn again and again
+  bool redraw = false;  // progress on one line that is redrawn
   LedgerReport ledger;
   const ModeDescription& mode;
-  std::optional<PublishedClaim> claim;  // what the paper says of this run
+  std::optional<PublishedClaim> claim;  // the paper's claim for this run
   const HeldOutRows& held_out;
   const MarginLoss& loss;
   const Regularizer& regularizer;
@@ -39,9 +38,9 @@ struct RunReport {
   std::optional<SecondPhase> second_phase;  // of sound-two-phase
 };
 
-// Shows a step every so often: the held-out objective, epsilon so far under each accountant, steps
-// left. The ledger is asked at most a few times a second, and at every tenth step if the output is
-// not redrawn. What the ledger does not answer is left out. Not thread-safe.
+// Shows some of the steps: the held-out objective, epsilon so far under each accountant, steps
+// left. The ledger is asked at most a few times a second, or at every tenth step if the output is
+// not redrawn. Values that the ledger does not answer are left out. Not thread-safe.
 class Progress {
  public:
   explicit Progress(const RunReport& report) : report_(report) {}
@@ -57,7 +56,7 @@ class Progress {
 };
 
 // Prints how training ended, the history under every accountant, the held-out accuracy of the last
-// and of the averaged iterate, the coefficients that are not zero, and the privacy label. Of a run
+// and of the averaged iterate, the coefficients that are not zero, and the privacy label. For a run
 // that is not proven only the claim is shown, as a claim.
 void PrintResult(const RunReport& report, const TrainingResult& result);
 

@@ -15,7 +15,7 @@ absl::StatusOr<TrainingResult> TrainSound(const LinearLoss& loss, const Training
   while (descent.Continues()) {
     const std::optional<Eigen::VectorXd> gradient = descent.ReleaseGradient(release);
     if (!gradient.has_value()) break;
-    // From here to the end of the loop nothing but public and released values is read.
+    // From here to the end of the loop only public and released values are read.
     const double step_size = descent.StepSize(*gradient);
     descent.MoveTo({.step_size = step_size,
                     .gradient = *gradient,

@@ -8,7 +8,7 @@
 
 namespace epsledger::trainers::istdp {
 
-// Sound ISTDP: proximal gradient steps on charged, noised gradients. Label: proven.
+// Trains by sound ISTDP: proximal gradient steps on charged, noised gradients. Label: proven.
 //
 //   released_k = release.Release(loss.GradientSum(theta_k), loss.contribution()) / n0
 //   theta_{k+1} = Prox(regularizer, gamma_k, theta_k - gamma_k released_k)
@@ -22,10 +22,10 @@ namespace epsledger::trainers::istdp {
 //
 // Unless options.average_last says otherwise, `averaged` starts as theta_2 and then moves by 4 / (k
 // + 3) of the way to the iterate of step k
-// ([SZ13] with eta = 3): the last iterates weigh most and nothing needs a horizon.
+// ([SZ13] with eta = 3): the last iterates have the largest weights, and no horizon is needed.
 //
 // A release that is refused or fails ends training without an error here: the result holds the
-// iterate so far, and release_status says why. A released vector of another size or with a NaN or
+// iterate so far, and release_status says why. A released vector of the wrong size or with a NaN or
 // an infinity counts as a release and ends training with kReleaseFailed and an INTERNAL status.
 // INVALID_ARGUMENT, before any release, if an option is outside its domain.
 //

@@ -66,7 +66,7 @@ absl::StatusOr<TrainingResult> TrainSoundLineSearch(
         loss.ComparisonSum(descent.theta(), candidates, batch->has_value() ? &**batch : nullptr),
         root, comparisons);
     if (!compared.has_value()) break;
-    // From here to the end of the loop nothing but public and released values is read.
+    // From here to the end of the loop only public and released values are read.
     const double penalty = Penalty(options.regularizer, descent.theta());
     size_t chosen = 0;
     for (; chosen + 1 < candidates.size(); ++chosen) {

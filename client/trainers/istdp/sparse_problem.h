@@ -17,15 +17,15 @@ struct SparseProblemOptions {
   uint64_t seed = 7;
 };
 
-// A problem whose answer is known; nobody's data.
+// An artificial problem with a known answer.
 struct SparseProblem {
   LabeledRows rows;  // of norm 1
   Eigen::VectorXd truth;
 };
 
-// Returns records with so many normal entries at random places, scaled to norm 1, and labels that
-// are 1 with probability sigmoid(truth . x). The first n records do not depend on record_count. A
-// seed gives the same problem for ever with the same standard library.
+// Returns records with entries_per_record normal entries at random places, scaled to norm 1, and
+// labels that are 1 with probability sigmoid(truth . x). The first n records do not depend on
+// record_count. A seed always gives the same problem with the same standard library.
 SparseProblem MakeSparseProblem(const SparseProblemOptions& options);
 
 }  // namespace epsledger::trainers::istdp

@@ -17,7 +17,7 @@
 namespace epsledger::trainers::istdp {
 
 enum class StepRule {
-  kFixed,            // `first` throughout; the convergence statement of the README covers this one
+  kFixed,            // always `first`; the convergence statement of the README covers this rule
   kBarzilaiBorwein,  // `first`, then BarzilaiBorweinStep of released gradients; no proof, far
                      // better
 };
@@ -25,7 +25,7 @@ enum class StepRule {
 struct StepOptions {
   StepRule rule = StepRule::kBarzilaiBorwein;
   double first = 0;   // in `bounds`
-  StepBounds bounds;  // unused by kFixed, where first alone counts
+  StepBounds bounds;  // not used by kFixed, which only uses `first`
 };
 
 // Returns Barzilai-Borwein with first step 10 / L in [0.25 / L, 100 / L].
@@ -37,17 +37,17 @@ StepOptions FixedSteps(double lipschitz_constant);
 
 // Which records a sum runs over. By default all of them.
 struct Batches {
-  // Each record is in each batch independently with this probability, in (0, 1]; what the ledger is
-  // charged for is then poissonSampled. 1 means no sampling, and no `draw`.
+  // Each record is in each batch independently with this probability, in (0, 1]; the event that is
+  // charged is then poissonSampled. 1 means no sampling, and no `draw`.
   double sampling_probability = 1;
   // Returns a fresh batch; an error ends training. Set if and only if sampling_probability < 1.
   std::function<absl::StatusOr<Batch>()> draw;
 };
 
-// Where training stands after `step` steps. Public: functions of public values and of what was
-// released. All that a checkpoint needs to go on, with fresh noise that is charged again.
+// The state of training after `step` steps. Public: functions of public and released values. It is
+// all that a checkpoint needs to continue, with fresh noise that is charged again.
 struct TrainingState {
-  int step = 0;  // 0: not begun, and nothing below is set
+  int step = 0;  // 0: not started, and nothing below is set
   Eigen::VectorXd theta;
   Eigen::VectorXd previous_theta;
   Eigen::VectorXd previous_gradient;  // released, divided by the public expected count
@@ -57,12 +57,12 @@ struct TrainingState {
 
 // Every field is public: fixed before the records are read.
 struct TrainingOptions {
-  // The most steps, counting those of `resumed`; >= 1. A step is one gradient release. The "T" of
-  // the published algorithm makes T - 1.
+  // The maximum number of steps, including those of `resumed`; >= 1. A step is one gradient
+  // release. The "T" of the published algorithm makes T - 1.
   int max_steps = 100;
-  // What sums are divided by, times the sampling probability; > 0. A public stand-in for the number
-  // of records, which under add-or-remove-one is itself private. Dividing by the true count, or by
-  // the size of a batch, would release it.
+  // Sums are divided by this times the sampling probability; > 0. A public substitute for the
+  // number of records, which under add-or-remove-one is itself private. Dividing by the true count,
+  // or by the size of a batch, would release it.
   int64_t public_record_count = 0;
   Batches batches;
   StepOptions steps;
@@ -72,15 +72,16 @@ struct TrainingOptions {
   // mean gradient, residuals stay near s sqrt(size): a smaller tolerance is never met.
   double tolerance = 0;
   int tolerance_window = 5;  // >= 1
-  // `averaged` is the uniform mean of the iterates of the last so many of max_steps steps, and
-  // before them the last iterate; >= 1. Nothing: the average of polynomial decay, see TrainSound.
+  // `averaged` is the uniform mean of the iterates of the last average_last of max_steps steps, and
+  // before those steps the last iterate; >= 1. nullopt: the polynomial-decay average, see
+  // TrainSound.
   std::optional<int> average_last;
   Eigen::VectorXd initial;  // empty means zero; else of size feature_count()
-  // Go on from here; step 0 begins at `initial`. The window of residuals begins anew.
+  // The state to continue from; step 0 starts at `initial`. The window of residuals starts empty.
   TrainingState resumed;
 };
 
-// What is public after one step. References are valid during the call only.
+// The public result of one step. References are valid only during the call.
 struct StepReport {
   int step;                       // 1 for the first
   double step_size;               // gamma
@@ -88,7 +89,7 @@ struct StepReport {
   double step_residual;           // ||theta - previous theta|| / step_size
   int backtracks;                 // how often a line search made the step smaller
   const Eigen::VectorXd& theta;   // after the step
-  const TrainingState& state;     // the same, with all that a checkpoint needs
+  const TrainingState& state;     // includes theta; all that a checkpoint needs
 };
 using StepObserver = std::function<void(const StepReport&)>;
 
@@ -105,9 +106,9 @@ std::string_view StopReasonName(StopReason reason);
 struct TrainingResult {
   StopReason stop_reason = StopReason::kStepLimit;
   absl::Status release_status;  // not OK exactly for kRefused and kReleaseFailed
-  int steps = 0;                // completed, counting those of `resumed`
-  // Vectors that were released in this run: so many charges were used. The ledger may hold one more
-  // if release_status has an unknown outcome (UNAVAILABLE, DEADLINE_EXCEEDED).
+  int steps = 0;                // completed, including those of `resumed`
+  // Number of vectors that this run released, and so of charges used. The ledger may have one more
+  // charge if release_status has an unknown outcome (UNAVAILABLE, DEADLINE_EXCEEDED).
   int releases = 0;
   Eigen::VectorXd last;  // the iterate after the last completed step; `initial` if there is none
   Eigen::VectorXd averaged;
@@ -118,7 +119,7 @@ struct TrainingResult {
 // Returns the ascending coordinates where theta is not zero.
 std::vector<int> Support(const Eigen::VectorXd& theta);
 
-// OK, or INVALID_ARGUMENT that names the field, the value and the domain.
+// Returns OK, or INVALID_ARGUMENT that names the field, the value and the domain.
 absl::Status ValidateTraining(const TrainingOptions& options, Eigen::Index feature_count);
 
 }  // namespace epsledger::trainers::istdp

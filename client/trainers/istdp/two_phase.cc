@@ -12,7 +12,7 @@
 namespace epsledger::trainers::istdp {
 namespace {
 
-// Hands on what was released on the support, and 0 elsewhere: a step does not leave it.
+// Passes on the released values on the support, and 0 elsewhere: a step does not leave the support.
 class OnSupport : public GradientRelease {
  public:
   OnSupport(GradientRelease& inner, const std::vector<int>& support)
@@ -86,7 +86,7 @@ absl::StatusOr<TrainingResult> TrainTwoPhase(const LinearLoss& loss, const Train
   absl::StatusOr<TrainingResult> found = TrainSound(loss, phase, first, observer);
   if (!found.ok() || !found->release_status.ok()) return found;
 
-  // From here to the next release nothing but public and released values is read.
+  // From here to the next release only public and released values are read.
   const auto& penalty = std::get<McpPenalty>(options.regularizer);
   const Eigen::VectorXd start =
       (found->last.array().abs() >= penalty.shape * penalty.lambda).select(found->last, 0);

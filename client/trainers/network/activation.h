@@ -5,7 +5,7 @@
 
 namespace epsledger::trainers::network {
 
-// What it makes of a NaN is not specified: a NaN or a number in [-1, 1], in the same entry.
+// The result for a NaN is not specified: a NaN or a number in [-1, 1], in the same entry.
 template <class T>
 class TanhLayer : public Layer<T> {
  public:

@@ -39,7 +39,7 @@ void AppendNumber(T number, std::string* bytes) {
 // Its length as 8 bytes, then the text.
 void AppendText(absl::string_view text, std::string* bytes);
 
-// Takes fields off the front of bytes. After the first error every field is zero or empty.
+// Reads fields from the front of bytes. After the first error every field is zero or empty.
 class FieldReader {
  public:
   // `file` is what errors call the whole: "checkpoint". Keeps a view of both texts.

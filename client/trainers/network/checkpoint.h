@@ -11,8 +11,8 @@
 
 namespace epsledger::trainers::network {
 
-// What training needs to go on, and nothing of the records or the noise. Resuming from it draws
-// fresh noise and is charged again.
+// The values that training needs to continue; no records and no noise. A run that resumes from it
+// draws fresh noise and is charged again.
 template <class T>
 struct Checkpoint {
   std::string description;  // Network::description()
@@ -33,8 +33,8 @@ absl::StatusOr<std::string> EncodeCheckpoint(const Checkpoint<T>& checkpoint);
 
 // Returns the checkpoint in `bytes`, bit for bit the one that was encoded. INVALID_ARGUMENT that
 // names the field for another format or version, another T, another network than `network`,
-// numbers that are not finite, bytes that are missing or left over, and a checksum that does not
-// match. The checksum finds accidents, not forgery.
+// numbers that are not finite, missing or extra bytes, and a checksum that does not match. The
+// checksum finds accidents, not forgery.
 template <class T>
 absl::StatusOr<Checkpoint<T>> DecodeCheckpoint(absl::string_view bytes, const Network<T>& network);
 

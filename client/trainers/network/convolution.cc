@@ -172,7 +172,7 @@ void ConvolutionLayer<T>::AddSquaredNorms(const LayerPass<T>& pass,
 template <class T>
 void ConvolutionLayer<T>::AddWeightedGradient(const LayerPass<T>& pass, const Vector<T>& weights,
                                               Parameters<T> gradient) const {
-  // Parts of the gradient, not of the batch, so that each entry is added in the samples' order.
+  // Threads split the gradient, not the batch, so that each entry is summed in the samples' order.
   InParallel(this->thread_count(), gradient.size(), [&](Eigen::Index first, Eigen::Index past) {
     for (Eigen::Index i = 0; i < weights.size(); ++i) {
       gradient.segment(first, past - first) +=

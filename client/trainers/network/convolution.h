@@ -9,9 +9,9 @@ namespace epsledger::trainers::network {
 // outside the image. Parameters: one filter after the other, each (channel, row, column) with the
 // column fastest, then b.
 //
-// Per sample the image is unrolled to a matrix of positions x filter entries, and every pass is one
-// product with it. Samples' gradients are formed explicitly, once, and kept for their norms and
-// their sum: parameter_count() numbers a sample.
+// The image of each sample is unrolled to a matrix of positions x filter entries, and every pass is
+// one product with this matrix. Each sample's gradient is formed explicitly, once, and kept for the
+// norms and the sum: parameter_count() numbers a sample.
 template <class T>
 class ConvolutionLayer : public Layer<T> {
  public:

@@ -8,7 +8,7 @@
 
 namespace epsledger::trainers::network {
 
-// One entry, one column a sample.
+// One entry and one column a sample.
 template <class T>
 struct SampleLosses {
   Eigen::ArrayXd losses;

@@ -9,11 +9,11 @@
 namespace epsledger::trainers::network {
 namespace {
 
-// Columns of one product, a multiple of it but for the last: fixed, so that the number of threads
-// changes no bit.
+// Columns of one product; only the last product may have fewer. The number is fixed, so that the
+// number of threads changes no bit.
 constexpr Eigen::Index kBlock = 128;
 
-// *result = left * right, block of columns by block.
+// Sets *result = left * right, one block of columns at a time.
 template <class T>
 void SetProductInBlocks(int thread_count, const Factor<T>& left, const Matrix<T>& right,
                         Eigen::Map<Matrix<T>> result) {

@@ -74,7 +74,7 @@ Matrix<T> GroupNormLayer<T>::InputGradients(ConstParameters<T> parameters,
 
 template <class T>
 Vector<T> GroupNormLayer<T>::SampleGradient(const LayerPass<T>& pass, Eigen::Index i) const {
-  // A copy, because the order in which Eigen adds can depend on how the data is aligned.
+  // A copy, because the order of Eigen's additions can depend on the alignment of the data.
   const Matrix<T> output_gradient = Channels(pass.output_gradients.col(i).data());
   const Matrix<T> values = Normalize(pass.inputs.col(i).data()).values;
   Vector<T> gradient(parameter_count());

@@ -29,7 +29,7 @@ class GroupNormLayer : public Layer<T> {
   };
   Normalized Normalize(const T* sample) const;
   Eigen::Map<const Matrix<T>> Channels(const T* sample) const;
-  // Bit for bit the same wherever sample i stands in the batch.
+  // The result is bit for bit the same at every position of sample i in the batch.
   Vector<T> SampleGradient(const LayerPass<T>& pass, Eigen::Index i) const;
 
   GroupNorm options_;

@@ -10,7 +10,7 @@
 
 namespace epsledger::trainers::network {
 
-// How the weights of a layer start: uniform on +-limit, so that activations keep their size from
+// The initial weights of a layer: uniform on +-limit, so that activations keep their size from
 // layer to layer.
 enum class Initialization {
   kXavier,   // limit = sqrt(6 / (fan in + fan out)) [GB10], for tanh and for logits
@@ -22,24 +22,25 @@ using ConstParameters = Eigen::Ref<const Vector<T>>;
 template <class T>
 using Parameters = Eigen::Ref<Vector<T>>;
 
-// What a layer saw and gave, one column a sample in all of them. The gradient of a column is that
-// of the same sample's loss.
+// The inputs and outputs of a layer in a pass, one column a sample in every matrix. The gradient in
+// a column is that of the same sample's loss.
 template <class T>
 struct LayerPass {
   const Matrix<T>& inputs;
   const Matrix<T>& outputs;
   const Matrix<T>& output_gradients;
-  // What SampleGradients gave; empty for a layer that keeps none.
+  // The result of SampleGradients; empty for a layer that keeps none.
   const Matrix<T>& sample_gradients;
 };
 
-// A differentiable map of one sample, applied to each column of a batch on its own: column i of
+// A differentiable map of one sample, applied to each column of a batch independently: column i of
 // every result is a function of the parameters and column i of the arguments only. A NaN in one
-// sample stays in that sample. Layers have no state: the network keeps the parameters (a segment
-// of one flat vector) and the activations. Safe to use from many threads.
+// sample stays in that sample. Layers have no state: the network keeps the parameters (a segment of
+// one flat vector) and the activations. Safe to use from many threads.
 //
-// The per-sample gradient of a layer is d loss_i / d parameters. It is asked for in two ways, so
-// that a layer need not store one gradient a sample; one that must form them anyway does it once.
+// The per-sample gradient of a layer is d loss_i / d parameters. Its norms and weighted sums have
+// separate functions, so a layer need not store one gradient a sample. A layer that must form these
+// gradients anyway does so once.
 template <class T>
 class Layer {
  public:
@@ -47,7 +48,7 @@ class Layer {
 
   virtual Eigen::Index parameter_count() const { return 0; }
 
-  // Sets the parameters, drawing from `random` alone; the same on every platform.
+  // Sets the parameters by draws from `random` only; the same on every platform.
   virtual void Initialize(Initialization, std::mt19937_64&, Parameters<T>) const {}
 
   virtual Matrix<T> Forward(ConstParameters<T> parameters, const Matrix<T>& inputs) const = 0;
@@ -56,22 +57,22 @@ class Layer {
   virtual Matrix<T> InputGradients(ConstParameters<T> parameters,
                                    const LayerPass<T>& pass) const = 0;
 
-  // Returns each sample's gradient in a column, or no columns where AddSquaredNorms and
-  // AddWeightedGradient do without. The pass has no sample_gradients yet.
+  // Returns each sample's gradient in a column, or no columns if AddSquaredNorms and
+  // AddWeightedGradient do not need them. The pass has no sample_gradients yet.
   virtual Matrix<T> SampleGradients(const LayerPass<T>&) const { return {}; }
 
   // Adds the squared Euclidean norm of each sample's gradient to `squared_norms`, in double
   // whatever T is. NaN or +inf where the gradient is not finite; also NaN where an input is not
-  // finite, though the gradient be zero.
+  // finite, even if the gradient is zero.
   virtual void AddSquaredNorms(const LayerPass<T>&, Eigen::ArrayXd*) const {}
 
-  // Adds sum_i weights[i] * (gradient of sample i) to `gradient`. What sample i adds, as computed,
-  // is each entry of the gradient whose norm AddSquaredNorms computed, times weights[i], with at
-  // most two roundings more: no cancellation within a sample can make it larger.
+  // Adds sum_i weights[i] * (gradient of sample i) to `gradient`. The contribution of sample i, as
+  // computed, is each entry of the gradient whose norm AddSquaredNorms computed, times weights[i],
+  // with at most two more roundings: no cancellation within a sample can make it larger.
   // REQUIRES: one weight a sample; everything finite.
   virtual void AddWeightedGradient(const LayerPass<T>&, const Vector<T>&, Parameters<T>) const {}
 
-  // How many threads every call may use, 1 at first. Changes no bit of a result.
+  // Sets how many threads every call may use; initially 1. Changes no bit of a result.
   void set_thread_count(int thread_count) { thread_count_ = thread_count; }
 
  protected:

@@ -111,10 +111,10 @@ struct DescriptionOf {
   }
 };
 
-// What stands between the parentheses of a layer.
+// The numbers between the parentheses of a layer.
 class Arguments {
  public:
-  // Nothing if one of them is no number.
+  // Returns nullopt if one of them is not a number.
   static std::optional<Arguments> Parse(absl::string_view text) {
     Arguments arguments;
     for (const absl::string_view word : absl::StrSplit(text, ',')) {
@@ -127,7 +127,7 @@ class Arguments {
 
   size_t count() const { return numbers_.size(); }
   double Number(size_t i, double otherwise) const { return i < count() ? numbers_[i] : otherwise; }
-  // -1, which no dimension may be, for a number that is none.
+  // Returns -1, an invalid dimension, for a number that is not an integer.
   Eigen::Index Whole(size_t i, Eigen::Index otherwise) const {
     const double number = Number(i, static_cast<double>(otherwise));
     const bool is_whole = number == std::floor(number) && std::abs(number) <= kMaxDimension;
@@ -138,7 +138,7 @@ class Arguments {
   std::vector<double> numbers_;
 };
 
-// Nothing if there is no such layer with so many numbers.
+// Returns nullopt if there is no such layer with this many numbers.
 std::optional<LayerOptions> MakeLayer(absl::string_view name, const Arguments& arguments) {
   const size_t count = arguments.count();
   if (name == "tanh" && count == 0) return Tanh{};

@@ -28,11 +28,11 @@ struct Factor {
   bool is_transposed = false;
 };
 
-// *result = left * right, whatever *result held (NaN too). On this thread. Float products take the
-// widest vectors that the processor has, found when the program runs (product_kernels.h): one
-// program is fast on new machines and runs on old ones. Double goes to Eigen. A row of `left` and a
-// column of `right` meet in one entry only: a NaN stays in its row or column. The same shapes and
-// values give the same bits on processors with the same vectors, wherever the data lies in memory.
+// Sets *result = left * right, whatever *result held (even NaN), on this thread. Float products use
+// the widest vectors that the processor has, detected when the program runs (product_kernels.h):
+// one program is fast on new machines and also runs on old ones. Double uses Eigen. A row of `left`
+// and a column of `right` meet in one entry only: a NaN stays in its row or column. The same shapes
+// and values give the same bits on processors with the same vectors, at any memory address.
 // REQUIRES: fitting shapes; no overlap.
 template <class T>
 void SetProduct(const Factor<T>& left, const Factor<T>& right, Eigen::Map<Matrix<T>> result);

@@ -12,7 +12,7 @@ namespace {
 constexpr Eigen::Index kMaxParameters = Eigen::Index{1} << 28;
 constexpr int kMaxThreads = 256;
 
-// The samples of non-zero weight.
+// Returns the samples with non-zero weight.
 template <class T>
 std::vector<Eigen::Index> Contributors(const Vector<T>& weights) {
   std::vector<Eigen::Index> samples;

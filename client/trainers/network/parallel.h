@@ -8,8 +8,8 @@
 
 namespace epsledger::trainers::network {
 
-// Calls work(first, past) for consecutive parts of [0, count), one a thread, and waits. What each
-// index computes must not depend on the parts: then the number of threads changes no bit.
+// Calls work(first, past) for consecutive parts of [0, count), one a thread, and waits for all. The
+// result for an index must not depend on the parts: then the number of threads changes no bit.
 template <class Work>
 void InParallel(int thread_count, Eigen::Index count, const Work& work) {
   const Eigen::Index parts = std::max<Eigen::Index>(1, std::min<Eigen::Index>(thread_count, count));

@@ -20,7 +20,7 @@ void ForEachWindow(Eigen::Index stride, const Shape& input, const Shape& output,
   }
 }
 
-// Without branches: which entry is the largest is as good as random.
+// Without branches: the position of the largest entry is practically random.
 template <class T>
 inline Eigen::Index LargestEntry(const T* sample, Eigen::Index first, Eigen::Index window,
                                  Eigen::Index width) {
@@ -96,7 +96,7 @@ Matrix<T> MaxPoolLayer<T>::Forward(ConstParameters<T>, const Matrix<T>& inputs) 
                         to[entry] = from[LargestEntry(from, first, window, input_.width)];
                       });
       };
-      // The usual window as a constant, for the compiler.
+      // The usual window is a constant, so that the compiler can optimize it.
       options_.window == 2 ? keep_largest(2) : keep_largest(options_.window);
     }
   });

@@ -19,7 +19,7 @@ class AveragePoolLayer : public Layer<T> {
   Shape output_;
 };
 
-// The largest value of each window; NaN where the window has a NaN. The gradient goes to the first
+// The largest value of each window; NaN if the window has a NaN. The gradient goes to the first
 // entry, in row order, that has the largest value.
 template <class T>
 class MaxPoolLayer : public Layer<T> {

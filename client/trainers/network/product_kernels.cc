@@ -95,7 +95,7 @@ Tile TileOf(ProductKernel kernel) {
 }
 
 constexpr Eigen::Index kLargestTile = 32 * 12;
-// Rows of one block: 256 KB of the left factor, which stays in the second cache.
+// Rows of one block: 256 KB of the left factor, which stays in the L2 cache.
 constexpr Eigen::Index kBlockRows = 256;
 constexpr Eigen::Index kBlockDepth = 256;
 constexpr ptrdiff_t kAlignment = 64;
@@ -104,7 +104,7 @@ Eigen::Index RoundUp(Eigen::Index number, Eigen::Index multiple) {
   return (number + multiple - 1) / multiple * multiple;
 }
 
-// Pack of one full panel whose lines are contiguous, four by four.
+// As Pack for one full panel whose lines are contiguous, four by four.
 void PackByTransposing(const float* lines, Eigen::Index line_stride, Eigen::Index depth,
                        Eigen::Index width, float* panel) {
   const Eigen::Index whole_depth = depth / 4 * 4;
@@ -132,8 +132,8 @@ void PackByTransposing(const float* lines, Eigen::Index line_stride, Eigen::Inde
   }
 }
 
-// Copies `count` lines of `depth` numbers into panels of `width` lines, which lie number by number:
-// panel[p * width + line]. Lines beyond `count` are 0.
+// Copies `count` lines of `depth` numbers into panels of `width` lines with the layout panel[p *
+// width + line]. Lines beyond `count` are 0.
 void Pack(const float* data, Eigen::Index line_stride, Eigen::Index depth_stride,
           Eigen::Index count, Eigen::Index depth, Eigen::Index width, float* panels) {
   for (Eigen::Index first = 0; first < count; first += width, panels += width * depth) {
@@ -159,7 +159,7 @@ void Pack(const float* data, Eigen::Index line_stride, Eigen::Index depth_stride
 }
 
 float* Aligned(std::vector<float>* storage, Eigen::Index size) {
-  // Grows and stays: a product of one sample is too short to ask the system for memory.
+  // The storage grows and is kept: an allocation is too slow for the product of one sample.
   storage->resize(std::max(storage->size(), static_cast<size_t>(size) + kAlignment));
   const auto address = reinterpret_cast<std::uintptr_t>(storage->data());
   const std::uintptr_t past = address % kAlignment;

@@ -24,9 +24,9 @@ class Sgd {
   // Takes one step. REQUIRES: both have parameter_count entries.
   void Step(const Vector<T>& gradient, Vector<T>* parameters);
 
-  // What a checkpoint must hold beside the parameters.
+  // A checkpoint must hold this in addition to the parameters.
   const Vector<T>& velocity() const { return velocity_; }
-  // INVALID_ARGUMENT unless the size stays.
+  // INVALID_ARGUMENT unless the size is the same.
   absl::Status SetVelocity(Vector<T> velocity);
 
  private:

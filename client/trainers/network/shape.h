@@ -12,7 +12,7 @@ using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
 // The shape of one sample. A batch is a column-major Matrix with one column a sample; entry
 // (channel * height + y) * width + x of a column is the value of `channel` at (y, x). A plain
-// vector of n features is {n, 1, 1}, and any shape is read as one where a layer wants a vector.
+// vector of n features is {n, 1, 1}; a layer that needs a vector reads any shape as one.
 struct Shape {
   Eigen::Index channels = 1;
   Eigen::Index height = 1;

@@ -16,12 +16,12 @@ namespace epsledger::trainers {
 // The flags of an audit in one run, which every trainer has.
 struct CanaryFlags {
   int64_t count = 0;        // 0: no audit
-  std::string scores_file;  // empty exactly without canaries
+  std::string scores_file;  // empty if and only if there are no canaries
 
-  // Adds --canaries and --canary-scores; *this must outlive the parsing.
+  // Adds --canaries and --canary-scores. *this must outlive the parsing.
   void AddTo(CLI::App& app);
 
-  // INVALID_ARGUMENT with the reason why canaries cannot audit such a run.
+  // Returns INVALID_ARGUMENT with the reason if canaries cannot audit such a run.
   absl::Status Check(bool resumes, NeighboringRelation relation) const;
 };
 

@@ -7,7 +7,7 @@
 namespace epsledger::trainers {
 
 absl::StatusOr<std::vector<bool>> DrawMembers(int64_t count) {
-  // A Poisson sample with probability 1/2 is a fair coin for each, exactly.
+  // A Poisson sample with probability 1/2 is exactly one fair coin for each canary.
   absl::StatusOr<PoissonSampler> coins = PoissonSampler::Create(0.5, count);
   if (!coins.ok()) return coins.status();
   const absl::StatusOr<std::vector<int>> members = coins->Draw();

@@ -9,12 +9,12 @@
 
 namespace epsledger::trainers {
 
-// Returns for each canary whether it is trained on: fair coins of the operating system,
-// independent. INTERNAL without randomness. REQUIRES: count in [0, 2^31).
+// Returns for each canary whether it is trained on: independent fair coins from the operating
+// system. INTERNAL if there is no randomness. REQUIRES: count in [0, 2^31).
 absl::StatusOr<std::vector<bool>> DrawMembers(int64_t count);
 
-// Returns what `epsctl audit --method one-run --scores` reads: "member,SCORE" or
-// "non-member,SCORE", a line a canary in their order, digits enough to read back the same score.
+// Returns the input of `epsctl audit --method one-run --scores`: one line "member,SCORE" or
+// "non-member,SCORE" for each canary, in order, with enough digits to read back the same score.
 // REQUIRES: one score a canary.
 std::string CanaryScoreLines(const std::vector<bool>& is_member, const std::vector<double>& scores);
 

@@ -22,7 +22,7 @@
 namespace epsledger::trainers {
 namespace {
 
-// The delta of reports where no cap has one.
+// The delta of reports if no cap has a delta.
 constexpr double kUsualDelta = 1e-5;
 
 std::string MakeSessionId(const std::string& program) {

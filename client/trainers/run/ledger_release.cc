@@ -12,7 +12,7 @@ namespace epsledger::trainers {
 
 namespace {
 
-// For people who wonder what became of a run.
+// After this time people should ask what happened to a lease; no lease ends by itself.
 constexpr std::chrono::hours kLeaseTime{24};
 
 absl::StatusOr<Lease> AcquireUpTo(Session& session, const Mechanism& mechanism, int64_t count) {

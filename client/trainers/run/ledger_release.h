@@ -13,9 +13,9 @@
 namespace epsledger::trainers {
 
 // Charges one use of `mechanism`, gaussian or poissonSampled{gaussian}, to a session, waits for the
-// permit, and spends it on the noise. One release is one charge, or, with a lease size, one step of
-// a lease of so many steps: fewer near the end of the budget, when no more fit. Not thread-safe.
-// The session outlives it.
+// permit, and spends it on the noise. One release is one charge or, with a lease size, one step of
+// a lease of that many steps. Near the end of the budget a lease has as many steps as fit. Not
+// thread-safe. The session must outlive this object.
 class LedgerRelease : public GradientRelease {
  public:
   // `lease_size` in [0, 2^53]; 0: no leases.
@@ -26,7 +26,7 @@ class LedgerRelease : public GradientRelease {
 
   // The event of every charge.
   const Mechanism& mechanism() const { return mechanism_; }
-  // How long Release waited for permits so far: what accounting costs a run.
+  // Returns how long Release has waited for permits so far: the cost of accounting.
   std::chrono::nanoseconds charge_time() const { return charge_time_; }
 
  private:

@@ -14,12 +14,13 @@ namespace {
 // Covers the ledger's rounding of every step's cost up to a multiple of 2^-64.
 constexpr double kMargin = 1 + 1e-9;
 
-// How many contributions one record moves a sum by.
+// How far one record moves a sum, in contributions.
 double Shift(NeighboringRelation relation) {
   return relation == NeighboringRelation::kReplaceOne ? 2 : 1;
 }
 
-// The cost of a step with noise multiplier 1 and shift 1; 0 if a Gaussian step has none here.
+// The cost of a step with noise multiplier 1 and shift 1; 0 if the cell does not count Gaussian
+// steps.
 double UnitCost(const CellBalance& cell) {
   switch (cell.quantity) {
     case Quantity::kRenyiDivergence:
@@ -41,13 +42,13 @@ double UnitCost(const CellBalance& cell) {
   return 0;
 }
 
-// The answer is at most by this share of it above a noise multiplier that is too small.
+// The answer is above a noise multiplier that is too small by at most this share of it.
 constexpr double kWidth = 5e-4;
-// Where the search ends, as powers of 2.
+// The limits of the search, as powers of 2.
 constexpr int kLeast = -10;
 constexpr int kMost = 20;
 
-// More noise may turn it into an acceptance.
+// With more noise the ledger may accept.
 bool IsForLackOfRoom(RefusalReason reason) {
   return reason == RefusalReason::kBudgetExhausted || reason == RefusalReason::kEventNotChargeable;
 }

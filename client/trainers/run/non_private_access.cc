@@ -5,7 +5,7 @@
 namespace epsledger::trainers {
 
 absl::Status ChargeNonPrivateAccess(Session& session, const std::string& reason) {
-  // The permit goes unused: it is for noise, and there is none.
+  // The permit stays unused: it is for noise, and there is none here.
   return session.Charge(Mechanism::NonPrivate(reason)).status();
 }
 

@@ -8,9 +8,9 @@
 
 namespace epsledger::trainers {
 
-// Charges one {"nonPrivate": {"reason": ...}} event and waits until the ledger has it: from then on
-// every epsilon of the session and its budgets is infinite. OK is the only answer after which
-// private records may be read without noise. FAILED_PRECONDITION if a cap refuses it, as every cap
+// Charges one {"nonPrivate": {"reason": ...}} event and waits until the ledger has recorded it.
+// From then on every epsilon of the session and its budgets is infinite. Private records may be
+// read without noise only after OK. FAILED_PRECONDITION if a cap refuses the event, as every cap
 // with a finite epsilon does; other codes as Session::Charge. `reason`: up to 256 bytes of text.
 absl::Status ChargeNonPrivateAccess(Session& session, const std::string& reason);
 

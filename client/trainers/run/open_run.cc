@@ -15,8 +15,8 @@
 namespace epsledger::trainers {
 namespace {
 
-// The ledger rounds what is asked for up and caps down: a plan that asks for all of a cap's delta
-// must ask for a little less of it.
+// The ledger rounds requests up and caps down: a plan that uses all of a cap's delta must request a
+// little less.
 constexpr double kRoundingRoom = 1 - 1e-9;
 
 std::string ClientDescription(const std::string& program) {
@@ -37,8 +37,8 @@ Mechanism StepEvent(const RunDescription& description, double noise_multiplier) 
              : Mechanism::PoissonSampled(description.sampling_probability, gaussian);
 }
 
-// What units of a reference may take of a cap's delta, beside the slack and reserve of their
-// filter. 0 if the filter counts no units.
+// The part of a cap's delta that units of a reference may use, besides the slack and reserve of
+// their filter. 0 if the filter counts no units.
 double ShareOfUnits(ApproximateDpFilter filter) {
   switch (filter) {
     case ApproximateDpFilter::kResidue:
@@ -51,11 +51,11 @@ double ShareOfUnits(ApproximateDpFilter filter) {
   }
 }
 
-// Units are counted on a lattice, which loses a part of a hundred at most.
+// Units are counted on a lattice, which loses at most one percent.
 int64_t WithRoomForTheLattice(int64_t steps) { return steps + steps / 100 + 1; }
 
-// The noise multiplier that meets an (epsilon, delta) by the ledger's own mathematics, or nothing
-// if there is no such target or the cells of the cap must tell.
+// Returns the noise multiplier that meets an (epsilon, delta) by the ledger's own mathematics, or
+// nullopt if there is no such target or the cells of the cap must decide.
 absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
                                                 const RunDescription& description,
                                                 const Budget& budget, Client& client) {
@@ -136,7 +136,7 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
   if (!multiplier.has_value()) {
     const absl::StatusOr<std::vector<CellBalance>> cells = session->OwnCells();
     if (!cells.ok()) return cells.status();
-    // The filter of own_cap is the one over Renyi orders, where one cell with room is enough.
+    // The filter of own_cap is over Renyi orders, where one cell with room is enough.
     const absl::StatusOr<double> fills =
         NoiseMultiplierThatFills({*cells, false}, flags.steps, flags.relation);
     if (!fills.ok()) return fills.status();

@@ -14,16 +14,16 @@
 
 namespace epsledger::trainers {
 
-// What a trainer says of a run when it opens the session.
+// What a trainer says about a run when it opens the session.
 struct RunDescription {
   std::string program;       // "epsledger-istdp"
   std::string display_name;  // "ISTDP on a9a"
   Provenance provenance;
   std::optional<Claim> claim;
-  // The probability of the Poisson samples of steps. 1: every step runs over all records.
+  // The probability of the Poisson samples of steps. 1: every step reads all records.
   double sampling_probability = 1;
-  // True if the run goes on from a checkpoint: its session must be there. Another ledger would know
-  // nothing of what was released before.
+  // True if the run continues from a checkpoint: its session must exist. Another ledger would not
+  // know the earlier releases.
   bool resumes = false;
 };
 
@@ -35,18 +35,18 @@ struct OpenedRun {
 };
 
 // Creates the session (or finds it, with the same content) and opens its next attempt. Every step
-// is gaussian{z}, in poissonSampled if the sampling probability is below 1: z as
-// flags.noise_multiplier says, else one, near the smallest, with which flags.steps steps fit into
-// the cap: the session's own if flags.epsilon is set, else the budget's; with flags.fit_remaining,
-// into what is left of the budget now, as its previews tell.
-//   A DECLARED session with an (epsilon, delta) of its own is one plan, so the ledger calibrates z
-//   by its tightest bound. So does a sampled run that fills a budget whose filter takes a plan as
-//   one (epsilon, delta) mechanism (kBasic).
+// is gaussian{z}, in poissonSampled if the sampling probability is below 1. z is
+// flags.noise_multiplier if given, else near the smallest with which flags.steps steps fit into the
+// cap: the session's own if flags.epsilon is set, else the budget's. With flags.fit_remaining they
+// fit into the rest of the budget, as its previews report it now.
+//   A DECLARED session with its own (epsilon, delta) is one plan, so the ledger calibrates z by its
+//   tightest bound. The same holds for a sampled run that fills a budget whose filter treats a plan
+//   as one (epsilon, delta) mechanism (kBasic).
 //   Sampled steps in other (epsilon, delta) caps are calibrated by the moments accountant, which
-//   converts as their filter over Renyi orders does, up to order 33: some more may fit.
+//   converts as their filter over Renyi orders does, up to order 33: some more steps may fit.
 //   Steps that are not sampled are counted in the cells of the cap.
 // FAILED_PRECONDITION if a plan does not fit (RefusalOf says why), or no z can be found. NOT_FOUND
-// if a session that resumes is not there.
+// if description.resumes and the session does not exist.
 absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
                                           const RunDescription& description, const Budget& budget,
                                           Client& client);

@@ -17,7 +17,7 @@ PoissonSampler::PoissonSampler(double sampling_probability, int64_t record_count
     : sampling_probability_(sampling_probability),
       record_count_(record_count),
       always_(sampling_probability == 1),
-      // Scaling by 2^64 is exact, the conversion rounds down: P[word < threshold] <= p.
+      // Scaling by 2^64 is exact and the conversion rounds down: P[word < threshold] <= p.
       threshold_(always_ ? 0 : static_cast<uint64_t>(std::ldexp(sampling_probability, 64))) {}
 
 absl::StatusOr<PoissonSampler> PoissonSampler::Create(double sampling_probability,

@@ -8,13 +8,13 @@
 
 namespace epsledger::trainers {
 
-// Draws batches in which each record is present independently with probability <= p, p the
-// sampling probability that is charged, and >= p - 2^-64. (A smaller probability never weakens the
-// guarantee of a poissonSampled event: sampling with p and then again with r / p is sampling with
-// r, and what is done with fewer records is among what the bound for p covers.)
+// Draws batches in which each record is present independently with probability <= p and >= p -
+// 2^-64, where p is the sampling probability that is charged. (A smaller probability r never
+// weakens the guarantee of a poissonSampled event: sampling with p and then again with r / p is
+// sampling with r, and the bound for p covers a mechanism that uses fewer records.)
 //
-// Randomness is OpenSSL's RAND_bytes; there is no seed. A batch may be empty. Which records are in
-// it, and how many, is private. Not thread-safe.
+// The randomness is OpenSSL's RAND_bytes; there is no seed. A batch may be empty. Its records and
+// their number are private. Not thread-safe.
 class PoissonSampler {
  public:
   // INVALID_ARGUMENT unless sampling_probability is in (0, 1] and record_count in [0, 2^31).

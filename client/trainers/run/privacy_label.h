@@ -5,16 +5,17 @@
 
 namespace epsledger::trainers {
 
-// How the guarantee of a run is labelled wherever it is shown: output, log, ledger.
+// The labels of a run's guarantee in the output, the log and the ledger.
 
-// Every access to private records is a charged mechanism event or post-processing of one, with the
-// proof in the trainer's README. Epsilon comes from the ledger.
+// Every access to private records is a charged mechanism event or post-processing of one. The proof
+// is in the trainer's README, and epsilon comes from the ledger.
 inline constexpr std::string_view kProvenLabel = "proven";
 
-// A faithful run of the paper. What it claims is shown as a claim and no epsilon is proven.
+// A faithful run of the paper's algorithm. The paper's claim is shown as a claim; no epsilon is
+// proven.
 inline constexpr std::string_view kNotProvenLabel = "as published; claimed guarantee not proven";
 
-// Added to the second where an example contradicts the claim.
+// Added to kNotProvenLabel where a counterexample contradicts the claim.
 inline constexpr std::string_view kCounterexampleFlag = "counterexample_known";
 
 }  // namespace epsledger::trainers

@@ -30,7 +30,7 @@ struct GuaranteeOf {
     if (cap.points.empty()) return std::nullopt;
     return Guarantee{cap.points.front().epsilon, cap.points.front().delta};
   }
-  // Epsilons rise and deltas fall.
+  // Along the curve epsilon increases and delta decreases.
   Result operator()(const UnitsCap& cap) const {
     for (const TradeOffCurveCap::Point& point : cap.guarantee) {
       if (point.delta <= delta) return Guarantee{point.epsilon, point.delta};

@@ -11,8 +11,8 @@
 namespace epsledger::trainers {
 
 // Returns the claim of a run whose guarantee is proven: an (epsilon, delta) that the run's own cap
-// enforces, or else its budget's. With a cap in another quantity it is at ReportDelta, and no
-// smaller than what the ledger can read of any run under that cap:
+// enforces, or else its budget's cap. For a cap in another quantity the claim is at ReportDelta,
+// and its epsilon is no smaller than what the ledger can read for any run under that cap:
 //
 //   rho-zCDP    rho + 2 sqrt(rho log(1 / delta))           [BS16, Prop 1.3]
 //   mu-GDP      the same of rho = mu^2 / 2, as a mu-GDP pair is post-processed from N(0, 1) and
@@ -20,7 +20,7 @@ namespace epsledger::trainers {
 //   Renyi       divergence + log(1 / delta) / (order - 1)  [Mironov17, Prop 3]
 //   a curve     its first point
 //
-// Nothing for a budget that promises nothing.
+// Returns nullopt for a budget that promises nothing.
 std::optional<Claim> ProvenClaim(const LedgerFlags& flags, const Budget& budget,
                                  const std::string& source);
 

@@ -29,13 +29,13 @@ absl::Status WriteAndSync(const std::string& path, absl::string_view bytes) {
   return close(file) == 0 && synced ? absl::OkStatus() : CannotWrite(path);
 }
 
-// A pipe or a device, which has no content to keep or to replace.
+// Returns true for a pipe or a device, which has no content to keep or to replace.
 bool IsStream(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
 }
 
-// The file that is written beside the one that it then replaces.
+// The temporary file, which then replaces `path`.
 std::string Unfinished(const std::string& path) { return path + ".new"; }
 
 }  // namespace
@@ -59,7 +59,7 @@ absl::Status KeepPrevious(const std::string& path) {
   }
   if (found.st_size == 0 || IsStream(path)) return absl::OkStatus();
   const std::string previous = path + ".previous";
-  // A second name for the file, by rename: PATH.previous is the old one or the new one, never none.
+  // A second name for the file, by rename: PATH.previous always exists, as the old or the new one.
   const std::string unfinished = Unfinished(previous);
   if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) return CannotWrite(previous);
   if (link(path.c_str(), unfinished.c_str()) != 0) return SetAside(path);

@@ -23,7 +23,7 @@ Json ToJson(const LogValue& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
 
-// A field of RFC 4180: quoted where it has to be.
+// A field of RFC 4180, quoted where necessary.
 std::string CsvField(const Json& value) {
   if (!value.is_string()) return value.dump();
   const auto& text = value.get_ref<const std::string&>();
@@ -31,7 +31,7 @@ std::string CsvField(const Json& value) {
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
 
-// A file that cannot be kept is not replaced: Result tells.
+// A file that cannot be kept is not replaced; Result reports this.
 void Begin(const std::string& path, std::ofstream& file) {
   if (path.empty()) return;
   if (SetAside(path).ok()) {
@@ -68,7 +68,7 @@ void TrainingLog::WriteJson(const char* record, const LogFields& fields) {
   Json line;
   line["record"] = record;
   for (const auto& [name, value] : fields) line[name] = ToJson(value);
-  // Bytes that are no UTF-8 (a path, say) are replaced, not thrown at.
+  // Bytes that are not UTF-8 (for example in a path) are replaced and cause no exception.
   json_ << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
 }
 

@@ -18,24 +18,24 @@ namespace epsledger::trainers {
 using LogValue = std::variant<bool, int64_t, double, std::string>;
 using LogFields = std::vector<std::pair<std::string, LogValue>>;
 
-// A run as machines read it. JSON lines hold, each as an object with "record" first,
-//   {"record": "run", ...}     once: what the run was told
+// The log of a run for machines. The JSON file holds one object a line, with "record" first:
+//   {"record": "run", ...}     once: the settings of the run
 //   {"record": "step", ...}    every step
-//   {"record": "result", ...}  once, at the end: a file without one is of a run that was cut off
-// and CSV holds the steps alone, with a header. Every line is flushed when it is written.
+//   {"record": "result", ...}  once, at the end: a file without it is of an interrupted run
+// The CSV file holds only the steps, with a header. Every line is flushed when it is written.
 //
-// What is logged is shown to whoever reads the file: log released and held-out numbers and nothing
-// else. Not thread-safe.
+// Whoever reads the file sees what is logged: log only released and held-out numbers. Not
+// thread-safe.
 class TrainingLog {
  public:
-  // An empty path writes no such file. Nothing is written before the first Step or Result: a run
-  // that releases nothing leaves the log of an earlier run as it is. Then an existing file is
-  // replaced, and kept as PATH.previous. FAILED_PRECONDITION with the path if one cannot be
-  // written.
+  // An empty path means no such file. Nothing is written before the first Step or Result, so a run
+  // that releases nothing leaves the log of an earlier run as it is. The first write replaces an
+  // existing file and keeps it as PATH.previous. FAILED_PRECONDITION with the path if a file cannot
+  // be written.
   static absl::StatusOr<TrainingLog> Open(const std::string& json_path,
                                           const std::string& csv_path);
 
-  // Kept until the first Step or Result.
+  // The fields are written with the first Step or Result.
   void Run(LogFields fields);
   // REQUIRES: the same names in the same order every time.
   void Step(const LogFields& fields);

@@ -6,16 +6,16 @@
 
 namespace epsledger::trainers {
 
-// What the white-box adversary of an audit says of a run: the log-likelihood ratio of all that was
-// released, with a canary against without it, if every release is a sum with N(0, deviation^2) on
-// each coordinate and the canary is in the sum with the sampling probability. No score tells the
-// two apart better (Neyman and Pearson).
+// The score of a run by the white-box adversary of an audit: the log-likelihood ratio of all
+// released vectors, with a canary against without it, if every release is a sum with N(0,
+// deviation^2) on each coordinate and the canary is in the sum with the sampling probability. No
+// score distinguishes the two cases better (Neyman and Pearson).
 class TranscriptScore {
  public:
   explicit TranscriptScore(double sampling_probability)
       : sampling_probability_(sampling_probability) {}
 
-  // Takes a release to which the canary, where it is in the sample, adds `contribution`.
+  // Adds a release to which the canary adds `contribution` if it is in the sample.
   void Add(const Eigen::VectorXd& released, const Eigen::VectorXd& contribution, double deviation) {
     const double ratio =
         (released.dot(contribution) - contribution.squaredNorm() / 2) / (deviation * deviation);

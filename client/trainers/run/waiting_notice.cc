@@ -18,7 +18,7 @@ std::function<void(const RetryWait&)> WaitingNotice(const std::string& program,
                                                     const std::string& address, std::ostream& out) {
   return [program, address, &out, before = nanoseconds::max(),
           next = nanoseconds(kFirst)](const RetryWait& wait) mutable {
-    if (wait.elapsed < before) next = kFirst;  // of another call
+    if (wait.elapsed < before) next = kFirst;  // a new call
     before = wait.elapsed;
     if (wait.elapsed < next) return;
     next = wait.elapsed + kInterval;

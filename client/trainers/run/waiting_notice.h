@@ -9,9 +9,9 @@
 
 namespace epsledger::trainers {
 
-// Says on `out` that a call waits for a server that is away: after a second, then every ten seconds
-// that it goes on. For RetryOptions::on_wait of a program whose calls come one at a time; `out`
-// must outlive it.
+// Returns a function that reports on `out` that a call waits for an unreachable server: after one
+// second, then every ten seconds while the wait lasts. For RetryOptions::on_wait of a program that
+// makes one call at a time. `out` must outlive the function.
 std::function<void(const RetryWait&)> WaitingNotice(const std::string& program,
                                                     const std::string& address, std::ostream& out);
 

@@ -18,10 +18,10 @@
 namespace epsledger::trainers::scattering {
 namespace {
 
-// Changes with the definition of the features.
+// Must change with the definition of the features.
 constexpr char kVersion[] = "scattering features 1";
 
-// What stands before the numbers of a file.
+// The header before the numbers of a file.
 struct FileHeader {
   char magic[8];
   int64_t rows;

@@ -14,12 +14,13 @@ namespace epsledger::trainers::scattering {
 // SHA-256 over the shape, every pixel and every option but thread_count, which changes no bit.
 std::string CacheFileName(const LabeledImages& images, const Options& options);
 
-// Returns Features(images, options), from CacheFileName in `folder` if that file is there and
-// whole (a checksum tells), and otherwise computes them and writes the file: first under another
-// name, then renamed, so that no half-written file is ever found. An empty `folder` means no cache.
-// The file holds a function of private records: keep it as you keep the records. Bits can differ
-// between machines, as the rounding of matrix products does.
-// Status codes as Features; UNAVAILABLE if the folder cannot be made or the file not written.
+// Returns Features(images, options), from CacheFileName in `folder` if that file exists and its
+// checksum matches. Otherwise computes them and writes the file, first under another name and then
+// renamed, so no half-written file is ever found. An empty `folder` means no cache. The file holds
+// a function of private records: protect it like the records. Bits can differ between machines, as
+// the rounding of matrix products does.
+// Status codes as Features; UNAVAILABLE if the folder cannot be created or the file cannot be
+// written.
 absl::StatusOr<Eigen::MatrixXf> CachedFeatures(const LabeledImages& images, const Options& options,
                                                const std::string& folder);
 

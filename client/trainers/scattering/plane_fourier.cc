@@ -27,7 +27,7 @@ PlaneFourier::PlaneFourier(int side) : side_(side) {
   columns << cosine, -sine, sine, cosine;
   forward_columns_ = columns.cast<float>();
   inverse_columns_ = columns.transpose().cast<float>();
-  // The frequencies 1, ..., side / 2 - 1 stand for their conjugates too.
+  // The frequencies 1, ..., side / 2 - 1 also represent their conjugates.
   Eigen::VectorXd weights = Eigen::VectorXd::Constant(half(), 2.0 / side / side);
   weights[0] /= 2;
   weights[side / 2] /= 2;

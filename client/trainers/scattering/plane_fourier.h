@@ -6,8 +6,8 @@
 namespace epsledger::trainers::scattering {
 
 // The two-dimensional discrete Fourier transform of stacks of small real planes, as products with
-// dense matrices. At 36 x 36 a product does about ten times the operations of a fast transform, but
-// at the speed of a matrix product, and in a page of code.
+// dense matrices. At 36 x 36 a product needs about ten times the operations of a fast transform,
+// but it runs at the speed of a matrix product and is a page of code.
 //
 // A stack of `count` planes is a matrix of side rows and count * side columns; entry (u, v) of
 // plane p is at row u, column p + count * v. Its spectrum is a matrix of half() = side / 2 + 1 rows
@@ -27,8 +27,8 @@ class PlaneFourier {
   void Forward(const Eigen::MatrixXf& planes, Eigen::MatrixXf* work,
                Eigen::MatrixXf* spectrum) const;
 
-  // The inverse of Forward. What the imaginary parts hold at frequencies that a real plane's
-  // transform has real there is ignored.
+  // The inverse of Forward. Ignores imaginary parts at the frequencies where the transform of a
+  // real plane is real.
   void Inverse(const Eigen::MatrixXf& spectrum, Eigen::MatrixXf* work,
                Eigen::MatrixXf* planes) const;
 

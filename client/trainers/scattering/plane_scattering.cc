@@ -10,7 +10,7 @@ namespace {
 constexpr int kReduction = 1 << kScales;
 constexpr int kPadding = kReduction;
 
-// The side with padding: kPadding before, at least as much behind, and a multiple of kReduction.
+// The side with padding: kPadding before, at least as much after, and a multiple of kReduction.
 int PaddedSide(int side) { return ((side + kReduction) / kReduction + 1) * kReduction; }
 
 // (p(k) + sign p(-k)) / 2.
@@ -25,9 +25,9 @@ Eigen::MatrixXd Part(const Eigen::MatrixXd& p, double sign) {
   return part;
 }
 
-// The convolution along one axis of a periodic signal of `side` samples, `step` input positions of
-// the padded signal apart, with the low pass, at the output positions: 4, 8, 12, ... in padded
-// positions. Of the low pass's spectrum only the frequencies that such a signal has are kept.
+// Returns the matrix that convolves, along one axis, a periodic signal of `side` samples (`step`
+// input positions of the padded signal apart) with the low pass, at the output positions 4, 8, 12,
+// ... of the padded signal. It keeps only the frequencies of the low pass that such a signal has.
 Eigen::MatrixXf LowPassMatrix(const Eigen::VectorXd& spectrum, int side, int output_side) {
   const auto padded_side = static_cast<int>(spectrum.size());
   const int step = padded_side / side;

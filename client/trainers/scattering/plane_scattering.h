@@ -12,12 +12,12 @@ namespace epsledger::trainers::scattering {
 // 1 + J L + L^2 J (J - 1) / 2 maps.
 inline constexpr int kMapCount = 1 + kScales * kOrientations + kOrientations * kOrientations;
 
-// The scattering transform of square planes of one side. Immutable: threads share one, each with
-// its own Buffers.
+// The scattering transform of square planes of one size. Immutable: threads can share one object,
+// each with its own Buffers.
 //
 // A wavelet is complex with a real spectrum p. Its even part (p(k) + p(-k)) / 2 is the spectrum of
-// psi's real part, and -i times its odd part that of psi's imaginary part: so every convolution is
-// one of real planes with real filters, 16 for each scale.
+// psi's real part, and -i times its odd part is that of psi's imaginary part. So every convolution
+// is one of real planes with real filters, 16 for each scale.
 class PlaneScattering {
  public:
   struct Buffers {
@@ -32,8 +32,8 @@ class PlaneScattering {
 
   int output_side() const { return output_side_; }
 
-  // Puts the kMapCount maps of output_side() x output_side() into `maps`, from a plane whose entry
-  // (u, v) is plane[u * side + v]; the maps lie the same way, one behind the other.
+  // Writes the kMapCount maps of output_side() x output_side() to `maps`, one after the other, from
+  // a plane whose entry (u, v) is plane[u * side + v]. Each map has the same layout as the plane.
   void Transform(const float* plane, Buffers* buffers, float* maps) const;
 
  private:
@@ -43,24 +43,25 @@ class PlaneScattering {
     Eigen::MatrixXf even;  // half x side
     Eigen::MatrixXf odd;
   };
-  // The same, followed by taking every second sample, which in frequency is the mean over the four
+  // A Filter followed by taking every second sample. In the spectrum this is the mean over the four
   // frequencies that become one. even[a + 2 b] belongs to (k + a side / 2, l + b side / 2).
   struct HalvingFilter {
     Eigen::MatrixXf even[4];  // (side / 4 + 1) x side / 2
     Eigen::MatrixXf odd[4];
   };
 
-  // buffers->planes = the 2 kOrientations planes of scale 0 of the image spectrum.
+  // Sets buffers->planes to the 2 kOrientations planes of scale 0 of the image spectrum.
   void FilterAtScale0(const Eigen::MatrixXf& spectrum, Buffers* buffers) const;
-  // Filters plane `plane` of `count` in a spectrum with the wavelets of scale 1, and puts the
-  // halved spectra at planes `first` (even) and `first + half_of_all` (odd) of buffers->filtered,
+  // Filters plane `plane` of `count` in a spectrum with the wavelets of scale 1, and writes the
+  // halved spectra to planes `first` (even) and `first + half_of_all` (odd) of buffers->filtered,
   // which holds 2 half_of_all planes.
   void FilterAtScale1(const Eigen::MatrixXf& spectrum, int plane, int count, int first,
                       int half_of_all, Buffers* buffers) const;
-  // waves = sqrt(even^2 + odd^2) of buffers->planes, in which the second half of each column's
-  // planes are the odd ones.
+  // Sets buffers->waves to sqrt(even^2 + odd^2) of buffers->planes, in which the second half of
+  // each column's planes are the odd ones.
   static void Modulus(int side, int count, Buffers* buffers);
-  // Low passes a stack of `count` planes, at the output positions, into maps[0], maps[1], ...
+  // Writes the low pass of `count` stacked planes, at the output positions, to maps[0], maps[1],
+  // ...
   void LowPass(const Eigen::MatrixXf& planes, const Eigen::MatrixXf& low_pass, int count,
                Buffers* buffers, float* maps) const;
 

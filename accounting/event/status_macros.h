@@ -19,10 +19,10 @@
 #define ASSIGN_OR_RETURN(declaration, ...) \
   EPSLEDGER_ASSIGN_OR_RETURN(EPSLEDGER_UNIQUE(status_or), declaration, __VA_ARGS__)
 
-#define EPSLEDGER_RETURN_IF_ERROR(result, ...)      \
-  do {                                              \
-    absl::Status result = (__VA_ARGS__);            \
-    if (!result.ok()) return result;                \
+#define EPSLEDGER_RETURN_IF_ERROR(result, ...) \
+  do {                                         \
+    absl::Status result = (__VA_ARGS__);       \
+    if (!result.ok()) return result;           \
   } while (false)
 #define EPSLEDGER_ASSIGN_OR_RETURN(result, declaration, ...) \
   auto result = (__VA_ARGS__);                               \

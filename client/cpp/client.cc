@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cpp/budget_message.h"
 #include "client/cpp/connection.h"
 #include "client/cpp/mechanism_message.h"
@@ -120,41 +121,40 @@ Client& Client::operator=(Client&&) noexcept = default;
 Client::~Client() = default;
 
 absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
-  absl::StatusOr<std::shared_ptr<Connection>> connection = Connection::Open(options);
-  if (!connection.ok()) return connection.status();
+  ASSIGN_OR_RETURN(std::shared_ptr<Connection> connection, Connection::Open(options));
   auto impl = std::make_unique<Impl>();
-  impl->connection = *std::move(connection);
+  impl->connection = std::move(connection);
   return Client(std::move(impl));
 }
 
 absl::StatusOr<Budget> Client::CreateBudget(const BudgetOptions& options) {
-  absl::StatusOr<v1::Budget> budget =
+  ASSIGN_OR_RETURN(
+      v1::Budget budget,
       impl_->connection->Call(impl_->connection->budgets(),
-                              &v1::BudgetService::StubInterface::CreateBudget, ToMessage(options));
-  if (!budget.ok()) return budget.status();
-  return FromMessage(*budget);
+                              &v1::BudgetService::StubInterface::CreateBudget, ToMessage(options)));
+  return FromMessage(budget);
 }
 
 absl::StatusOr<Budget> Client::GetBudget(const std::string& name) {
   v1::GetBudgetRequest request;
   request.set_name(BudgetName(name));
-  absl::StatusOr<v1::Budget> budget = impl_->connection->Call(
-      impl_->connection->budgets(), &v1::BudgetService::StubInterface::GetBudget, request);
-  if (!budget.ok()) return budget.status();
-  return FromMessage(*budget);
+  ASSIGN_OR_RETURN(v1::Budget budget,
+                   impl_->connection->Call(impl_->connection->budgets(),
+                                           &v1::BudgetService::StubInterface::GetBudget, request));
+  return FromMessage(budget);
 }
 
 absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
   Connection& connection = *impl_->connection;
   const std::string name = absl::StrCat(BudgetName(options.budget), "/sessions/", options.session);
   if (options.create.has_value()) {
-    absl::StatusOr<v1::Session> created =
+    ASSIGN_OR_RETURN(
+        v1::Session created,
         connection.Call(connection.sessions(), &v1::SessionService::StubInterface::CreateSession,
-                        CreateRequest(options));
-    if (!created.ok()) return created.status();
-    if (created->name() != name) {
+                        CreateRequest(options)));
+    if (created.name() != name) {
       return absl::InternalError(
-          absl::StrCat("the server created \"", created->name(), "\", want ", name));
+          absl::StrCat("the server created \"", created.name(), "\", want ", name));
     }
   }
   v1::OpenAttemptRequest request;
@@ -162,16 +162,16 @@ absl::StatusOr<Session> Client::OpenSession(const SessionOptions& options) {
   request.set_client_description(options.client_description);
   *request.mutable_provenance() = ToMessage(options.provenance);
   impl_->seen_heads->AddTo(request, name);
-  absl::StatusOr<v1::Attempt> attempt = connection.Call(
-      connection.sessions(), &v1::SessionService::StubInterface::OpenAttempt, request);
-  if (!attempt.ok()) return attempt.status();
-  if (absl::Status valid = ValidateAttempt(name, *attempt); !valid.ok()) return valid;
-  impl_->seen_heads->Remember(name, attempt->sequence(), attempt->hash(), attempt->head_tag());
+  ASSIGN_OR_RETURN(v1::Attempt attempt,
+                   connection.Call(connection.sessions(),
+                                   &v1::SessionService::StubInterface::OpenAttempt, request));
+  RETURN_IF_ERROR(ValidateAttempt(name, attempt));
+  impl_->seen_heads->Remember(name, attempt.sequence(), attempt.hash(), attempt.head_tag());
   auto impl = std::make_unique<Session::Impl>();
   impl->connection = impl_->connection;
   impl->seen_heads = impl_->seen_heads;
   impl->name = name;
-  impl->attempt_name = attempt->name();
+  impl->attempt_name = attempt.name();
   impl->process = getpid();
   return Session(std::move(impl));
 }
@@ -194,17 +194,18 @@ absl::StatusOr<double> Client::CalibrateNoiseMultiplier(const NoiseCalibration& 
   query->set_variable(v1::CalibrateQuery::NOISE_MULTIPLIER);
   query->set_epsilon(wanted.epsilon);
   query->set_delta(wanted.delta);
-  const absl::StatusOr<v1::ComputeResponse> answer = impl_->connection->Call(
-      impl_->connection->accounting(), &v1::AccountingService::StubInterface::Compute, request);
-  if (!answer.ok()) return answer.status();
-  if (answer->kind() != v1::Guarantee::UPPER_BOUND || !answer->has_upper() ||
-      !(answer->upper() <= wanted.epsilon) || !std::isfinite(answer->value()) ||
-      !(answer->value() > 0)) {
+  ASSIGN_OR_RETURN(
+      const v1::ComputeResponse answer,
+      impl_->connection->Call(impl_->connection->accounting(),
+                              &v1::AccountingService::StubInterface::Compute, request));
+  if (answer.kind() != v1::Guarantee::UPPER_BOUND || !answer.has_upper() ||
+      !(answer.upper() <= wanted.epsilon) || !std::isfinite(answer.value()) ||
+      !(answer.value() > 0)) {
     return absl::InternalError(absl::StrCat(
-        "the server calibrated to a noise multiplier of ", answer->value(), " with epsilon ",
-        answer->upper(), " there, want an upper bound of at most ", wanted.epsilon));
+        "the server calibrated to a noise multiplier of ", answer.value(), " with epsilon ",
+        answer.upper(), " there, want an upper bound of at most ", wanted.epsilon));
   }
-  return answer->value();
+  return answer.value();
 }
 
 absl::StatusOr<ChargePreview> Client::Preview(const std::string& budget, const Mechanism& mechanism,

@@ -15,6 +15,7 @@
 #include <grpcpp/support/client_interceptor.h>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cpp/address.h"
 
 namespace epsledger {
@@ -119,17 +120,14 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> Credentials(
   }
   grpc::SslCredentialsOptions files;
   if (!tls.ca_file.empty()) {
-    absl::StatusOr<std::string> pem = ReadPem("ca_file", tls.ca_file);
-    if (!pem.ok()) return pem.status();
-    files.pem_root_certs = *std::move(pem);
+    ASSIGN_OR_RETURN(std::string pem, ReadPem("ca_file", tls.ca_file));
+    files.pem_root_certs = std::move(pem);
   }
   if (!tls.certificate_file.empty()) {
-    absl::StatusOr<std::string> certificate = ReadPem("certificate_file", tls.certificate_file);
-    if (!certificate.ok()) return certificate.status();
-    absl::StatusOr<std::string> key = ReadPem("key_file", tls.key_file);
-    if (!key.ok()) return key.status();
-    files.pem_cert_chain = *std::move(certificate);
-    files.pem_private_key = *std::move(key);
+    ASSIGN_OR_RETURN(std::string certificate, ReadPem("certificate_file", tls.certificate_file));
+    ASSIGN_OR_RETURN(std::string key, ReadPem("key_file", tls.key_file));
+    files.pem_cert_chain = std::move(certificate);
+    files.pem_private_key = std::move(key);
   }
   return grpc::SslCredentials(files);
 }
@@ -165,10 +163,9 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions
   if (options.address.empty()) {
     return absl::InvalidArgumentError("address: got \"\", want \"host:port\" or \"unix:path\"");
   }
-  if (absl::Status valid = ValidateRetryOptions(options.retry); !valid.ok()) return valid;
-  if (absl::Status valid = CheckToken(options); !valid.ok()) return valid;
-  absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = Credentials(options);
-  if (!credentials.ok()) return credentials.status();
+  RETURN_IF_ERROR(ValidateRetryOptions(options.retry));
+  RETURN_IF_ERROR(CheckToken(options));
+  ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> credentials, Credentials(options));
 
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
@@ -184,7 +181,7 @@ absl::StatusOr<std::shared_ptr<Connection>> Connection::Open(const ClientOptions
     interceptors.push_back(std::make_unique<TokenSenderFactory>(options.token));
   }
   std::shared_ptr<grpc::Channel> channel = grpc::experimental::CreateCustomChannelWithInterceptors(
-      options.address, *credentials, arguments, std::move(interceptors));
+      options.address, credentials, arguments, std::move(interceptors));
   RetryOptions retry = options.retry;
   if (!retry.sleep) {
     retry.sleep = [channel](std::chrono::nanoseconds wait) { WaitOrConnect(*channel, wait); };

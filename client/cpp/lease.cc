@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cpp/lease_impl.h"
 
 namespace epsledger {
@@ -74,13 +75,14 @@ absl::Status Lease::Settle() {
     if (impl_->settled) return absl::OkStatus();
     request = SettleRequest(impl_->name, impl_->used_count);
   }
-  const absl::StatusOr<v1::Lease> settled = impl_->connection->Call(
-      impl_->connection->charges(), &v1::ChargeService::StubInterface::SettleLease, request);
-  if (!settled.ok()) return settled.status();
-  if (settled->name() != request.name() || !settled->settled() ||
-      settled->used_count() != request.used_count()) {
+  ASSIGN_OR_RETURN(
+      const v1::Lease settled,
+      impl_->connection->Call(impl_->connection->charges(),
+                              &v1::ChargeService::StubInterface::SettleLease, request));
+  if (settled.name() != request.name() || !settled.settled() ||
+      settled.used_count() != request.used_count()) {
     return absl::InternalError(absl::StrCat("the server's answer is not one to settling ",
-                                            request.name(), ": ", settled->ShortDebugString()));
+                                            request.name(), ": ", settled.ShortDebugString()));
   }
   absl::MutexLock lock(&impl_->mutex);
   impl_->settled = true;

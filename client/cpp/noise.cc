@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cpp/normal_sampler.h"
 
 namespace epsledger {
@@ -40,7 +41,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
                                                    permit.mechanism().ToJson(),
                                                    ", want gaussian or poissonSampled{gaussian}"));
   }
-  if (absl::Status status = CheckOneUse(permit); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckOneUse(permit));
   if (!std::isnormal(contribution) || contribution <= 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("contribution: got ", contribution, ", want in (0, inf)"));
@@ -90,7 +91,7 @@ absl::Status AddGaussianNoise(Permit permit, double contribution, std::span<doub
 
 absl::Status DrawGaussianNoise(Permit permit, double standard_deviation, std::span<double> draws) {
   const Permit spent = std::move(permit);
-  if (absl::Status status = CheckOneUse(spent); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckOneUse(spent));
   if (!std::isnormal(standard_deviation) || standard_deviation <= 0) {
     return absl::InvalidArgumentError(absl::StrCat("standard_deviation: got ", standard_deviation,
                                                    ", want a positive normal number"));

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cpp/budget_message.h"
 #include "client/cpp/charging.h"
 #include "client/cpp/lease_impl.h"
@@ -96,8 +97,8 @@ absl::StatusOr<Permit> Session::RetryCharge(const std::string& charge_id) {
 
 absl::StatusOr<Permit> Session::ChargeWithId(const std::string& charge_id,
                                              const Mechanism& mechanism, int64_t count) {
-  if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
-  if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateCount(count));
+  RETURN_IF_ERROR(CheckProcess(impl_->process));
   v1::ChargeRequest request;
   request.set_attempt(impl_->attempt_name);
   request.set_charge_id(charge_id);
@@ -128,12 +129,12 @@ absl::StatusOr<std::vector<absl::StatusOr<Permit>>> Session::ChargeBatch(
     return absl::InvalidArgumentError(
         absl::StrCat("items: got ", items.size(), ", want 1 to ", kMaxBatchItems));
   }
-  if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
+  RETURN_IF_ERROR(CheckProcess(impl_->process));
   v1::BatchChargeRequest request;
   request.set_attempt(impl_->attempt_name);
   request.set_mode(static_cast<v1::BatchChargeRequest::Mode>(mode));  // the same numbers
   for (const CountedMechanism& item : items) {
-    if (absl::Status valid = ValidateCount(item.count); !valid.ok()) return valid;
+    RETURN_IF_ERROR(ValidateCount(item.count));
     v1::BatchChargeItem* message = request.add_items();
     *message->mutable_event() = MechanismMessage::Of(item.mechanism);
     message->set_count(item.count);
@@ -153,8 +154,8 @@ absl::StatusOr<std::vector<absl::StatusOr<Permit>>> Session::ChargeBatch(
 
 absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, int64_t count,
                                             std::chrono::seconds time_to_live) {
-  if (absl::Status valid = ValidateCount(count); !valid.ok()) return valid;
-  if (absl::Status valid = CheckProcess(impl_->process); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateCount(count));
+  RETURN_IF_ERROR(CheckProcess(impl_->process));
   v1::AcquireLeaseRequest request;
   request.set_attempt(impl_->attempt_name);
   {
@@ -165,16 +166,15 @@ absl::StatusOr<Lease> Session::AcquireLease(const Mechanism& mechanism, int64_t 
   request.set_count(count);
   request.mutable_time_to_live()->set_seconds(time_to_live.count());
   impl_->seen_heads->AddTo(request, impl_->name);
-  const absl::StatusOr<v1::Lease> lease = LeaseUntilDefinite(*impl_->connection, request);
-  if (!lease.ok()) return lease.status();
-  impl_->seen_heads->Remember(impl_->name, lease->sequence(), lease->hash(), lease->head_tag());
+  ASSIGN_OR_RETURN(const v1::Lease lease, LeaseUntilDefinite(*impl_->connection, request));
+  impl_->seen_heads->Remember(impl_->name, lease.sequence(), lease.hash(), lease.head_tag());
   return Lease(std::unique_ptr<Lease::Impl>(new Lease::Impl{
       .connection = impl_->connection,
-      .name = lease->name(),
+      .name = lease.name(),
       .charge_name = absl::StrCat(impl_->attempt_name, "/charges/", request.lease_id()),
-      .sequence = lease->sequence(),
+      .sequence = lease.sequence(),
       .mechanism = mechanism,
-      .granted_count = lease->granted_count(),
+      .granted_count = lease.granted_count(),
       .process = impl_->process}));
 }
 
@@ -195,14 +195,14 @@ absl::StatusOr<SessionGuarantees> Session::Guarantees(double delta) const {
   v1::GetSessionGuaranteesRequest request;
   request.set_name(impl_->name);
   request.set_delta(delta);
-  absl::StatusOr<v1::GetSessionGuaranteesResponse> response =
+  ASSIGN_OR_RETURN(
+      v1::GetSessionGuaranteesResponse response,
       impl_->connection->Call(impl_->connection->sessions(),
-                              &v1::SessionService::StubInterface::GetSessionGuarantees, request);
-  if (!response.ok()) return response.status();
+                              &v1::SessionService::StubInterface::GetSessionGuarantees, request));
   SessionGuarantees guarantees;
   guarantees.delta = delta;
-  guarantees.sequence = response->sequence();
-  for (const v1::AccountantReading& reading : response->readings()) {
+  guarantees.sequence = response.sequence();
+  for (const v1::AccountantReading& reading : response.readings()) {
     guarantees.readings.push_back(FromMessage(reading));
   }
   return guarantees;
@@ -232,11 +232,12 @@ absl::Status Session::RecordAudit(const AuditResult& audit) {
 absl::StatusOr<std::vector<CellBalance>> Session::OwnCells() const {
   v1::GetSessionRequest request;
   request.set_name(impl_->name);
-  absl::StatusOr<v1::Session> session = impl_->connection->Call(
-      impl_->connection->sessions(), &v1::SessionService::StubInterface::GetSession, request);
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(
+      v1::Session session,
+      impl_->connection->Call(impl_->connection->sessions(),
+                              &v1::SessionService::StubInterface::GetSession, request));
   std::vector<CellBalance> cells;
-  for (const v1::CellBalance& cell : session->cells()) {
+  for (const v1::CellBalance& cell : session.cells()) {
     cells.push_back(epsledger::FromMessage(cell));
   }
   return cells;

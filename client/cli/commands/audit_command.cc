@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/commands/canary_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/history_flags.h"
@@ -83,23 +84,22 @@ absl::StatusOr<std::vector<int64_t>> ParseIntegers(const std::string& flag, cons
 
 absl::Status ReadCounts(const AuditFlags& flags, v1::AuditCanariesRequest* request) {
   if (!flags.two_arm_counts.empty()) {
-    const auto counts = ParseIntegers("--two-arm-counts", flags.two_arm_counts,
-                                      absl::ByAnyChar("/,"), 4, "like 930/1000,14/1000");
-    if (!counts.ok()) return counts.status();
+    ASSIGN_OR_RETURN(const auto counts,
+                     ParseIntegers("--two-arm-counts", flags.two_arm_counts, absl::ByAnyChar("/,"),
+                                   4, "like 930/1000,14/1000"));
     v1::TwoArmCounts* message = request->mutable_two_arm_counts();
-    message->set_true_positives((*counts)[0]);
-    message->set_members((*counts)[1]);
-    message->set_false_positives((*counts)[2]);
-    message->set_non_members((*counts)[3]);
+    message->set_true_positives(counts[0]);
+    message->set_members(counts[1]);
+    message->set_false_positives(counts[2]);
+    message->set_non_members(counts[3]);
   }
   if (!flags.one_run_counts.empty()) {
-    const auto counts = ParseIntegers("--one-run-counts", flags.one_run_counts,
-                                      absl::ByAnyChar("/"), 3, "like 98/100/1000");
-    if (!counts.ok()) return counts.status();
+    ASSIGN_OR_RETURN(const auto counts, ParseIntegers("--one-run-counts", flags.one_run_counts,
+                                                      absl::ByAnyChar("/"), 3, "like 98/100/1000"));
     v1::OneRunCounts* message = request->mutable_one_run_counts();
-    message->set_correct((*counts)[0]);
-    message->set_guesses((*counts)[1]);
-    message->set_canaries((*counts)[2]);
+    message->set_correct(counts[0]);
+    message->set_guesses(counts[1]);
+    message->set_canaries(counts[2]);
   }
   return absl::OkStatus();
 }
@@ -115,8 +115,7 @@ absl::Status ReadEvents(std::istream& in, const AuditFlags& flags,
         "both directions and one record");
   }
   v1::ComputeRequest history;
-  const absl::Status status = flags.history.Fill(in, &history);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(flags.history.Fill(in, &history));
   *request->mutable_events() = history.events();
   request->set_neighboring_relation(history.neighboring_relation());
   request->set_sensitivity_relation(history.sensitivity_relation());

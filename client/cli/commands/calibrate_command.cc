@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/commands/cap_calibration.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/history_flags.h"
@@ -71,8 +72,7 @@ void MakeSought(CLI::App& command, const std::string& option, const std::string&
 }
 
 absl::StatusOr<v1::CalibrateQuery> ToQuery(const CalibrateFlags& flags) {
-  const absl::StatusOr<Sought> sought = SoughtBy(flags);
-  if (!sought.ok()) return sought.status();
+  ASSIGN_OR_RETURN(const Sought sought, SoughtBy(flags));
   const bool spends = flags.epsilon.has_value() || flags.delta.has_value();
   const bool rates = flags.fpr.has_value() || flags.tpr.has_value();
   if (int{spends} + int{flags.mu.has_value()} + int{rates} != 1) {
@@ -88,9 +88,9 @@ absl::StatusOr<v1::CalibrateQuery> ToQuery(const CalibrateFlags& flags) {
     return absl::InvalidArgumentError("calibrate: got one of --fpr and --tpr, want both");
   }
   v1::CalibrateQuery query;
-  query.set_variable(*sought == Sought::kNoiseMultiplier ? Variable::NOISE_MULTIPLIER
-                     : *sought == Sought::kCount         ? Variable::COUNT
-                                                         : Variable::SAMPLING_PROBABILITY);
+  query.set_variable(sought == Sought::kNoiseMultiplier ? Variable::NOISE_MULTIPLIER
+                     : sought == Sought::kCount         ? Variable::COUNT
+                                                        : Variable::SAMPLING_PROBABILITY);
   if (spends) {
     query.set_epsilon(*flags.epsilon);
     query.set_delta(*flags.delta);

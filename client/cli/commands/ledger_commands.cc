@@ -11,6 +11,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/resource_name.h"
 #include "client/cli/print/progress.h"
@@ -229,7 +230,7 @@ absl::Status Export(Connection& connection, const v1::LedgerHead& head, std::ost
     passed_head =
         passed_head || (entry.sequence() == head.sequence() && entry.hash() == head.hash());
   }
-  if (absl::Status status = FromGrpc(stream->Finish()); !status.ok()) return status;
+  RETURN_IF_ERROR(FromGrpc(stream->Finish()));
   if (!passed_head) return WrongServer("the export does not contain the head seen before");
   return file.Finish();
 }

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/commands/all_budgets.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/confirmation.h"
@@ -100,12 +101,11 @@ std::unique_ptr<v1::Budget> GetBudget(Invocation& invocation, const std::string&
 }
 
 absl::Status SetCap(const ProposeFlags& flags, v1::Cap* message) {
-  const absl::StatusOr<Cap> cap = flags.cap.ToCap();
-  if (!cap.ok()) return cap.status();
-  if (std::holds_alternative<std::monostate>(*cap)) {
+  ASSIGN_OR_RETURN(const Cap cap, flags.cap.ToCap());
+  if (std::holds_alternative<std::monostate>(cap)) {
     return absl::InvalidArgumentError("cap: got none, want for example --epsilon 2 --delta 1e-5");
   }
-  *message = ToMessage(*cap);
+  *message = ToMessage(cap);
   return SetReference(flags.reference, message);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/flags/cap_delta.h"
 #include "client/cli/flags/cap_flags.h"
@@ -52,19 +53,16 @@ const std::map<std::string, v1::Claim::Status>& Claims() {
 }
 
 absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags) {
-  const absl::StatusOr<std::string> name = SessionName(flags.name);
-  if (!name.ok()) return name.status();
+  ASSIGN_OR_RETURN(const std::string name, SessionName(flags.name));
   v1::CreateSessionRequest request;
-  request.set_parent(ParentOf(*name));
-  request.set_session_id(LastSegment(*name));
+  request.set_parent(ParentOf(name));
+  request.set_session_id(LastSegment(name));
   v1::Session* session = request.mutable_session();
   session->set_neighboring_relation(ToMessage(flags.relation));
   session->set_display_name(flags.display_name);
   session->set_no_own_cap(flags.no_own_cap);
   session->set_group(flags.group);
-  if (absl::Status status = AddLabels(flags.labels, session->mutable_labels()); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(AddLabels(flags.labels, session->mutable_labels()));
   if (!flags.claim.empty()) {
     v1::Claim* claim = session->mutable_claim();
     claim->set_status(Claims().at(flags.claim));
@@ -72,14 +70,12 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
     claim->set_delta(flags.claimed_delta);
     claim->set_source(flags.claim_source);
   }
-  const absl::StatusOr<Cap> cap = flags.own_cap.ToCap();
-  if (!cap.ok()) return cap.status();
-  if (!std::holds_alternative<std::monostate>(*cap)) *session->mutable_own_cap() = ToMessage(*cap);
+  ASSIGN_OR_RETURN(const Cap cap, flags.own_cap.ToCap());
+  if (!std::holds_alternative<std::monostate>(cap)) *session->mutable_own_cap() = ToMessage(cap);
 
   if (flags.planned.any()) {
-    const absl::StatusOr<v1::CountedEvent> planned = flags.planned.ToMessage();
-    if (!planned.ok()) return planned.status();
-    *session->mutable_plan()->add_events() = *planned;
+    ASSIGN_OR_RETURN(const v1::CountedEvent planned, flags.planned.ToMessage());
+    *session->mutable_plan()->add_events() = planned;
   }
   if (!flags.plan_json.empty()) {
     const absl::Status parsed = convert::ReadJsonObject(flags.plan_json, session->mutable_plan());
@@ -89,9 +85,8 @@ absl::StatusOr<v1::CreateSessionRequest> CreateRequest(const CreateFlags& flags)
     }
   }
   if (!flags.expects_json.empty()) {
-    const absl::StatusOr<Mechanism> expects = ReadEvent("--expects", flags.expects_json);
-    if (!expects.ok()) return expects.status();
-    *request.mutable_expects() = MechanismMessage::Of(*expects);
+    ASSIGN_OR_RETURN(const Mechanism expects, ReadEvent("--expects", flags.expects_json));
+    *request.mutable_expects() = MechanismMessage::Of(expects);
   }
   session->set_mode(session->has_plan() ? v1::Session::DECLARED : v1::Session::ADAPTIVE);
   if (session->has_plan() && !flags.plan_delta) {

@@ -1,6 +1,7 @@
 #include "client/cli/flags/cap_delta.h"
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/flags/resource_name.h"
 #include "epsledger/rounded_number.h"
 
@@ -17,16 +18,15 @@ absl::StatusOr<v1::Budget> GetBudget(Connection& connection, const std::string& 
 absl::StatusOr<std::optional<double>> DeltaOfNamed(Connection& connection,
                                                    const std::string& name) {
   if (name.find("/sessions/") == name.npos) {
-    const absl::StatusOr<v1::Budget> budget = GetBudget(connection, name);
-    if (!budget.ok()) return budget.status();
-    return DeltaOf(budget->cap());
+    ASSIGN_OR_RETURN(const v1::Budget budget, GetBudget(connection, name));
+    return DeltaOf(budget.cap());
   }
   v1::GetSessionRequest request;
   request.set_name(name);
-  const absl::StatusOr<v1::Session> session = connection.Call(
-      connection.sessions(), &v1::SessionService::StubInterface::GetSession, request);
-  if (!session.ok()) return session.status();
-  return DeltaOfSession(connection, *session);
+  ASSIGN_OR_RETURN(const v1::Session session,
+                   connection.Call(connection.sessions(),
+                                   &v1::SessionService::StubInterface::GetSession, request));
+  return DeltaOfSession(connection, session);
 }
 
 // Returns the epsilon that a cap promises at the delta that it names.
@@ -59,9 +59,8 @@ void AddReadingDelta(CLI::App& command, std::optional<double>& delta) {
 absl::StatusOr<double> SaidOrCapDelta(Connection& connection, std::optional<double> said,
                                       const std::string& name) {
   if (said.has_value()) return *said;
-  const absl::StatusOr<std::optional<double>> own = DeltaOfNamed(connection, name);
-  if (!own.ok()) return own.status();
-  if (own->has_value()) return **own;
+  ASSIGN_OR_RETURN(const std::optional<double> own, DeltaOfNamed(connection, name));
+  if (own.has_value()) return *own;
   return absl::InvalidArgumentError(
       absl::StrCat("delta: unset, want --delta in (0, 1): the cap of ", name, " names no delta"));
 }

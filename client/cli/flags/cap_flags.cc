@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/flags/event_flags.h"
 #include "epsledger/rounded_number.h"
 
@@ -193,12 +194,11 @@ std::string DescribeCap(const v1::Cap& cap) {
 
 absl::Status SetReference(const EventFlags& flags, v1::Cap* cap) {
   if (!flags.any()) return absl::OkStatus();
-  const absl::StatusOr<v1::CountedEvent> reference = flags.ToMessage();
-  if (!reference.ok()) return reference.status();
+  ASSIGN_OR_RETURN(const v1::CountedEvent reference, flags.ToMessage());
   if (cap->has_units()) {
-    *cap->mutable_units()->mutable_reference() = reference->event();
+    *cap->mutable_units()->mutable_reference() = reference.event();
   } else if (cap->has_approximate_dp()) {
-    *cap->mutable_approximate_dp()->mutable_reference() = reference->event();
+    *cap->mutable_approximate_dp()->mutable_reference() = reference.event();
   } else {
     return absl::InvalidArgumentError(
         "event: got one with another currency, want it with --epsilon and --delta or with "

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cpp/mechanism_message.h"
 #include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
@@ -55,9 +56,8 @@ absl::StatusOr<v1::CountedEvent> EventFlags::ToMessage() const {
   if (laplace.has_value()) mechanism = Mechanism::Laplace(*laplace);
   if (pure_dp.has_value()) mechanism = Mechanism::PureDp(*pure_dp);
   if (!json.empty()) {
-    absl::StatusOr<Mechanism> parsed = ReadEvent("--event", json);
-    if (!parsed.ok()) return parsed.status();
-    mechanism = *std::move(parsed);
+    ASSIGN_OR_RETURN(Mechanism parsed, ReadEvent("--event", json));
+    mechanism = std::move(parsed);
   }
   if (sampling_probability.has_value()) {
     mechanism = Mechanism::PoissonSampled(*sampling_probability, *mechanism);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "accounting/event/status_macros.h"
 #include "proto/convert/json_message.h"
 #include "proto/json_syntax/json_syntax.h"
 
@@ -116,9 +117,8 @@ void HistoryFlags::AddTo(CLI::App& command) {
 absl::StatusOr<std::vector<v1::CountedEvent>> HistoryFlags::Events(std::istream& in) const {
   std::vector<v1::CountedEvent> events;
   if (event.any()) {
-    absl::StatusOr<v1::CountedEvent> first = event.ToMessage();
-    if (!first.ok()) return first.status();
-    events.push_back(*std::move(first));
+    ASSIGN_OR_RETURN(v1::CountedEvent first, event.ToMessage());
+    events.push_back(std::move(first));
   } else if (event.sampling_probability.has_value() || event.count != 1) {
     return absl::InvalidArgumentError(
         "event: got --sampling-probability or --count alone, want what they apply to: --gaussian, "

@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/interrupt.h"
 #include "client/cpp/watching.h"
 
@@ -80,20 +81,19 @@ class Watches {
       if (watched_.size() == kMostWatches || !watched_.insert(name).second) continue;
       v1::GetLedgerHeadRequest request;
       request.set_budget(name.substr(0, name.find("/sessions/")));
-      const absl::StatusOr<v1::LedgerHead> head = connection_.Call(
-          connection_.audit(), &v1::AuditService::StubInterface::GetLedgerHead, request);
-      if (!head.ok()) return head.status();
+      ASSIGN_OR_RETURN(const v1::LedgerHead head,
+                       connection_.Call(connection_.audit(),
+                                        &v1::AuditService::StubInterface::GetLedgerHead, request));
       ++added;
       cancellers_.emplace_back();
-      threads_.emplace_back(
-          [this, name, after = head->sequence(), &canceller = cancellers_.back()] {
-            const absl::Status end =
-                WatchChanges(connection_, name, after, canceller, [this](const auto& change) {
-                  if (change.change_case() != v1::LedgerChange::CHANGE_NOT_SET) bell_.Ring();
-                  return true;
-                });
-            if (!absl::IsCancelled(end)) bell_.End(end);
-          });
+      threads_.emplace_back([this, name, after = head.sequence(), &canceller = cancellers_.back()] {
+        const absl::Status end =
+            WatchChanges(connection_, name, after, canceller, [this](const auto& change) {
+              if (change.change_case() != v1::LedgerChange::CHANGE_NOT_SET) bell_.Ring();
+              return true;
+            });
+        if (!absl::IsCancelled(end)) bell_.End(end);
+      });
     }
     return added;
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/cli/verify/merkle_proof.h"
 
 namespace epsledger::cli {
@@ -97,23 +98,20 @@ absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::st
 }
 
 absl::StatusOr<StatementSubject> SubjectOf(const v1::PrivacyStatement& statement) {
-  const absl::StatusOr<Struct> json = JsonOf(statement);
-  if (!json.ok()) return json.status();
+  ASSIGN_OR_RETURN(const Struct json, JsonOf(statement));
   StatementSubject subject{
-      .name = Member(Member(*json, "resource").struct_value(), "name").string_value(),
-      .delta = Member(*json, "delta").number_value()};
+      .name = Member(Member(json, "resource").struct_value(), "name").string_value(),
+      .delta = Member(json, "delta").number_value()};
   if (subject.name.empty()) return absl::DataLossError("the statement names no budget or session");
   return subject;
 }
 
 absl::StatusOr<std::vector<std::string>> ChangesBetween(const v1::PrivacyStatement& earlier,
                                                         const v1::PrivacyStatement& later) {
-  const absl::StatusOr<Struct> before = JsonOf(earlier);
-  if (!before.ok()) return before.status();
-  const absl::StatusOr<Struct> after = JsonOf(later);
-  if (!after.ok()) return after.status();
-  const Struct& old_ledger = Member(*before, "ledger").struct_value();
-  const Struct& new_ledger = Member(*after, "ledger").struct_value();
+  ASSIGN_OR_RETURN(const Struct before, JsonOf(earlier));
+  ASSIGN_OR_RETURN(const Struct after, JsonOf(later));
+  const Struct& old_ledger = Member(before, "ledger").struct_value();
+  const Struct& new_ledger = Member(after, "ledger").struct_value();
   for (const char* key : {"tenant", "rootBudget", "store"}) {
     if (Contradicts(old_ledger, new_ledger, key)) {
       return absl::DataLossError(
@@ -127,7 +125,7 @@ absl::StatusOr<std::vector<std::string>> ChangesBetween(const v1::PrivacyStateme
   }
   std::vector<std::string> changes;
   for (const char* key : {"resource", "caps", "claim", "audits", "sampling"}) {
-    if (!MessageDifferencer::Equals(Member(*before, key), Member(*after, key))) {
+    if (!MessageDifferencer::Equals(Member(before, key), Member(after, key))) {
       changes.push_back(key);
     }
   }

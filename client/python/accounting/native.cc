@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "proto/convert/accountant_readings.h"
@@ -27,14 +28,11 @@ bool NobodyLeaves() { return false; }
 template <class Request, class Ask>
 absl::StatusOr<std::string> Answer(std::string_view text, Ask ask) {
   Request request;
-  const absl::Status status = convert::ReadJsonObject(text, &request);
-  if (!status.ok()) return status;
-  auto question = convert::ToQuestion(request);
-  if (!question.ok()) return question.status();
-  const auto answer = ask(*question);
-  if (!answer.ok()) return answer.status();
+  RETURN_IF_ERROR(convert::ReadJsonObject(text, &request));
+  ASSIGN_OR_RETURN(auto question, convert::ToQuestion(request));
+  ASSIGN_OR_RETURN(const auto answer, ask(question));
   std::string json;
-  if (!google::protobuf::util::MessageToJsonString(*answer, &json).ok()) {
+  if (!google::protobuf::util::MessageToJsonString(answer, &json).ok()) {
     return absl::InternalError("the answer cannot be written as JSON");
   }
   return json;
@@ -42,10 +40,9 @@ absl::StatusOr<std::string> Answer(std::string_view text, Ask ask) {
 
 absl::StatusOr<std::string> AnswerCompute(std::string_view text) {
   v1::ComputeRequest request;
-  if (absl::Status status = convert::ParseJson(text, &request); !status.ok()) return status;
-  const absl::StatusOr<v1::ComputeResponse> response = convert::Compute(request);
-  if (!response.ok()) return response.status();
-  return convert::ToJsonLine(*response);
+  RETURN_IF_ERROR(convert::ParseJson(text, &request));
+  ASSIGN_OR_RETURN(const v1::ComputeResponse response, convert::Compute(request));
+  return convert::ToJsonLine(response);
 }
 
 absl::StatusOr<std::string> AnswerMethod(std::string_view method, std::string_view request) {

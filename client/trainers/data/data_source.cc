@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/content_hash.h"
 #include "client/trainers/data/hold_out.h"
 #include "client/trainers/data/known_data.h"
@@ -76,20 +77,18 @@ absl::StatusOr<Search> SearchDataDirectory(const KnownData& known, const DataPla
                                          known.train.file_names.front(), " or ",
                                          known.train.file_names.front(), ".gz")};
   }
-  absl::StatusOr<ParsedRecords> train = ReadLibsvm(train_path, known.feature_count);
-  if (!train.ok()) return train.status();
+  ASSIGN_OR_RETURN(ParsedRecords train, ReadLibsvm(train_path, known.feature_count));
   FoundFiles found;
-  found.is_known = IsKnown(*train, known.train);
+  found.is_known = IsKnown(train, known.train);
   found.origin = absl::StrCat("from ", train_path, "; ", ContentNote(found.is_known));
-  found.train = *std::move(train);
+  found.train = std::move(train);
   if (known.test.has_value()) {
     const std::string test_path = FindFile(places.data_directory, *known.test);
     if (!test_path.empty()) {
-      absl::StatusOr<ParsedRecords> test = ReadLibsvm(test_path, known.feature_count);
-      if (!test.ok()) return test.status();
+      ASSIGN_OR_RETURN(ParsedRecords test, ReadLibsvm(test_path, known.feature_count));
       absl::StrAppend(&found.origin, " (of ", test_path, ": ",
-                      ContentNote(IsKnown(*test, *known.test)), ")");
-      found.test = *std::move(test);
+                      ContentNote(IsKnown(test, *known.test)), ")");
+      found.test = std::move(test);
     }
   }
   return Search{.found = std::move(found)};
@@ -175,14 +174,13 @@ absl::StatusOr<Search> SearchPackage(const KnownData& known, const DataPlaces& p
   if (places.package_directory.empty() || !Exists(path)) {
     return Search{.reason = "the Debian package python3-sklearn is not installed"};
   }
-  absl::StatusOr<ParsedRecords> table = ReadSklearnCsv(path);
-  if (!table.ok()) return table.status();
-  if (table->features.cols() != known.feature_count) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ":1: got ", table->features.cols(),
+  ASSIGN_OR_RETURN(ParsedRecords table, ReadSklearnCsv(path));
+  if (table.features.cols() != known.feature_count) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ":1: got ", table.features.cols(),
                                                    " features, want ", known.feature_count));
   }
   FoundFiles found;
-  found.train = known.package_file_is_raw_wdbc ? ScaleRawWdbc(*table) : *std::move(table);
+  found.train = known.package_file_is_raw_wdbc ? ScaleRawWdbc(table) : std::move(table);
   found.is_known = IsKnown(found.train, known.train);
   found.origin = absl::StrCat("from ", path, " of the Debian package python3-sklearn; ",
                               ContentNote(found.is_known));
@@ -196,21 +194,19 @@ absl::StatusOr<LocatedData> Assemble(const std::string& name, FoundFiles found,
     return absl::InvalidArgumentError(absl::StrCat(found.test->name, ": got the records of ",
                                                    found.train.name, ", want others to hold out"));
   }
-  absl::StatusOr<LabeledRows> train = ToTwoClasses(found.train, positive_class);
-  if (!train.ok()) return train.status();
+  ASSIGN_OR_RETURN(LabeledRows train, ToTwoClasses(found.train, positive_class));
   LocatedData data{.name = name, .train = {}, .held_out = {}, .description = {}};
   std::string split;
   if (found.test.has_value()) {
-    absl::StatusOr<LabeledRows> test = ToTwoClasses(*found.test, positive_class);
-    if (!test.ok()) return test.status();
-    data.train = *std::move(train);
-    data.held_out.rows = *std::move(test);
+    ASSIGN_OR_RETURN(LabeledRows test, ToTwoClasses(*found.test, positive_class));
+    data.train = std::move(train);
+    data.held_out.rows = std::move(test);
     split =
         absl::StrCat("the ", data.held_out.rows.labels.size(), " records of ", found.test->name);
   } else {
     const Split parts = SplitRecords(found.train, found.is_known);
-    data.train = SelectRows(*train, parts.train);
-    data.held_out.rows = SelectRows(*train, parts.held_out);
+    data.train = SelectRows(train, parts.train);
+    data.held_out.rows = SelectRows(train, parts.held_out);
     split = absl::StrCat(parts.held_out.size(),
                          found.is_known ? " records, every fourth from the first"
                                         : " records, by a hash of each; they have no guarantee");
@@ -267,12 +263,10 @@ absl::StatusOr<LocatedData> FindPath(const DataRequest& request) {
         kMaxFeatureCount, "]: the largest index in the file would tell of the record that has it"));
   }
   FoundFiles found;
-  absl::StatusOr<ParsedRecords> train = ReadWithFeatures(request.path, request.feature_count);
-  if (!train.ok()) return train.status();
-  found.train = *std::move(train);
-  absl::StatusOr<ParsedRecords> test = ReadWithFeatures(request.test_path, request.feature_count);
-  if (!test.ok()) return test.status();
-  found.test = *std::move(test);
+  ASSIGN_OR_RETURN(ParsedRecords train, ReadWithFeatures(request.path, request.feature_count));
+  found.train = std::move(train);
+  ASSIGN_OR_RETURN(ParsedRecords test, ReadWithFeatures(request.test_path, request.feature_count));
+  found.test = std::move(test);
   found.origin = "as given";
   found.scaling = "Features are taken as they are.";
   return Assemble(request.path, std::move(found), request.positive_class);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/content_hash.h"
 #include "client/trainers/data/data_source.h"
 #include "client/trainers/data/hold_out.h"
@@ -61,12 +62,10 @@ absl::StatusOr<std::string> PathOf(const std::string& directory, const std::stri
 }
 
 absl::StatusOr<ReadFile> Read(const std::string& directory, const KnownBytes& known) {
-  absl::StatusOr<std::string> path = PathOf(directory, known.file_name);
-  if (!path.ok()) return path.status();
-  absl::StatusOr<std::string> bytes = ReadTextFile(*path);
-  if (!bytes.ok()) return bytes.status();
-  const bool is_known = BytesSha256(*bytes) == known.sha256;
-  return ReadFile{.path = *std::move(path), .bytes = *std::move(bytes), .is_known = is_known};
+  ASSIGN_OR_RETURN(std::string path, PathOf(directory, known.file_name));
+  ASSIGN_OR_RETURN(std::string bytes, ReadTextFile(path));
+  const bool is_known = BytesSha256(bytes) == known.sha256;
+  return ReadFile{.path = std::move(path), .bytes = std::move(bytes), .is_known = is_known};
 }
 
 std::string ContentNote(bool is_known) {
@@ -94,10 +93,9 @@ absl::StatusOr<LocatedImages> FindMnist(const std::string& directory) {
   std::vector<ReadFile> files;
   bool is_known = true;
   for (const KnownBytes& known : kMnist) {
-    absl::StatusOr<ReadFile> file = Read(directory, known);
-    if (!file.ok()) return file.status();
-    is_known &= file->is_known;
-    files.push_back(*std::move(file));
+    ASSIGN_OR_RETURN(ReadFile file, Read(directory, known));
+    is_known &= file.is_known;
+    files.push_back(std::move(file));
   }
   if (files[0].bytes == files[2].bytes) {
     return absl::InvalidArgumentError(absl::StrCat(files[2].path, ": got the images of ",
@@ -107,10 +105,9 @@ absl::StatusOr<LocatedImages> FindMnist(const std::string& directory) {
   for (size_t part = 0; part < 2; ++part) {
     const ReadFile& images = files[2 * part];
     const ReadFile& labels = files[2 * part + 1];
-    absl::StatusOr<LabeledImages> parsed =
-        ParseIdx(images.bytes, labels.bytes, kClassCount, {images.path, labels.path});
-    if (!parsed.ok()) return parsed.status();
-    parts[part] = *std::move(parsed);
+    ASSIGN_OR_RETURN(LabeledImages parsed,
+                     ParseIdx(images.bytes, labels.bytes, kClassCount, {images.path, labels.path}));
+    parts[part] = std::move(parsed);
   }
   if (parts[0].height != parts[1].height || parts[0].width != parts[1].width) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -122,13 +119,13 @@ absl::StatusOr<LocatedImages> FindMnist(const std::string& directory) {
 }
 
 absl::StatusOr<LocatedImages> FindCifar10(const std::string& directory) {
-  absl::StatusOr<ReadFile> file = Read(directory, kCifar10Jpeg75);
-  if (!file.ok()) return file.status();
-  absl::StatusOr<JpegPack> pack = ParseJpegPack(
-      file->bytes, {.height = 32, .width = 32, .class_count = kClassCount}, file->path);
-  if (!pack.ok()) return pack.status();
-  LocatedImages located = Assemble("cifar10-jpeg75", std::move(pack->train), std::move(pack->test),
-                                   absl::StrCat("from ", file->path), file->is_known);
+  ASSIGN_OR_RETURN(ReadFile file, Read(directory, kCifar10Jpeg75));
+  ASSIGN_OR_RETURN(
+      JpegPack pack,
+      ParseJpegPack(file.bytes, {.height = 32, .width = 32, .class_count = kClassCount},
+                    file.path));
+  LocatedImages located = Assemble("cifar10-jpeg75", std::move(pack.train), std::move(pack.test),
+                                   absl::StrCat("from ", file.path), file.is_known);
   absl::StrAppend(&located.description,
                   " These are lossy copies (JPEG, quality 75, 4:2:0): results are not results on "
                   "CIFAR-10.");
@@ -149,29 +146,27 @@ LabeledImages Select(const ParsedRecords& records, double largest, const std::ve
 
 absl::StatusOr<LocatedImages> FindDigits(const std::string& directory) {
   const KnownData& known = *FindKnownData("digits");
-  absl::StatusOr<std::string> path = PathOf(directory, known.train.file_names.front());
-  if (!path.ok()) return path.status();
-  absl::StatusOr<ParsedRecords> records = ReadLibsvm(*path, known.feature_count);
-  if (!records.ok()) return records.status();
-  for (Eigen::Index row = 0; row < records->labels.size(); ++row) {
-    const double label = records->labels[row];
+  ASSIGN_OR_RETURN(std::string path, PathOf(directory, known.train.file_names.front()));
+  ASSIGN_OR_RETURN(ParsedRecords records, ReadLibsvm(path, known.feature_count));
+  for (Eigen::Index row = 0; row < records.labels.size(); ++row) {
+    const double label = records.labels[row];
     if (!(label >= 0 && label < kClassCount && label == static_cast<int>(label))) {
-      return absl::InvalidArgumentError(absl::StrCat(*path, ":", row + 1, ": label: got ", label,
+      return absl::InvalidArgumentError(absl::StrCat(path, ":", row + 1, ": label: got ", label,
                                                      ", want a whole number in [0, 9]"));
     }
-    for (SparseRows::InnerIterator entry(records->features, row); entry; ++entry) {
+    for (SparseRows::InnerIterator entry(records.features, row); entry; ++entry) {
       if (entry.value() < 0 || entry.value() > known.public_range) {
         return absl::InvalidArgumentError(
-            absl::StrCat(*path, ":", row + 1, ": pixel ", entry.col() + 1, ": got ", entry.value(),
+            absl::StrCat(path, ":", row + 1, ": pixel ", entry.col() + 1, ": got ", entry.value(),
                          ", want one in [0, ", known.public_range, "]"));
       }
     }
   }
-  const bool is_known = ContentSha256(*records) == known.train.content_sha256;
-  const Split parts = SplitRecords(*records, is_known);
-  return Assemble("digits", Select(*records, known.public_range, parts.train),
-                  Select(*records, known.public_range, parts.held_out),
-                  absl::StrCat("from ", *path), is_known);
+  const bool is_known = ContentSha256(records) == known.train.content_sha256;
+  const Split parts = SplitRecords(records, is_known);
+  return Assemble("digits", Select(records, known.public_range, parts.train),
+                  Select(records, known.public_range, parts.held_out), absl::StrCat("from ", path),
+                  is_known);
 }
 
 }  // namespace

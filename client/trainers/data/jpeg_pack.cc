@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/idx_images.h"
 #include "client/trainers/data/jpeg_image.h"
 
@@ -37,11 +38,10 @@ class Reader {
   }
 
   absl::StatusOr<int64_t> Number(int byte_count, const char* field) {
-    absl::StatusOr<std::string_view> bytes = Bytes(byte_count, field);
-    if (!bytes.ok()) return bytes.status();
+    ASSIGN_OR_RETURN(std::string_view bytes, Bytes(byte_count, field));
     int64_t number = 0;
     for (int i = byte_count - 1; i >= 0; --i) {
-      number = number * 256 + static_cast<unsigned char>((*bytes)[static_cast<size_t>(i)]);
+      number = number * 256 + static_cast<unsigned char>(bytes[static_cast<size_t>(i)]);
     }
     return number;
   }
@@ -67,24 +67,21 @@ absl::StatusOr<LabeledImages> ReadImages(int64_t count, const JpegPackShape& sha
   std::string file = header;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t start = reader->offset();
-    absl::StatusOr<int64_t> label = reader->Number(1, "label");
-    if (!label.ok()) return label.status();
-    if (*label >= shape.class_count) {
-      return reader->Error(start, absl::StrCat("label: got ", *label, ", want one in [0, ",
+    ASSIGN_OR_RETURN(int64_t label, reader->Number(1, "label"));
+    if (label >= shape.class_count) {
+      return reader->Error(start, absl::StrCat("label: got ", label, ", want one in [0, ",
                                                shape.class_count - 1, "]"));
     }
-    absl::StatusOr<int64_t> length = reader->Number(2, "length of the scan");
-    if (!length.ok()) return length.status();
+    ASSIGN_OR_RETURN(int64_t length, reader->Number(2, "length of the scan"));
     const int64_t scan_start = reader->offset();
-    absl::StatusOr<std::string_view> scan = reader->Bytes(*length, "scan");
-    if (!scan.ok()) return scan.status();
+    ASSIGN_OR_RETURN(std::string_view scan, reader->Bytes(length, "scan"));
     file.resize(header.size());
-    file.append(*scan);
+    file.append(scan);
     absl::Status decoded = decoder.Decode(file, images.pixels.col(i).data());
     if (!decoded.ok()) {
       return reader->Error(scan_start, absl::StrCat("scan: ", std::string(decoded.message())));
     }
-    images.labels.push_back(static_cast<int>(*label));
+    images.labels.push_back(static_cast<int>(label));
   }
   return images;
 }
@@ -100,15 +97,13 @@ absl::StatusOr<JpegPack> ParseJpegPack(std::string_view bytes, const JpegPackSha
         " classes, want sides in [1, ", kMaxImageSide, "] and [1, 256] classes"));
   }
   Reader reader(bytes, name);
-  absl::StatusOr<std::string_view> magic = reader.Bytes(4, "magic");
-  if (!magic.ok()) return magic.status();
-  if (*magic != kMagic) return reader.Error(0, "magic: got other bytes, want \"CJPK\"");
+  ASSIGN_OR_RETURN(std::string_view magic, reader.Bytes(4, "magic"));
+  if (magic != kMagic) return reader.Error(0, "magic: got other bytes, want \"CJPK\"");
   int64_t counts[2];
   for (int64_t& count : counts) {
     const int64_t offset = reader.offset();
-    absl::StatusOr<int64_t> number = reader.Number(4, "count");
-    if (!number.ok()) return number.status();
-    count = *number;
+    ASSIGN_OR_RETURN(int64_t number, reader.Number(4, "count"));
+    count = number;
     if (count < 1) return reader.Error(offset, "count: got 0, want at least 1");
     // Checked before any allocation: the file must be large enough for this many images.
     const int64_t most = reader.remaining() / kSmallestImageBytes;
@@ -118,20 +113,16 @@ absl::StatusOr<JpegPack> ParseJpegPack(std::string_view bytes, const JpegPackSha
                                bytes.size(), " bytes and ", kMaxPixelCount, " samples"));
     }
   }
-  absl::StatusOr<int64_t> header_length = reader.Number(2, "length of the header");
-  if (!header_length.ok()) return header_length.status();
-  absl::StatusOr<std::string_view> header = reader.Bytes(*header_length, "header");
-  if (!header.ok()) return header.status();
+  ASSIGN_OR_RETURN(int64_t header_length, reader.Number(2, "length of the header"));
+  ASSIGN_OR_RETURN(std::string_view header, reader.Bytes(header_length, "header"));
 
-  absl::StatusOr<LabeledImages> train = ReadImages(counts[0], shape, std::string(*header), &reader);
-  if (!train.ok()) return train.status();
-  absl::StatusOr<LabeledImages> test = ReadImages(counts[1], shape, std::string(*header), &reader);
-  if (!test.ok()) return test.status();
+  ASSIGN_OR_RETURN(LabeledImages train, ReadImages(counts[0], shape, std::string(header), &reader));
+  ASSIGN_OR_RETURN(LabeledImages test, ReadImages(counts[1], shape, std::string(header), &reader));
   if (reader.remaining() != 0) {
     return reader.Error(reader.offset(),
                         absl::StrCat("end: got ", reader.remaining(), " more bytes, want none"));
   }
-  return JpegPack{.train = *std::move(train), .test = *std::move(test)};
+  return JpegPack{.train = std::move(train), .test = std::move(test)};
 }
 
 }  // namespace epsledger::trainers

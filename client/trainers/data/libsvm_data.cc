@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -56,8 +57,7 @@ class LineParser {
     const int row = static_cast<int>(labels_.size());
     int previous_index = 0;
     for (std::string_view token = NextToken(&line); !token.empty(); token = NextToken(&line)) {
-      if (absl::Status status = ParseEntry(token, row, &previous_index); !status.ok())
-        return status;
+      RETURN_IF_ERROR(ParseEntry(token, row, &previous_index));
     }
     labels_.push_back(label + 0.0);  // -0 becomes 0
     return absl::OkStatus();
@@ -150,7 +150,7 @@ absl::StatusOr<ParsedRecords> ParseLibsvm(std::string_view text, const std::stri
   LineParser parser(name, feature_count);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (absl::Status status = parser.ParseLine(text.substr(0, end)); !status.ok()) return status;
+    RETURN_IF_ERROR(parser.ParseLine(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parser.Finish(feature_count);
@@ -183,9 +183,8 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
 }
 
 absl::StatusOr<ParsedRecords> ReadLibsvm(const std::string& path, int feature_count) {
-  absl::StatusOr<std::string> text = ReadTextFile(path);
-  if (!text.ok()) return text.status();
-  return ParseLibsvm(*text, path, feature_count);
+  ASSIGN_OR_RETURN(std::string text, ReadTextFile(path));
+  return ParseLibsvm(text, path, feature_count);
 }
 
 absl::StatusOr<LabeledRows> ToTwoClasses(const ParsedRecords& data,

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -105,9 +106,8 @@ absl::StatusOr<ParsedRecords> ParseSklearnCsv(std::string_view text, const std::
 }
 
 absl::StatusOr<ParsedRecords> ReadSklearnCsv(const std::string& path) {
-  absl::StatusOr<std::string> text = ReadTextFile(path);
-  if (!text.ok()) return text.status();
-  return ParseSklearnCsv(*text, path);
+  ASSIGN_OR_RETURN(std::string text, ReadTextFile(path));
+  return ParseSklearnCsv(text, path);
 }
 
 }  // namespace epsledger::trainers

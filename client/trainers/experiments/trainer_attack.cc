@@ -21,6 +21,7 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/statusor.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/fsdp/loop_audit.h"
 #include "client/trainers/fsdp_published/attacks.h"
 #include "client/trainers/istdp/attacks.h"
@@ -76,38 +77,36 @@ absl::StatusOr<Scores> AttackPublishedIstdp(const Flags& flags, IstdpAttack atta
                                                .delta = flags.claimed_delta,
                                                .iterations = kPublishedIterations},
                                      .trials = flags.trials};
-  const auto noise = istdp::CalibrateAsPublished(options.claim);
-  if (!noise.ok()) return noise.status();
-  SeededNoise release(flags.seed, noise->noise_multiplier);
-  absl::StatusOr<istdp::TrialScores> scores = attack(options, release);
-  if (!scores.ok()) return scores.status();
-  return Scores{std::move(scores->with_record), std::move(scores->without_record)};
+  ASSIGN_OR_RETURN(const auto noise, istdp::CalibrateAsPublished(options.claim));
+  SeededNoise release(flags.seed, noise.noise_multiplier);
+  ASSIGN_OR_RETURN(istdp::TrialScores scores, attack(options, release));
+  return Scores{std::move(scores.with_record), std::move(scores.without_record)};
 }
 
 absl::StatusOr<Scores> AttackPublishedFsdp(const Flags& flags,
                                            fsdp_published::Attack (*make)(uint64_t)) {
   SeededNoise noise(flags.seed, 1);
   const fsdp_published::NormalSource normal = [&noise] { return noise.Draw(); };
-  absl::StatusOr<fsdp_published::AttackScores> scores = fsdp_published::Scores(
-      make(flags.seed),
-      fsdp_published::PublishedMechanism(
-          {.epsilon = flags.claimed_epsilon, .delta = flags.claimed_delta}, normal),
-      flags.trials);
-  if (!scores.ok()) return scores.status();
-  return Scores{std::move(scores->with), std::move(scores->without)};
+  ASSIGN_OR_RETURN(
+      fsdp_published::AttackScores scores,
+      fsdp_published::Scores(
+          make(flags.seed),
+          fsdp_published::PublishedMechanism(
+              {.epsilon = flags.claimed_epsilon, .delta = flags.claimed_delta}, normal),
+          flags.trials));
+  return Scores{std::move(scores.with), std::move(scores.without)};
 }
 
 absl::StatusOr<Scores> AttackSoundIstdp(const Flags& flags) {
   SeededNoise release(flags.seed, flags.noise_multiplier);
-  absl::StatusOr<istdp::TrialScores> scores =
-      istdp::SoundLoopScores({.steps = kSoundIstdpSteps,
-                              .trials = flags.trials,
-                              .noise_multiplier = flags.noise_multiplier,
-                              .batches = {},
-                              .direction = Eigen::VectorXd::Ones(1)},
-                             release);
-  if (!scores.ok()) return scores.status();
-  return Scores{std::move(scores->with_record), std::move(scores->without_record)};
+  ASSIGN_OR_RETURN(istdp::TrialScores scores,
+                   istdp::SoundLoopScores({.steps = kSoundIstdpSteps,
+                                           .trials = flags.trials,
+                                           .noise_multiplier = flags.noise_multiplier,
+                                           .batches = {},
+                                           .direction = Eigen::VectorXd::Ones(1)},
+                                          release));
+  return Scores{std::move(scores.with_record), std::move(scores.without_record)};
 }
 
 absl::StatusOr<Scores> AttackSoundFsdp(const Flags& flags) {
@@ -117,9 +116,8 @@ absl::StatusOr<Scores> AttackSoundFsdp(const Flags& flags) {
   options.trials = flags.trials;
   options.noise_multiplier = flags.noise_multiplier;
   options.indicators = true;
-  absl::StatusOr<fsdp::ArmScores> scores = fsdp::StepScores(options, release);
-  if (!scores.ok()) return scores.status();
-  return Scores{std::move(scores->with_canary), std::move(scores->without_canary)};
+  ASSIGN_OR_RETURN(fsdp::ArmScores scores, fsdp::StepScores(options, release));
+  return Scores{std::move(scores.with_canary), std::move(scores.without_canary)};
 }
 
 absl::StatusOr<Scores> Attack(const Flags& flags) {

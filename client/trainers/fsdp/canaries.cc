@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/network/cross_entropy.h"
 #include "client/trainers/run/canary_scores.h"
@@ -42,7 +43,7 @@ int64_t Canaries::member_count() const {
 }
 
 absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request) {
-  if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckRequest(request));
   Canaries canaries;
   canaries.records.inputs.resize(request.input_size, request.count);
   // One random bit for each entry, and one word for the label.
@@ -62,9 +63,8 @@ absl::StatusOr<Canaries> DrawCanaries(const CanaryRequest& request) {
           (eight >> (i % 8)) % 2 == 1 ? request.magnitude : -request.magnitude;
     }
   }
-  absl::StatusOr<std::vector<bool>> members = DrawMembers(request.count);
-  if (!members.ok()) return members.status();
-  canaries.is_member = *std::move(members);
+  ASSIGN_OR_RETURN(std::vector<bool> members, DrawMembers(request.count));
+  canaries.is_member = std::move(members);
   return canaries;
 }
 
@@ -86,13 +86,12 @@ absl::StatusOr<std::vector<double>> ScoreCanaries(const network::Network<float>&
   std::vector<double> scores;
   for (Eigen::Index begin = 0; begin < count; begin += kChunk) {
     const Eigen::Index size = std::min(kChunk, count - begin);
-    const auto tape = network.Forward(records.inputs.middleCols(begin, size));
-    if (!tape.ok()) return tape.status();
+    ASSIGN_OR_RETURN(const auto tape, network.Forward(records.inputs.middleCols(begin, size)));
     const std::vector<int> labels(records.labels.begin() + begin,
                                   records.labels.begin() + begin + size);
-    const auto found = network::CrossEntropy<float>(tape->activations.back(), labels);
-    if (!found.ok()) return found.status();
-    for (const double loss : found->losses) scores.push_back(-loss);
+    ASSIGN_OR_RETURN(const auto found,
+                     network::CrossEntropy<float>(tape.activations.back(), labels));
+    for (const double loss : found.losses) scores.push_back(-loss);
   }
   return scores;
 }

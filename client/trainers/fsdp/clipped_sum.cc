@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/network/cross_entropy.h"
 
@@ -145,19 +146,15 @@ class Accumulator {
       inputs.col(static_cast<Eigen::Index>(i)) = records_.inputs.col(chunk[i]);
       labels[i] = records_.labels[static_cast<size_t>(chunk[i])];
     }
-    absl::StatusOr<Tape<float>> tape = network_.Forward(std::move(inputs));
-    if (!tape.ok()) return tape.status();
-    absl::StatusOr<network::SampleLosses<float>> losses =
-        network::CrossEntropy<float>(tape->activations.back(), labels);
-    if (!losses.ok()) return losses.status();
-    if (absl::Status back = network_.Backward(std::move(losses->gradients), &*tape); !back.ok()) {
-      return back;
-    }
+    ASSIGN_OR_RETURN(Tape<float> tape, network_.Forward(std::move(inputs)));
+    ASSIGN_OR_RETURN(network::SampleLosses<float> losses,
+                     network::CrossEntropy<float>(tape.activations.back(), labels));
+    RETURN_IF_ERROR(network_.Backward(std::move(losses.gradients), &tape));
     Eigen::ArrayXd embedding_squares = Eigen::ArrayXd::Zero(count);
     Eigen::ArrayXd residual_squares = Eigen::ArrayXd::Zero(count);
     std::vector<LayerRecords> layers;
     for (Eigen::Index layer = 0; layer < network_.layer_count(); ++layer) {
-      layers.push_back(Look(*tape, layer));
+      layers.push_back(Look(tape, layer));
       AddSquares(layers.back(), &embedding_squares, &residual_squares);
     }
     ClipFactorsOfChunk factors = FactorsOf(view_, embedding_squares, residual_squares);
@@ -242,11 +239,7 @@ absl::Status AddChunks(const std::vector<int>& batch, size_t chunk_size, int thr
   for (size_t begin = chunk_size * static_cast<size_t>(thread); begin < batch.size();
        begin += stride) {
     const size_t size = std::min(chunk_size, batch.size() - begin);
-    if (absl::Status added =
-            accumulator->Add(std::span<const int>(&batch[begin], size), chunk_size);
-        !added.ok()) {
-      return added;
-    }
+    RETURN_IF_ERROR(accumulator->Add(std::span<const int>(&batch[begin], size), chunk_size));
   }
   return absl::OkStatus();
 }
@@ -279,13 +272,13 @@ absl::StatusOr<ContributionLayout> LayOut(const Network<float>& network, const S
   }
   for (const auto& [field, clip] : {std::pair{"embedding_clip", view.embedding_clip},
                                     std::pair{"residual_clip", view.residual_clip}}) {
-    if (absl::Status valid = CheckClip(field, clip); !valid.ok()) return valid;
+    RETURN_IF_ERROR(CheckClip(field, clip));
   }
   ContributionLayout layout;
   bool any_subspace = false;
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     const LayerView& layer_view = view.layers[static_cast<size_t>(layer)];
-    if (absl::Status valid = CheckLayer(network, layer, layer_view); !valid.ok()) return valid;
+    RETURN_IF_ERROR(CheckLayer(network, layer, layer_view));
     ContributionLayout::Part part;
     part.columns = IsFullyConnected(network, layer) ? network.shape(layer).size() + 1 : 0;
     part.embedding_begin = layout.size;
@@ -317,9 +310,8 @@ absl::StatusOr<ContributionLayout> LayOut(const Network<float>& network, const S
 absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const StepView& view,
                                            const LabeledColumns& records,
                                            const std::vector<int>& batch, int threads) {
-  const absl::StatusOr<ContributionLayout> layout = LayOut(network, view);
-  if (!layout.ok()) return layout.status();
-  if (absl::Status valid = CheckBatch(records, batch); !valid.ok()) return valid;
+  ASSIGN_OR_RETURN(const ContributionLayout layout, LayOut(network, view));
+  RETURN_IF_ERROR(CheckBatch(records, batch));
   size_t chunk_size = kChunk;
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     const bool forms_gradients =
@@ -329,7 +321,7 @@ absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const 
   const size_t chunks = (batch.size() + chunk_size - 1) / chunk_size;
   const int used = std::max(1, std::min(threads, static_cast<int>(chunks)));
   std::vector<Accumulator> accumulators(static_cast<size_t>(used),
-                                        Accumulator(network, view, *layout, records));
+                                        Accumulator(network, view, layout, records));
   std::vector<absl::Status> statuses(static_cast<size_t>(used));
   std::vector<std::thread> others;
   for (int thread = 1; thread < used; ++thread) {
@@ -339,7 +331,7 @@ absl::StatusOr<Eigen::VectorXd> ClippedSum(const Network<float>& network, const 
   }
   statuses[0] = AddChunks(batch, chunk_size, 0, used, &accumulators[0]);
   for (std::thread& other : others) other.join();
-  Eigen::VectorXd sum = Eigen::VectorXd::Zero(layout->size);
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(layout.size);
   for (int thread = 0; thread < used; ++thread) {
     if (!statuses[thread].ok()) return statuses[thread];
     sum += accumulators[thread].sum();

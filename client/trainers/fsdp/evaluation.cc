@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "accounting/event/status_macros.h"
 #include "client/trainers/network/cross_entropy.h"
 
 namespace epsledger::trainers::fsdp {
@@ -19,14 +20,12 @@ absl::StatusOr<Evaluation> Evaluate(const network::Network<float>& network,
   Evaluation sum;
   for (Eigen::Index begin = 0; begin < count; begin += kChunk) {
     const Eigen::Index size = std::min(kChunk, count - begin);
-    const auto tape = network.Forward(records.inputs.middleCols(begin, size));
-    if (!tape.ok()) return tape.status();
-    const network::Matrix<float>& logits = tape->activations.back();
+    ASSIGN_OR_RETURN(const auto tape, network.Forward(records.inputs.middleCols(begin, size)));
+    const network::Matrix<float>& logits = tape.activations.back();
     const std::vector<int> labels(records.labels.begin() + begin,
                                   records.labels.begin() + begin + size);
-    const auto losses = network::CrossEntropy<float>(logits, labels);
-    if (!losses.ok()) return losses.status();
-    sum.loss += losses->losses.sum();
+    ASSIGN_OR_RETURN(const auto losses, network::CrossEntropy<float>(logits, labels));
+    sum.loss += losses.losses.sum();
     for (Eigen::Index i = 0; i < size; ++i) {
       Eigen::Index largest = 0;
       logits.col(i).maxCoeff(&largest);

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/fsdp/relevance.h"
 #include "client/trainers/network/sgd.h"
 
@@ -88,7 +89,7 @@ class Run {
   // Returns the view of the next step. INVALID_ARGUMENT if options conflict.
   absl::StatusOr<StepView> NextView() {
     if (state_.step % options_.refresh_every == 0) {
-      if (absl::Status refreshed = Refresh(); !refreshed.ok()) return refreshed;
+      RETURN_IF_ERROR(Refresh());
     }
     StepView view{.geometry = options_.geometry,
                   .embedding_clip = state_.embedding_clip,
@@ -104,9 +105,8 @@ class Run {
       split.indicator_noise = options_.quantile->indicator_noise;
       split.indicator_count = any_subspace && options_.geometry == ClipGeometry::kSeparate ? 2 : 1;
     }
-    absl::StatusOr<NoiseShares> shares = SplitNoise(split, options_.noise_multiplier);
-    if (!shares.ok()) return shares.status();
-    view.shares = *shares;
+    ASSIGN_OR_RETURN(NoiseShares shares, SplitNoise(split, options_.noise_multiplier));
+    view.shares = shares;
     return view;
   }
 
@@ -140,10 +140,9 @@ class Run {
   absl::Status Refresh() {
     std::vector<Eigen::MatrixXd> moments;
     if (options_.subspace == SubspaceKind::kPublic) {
-      absl::StatusOr<std::vector<Eigen::MatrixXd>> found =
-          PublicMoments(network_, options_.public_records);
-      if (!found.ok()) return found.status();
-      moments = *std::move(found);
+      ASSIGN_OR_RETURN(std::vector<Eigen::MatrixXd> found,
+                       PublicMoments(network_, options_.public_records));
+      moments = std::move(found);
     }
     std::vector<Eigen::VectorXd> relevances;
     if (options_.relevance == RelevanceKind::kWeights) relevances = WeightRelevances(network_);
@@ -301,28 +300,24 @@ absl::StatusOr<TrainingResult> TrainSound(Network<float>& network, const Labeled
                                           const TrainingOptions& options, TrainingState state,
                                           const BatchSource& batches, GradientRelease& release,
                                           const StepObserver& observer) {
-  if (absl::Status valid = Validate(options); !valid.ok()) return valid;
+  RETURN_IF_ERROR(Validate(options));
   if (state.parameters.size() != network.parameter_count()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "state.parameters: got ", state.parameters.size(), ", want ", network.parameter_count()));
   }
-  absl::StatusOr<Sgd<float>> sgd =
-      Sgd<float>::Create({.learning_rate = options.learning_rate, .momentum = options.momentum},
-                         network.parameter_count());
-  if (!sgd.ok()) return sgd.status();
-  if (absl::Status set = sgd->SetVelocity(state.velocity); !set.ok()) return set;
+  ASSIGN_OR_RETURN(Sgd<float> sgd, Sgd<float>::Create({.learning_rate = options.learning_rate,
+                                                       .momentum = options.momentum},
+                                                      network.parameter_count()));
+  RETURN_IF_ERROR(sgd.SetVelocity(state.velocity));
   network.parameters() = state.parameters;
-  Run run(network, records, options, std::move(state), *std::move(sgd));
+  Run run(network, records, options, std::move(state), std::move(sgd));
   TrainingResult result;
   while (run.state().step < options.max_steps) {
-    const absl::StatusOr<StepView> view = run.NextView();
-    if (!view.ok()) return view.status();
-    const absl::StatusOr<std::vector<int>> batch = batches();
-    if (!batch.ok()) return batch.status();
-    const absl::StatusOr<Eigen::VectorXd> sum = run.Sum(*view, *batch);
-    if (!sum.ok()) return sum.status();
+    ASSIGN_OR_RETURN(const StepView view, run.NextView());
+    ASSIGN_OR_RETURN(const std::vector<int> batch, batches());
+    ASSIGN_OR_RETURN(const Eigen::VectorXd sum, run.Sum(view, batch));
     const auto start = std::chrono::steady_clock::now();
-    const absl::StatusOr<Eigen::VectorXd> released = release.Release(*sum, 1);
+    const absl::StatusOr<Eigen::VectorXd> released = release.Release(sum, 1);
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
     result.seconds_in_release += waited.count();
     if (!released.ok()) {
@@ -333,13 +328,13 @@ absl::StatusOr<TrainingResult> TrainSound(Network<float>& network, const Labeled
       break;
     }
     ++result.releases;
-    if (released->size() != sum->size() || !released->allFinite()) {
+    if (released->size() != sum.size() || !released->allFinite()) {
       result.release_status =
           absl::InternalError("a released vector has another size than the sum, or is not finite");
       result.stop_reason = StopReason::kReleaseFailed;
       break;
     }
-    StepReport report = run.Take(*view, *released);
+    StepReport report = run.Take(view, *released);
     report.seconds_in_release = waited.count();
     if (observer) observer(report);
   }

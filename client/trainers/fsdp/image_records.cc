@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/deskew.h"
 #include "client/trainers/data/image_sets.h"
 #include "client/trainers/scattering/feature_cache.h"
@@ -26,35 +27,33 @@ absl::StatusOr<LabeledColumns> Columns(LabeledImages images, const ImageRequest&
     images.pixels.array() = (images.pixels.array() - 0.5F) * static_cast<float>(request.scale);
     return LabeledColumns{std::move(images.pixels), std::move(images.labels)};
   }
-  absl::StatusOr<Eigen::MatrixXf> features = scattering::CachedFeatures(
-      images, {.thread_count = request.thread_count}, request.feature_cache);
-  if (!features.ok()) return features.status();
-  if (request.scale != 1) *features *= static_cast<float>(request.scale);
-  return LabeledColumns{*std::move(features), std::move(images.labels)};
+  ASSIGN_OR_RETURN(Eigen::MatrixXf features,
+                   scattering::CachedFeatures(images, {.thread_count = request.thread_count},
+                                              request.feature_cache));
+  if (request.scale != 1) features *= static_cast<float>(request.scale);
+  return LabeledColumns{std::move(features), std::move(images.labels)};
 }
 
 }  // namespace
 
 absl::StatusOr<ImageRecords> ReadImages(const ImageRequest& request) {
-  absl::StatusOr<LocatedImages> images = FindImages(request.name, request.data_directory);
-  if (!images.ok()) return images.status();
+  ASSIGN_OR_RETURN(LocatedImages images, FindImages(request.name, request.data_directory));
   ImageRecords records;
-  const LabeledImages& train = images->train;
+  const LabeledImages& train = images.train;
   records.shape = {train.channels, train.height, train.width};
   if (request.scattering) {
-    const absl::StatusOr<scattering::FeatureShape> shape =
-        scattering::ShapeOfFeatures(train.channels, train.height, train.width);
-    if (!shape.ok()) return shape.status();
-    records.shape = {shape->channels, shape->height, shape->width};
+    ASSIGN_OR_RETURN(const scattering::FeatureShape shape,
+                     scattering::ShapeOfFeatures(train.channels, train.height, train.width));
+    records.shape = {shape.channels, shape.height, shape.width};
   }
-  records.class_count = images->class_count;
-  records.description = images->description;
-  records.published_count = PublishedCount(images->name);
+  records.class_count = images.class_count;
+  records.description = images.description;
+  records.published_count = PublishedCount(images.name);
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<LabeledColumns> columns = Columns(std::move(images->train), request);
+  absl::StatusOr<LabeledColumns> columns = Columns(std::move(images.train), request);
   if (!columns.ok()) return columns.status();
   records.train = *std::move(columns);
-  columns = Columns(std::move(images->held_out.images), request);
+  columns = Columns(std::move(images.held_out.images), request);
   if (!columns.ok()) return columns.status();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (request.scattering) records.feature_seconds = seconds.count();

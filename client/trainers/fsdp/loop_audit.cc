@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/transcript_score.h"
 
 namespace epsledger::trainers::fsdp {
@@ -20,9 +21,8 @@ absl::StatusOr<StepView> CanaryView(const LoopAuditOptions& options) {
     split.indicator_count = options.geometry == ClipGeometry::kSeparate ? 2 : 1;
     split.indicator_noise = kIndicatorNoiseInMultipliers * options.noise_multiplier;
   }
-  const absl::StatusOr<NoiseShares> shares = SplitNoise(split, options.noise_multiplier);
-  if (!shares.ok()) return shares.status();
-  view.shares = *shares;
+  ASSIGN_OR_RETURN(const NoiseShares shares, SplitNoise(split, options.noise_multiplier));
+  view.shares = shares;
   return view;
 }
 
@@ -46,16 +46,14 @@ absl::Status CheckDomains(const LoopAuditOptions& options) {
 }  // namespace
 
 absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRelease& release) {
-  if (absl::Status valid = CheckDomains(options); !valid.ok()) return valid;
-  const absl::StatusOr<StepView> view = CanaryView(options);
-  if (!view.ok()) return view.status();
-  absl::StatusOr<Network<float>> network =
-      Network<float>::Create({.channels = 1}, {network::FullyConnected{.outputs = kOutputs}});
-  if (!network.ok()) return network.status();
+  RETURN_IF_ERROR(CheckDomains(options));
+  ASSIGN_OR_RETURN(const StepView view, CanaryView(options));
+  ASSIGN_OR_RETURN(
+      Network<float> network,
+      Network<float>::Create({.channels = 1}, {network::FullyConnected{.outputs = kOutputs}}));
   const LabeledColumns canary = Record(1000);
   const LabeledColumns opposite = Record(-1000);
-  const absl::StatusOr<Eigen::VectorXd> contribution = ClippedSum(*network, *view, canary, {0});
-  if (!contribution.ok()) return contribution.status();
+  ASSIGN_OR_RETURN(const Eigen::VectorXd contribution, ClippedSum(network, view, canary, {0}));
   ArmScores scores;
   for (int trial = 0; trial < options.trials; ++trial) {
     for (const bool present : {false, true}) {
@@ -64,16 +62,13 @@ absl::StatusOr<ArmScores> StepScores(const LoopAuditOptions& options, GradientRe
         std::vector<int> batch;
         if (present || options.replaced) batch = {0};
         if (!batch.empty() && options.batches != nullptr) {
-          absl::StatusOr<std::vector<int>> drawn = options.batches();
-          if (!drawn.ok()) return drawn.status();
-          batch = *std::move(drawn);
+          ASSIGN_OR_RETURN(std::vector<int> drawn, options.batches());
+          batch = std::move(drawn);
         }
-        const absl::StatusOr<Eigen::VectorXd> sum =
-            ClippedSum(*network, *view, present ? canary : opposite, batch);
-        if (!sum.ok()) return sum.status();
-        const absl::StatusOr<Eigen::VectorXd> released = release.Release(*sum, 1);
-        if (!released.ok()) return released.status();
-        score.Add(*released, *contribution, options.noise_multiplier);
+        ASSIGN_OR_RETURN(const Eigen::VectorXd sum,
+                         ClippedSum(network, view, present ? canary : opposite, batch));
+        ASSIGN_OR_RETURN(const Eigen::VectorXd released, release.Release(sum, 1));
+        score.Add(released, contribution, options.noise_multiplier);
       }
       (present ? scores.with_canary : scores.without_canary).push_back(score.sum());
     }

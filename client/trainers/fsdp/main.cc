@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/data_source.h"
 #include "client/trainers/fsdp/canaries.h"
 #include "client/trainers/fsdp/command_line.h"
@@ -112,156 +113,142 @@ const network::Vector<float>& ModelOf(const TrainingState& state) {
 // Writes the model with the information that others need to use and to judge it.
 absl::Status WriteModel(const CommandLine& options, const network::Network<float>& network,
                         const TrainingState& released, const RunIdentity& identity) {
-  const absl::StatusOr<std::string> encoded = EncodeModel(
-      network, ModelOf(released),
-      {{"program", "epsledger-fsdp"},
-       {"data", options.data},
-       {"deskewed", options.deskew ? "true" : "false"},
-       {"features", options.features},
-       {"input_scale", ExactNumber(options.input_scale)},
-       {"steps", absl::StrCat(released.step)},
-       {"session", absl::StrCat("budgets/", identity.budget, "/sessions/", identity.session)},
-       {"noise_multiplier", ExactNumber(identity.noise_multiplier)},
-       {"label", std::string(kProvenLabel)}});
-  if (!encoded.ok()) return encoded.status();
-  if (absl::Status kept = KeepPrevious(options.model_file); !kept.ok()) return kept;
-  return WriteDurably(options.model_file, *encoded);
+  ASSIGN_OR_RETURN(
+      const std::string encoded,
+      EncodeModel(
+          network, ModelOf(released),
+          {{"program", "epsledger-fsdp"},
+           {"data", options.data},
+           {"deskewed", options.deskew ? "true" : "false"},
+           {"features", options.features},
+           {"input_scale", ExactNumber(options.input_scale)},
+           {"steps", absl::StrCat(released.step)},
+           {"session", absl::StrCat("budgets/", identity.budget, "/sessions/", identity.session)},
+           {"noise_multiplier", ExactNumber(identity.noise_multiplier)},
+           {"label", std::string(kProvenLabel)}}));
+  RETURN_IF_ERROR(KeepPrevious(options.model_file));
+  return WriteDurably(options.model_file, encoded);
 }
 
 // Scores the canaries under the model.
 absl::Status WriteScores(const Canaries& canaries, const TrainingState& released,
                          network::Network<float>& network, const std::string& file) {
   network.parameters() = ModelOf(released);
-  const absl::StatusOr<std::vector<double>> scores = ScoreCanaries(network, canaries);
-  if (!scores.ok()) return scores.status();
-  if (absl::Status kept = KeepPrevious(file); !kept.ok()) return kept;
-  return WriteDurably(file, CanaryScoreLines(canaries.is_member, *scores));
+  ASSIGN_OR_RETURN(const std::vector<double> scores, ScoreCanaries(network, canaries));
+  RETURN_IF_ERROR(KeepPrevious(file));
+  return WriteDurably(file, CanaryScoreLines(canaries.is_member, scores));
 }
 
-int Run(CommandLine options) {
-  absl::StatusOr<TrainingLog> log = TrainingLog::Open(options.log_json, options.log_csv);
-  if (!log.ok()) return Fail(log.status());
+absl::StatusOr<int> Run(CommandLine options) {
+  ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(options.log_json, options.log_csv));
   TrainingOptions& training = options.training;
-  absl::StatusOr<ImageRecords> records =
-      ReadImages({.name = options.data,
-                  .data_directory = DataPlaces::FromEnvironment().data_directory,
-                  .deskew = options.deskew,
-                  .scattering = options.features == "scattering",
-                  .feature_cache = options.feature_cache,
-                  .thread_count = training.threads,
-                  .scale = options.input_scale,
-                  .public_count = options.public_held_out});
-  if (!records.ok()) return Fail(records.status());
-  std::cout << records->description << "\n";
-  if (records->train.inputs.cols() > kMaxRecords - std::min(options.canaries.count, kMaxRecords)) {
-    return Fail(absl::InvalidArgumentError(
+  ASSIGN_OR_RETURN(ImageRecords records,
+                   ReadImages({.name = options.data,
+                               .data_directory = DataPlaces::FromEnvironment().data_directory,
+                               .deskew = options.deskew,
+                               .scattering = options.features == "scattering",
+                               .feature_cache = options.feature_cache,
+                               .thread_count = training.threads,
+                               .scale = options.input_scale,
+                               .public_count = options.public_held_out}));
+  std::cout << records.description << "\n";
+  if (records.train.inputs.cols() > kMaxRecords - std::min(options.canaries.count, kMaxRecords)) {
+    return absl::InvalidArgumentError(
         absl::StrCat("--data: want at most ", kMaxRecords,
-                     " records, all canaries included, so that sums are exact")));
+                     " records, all canaries included, so that sums are exact"));
   }
-  const absl::StatusOr<double> probability = SamplingProbability(options, *records);
-  if (!probability.ok()) return Fail(probability.status());
+  ASSIGN_OR_RETURN(const double probability, SamplingProbability(options, records));
   if (options.epochs.has_value()) {
     options.ledger.steps =
-        std::max(1, static_cast<int>(std::lround(*options.epochs / *probability)));
+        std::max(1, static_cast<int>(std::lround(*options.epochs / probability)));
     options.ledger.max_steps = options.ledger.steps;
   }
 
   // A canary is one more record: the public count and everything computed from it do not change.
   std::optional<Canaries> canaries;
   if (options.canaries.count > 0) {
-    absl::StatusOr<Canaries> drawn = CanariesLike(*records, options);
-    if (!drawn.ok()) return Fail(drawn.status());
-    canaries = *std::move(drawn);
+    ASSIGN_OR_RETURN(Canaries drawn, CanariesLike(records, options));
+    canaries = std::move(drawn);
     // Checked before anything is charged: a run without its scores audits nothing.
-    if (absl::Status status = CheckCanWrite(options.canaries.scores_file); !status.ok()) {
-      return Fail(status);
-    }
-    AddMembers(*canaries, records->train);
+    RETURN_IF_ERROR(CheckCanWrite(options.canaries.scores_file));
+    AddMembers(*canaries, records.train);
     std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
               << " canaries, chosen by fair coins, are trained on with the records. The model of "
                  "this run is for an audit, not for use.\n";
   }
 
-  const absl::StatusOr<std::vector<network::LayerOptions>> layers =
-      ModelLayers(options.model, records->class_count);
-  if (!layers.ok()) return Fail(layers.status());
-  absl::StatusOr<network::Network<float>> network =
-      network::Network<float>::Create(records->shape, *layers);
-  if (!network.ok()) return Fail(network.status());
-  network->Initialize(options.seed);
-  training.public_records = std::move(records->public_records);
+  ASSIGN_OR_RETURN(const std::vector<network::LayerOptions> layers,
+                   ModelLayers(options.model, records.class_count));
+  ASSIGN_OR_RETURN(network::Network<float> network,
+                   network::Network<float>::Create(records.shape, layers));
+  network.Initialize(options.seed);
+  training.public_records = std::move(records.public_records);
   training.max_steps = options.ledger.max_steps;
   if (training.quantile.has_value() && training.quantile->indicator_noise == 0) {
     training.quantile->indicator_noise = training.expected_batch_size * kQuantileNoiseShare;
   }
-  TrainingState state = InitialState(*network, training);
+  TrainingState state = InitialState(network, training);
   for (const std::string& file : {options.checkpoint, options.model_file}) {
     if (file.empty()) continue;
-    if (absl::Status status = CheckCanWrite(file); !status.ok()) return Fail(status);
+    RETURN_IF_ERROR(CheckCanWrite(file));
   }
   if (!options.checkpoint.empty() && !options.resume && !options.new_attempt) {
     const absl::StatusOr<RunIdentity> found = ReadIdentity(options.checkpoint);
     if (found.ok() && found->budget == options.ledger.budget &&
         found->session == options.ledger.session) {
-      return Fail(WouldStartOver(options.checkpoint, found->session));
+      return WouldStartOver(options.checkpoint, found->session);
     }
   }
   if (options.resume) {
-    absl::StatusOr<SavedRun> kept = ReadStateFile(options.checkpoint, *network);
-    if (!kept.ok()) return Fail(kept.status());
-    if (absl::Status same = TakeIdentity(kept->identity, SettingsText(options), options.ledger);
-        !same.ok()) {
-      return Fail(same);
-    }
-    state = std::move(kept->state);
+    ASSIGN_OR_RETURN(SavedRun kept, ReadStateFile(options.checkpoint, network));
+    RETURN_IF_ERROR(TakeIdentity(kept.identity, SettingsText(options), options.ledger));
+    state = std::move(kept.state);
     std::cout << "Resuming after step " << state.step << ".\n";
   }
 
-  absl::StatusOr<Client> client = Client::Connect(options.ledger.client);
-  if (!client.ok()) return Fail(client.status());
-  const absl::StatusOr<Budget> budget = client->GetBudget(options.ledger.budget);
-  if (!budget.ok()) return Fail(budget.status());
-  absl::StatusOr<OpenedRun> run = OpenGaussianRun(
-      options.ledger,
-      {.program = "epsledger-fsdp",
-       .display_name = absl::StrCat("FSDP on ", options.data),
-       .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
-       .claim = ProvenClaim(options.ledger, *budget, "client/trainers/fsdp/README.md, theorem 1"),
-       .sampling_probability = *probability,
-       .resumes = options.resume},
-      *budget, *client);
-  if (!run.ok()) return Fail(run.status());
-  training.noise_multiplier = run->noise_multiplier;
+  ASSIGN_OR_RETURN(Client client, Client::Connect(options.ledger.client));
+  ASSIGN_OR_RETURN(const Budget budget, client.GetBudget(options.ledger.budget));
+  ASSIGN_OR_RETURN(
+      OpenedRun run,
+      OpenGaussianRun(options.ledger,
+                      {.program = "epsledger-fsdp",
+                       .display_name = absl::StrCat("FSDP on ", options.data),
+                       .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
+                       .claim = ProvenClaim(options.ledger, budget,
+                                            "client/trainers/fsdp/README.md, theorem 1"),
+                       .sampling_probability = probability,
+                       .resumes = options.resume},
+                      budget, client));
+  training.noise_multiplier = run.noise_multiplier;
   const RunIdentity identity{.budget = options.ledger.budget,
                              .session = options.ledger.session,
                              .settings = SettingsText(options),
-                             .noise_multiplier = run->noise_multiplier};
-  absl::StatusOr<PoissonSampler> sampler =
-      PoissonSampler::Create(*probability, records->train.inputs.cols());
-  if (!sampler.ok()) return Fail(sampler.status());
+                             .noise_multiplier = run.noise_multiplier};
+  ASSIGN_OR_RETURN(PoissonSampler sampler,
+                   PoissonSampler::Create(probability, records.train.inputs.cols()));
 
-  LedgerRelease release(run->session, run->mechanism, options.ledger.lease);
-  std::cout << network->description() << ", " << network->parameter_count() << " parameters\n"
-            << "Session " << run->session.name() << ", "
+  LedgerRelease release(run.session, run.mechanism, options.ledger.lease);
+  std::cout << network.description() << ", " << network.parameter_count() << " parameters\n"
+            << "Session " << run.session.name() << ", "
             << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
-            << RoundedNumber(run->noise_multiplier, Rounding::kDown) << ", sampling probability "
-            << ExactNumber(*probability)
-            << StepsThatFitText({.session = run->session, .mechanism = run->mechanism},
+            << RoundedNumber(run.noise_multiplier, Rounding::kDown) << ", sampling probability "
+            << ExactNumber(probability)
+            << StepsThatFitText({.session = run.session, .mechanism = run.mechanism},
                                 options.ledger, 1)
             << "; at most " << options.ledger.max_steps << " steps. Privacy label: " << kProvenLabel
             << std::endl;
   LogFields told = {{"program", "epsledger-fsdp"},
                     {"label", std::string(kProvenLabel)},
-                    {"session", run->session.name()},
+                    {"session", run.session.name()},
                     {"data", options.data},
                     {"deskewed", options.deskew},
                     {"features", options.features},
                     {"model", options.model},
-                    {"network", network->description()},
-                    {"parameters", int64_t{network->parameter_count()}},
-                    {"mechanism", run->mechanism.ToJson()},
-                    {"noise_multiplier", run->noise_multiplier},
-                    {"sampling_probability", *probability},
+                    {"network", network.description()},
+                    {"parameters", int64_t{network.parameter_count()}},
+                    {"mechanism", run.mechanism.ToJson()},
+                    {"noise_multiplier", run.noise_multiplier},
+                    {"sampling_probability", probability},
                     {"max_steps", int64_t{options.ledger.max_steps}},
                     {"learning_rate", training.learning_rate},
                     {"momentum", training.momentum},
@@ -275,51 +262,48 @@ int Run(CommandLine options) {
     told.emplace_back("canaries", options.canaries.count);
     told.emplace_back("canary_members", canaries->member_count());
   }
-  log->Run(told);
+  log.Run(told);
   const RunReport report{
       .out = std::cout,
-      .log = *log,
-      .ledger = {.session = run->session,
+      .log = log,
+      .ledger = {.session = run.session,
                  .mechanism = release.mechanism(),
-                 .delta = ReportDelta(options.ledger, *budget)},
-      .held_out = records->held_out,
+                 .delta = ReportDelta(options.ledger, budget)},
+      .held_out = records.held_out,
       .max_steps = options.ledger.max_steps,
       .evaluate_every = options.log_every > 0
                             ? options.log_every
                             : std::max(1, options.ledger.max_steps / kEvaluations),
-      .feature_seconds = records->feature_seconds};
-  Progress progress(report, *network);
+      .feature_seconds = records.feature_seconds};
+  Progress progress(report, network);
   absl::Status files_written;
   PreviousKeeper previous(options.resume);
   const auto write_checkpoint = [&](const TrainingState& reached) {
     absl::Status written = previous.Keep(options.checkpoint);
-    if (written.ok()) written = WriteStateFile(options.checkpoint, *network, identity, reached);
+    if (written.ok()) written = WriteStateFile(options.checkpoint, network, identity, reached);
     files_written.Update(written);
   };
-  const absl::StatusOr<TrainingResult> result = TrainSound(
-      *network, records->train, training, std::move(state), [&] { return sampler->Draw(); },
-      release,
-      [&](const StepReport& step) {
-        progress.Show(step);
-        if (!options.checkpoint.empty() && step.state.step % options.checkpoint_every == 0) {
-          write_checkpoint(step.state);
-        }
-      });
-  if (!result.ok()) return Fail(result.status());
+  ASSIGN_OR_RETURN(
+      const TrainingResult result,
+      TrainSound(
+          network, records.train, training, std::move(state), [&] { return sampler.Draw(); },
+          release,
+          [&](const StepReport& step) {
+            progress.Show(step);
+            if (!options.checkpoint.empty() && step.state.step % options.checkpoint_every == 0) {
+              write_checkpoint(step.state);
+            }
+          }));
   // Files of an earlier run stay unless this run has a replacement.
-  if (!options.checkpoint.empty() && result->releases > 0) write_checkpoint(result->state);
-  if (!options.model_file.empty() && result->releases > 0) {
-    files_written.Update(WriteModel(options, *network, result->state, identity));
+  if (!options.checkpoint.empty() && result.releases > 0) write_checkpoint(result.state);
+  if (!options.model_file.empty() && result.releases > 0) {
+    files_written.Update(WriteModel(options, network, result.state, identity));
   }
-  absl::Status finished = progress.Finish(*result, release);
-  if (canaries.has_value() && result->releases == 0) {
+  absl::Status finished = progress.Finish(result, release);
+  if (canaries.has_value() && result.releases == 0) {
     std::cout << "Audit: nothing was released, so the canaries have no scores.\n";
   } else if (canaries.has_value()) {
-    if (absl::Status written =
-            WriteScores(*canaries, result->state, *network, options.canaries.scores_file);
-        !written.ok()) {
-      return Fail(written);
-    }
+    RETURN_IF_ERROR(WriteScores(*canaries, result.state, network, options.canaries.scores_file));
     std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
               << " canaries were trained on; the scores of all are in "
               << options.canaries.scores_file
@@ -327,13 +311,13 @@ int Run(CommandLine options) {
               << options.canaries.scores_file << " --delta " << ExactNumber(report.ledger.delta)
               << "\nThe model is for this audit, not for use.\n";
   }
-  if (!finished.ok()) return Fail(finished);
-  if (!files_written.ok()) return Fail(files_written);
-  switch (result->stop_reason) {
+  if (!finished.ok()) return finished;
+  if (!files_written.ok()) return files_written;
+  switch (result.stop_reason) {
     case StopReason::kStepLimit:
       return kTrained;
     case StopReason::kRefused:
-      return result->releases > 0 ? kTrained : kRefusedFromTheStart;
+      return result.releases > 0 ? kTrained : kRefusedFromTheStart;
     case StopReason::kReleaseFailed:
       break;
   }
@@ -344,8 +328,9 @@ int Run(CommandLine options) {
 }  // namespace epsledger::trainers::fsdp
 
 int main(int argc, char** argv) {
-  epsledger::trainers::fsdp::ParsedCommandLine parsed =
-      epsledger::trainers::fsdp::ParseCommandLine(argc, argv);
-  return parsed.options.has_value() ? epsledger::trainers::fsdp::Run(*std::move(parsed.options))
-                                    : parsed.exit_code;
+  namespace trainer = epsledger::trainers::fsdp;
+  trainer::ParsedCommandLine parsed = trainer::ParseCommandLine(argc, argv);
+  if (!parsed.options.has_value()) return parsed.exit_code;
+  const absl::StatusOr<int> exit_code = trainer::Run(*std::move(parsed.options));
+  return exit_code.ok() ? *exit_code : trainer::Fail(exit_code.status());
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/privacy_label.h"
 #include "epsledger/rounded_number.h"
 
@@ -75,11 +76,10 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
                       {"steps", int64_t{result.state.step}},
                       {"releases", int64_t{result.releases}}};
   if (result.releases > 0) {
-    const absl::StatusOr<Evaluation> evaluation = EvaluateState(result.state);
-    if (!evaluation.ok()) return evaluation.status();
+    ASSIGN_OR_RETURN(const Evaluation evaluation, EvaluateState(result.state));
     PrintGuarantees(report_.ledger, ChargedText(result.releases, report_.ledger.mechanism), out);
     out << absl::StrFormat("\nHeld-out accuracy %.4f, loss %.4f on %d records.\n",
-                           evaluation->accuracy, evaluation->loss,
+                           evaluation.accuracy, evaluation.loss,
                            report_.held_out.records.labels.size());
     out << absl::StrFormat(
         "Wall time %.1f s (features %.1f s before it), of which the ledger %.2f %%, noise %.2f %%, "
@@ -90,8 +90,8 @@ absl::Status Progress::Finish(const TrainingResult& result, const LedgerRelease&
         << ". Every access to a private record was charged before its noise was drawn. The ledger\n"
            "counts what this program claims: Poisson samples with that probability, and Gaussian "
            "noise of that\nmultiplier on sums of clipped gradients.\n";
-    fields.emplace_back("held_out_accuracy", evaluation->accuracy);
-    fields.emplace_back("held_out_loss", evaluation->loss);
+    fields.emplace_back("held_out_accuracy", evaluation.accuracy);
+    fields.emplace_back("held_out_loss", evaluation.loss);
     fields.emplace_back(
         "epsilon", BestEpsilon(report_.ledger).value_or(std::numeric_limits<double>::quiet_NaN()));
     fields.emplace_back("delta", report_.ledger.delta);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/network/byte_fields.h"
 #include "client/trainers/network/checkpoint.h"
 #include "client/trainers/run/ledger_flags.h"
@@ -86,19 +87,18 @@ absl::StatusOr<std::string> ReadBytes(const std::string& path) {
 
 absl::StatusOr<std::string> EncodeState(const Network<float>& network, const RunIdentity& identity,
                                         const TrainingState& state) {
-  const absl::StatusOr<std::string> checkpoint =
-      network::EncodeCheckpoint<float>({.description = network.description(),
-                                        .step = static_cast<uint64_t>(state.step),
-                                        .parameters = state.parameters,
-                                        .velocity = state.velocity});
-  if (!checkpoint.ok()) return checkpoint.status();
+  ASSIGN_OR_RETURN(const std::string checkpoint,
+                   network::EncodeCheckpoint<float>({.description = network.description(),
+                                                     .step = static_cast<uint64_t>(state.step),
+                                                     .parameters = state.parameters,
+                                                     .velocity = state.velocity}));
   std::string bytes(kMagic);
   AppendUnsigned(kVersion, &bytes);
   AppendText(identity.budget, &bytes);
   AppendText(identity.session, &bytes);
   AppendText(identity.settings, &bytes);
   AppendNumber(identity.noise_multiplier, &bytes);
-  AppendText(*checkpoint, &bytes);
+  AppendText(checkpoint, &bytes);
   AppendNumber(state.embedding_clip, &bytes);
   AppendNumber(state.residual_clip, &bytes);
   AppendMatrix(state.average, &bytes);
@@ -123,15 +123,13 @@ absl::StatusOr<std::string> EncodeState(const Network<float>& network, const Run
 
 absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<float>& network) {
   FieldReader reader(bytes, "state");
-  absl::StatusOr<RunIdentity> identity = TakeIdentity(reader);
-  if (!identity.ok()) return identity.status();
+  ASSIGN_OR_RETURN(RunIdentity identity, TakeIdentity(reader));
   const absl::string_view inner = reader.TakeText("checkpoint");
   if (!reader.status().ok()) return reader.status();
-  absl::StatusOr<Checkpoint<float>> checkpoint = network::DecodeCheckpoint<float>(inner, network);
-  if (!checkpoint.ok()) return checkpoint.status();
-  TrainingState state{.step = static_cast<int64_t>(checkpoint->step),
-                      .parameters = std::move(checkpoint->parameters),
-                      .velocity = std::move(checkpoint->velocity)};
+  ASSIGN_OR_RETURN(Checkpoint<float> checkpoint, network::DecodeCheckpoint<float>(inner, network));
+  TrainingState state{.step = static_cast<int64_t>(checkpoint.step),
+                      .parameters = std::move(checkpoint.parameters),
+                      .velocity = std::move(checkpoint.velocity)};
   state.embedding_clip = reader.TakeNumber<double>("embedding_clip");
   state.residual_clip = reader.TakeNumber<double>("residual_clip");
   const Eigen::MatrixXd average = TakeMatrix("average", &reader);
@@ -172,27 +170,24 @@ absl::StatusOr<SavedRun> DecodeState(absl::string_view bytes, const Network<floa
   if (checksum != network::Fnv1a(bytes.substr(0, hashed))) {
     return Refusal("checksum", "another one", "that of the bytes before it");
   }
-  return SavedRun{*std::move(identity), std::move(state)};
+  return SavedRun{std::move(identity), std::move(state)};
 }
 
 absl::Status WriteStateFile(const std::string& path, const Network<float>& network,
                             const RunIdentity& identity, const TrainingState& state) {
-  const absl::StatusOr<std::string> bytes = EncodeState(network, identity, state);
-  if (!bytes.ok()) return bytes.status();
-  return WriteDurably(path, *bytes);
+  ASSIGN_OR_RETURN(const std::string bytes, EncodeState(network, identity, state));
+  return WriteDurably(path, bytes);
 }
 
 absl::StatusOr<RunIdentity> ReadIdentity(const std::string& path) {
-  const absl::StatusOr<std::string> bytes = ReadBytes(path);
-  if (!bytes.ok()) return bytes.status();
-  FieldReader reader(*bytes, "state");
+  ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(path));
+  FieldReader reader(bytes, "state");
   return TakeIdentity(reader);
 }
 
 absl::StatusOr<SavedRun> ReadStateFile(const std::string& path, const Network<float>& network) {
-  const absl::StatusOr<std::string> bytes = ReadBytes(path);
-  if (!bytes.ok()) return bytes.status();
-  return DecodeState(*bytes, network);
+  ASSIGN_OR_RETURN(const std::string bytes, ReadBytes(path));
+  return DecodeState(bytes, network);
 }
 
 }  // namespace epsledger::trainers::fsdp

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "accounting/event/status_macros.h"
 #include "client/trainers/network/cross_entropy.h"
 
 namespace epsledger::trainers::fsdp {
@@ -100,19 +101,15 @@ Matrix<float> NextLayerSubspace(const Network<float>& network, Eigen::Index laye
 
 absl::StatusOr<std::vector<Eigen::MatrixXd>> PublicMoments(const Network<float>& network,
                                                            const LabeledColumns& public_records) {
-  absl::StatusOr<network::Tape<float>> tape = network.Forward(public_records.inputs);
-  if (!tape.ok()) return tape.status();
-  absl::StatusOr<network::SampleLosses<float>> losses =
-      network::CrossEntropy<float>(tape->activations.back(), public_records.labels);
-  if (!losses.ok()) return losses.status();
-  if (absl::Status back = network.Backward(std::move(losses->gradients), &*tape); !back.ok()) {
-    return back;
-  }
+  ASSIGN_OR_RETURN(network::Tape<float> tape, network.Forward(public_records.inputs));
+  ASSIGN_OR_RETURN(network::SampleLosses<float> losses,
+                   network::CrossEntropy<float>(tape.activations.back(), public_records.labels));
+  RETURN_IF_ERROR(network.Backward(std::move(losses.gradients), &tape));
   std::vector<Eigen::MatrixXd> moments(static_cast<size_t>(network.layer_count()));
   for (Eigen::Index layer = 0; layer < network.layer_count(); ++layer) {
     if (!std::holds_alternative<network::FullyConnected>(network.layers()[layer])) continue;
-    const Matrix<float>& inputs = tape->activations[layer];
-    Matrix<float> weighted = tape->gradients[layer + 1];
+    const Matrix<float>& inputs = tape.activations[layer];
+    Matrix<float> weighted = tape.gradients[layer + 1];
     for (Eigen::Index i = 0; i < weighted.cols(); ++i) {
       weighted.col(i) *= std::sqrt(inputs.col(i).squaredNorm() + 1);
       if (!weighted.col(i).allFinite()) weighted.col(i).setZero();

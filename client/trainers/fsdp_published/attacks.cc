@@ -1,4 +1,5 @@
 #include "client/trainers/fsdp_published/attacks.h"
+#include "accounting/event/status_macros.h"
 
 #include <random>
 #include <utility>
@@ -67,9 +68,8 @@ absl::StatusOr<AttackScores> Scores(const Attack& attack, const BatchMechanism& 
   AttackScores scores;
   for (int64_t trial = 0; trial < trials; ++trial) {
     for (const bool with : {true, false}) {
-      absl::StatusOr<Eigen::MatrixXd> release = mechanism(with ? attack.with : attack.without);
-      if (!release.ok()) return release.status();
-      (with ? scores.with : scores.without).push_back(attack.score(*release));
+      ASSIGN_OR_RETURN(Eigen::MatrixXd release, mechanism(with ? attack.with : attack.without));
+      (with ? scores.with : scores.without).push_back(attack.score(release));
     }
   }
   return scores;
@@ -77,11 +77,10 @@ absl::StatusOr<AttackScores> Scores(const Attack& attack, const BatchMechanism& 
 
 absl::StatusOr<AttackCounts> RunAttack(const Attack& attack, const BatchMechanism& mechanism,
                                        int64_t trials) {
-  const absl::StatusOr<AttackScores> scores = Scores(attack, mechanism, trials);
-  if (!scores.ok()) return scores.status();
+  ASSIGN_OR_RETURN(const AttackScores scores, Scores(attack, mechanism, trials));
   AttackCounts counts{.trials = trials};
-  for (const double score : scores->with) counts.true_positives += score > attack.threshold;
-  for (const double score : scores->without) counts.false_positives += score > attack.threshold;
+  for (const double score : scores.with) counts.true_positives += score > attack.threshold;
+  for (const double score : scores.without) counts.false_positives += score > attack.threshold;
   return counts;
 }
 
@@ -90,9 +89,8 @@ BatchMechanism PublishedMechanism(const PublishedBudget& budget, const NormalSou
       .budget = budget, .factorization = {.method = FactorizationMethod::kExact, .rank = 1}};
   return [options,
           &normal](const std::vector<RecordGradient>& batch) -> absl::StatusOr<Eigen::MatrixXd> {
-    absl::StatusOr<PublishedRelease> release = ReleaseBatch(batch, options, normal);
-    if (!release.ok()) return release.status();
-    return std::move(release->gradient);
+    ASSIGN_OR_RETURN(PublishedRelease release, ReleaseBatch(batch, options, normal));
+    return std::move(release.gradient);
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::fsdp_published {
 namespace {
@@ -81,7 +82,7 @@ Factorization BySingularValues(const Eigen::MatrixXd& gradient, int rank) {
 
 absl::StatusOr<Factorization> Factor(const Eigen::MatrixXd& gradient,
                                      const FactorizationOptions& options) {
-  if (absl::Status valid = Validate(gradient, options); !valid.ok()) return valid;
+  RETURN_IF_ERROR(Validate(gradient, options));
   const double norm = gradient.norm();
   if (norm == 0) {
     return Factorization{.embedding = Eigen::MatrixXd::Zero(gradient.rows(), options.rank),

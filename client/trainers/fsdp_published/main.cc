@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/data_source.h"
 #include "client/trainers/data/image_sets.h"
 #include "client/trainers/fsdp_published/command_line.h"
@@ -56,41 +57,38 @@ void Show(const StepReport& step, const HeldOutImages& held_out) {
             << std::endl;
 }
 
-int Run(const CommandLine& options) {
-  absl::StatusOr<Client> client = Client::Connect(options.ledger.client);
-  if (!client.ok()) return Fail(client.status());
-  const absl::StatusOr<Budget> budget = client->GetBudget(options.ledger.budget);
-  if (!budget.ok()) return Fail(budget.status());
+absl::StatusOr<int> Run(const CommandLine& options) {
+  ASSIGN_OR_RETURN(Client client, Client::Connect(options.ledger.client));
+  ASSIGN_OR_RETURN(const Budget budget, client.GetBudget(options.ledger.budget));
   const PublishedBudget& claim = options.training.release.budget;
   // Ask the ledger first, then read the records.
-  absl::StatusOr<Session> session = OpenUnprovenRun({.session = options.ledger.session,
+  ASSIGN_OR_RETURN(Session session, OpenUnprovenRun({.session = options.ledger.session,
                                                      .data = options.data,
                                                      .claim = claim,
                                                      .relation = options.ledger.relation},
-                                                    *budget, *client);
-  if (!session.ok()) return Fail(session.status());
+                                                    budget, client));
   const std::string label = absl::StrFormat(
       "Privacy label: %s (%s). Claimed epsilon %g at delta %g; proven epsilon: none, the ledger "
       "has "
       "a nonPrivate event.",
       kNotProvenLabel, kCounterexampleFlag, claim.epsilon, claim.delta);
-  std::cout << "Session " << session->name() << "\n" << label << std::endl;
+  std::cout << "Session " << session.name() << "\n" << label << std::endl;
 
-  const absl::StatusOr<LocatedImages> images =
-      FindImages(options.data, DataPlaces::FromEnvironment().data_directory);
-  if (!images.ok()) return Fail(images.status());
-  std::cout << images->description << "\n";
-  absl::StatusOr<PoissonSampler> sampler = PoissonSampler::Create(
-      options.training.sampling_probability, static_cast<int64_t>(images->train.labels.size()));
-  if (!sampler.ok()) return Fail(sampler.status());
+  ASSIGN_OR_RETURN(const LocatedImages images,
+                   FindImages(options.data, DataPlaces::FromEnvironment().data_directory));
+  std::cout << images.description << "\n";
+  ASSIGN_OR_RETURN(PoissonSampler sampler,
+                   PoissonSampler::Create(options.training.sampling_probability,
+                                          static_cast<int64_t>(images.train.labels.size())));
   SecureWords words;
   std::normal_distribution<double> normal;
-  const absl::StatusOr<SoftmaxLayer> layer = TrainAsPublished(
-      images->train, images->class_count, options.training, [&] { return sampler->Draw(); },
-      [&] { return normal(words); }, [&](const StepReport& step) { Show(step, images->held_out); });
-  if (!layer.ok()) return Fail(layer.status());
-  if (words.failed) return Fail(absl::InternalError("the operating system gave no randomness"));
-  std::cout << absl::StrFormat("Held-out accuracy %.4f. ", Accuracy(*layer, images->held_out))
+  ASSIGN_OR_RETURN(const SoftmaxLayer layer,
+                   TrainAsPublished(
+                       images.train, images.class_count, options.training,
+                       [&] { return sampler.Draw(); }, [&] { return normal(words); },
+                       [&](const StepReport& step) { Show(step, images.held_out); }));
+  if (words.failed) return absl::InternalError("the operating system gave no randomness");
+  std::cout << absl::StrFormat("Held-out accuracy %.4f. ", Accuracy(layer, images.held_out))
             << label << "\n";
   return kTrained;
 }
@@ -99,8 +97,9 @@ int Run(const CommandLine& options) {
 }  // namespace epsledger::trainers::fsdp_published
 
 int main(int argc, char** argv) {
-  const epsledger::trainers::fsdp_published::ParsedCommandLine parsed =
-      epsledger::trainers::fsdp_published::ParseCommandLine(argc, argv);
-  return parsed.options.has_value() ? epsledger::trainers::fsdp_published::Run(*parsed.options)
-                                    : parsed.exit_code;
+  namespace trainer = epsledger::trainers::fsdp_published;
+  trainer::ParsedCommandLine parsed = trainer::ParseCommandLine(argc, argv);
+  if (!parsed.options.has_value()) return parsed.exit_code;
+  const absl::StatusOr<int> exit_code = trainer::Run(*std::move(parsed.options));
+  return exit_code.ok() ? *exit_code : trainer::Fail(exit_code.status());
 }

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::fsdp_published {
 namespace {
@@ -70,7 +71,7 @@ Eigen::MatrixXd Noised(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& row
 absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>& batch,
                                               const PublishedOptions& options,
                                               const NormalSource& normal) {
-  if (absl::Status valid = Validate(batch, options); !valid.ok()) return valid;
+  RETURN_IF_ERROR(Validate(batch, options));
   PublishedRelease release;
   if (batch.empty()) return release;
   const std::vector<const RecordGradient*> kept = WithoutOutliers(batch);
@@ -79,9 +80,8 @@ absl::StatusOr<PublishedRelease> ReleaseBatch(const std::vector<RecordGradient>&
 
   std::vector<Factorization> factorizations;
   for (const RecordGradient* record : kept) {
-    absl::StatusOr<Factorization> factors = Factor(record->gradient, options.factorization);
-    if (!factors.ok()) return factors.status();
-    factorizations.push_back(*std::move(factors));
+    ASSIGN_OR_RETURN(Factorization factors, Factor(record->gradient, options.factorization));
+    factorizations.push_back(std::move(factors));
     release.signal_norm += record->gradient.norm() / count;
   }
   release.scales = ScalesOf(factorizations, options.budget);

@@ -1,4 +1,5 @@
 #include "client/trainers/fsdp_published/softmax_training.h"
+#include "accounting/event/status_macros.h"
 
 #include <cstddef>
 
@@ -37,18 +38,16 @@ absl::StatusOr<SoftmaxLayer> TrainAsPublished(const LabeledImages& images, int c
                                               const std::function<void(const StepReport&)>& show) {
   SoftmaxLayer layer{Eigen::MatrixXd::Zero(images.pixels.rows() + 1, class_count)};
   for (int64_t step = 1; step <= options.steps; ++step) {
-    absl::StatusOr<std::vector<int>> chosen = batches();
-    if (!chosen.ok()) return chosen.status();
+    ASSIGN_OR_RETURN(std::vector<int> chosen, batches());
     std::vector<RecordGradient> batch;
-    for (const int record : *chosen) {
+    for (const int record : chosen) {
       batch.push_back(GradientOf(layer, images.pixels.col(record).cast<double>(),
                                  images.labels[static_cast<size_t>(record)],
                                  options.release.budget.epsilon));
     }
-    absl::StatusOr<PublishedRelease> release = ReleaseBatch(batch, options.release, normal);
-    if (!release.ok()) return release.status();
-    if (release->used > 0) layer.weights -= options.learning_rate * release->gradient;
-    show({.step = step, .release = *release, .layer = layer});
+    ASSIGN_OR_RETURN(PublishedRelease release, ReleaseBatch(batch, options.release, normal));
+    if (release.used > 0) layer.weights -= options.learning_rate * release.gradient;
+    show({.step = step, .release = release, .layer = layer});
   }
   return layer;
 }

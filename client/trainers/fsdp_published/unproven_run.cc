@@ -1,6 +1,7 @@
 #include "client/trainers/fsdp_published/unproven_run.h"
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/fsdp_published/published_release.h"
 #include "client/trainers/run/non_private_access.h"
 
@@ -22,9 +23,8 @@ absl::StatusOr<Session> OpenUnprovenRun(const UnprovenRun& run, const Budget& bu
                           .client_description = "epsledger-fsdp-published",
                           .provenance = {.sampler = Sampler::kPoisson}});
   if (!session.ok()) return session.status();
-  absl::Status charged = ChargeNonPrivateAccess(
-      *session, "FSDP as published reads exact factors, maxima and norms of private gradients");
-  if (!charged.ok()) return charged;
+  RETURN_IF_ERROR(ChargeNonPrivateAccess(
+      *session, "FSDP as published reads exact factors, maxima and norms of private gradients"));
   return session;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/descent.h"
 
 namespace epsledger::trainers::istdp {
@@ -13,7 +14,7 @@ namespace {
 
 absl::Status Validate(const AsPublishedOptions& options, Eigen::Index feature_count) {
   const TrainingOptions& training = options.training;
-  if (absl::Status valid = ValidateTraining(training, feature_count); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateTraining(training, feature_count));
   if (training.steps.rule != StepRule::kBarzilaiBorwein) {
     return absl::InvalidArgumentError(
         "StepOptions.rule: got kFixed, want kBarzilaiBorwein as published");
@@ -55,7 +56,7 @@ absl::StatusOr<TrainingResult> TrainAsPublished(
     const LinearLoss& loss, const AsPublishedOptions& options,
     const std::function<absl::Status()>& charge_exact_access, GradientRelease& release,
     const StepObserver& observer) {
-  if (absl::Status valid = Validate(options, loss.feature_count()); !valid.ok()) return valid;
+  RETURN_IF_ERROR(Validate(options, loss.feature_count()));
   const TrainingOptions& training = options.training;
   Descent descent(loss, training, observer);
   if (absl::Status charged = charge_exact_access(); !charged.ok()) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/as_published.h"
 
 namespace epsledger::trainers::istdp {
@@ -30,15 +31,13 @@ LabeledRows UnitRows(const std::vector<int>& coordinates, int feature_count) {
 absl::StatusOr<std::vector<double>> Scores(
     const LabeledRows& rows, const AsPublishedOptions& options, int trials,
     GradientRelease& release, const std::function<double(const Eigen::VectorXd&)>& score) {
-  const absl::StatusOr<LinearLoss> loss = LinearLoss::Create(LogisticMargin{}, rows, 1);
-  if (!loss.ok()) return loss.status();
+  ASSIGN_OR_RETURN(const LinearLoss loss, LinearLoss::Create(LogisticMargin{}, rows, 1));
   std::vector<double> scores;
   for (int trial = 0; trial < trials; ++trial) {
-    const absl::StatusOr<TrainingResult> result =
-        TrainAsPublished(*loss, options, NothingToCharge, release);
-    if (!result.ok()) return result.status();
-    if (!result->release_status.ok()) return result->release_status;
-    scores.push_back(score(result->last));
+    ASSIGN_OR_RETURN(const TrainingResult result,
+                     TrainAsPublished(loss, options, NothingToCharge, release));
+    if (!result.release_status.ok()) return result.release_status;
+    scores.push_back(score(result.last));
   }
   return scores;
 }
@@ -51,13 +50,11 @@ absl::StatusOr<TrialScores> Attack(const LabeledRows& without, const LabeledRows
     return absl::InvalidArgumentError(
         absl::StrCat("AttackOptions.trials: got ", attack.trials, ", want >= 1"));
   }
-  absl::StatusOr<std::vector<double>> without_record =
-      Scores(without, options, attack.trials, release, score);
-  if (!without_record.ok()) return without_record.status();
-  absl::StatusOr<std::vector<double>> with_record =
-      Scores(with, options, attack.trials, release, score);
-  if (!with_record.ok()) return with_record.status();
-  return TrialScores{*std::move(without_record), *std::move(with_record)};
+  ASSIGN_OR_RETURN(std::vector<double> without_record,
+                   Scores(without, options, attack.trials, release, score));
+  ASSIGN_OR_RETURN(std::vector<double> with_record,
+                   Scores(with, options, attack.trials, release, score));
+  return TrialScores{std::move(without_record), std::move(with_record)};
 }
 
 // One published step from zero, without penalty.
@@ -76,8 +73,7 @@ AsPublishedOptions OneStep(int public_record_count, int feature_count) {
 absl::StatusOr<TrialScores> StepSizeAttack(const AttackOptions& options, GradientRelease& release) {
   constexpr int kFeatures = 100;
   constexpr int kOthers = 24;
-  const absl::StatusOr<PublishedCalibration> calibration = CalibrateAsPublished(options.claim);
-  if (!calibration.ok()) return calibration.status();
+  ASSIGN_OR_RETURN(const PublishedCalibration calibration, CalibrateAsPublished(options.claim));
   std::vector<int> coordinates;
   for (int k = 0; k < kOthers; ++k) coordinates.push_back(1 + k);
   const LabeledRows without = UnitRows(coordinates, kFeatures);
@@ -89,7 +85,7 @@ absl::StatusOr<TrialScores> StepSizeAttack(const AttackOptions& options, Gradien
   const double largest = published.training.steps.bounds.largest;
   // ||d_theta||^2 / (d_theta . d_gradient) for the one record along d_theta = 0.1.
   const double smaller = (kOthers + 1) * 0.1 / (0.5 - 1 / (1 + std::exp(0.1)));
-  const double noise = calibration->noise_multiplier / (kOthers + 1) * std::sqrt(kFeatures);
+  const double noise = calibration.noise_multiplier / (kOthers + 1) * std::sqrt(kFeatures);
   const double middle = std::sqrt(largest * smaller);
   return Attack(without, with, published, options, release, [=](const Eigen::VectorXd& theta) {
     return -std::log(theta.norm() / noise / middle);

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/sound.h"
 
 namespace epsledger::trainers::istdp {
@@ -141,12 +142,12 @@ double MinimizerContribution(const LinearLoss& loss, const PerturbationOptions& 
 absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
                                                        const PerturbationOptions& options,
                                                        GradientRelease& release) {
-  if (absl::Status valid = Validate(loss, options); !valid.ok()) return valid;
-  const absl::StatusOr<Eigen::VectorXd> minimizer = Minimize(
-      loss, options, Eigen::VectorXd::Zero(loss.feature_count()), GradientTolerance(loss, options));
-  if (!minimizer.ok()) return minimizer.status();
+  RETURN_IF_ERROR(Validate(loss, options));
+  ASSIGN_OR_RETURN(const Eigen::VectorXd minimizer,
+                   Minimize(loss, options, Eigen::VectorXd::Zero(loss.feature_count()),
+                            GradientTolerance(loss, options)));
   absl::StatusOr<Eigen::VectorXd> released =
-      release.Release(*minimizer, MinimizerContribution(loss, options));
+      release.Release(minimizer, MinimizerContribution(loss, options));
   if (!released.ok()) return Ended(released.status(), loss.feature_count());
   return Released(*std::move(released));
 }
@@ -154,7 +155,7 @@ absl::StatusOr<TrainingResult> TrainOutputPerturbation(const LinearLoss& loss,
 absl::StatusOr<double> ObjectivePerturbationNoise(const LinearLoss& loss,
                                                   const PerturbationOptions& options,
                                                   const ObjectivePerturbationTarget& target) {
-  if (absl::Status valid = Validate(loss, options); !valid.ok()) return valid;
+  RETURN_IF_ERROR(Validate(loss, options));
   const double contribution = loss.contribution();
   if (!std::holds_alternative<LogisticMargin>(loss.margin_loss()) ||
       !(options.row_norm_bound * kUnclippedMargin <= contribution)) {
@@ -200,8 +201,7 @@ absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
     const LinearLoss& loss, const PerturbationOptions& options,
     const ObjectivePerturbationTarget& target,
     const std::function<absl::StatusOr<Eigen::VectorXd>()>& draw_noise) {
-  const absl::StatusOr<double> noise = ObjectivePerturbationNoise(loss, options, target);
-  if (!noise.ok()) return noise.status();
+  ASSIGN_OR_RETURN(const double noise, ObjectivePerturbationNoise(loss, options, target));
   const Eigen::Index size = loss.feature_count();
   const absl::StatusOr<Eigen::VectorXd> draws = draw_noise();
   if (!draws.ok()) return Ended(draws.status(), size);
@@ -212,14 +212,13 @@ absl::StatusOr<TrainingResult> TrainObjectivePerturbation(
   if (draws->head(size).norm() > longest) {
     return absl::InternalError("noise: longer than what the minimization is bounded for");
   }
-  const double scale = *noise / static_cast<double>(options.public_record_count);
+  const double scale = noise / static_cast<double>(options.public_record_count);
   const double tolerance = GradientTolerance(loss, options, scale * longest);
-  const absl::StatusOr<Eigen::VectorXd> minimizer =
-      Minimize(loss, options, draws->head(size) * scale, tolerance);
-  if (!minimizer.ok()) return minimizer.status();
+  ASSIGN_OR_RETURN(const Eigen::VectorXd minimizer,
+                   Minimize(loss, options, draws->head(size) * scale, tolerance));
   const double distance =
       2 * (tolerance + GradientRounding(loss, options, scale * longest)) / options.l2 * kRoundUp;
-  return Released(*minimizer + draws->tail(size) * (kBlurMultiplier * distance));
+  return Released(minimizer + draws->tail(size) * (kBlurMultiplier * distance));
 }
 
 absl::StatusOr<TrainingResult> TrainDpSgd(const LinearLoss& loss, const TrainingOptions& options,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/canary_scores.h"
 
 namespace epsledger::trainers::istdp {
@@ -21,14 +22,13 @@ Canaries::Canaries(std::vector<bool> is_member, Eigen::Index first_feature)
 
 absl::StatusOr<Canaries> Canaries::Plant(int count, double row_norm, LabeledRows* train,
                                          LabeledRows* held_out) {
-  absl::StatusOr<std::vector<bool>> is_member = DrawMembers(count);
-  if (!is_member.ok()) return is_member.status();
+  ASSIGN_OR_RETURN(std::vector<bool> is_member, DrawMembers(count));
   const Eigen::Index first_feature = train->features.cols();
   AppendFeatures(count, train);
   AppendFeatures(count, held_out);
 
   Eigen::Index members = 0;
-  for (const bool member : *is_member) members += member ? 1 : 0;
+  for (const bool member : is_member) members += member ? 1 : 0;
   const SparseRows& records = train->features;
   const Eigen::Index record_count = records.rows();
   SparseRows features(record_count + members, records.cols());
@@ -41,7 +41,7 @@ absl::StatusOr<Canaries> Canaries::Plant(int count, double row_norm, LabeledRows
   }
   Eigen::Index row = record_count;
   for (int canary = 0; canary < count; ++canary) {
-    if (!(*is_member)[static_cast<size_t>(canary)]) continue;
+    if (!is_member[static_cast<size_t>(canary)]) continue;
     features.startVec(row);
     features.insertBack(row++, first_feature + canary) = row_norm;
   }
@@ -49,7 +49,7 @@ absl::StatusOr<Canaries> Canaries::Plant(int count, double row_norm, LabeledRows
   train->features = std::move(features);
   train->labels.conservativeResize(record_count + members);
   train->labels.tail(members).setOnes();
-  return Canaries(*std::move(is_member), first_feature);
+  return Canaries(std::move(is_member), first_feature);
 }
 
 void Canaries::Observe(const StepReport& step) {

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::istdp {
@@ -303,7 +304,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   }
   if (raw.loss == "squared") options.loss = SquaredMargin{};
   if (raw.loss == "huber") options.loss = HuberMargin{.knee = raw.huber_knee};
-  if (absl::Status valid = ValidateMarginLoss(options.loss); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateMarginLoss(options.loss));
   if (raw.penalty == "mcp") {
     options.regularizer = McpPenalty{.lambda = raw.lambda, .shape = raw.shape};
   } else if (raw.penalty == "l1") {
@@ -311,7 +312,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   } else {
     options.regularizer = L2Penalty{.lambda = raw.lambda};
   }
-  if (absl::Status valid = ValidateRegularizer(options.regularizer); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateRegularizer(options.regularizer));
   if (options.universal_threshold && raw.penalty != "mcp") {
     return absl::InvalidArgumentError("--universal-threshold: is for --penalty mcp");
   }
@@ -341,16 +342,14 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
     return absl::InvalidArgumentError(
         "--declared: is for steps of one event, and a line search has two");
   }
-  if (absl::Status audited = CheckAudit(options); !audited.ok()) return audited;
-  if (absl::Status completed = CompleteBaseline(options); !completed.ok()) return completed;
-  if (absl::Status completed = CompleteTwoPhase(raw, options); !completed.ok()) return completed;
+  RETURN_IF_ERROR(CheckAudit(options));
+  RETURN_IF_ERROR(CompleteBaseline(options));
+  RETURN_IF_ERROR(CompleteTwoPhase(raw, options));
   if (options.resume && options.ledger.session.empty()) {
     // The checkpoint holds the session.
     options.ledger.session = "from-checkpoint";
   }
-  if (absl::Status completed = options.ledger.Complete("epsledger-istdp"); !completed.ok()) {
-    return completed;
-  }
+  RETURN_IF_ERROR(options.ledger.Complete("epsledger-istdp"));
   // Theorem 3.3 is about a fixed number of steps.
   if (published) options.ledger.max_steps = options.ledger.steps;
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -34,9 +35,8 @@ double Descent::expected_count() const {
 
 absl::StatusOr<std::optional<Batch>> Descent::DrawBatch() const {
   if (options_.batches.draw == nullptr) return std::optional<Batch>();
-  absl::StatusOr<Batch> batch = options_.batches.draw();
-  if (!batch.ok()) return batch.status();
-  return std::optional<Batch>(*std::move(batch));
+  ASSIGN_OR_RETURN(Batch batch, options_.batches.draw());
+  return std::optional<Batch>(std::move(batch));
 }
 
 std::optional<Eigen::VectorXd> Descent::ReleaseGradient(GradientRelease& release) {

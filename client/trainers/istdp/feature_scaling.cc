@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/libsvm_data.h"
 
 namespace epsledger::trainers::istdp {
@@ -28,12 +29,11 @@ absl::StatusOr<FeatureBounds> ReadFeatureBounds(const std::string& argument,
     }
     return FeatureBounds::Constant(feature_count, all).eval();
   }
-  const absl::StatusOr<std::string> text = ReadTextFile(argument);
-  if (!text.ok()) return text.status();
+  ASSIGN_OR_RETURN(const std::string text, ReadTextFile(argument));
   FeatureBounds bounds = FeatureBounds::Ones(feature_count);
   std::set<int> seen;
   int line_number = 0;
-  for (const auto line : absl::StrSplit(*text, '\n')) {
+  for (const auto line : absl::StrSplit(text, '\n')) {
     ++line_number;
     const std::vector<std::string> words =
         absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -50,7 +51,7 @@ double LossSum(const MarginLoss& loss, const LabeledRows& rows, const Eigen::Vec
 
 absl::StatusOr<LinearLoss> LinearLoss::Create(const MarginLoss& loss, LabeledRows rows,
                                               double contribution) {
-  if (absl::Status valid = ValidateMarginLoss(loss); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateMarginLoss(loss));
   if (!(contribution >= kSmallestContribution && contribution <= kLargestContribution)) {
     return absl::InvalidArgumentError(absl::StrCat("contribution: got ", contribution,
                                                    ", want a number in [", kSmallestContribution,

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/sound.h"
 #include "client/trainers/run/transcript_score.h"
 
@@ -98,11 +99,9 @@ absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run&
   if (!(options.direction.norm() > 0) || !options.direction.allFinite()) {
     return absl::InvalidArgumentError("LoopAuditOptions.direction: want finite numbers, not all 0");
   }
-  const absl::StatusOr<LinearLoss> with = Canary(options, false);
-  if (!with.ok()) return with.status();
-  const absl::StatusOr<LinearLoss> without =
-      options.replaced ? Canary(options, true) : NoRecord(options);
-  if (!without.ok()) return without.status();
+  ASSIGN_OR_RETURN(const LinearLoss with, Canary(options, false));
+  ASSIGN_OR_RETURN(const LinearLoss without,
+                   options.replaced ? Canary(options, true) : NoRecord(options));
 
   TrainingOptions training;
   training.max_steps = options.steps;
@@ -110,7 +109,7 @@ absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run&
   training.batches = options.batches;
   training.steps = {.rule = StepRule::kFixed, .first = kStep, .bounds = {}};
   training.regularizer = L2Penalty{.lambda = 0};
-  const Eigen::VectorXd canary = with->GradientSum(Eigen::VectorXd::Zero(options.direction.size()));
+  const Eigen::VectorXd canary = with.GradientSum(Eigen::VectorXd::Zero(options.direction.size()));
   const auto scores = [&](const LinearLoss& loss) -> absl::StatusOr<std::vector<double>> {
     TrainingOptions of_arm = training;
     if (loss.record_count() == 0 && training.batches.draw != nullptr) {
@@ -119,18 +118,15 @@ absl::StatusOr<TrialScores> ScoresOf(const LoopAuditOptions& options, const Run&
     std::vector<double> arm;
     for (int trial = 0; trial < options.trials; ++trial) {
       TranscriptScore score(options.batches.sampling_probability);
-      const absl::StatusOr<TrainingResult> result = run(loss, of_arm, canary, score);
-      if (!result.ok()) return result.status();
-      if (!result->release_status.ok()) return result->release_status;
+      ASSIGN_OR_RETURN(const TrainingResult result, run(loss, of_arm, canary, score));
+      if (!result.release_status.ok()) return result.release_status;
       arm.push_back(score.sum());
     }
     return arm;
   };
-  absl::StatusOr<std::vector<double>> without_record = scores(*without);
-  if (!without_record.ok()) return without_record.status();
-  absl::StatusOr<std::vector<double>> with_record = scores(*with);
-  if (!with_record.ok()) return with_record.status();
-  return TrialScores{*std::move(without_record), *std::move(with_record)};
+  ASSIGN_OR_RETURN(std::vector<double> without_record, scores(without));
+  ASSIGN_OR_RETURN(std::vector<double> with_record, scores(with));
+  return TrialScores{std::move(without_record), std::move(with_record)};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/canaries.h"
 #include "client/trainers/istdp/checkpoint.h"
 #include "client/trainers/istdp/command_line.h"
@@ -76,14 +77,13 @@ absl::StatusOr<TrainingState> Resume(CommandLine& options) {
 absl::StatusOr<std::optional<Canaries>> PlantCanaries(const CommandLine& options,
                                                       Problem& problem) {
   if (options.canaries.count == 0) return std::optional<Canaries>();
-  absl::StatusOr<Canaries> canaries =
-      Canaries::Plant(static_cast<int>(options.canaries.count), options.row_norm_bound,
-                      &problem.train, &problem.held_out.rows);
-  if (!canaries.ok()) return canaries.status();
+  ASSIGN_OR_RETURN(Canaries canaries,
+                   Canaries::Plant(static_cast<int>(options.canaries.count), options.row_norm_bound,
+                                   &problem.train, &problem.held_out.rows));
   for (int canary = 1; canary <= options.canaries.count; ++canary) {
     problem.feature_names.push_back(absl::StrCat("canary ", canary));
   }
-  return std::optional<Canaries>(*std::move(canaries));
+  return std::optional<Canaries>(std::move(canaries));
 }
 
 std::optional<PublishedClaim> ClaimOf(const CommandLine& options) {
@@ -217,57 +217,59 @@ int ExitCodeOf(const TrainingResult& result) {
   return kFailed;
 }
 
-int Run(CommandLine options) {
+absl::Status WriteScores(const CommandLine& options, const Canaries& canaries) {
+  const std::string& file = options.canaries.scores_file;
+  RETURN_IF_ERROR(KeepPrevious(file));
+  RETURN_IF_ERROR(WriteDurably(file, CanaryScoreLines(canaries.is_member(), canaries.scores())));
+  std::cout << "Scores of " << options.canaries.count << " canaries are in " << file
+            << ", for `epsctl audit`. The model is for the audit alone.\n";
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> Run(CommandLine options) {
   const auto started = std::chrono::steady_clock::now();
-  absl::StatusOr<Problem> problem = PrepareProblem(options);
-  if (!problem.ok()) return Fail(problem.status());
-  std::cout << problem->description << "\n";
-  absl::StatusOr<std::optional<Canaries>> canaries = PlantCanaries(options, *problem);
-  if (!canaries.ok()) return Fail(canaries.status());
+  ASSIGN_OR_RETURN(Problem problem, PrepareProblem(options));
+  std::cout << problem.description << "\n";
+  ASSIGN_OR_RETURN(std::optional<Canaries> canaries, PlantCanaries(options, problem));
   // Checked before anything is charged.
   for (const std::string& file :
        {options.canaries.scores_file, options.model, options.checkpoint}) {
     if (file.empty()) continue;
-    if (absl::Status status = CheckCanWrite(file); !status.ok()) return Fail(status);
+    RETURN_IF_ERROR(CheckCanWrite(file));
   }
-  absl::StatusOr<TrainingState> resumed = Resume(options);
-  if (!resumed.ok()) return Fail(resumed.status());
-  const absl::StatusOr<LinearLoss> loss =
-      LinearLoss::Create(options.loss, std::move(problem->train), options.clip_norm);
-  if (!loss.ok()) return Fail(loss.status());
-  absl::StatusOr<TrainingLog> log = TrainingLog::Open(options.log_json, options.log_csv);
-  if (!log.ok()) return Fail(log.status());
+  ASSIGN_OR_RETURN(TrainingState resumed, Resume(options));
+  ASSIGN_OR_RETURN(const LinearLoss loss,
+                   LinearLoss::Create(options.loss, std::move(problem.train), options.clip_norm));
+  ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(options.log_json, options.log_csv));
   const std::optional<PublishedClaim> claim = ClaimOf(options);
   if (claim.has_value()) {
-    const absl::StatusOr<PublishedCalibration> calibration = CalibrateAsPublished(*claim);
-    if (!calibration.ok()) return Fail(calibration.status());
-    options.ledger.noise_multiplier = calibration->noise_multiplier;
+    ASSIGN_OR_RETURN(const PublishedCalibration calibration, CalibrateAsPublished(*claim));
+    options.ledger.noise_multiplier = calibration.noise_multiplier;
   }
 
-  absl::StatusOr<Client> client = Client::Connect(options.ledger.client);
-  if (!client.ok()) return Fail(client.status());
-  const absl::StatusOr<Budget> budget = client->GetBudget(options.ledger.budget);
-  if (!budget.ok()) return Fail(budget.status());
-  absl::StatusOr<OpenedRun> run = OpenGaussianRun(
-      options.ledger,
-      {.program = "epsledger-istdp",
-       .display_name =
-           absl::StrCat("ISTDP (", std::string(Describe(options.mode).name), ") on ", options.data),
-       .provenance = {.sampler = options.sampling_probability < 1 ? Sampler::kPoisson
-                                                                  : Sampler::kFullBatch,
-                      .clip_norm = options.clip_norm},
-       .claim = LedgerClaim(options, *budget, claim),
-       .sampling_probability = options.sampling_probability,
-       .resumes = options.resume},
-      *budget, *client);
-  if (!run.ok()) return Fail(run.status());
-  SayWhatStarts(options, *run);
+  ASSIGN_OR_RETURN(Client client, Client::Connect(options.ledger.client));
+  ASSIGN_OR_RETURN(const Budget budget, client.GetBudget(options.ledger.budget));
+  ASSIGN_OR_RETURN(
+      OpenedRun run,
+      OpenGaussianRun(
+          options.ledger,
+          {.program = "epsledger-istdp",
+           .display_name = absl::StrCat("ISTDP (", std::string(Describe(options.mode).name),
+                                        ") on ", options.data),
+           .provenance = {.sampler = options.sampling_probability < 1 ? Sampler::kPoisson
+                                                                      : Sampler::kFullBatch,
+                          .clip_norm = options.clip_norm},
+           .claim = LedgerClaim(options, budget, claim),
+           .sampling_probability = options.sampling_probability,
+           .resumes = options.resume},
+          budget, client));
+  SayWhatStarts(options, run);
 
-  const TrainingState resumed_state = *resumed;
-  const absl::StatusOr<TrainingOptions> training =
-      MakeTrainingOptions(options, *problem, *loss, run->noise_multiplier, *std::move(resumed));
-  if (!training.ok()) return Fail(training.status());
-  const std::vector<Mechanism> events = EventsOf(options, run->noise_multiplier);
+  const TrainingState resumed_state = resumed;
+  ASSIGN_OR_RETURN(
+      const TrainingOptions training,
+      MakeTrainingOptions(options, problem, loss, run.noise_multiplier, std::move(resumed)));
+  const std::vector<Mechanism> events = EventsOf(options, run.noise_multiplier);
   std::optional<RunReport::SecondPhase> second_phase;
   if (options.mode == Mode::kTwoPhase) {
     second_phase = RunReport::SecondPhase{.after_steps = options.two_phase.first_steps,
@@ -275,34 +277,34 @@ int Run(CommandLine options) {
   }
   const RunReport report{.out = std::cout,
                          .redraw = isatty(STDOUT_FILENO) == 1 && std::getenv("CI") == nullptr,
-                         .ledger = {.session = run->session,
+                         .ledger = {.session = run.session,
                                     .mechanism = events.front(),
-                                    .delta = ReportDelta(options.ledger, *budget)},
+                                    .delta = ReportDelta(options.ledger, budget)},
                          .mode = Describe(options.mode),
                          .claim = claim,
-                         .held_out = problem->held_out,
+                         .held_out = problem.held_out,
                          .loss = options.loss,
-                         .regularizer = training->regularizer,
-                         .feature_names = problem->feature_names,
+                         .regularizer = training.regularizer,
+                         .feature_names = problem.feature_names,
                          .max_steps = options.ledger.max_steps,
                          .releases_of_a_step = second_phase ? 1 : static_cast<int>(events.size()),
                          .second_phase = second_phase};
-  LogRun(options, report, run->noise_multiplier, resumed_state, *log);
-  Observer observer(options, report, run->noise_multiplier, *log);
+  LogRun(options, report, run.noise_multiplier, resumed_state, log);
+  Observer observer(options, report, run.noise_multiplier, log);
   const auto training_started = std::chrono::steady_clock::now();
   const absl::StatusOr<ModeOutcome> outcome = RunMode({.options = options,
-                                                       .loss = *loss,
-                                                       .training = *training,
-                                                       .session = run->session,
-                                                       .noise_multiplier = run->noise_multiplier,
+                                                       .loss = loss,
+                                                       .training = training,
+                                                       .session = run.session,
+                                                       .noise_multiplier = run.noise_multiplier,
                                                        .observer = [&](const StepReport& step) {
                                                          observer.Observe(step);
-                                                         if (canaries->has_value())
-                                                           (*canaries)->Observe(step);
+                                                         if (canaries.has_value())
+                                                           canaries->Observe(step);
                                                        }});
   const auto ended = std::chrono::steady_clock::now();
   observer.Finish();
-  if (!outcome.ok()) return Fail(outcome.status());
+  if (!outcome.ok()) return outcome.status();
   PrintResult(report, outcome->result);
   const RunTimes times{.wall = ended - started,
                        .training = ended - training_started - observer.time(),
@@ -318,25 +320,11 @@ int Run(CommandLine options) {
            "were.\n";
     return ExitCodeOf(outcome->result);
   }
-  if (absl::Status logged = LogResult(report, outcome->result, times, *log); !logged.ok()) {
-    return Fail(logged);
-  }
+  RETURN_IF_ERROR(LogResult(report, outcome->result, times, log));
   if (!options.model.empty()) {
-    if (absl::Status written = WriteModel(report, outcome->result, options.model); !written.ok()) {
-      return Fail(written);
-    }
+    RETURN_IF_ERROR(WriteModel(report, outcome->result, options.model));
   }
-  if (canaries->has_value()) {
-    absl::Status written = KeepPrevious(options.canaries.scores_file);
-    if (written.ok()) {
-      written = WriteDurably(options.canaries.scores_file,
-                             CanaryScoreLines((*canaries)->is_member(), (*canaries)->scores()));
-    }
-    if (!written.ok()) return Fail(written);
-    std::cout << "Scores of " << options.canaries.count << " canaries are in "
-              << options.canaries.scores_file
-              << ", for `epsctl audit`. The model is for the audit alone.\n";
-  }
+  if (canaries.has_value()) RETURN_IF_ERROR(WriteScores(options, *canaries));
   return ExitCodeOf(outcome->result);
 }
 
@@ -344,8 +332,9 @@ int Run(CommandLine options) {
 }  // namespace epsledger::trainers::istdp
 
 int main(int argc, char** argv) {
-  const epsledger::trainers::istdp::ParsedCommandLine parsed =
-      epsledger::trainers::istdp::ParseCommandLine(argc, argv);
-  return parsed.options.has_value() ? epsledger::trainers::istdp::Run(*parsed.options)
-                                    : parsed.exit_code;
+  namespace trainer = epsledger::trainers::istdp;
+  trainer::ParsedCommandLine parsed = trainer::ParseCommandLine(argc, argv);
+  if (!parsed.options.has_value()) return parsed.exit_code;
+  const absl::StatusOr<int> exit_code = trainer::Run(*std::move(parsed.options));
+  return exit_code.ok() ? *exit_code : trainer::Fail(exit_code.status());
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/as_published.h"
 #include "client/trainers/istdp/baselines.h"
 #include "client/trainers/istdp/published_noise.h"
@@ -100,13 +101,10 @@ absl::StatusOr<ModeOutcome> RunMode(const ModeRun& run) {
       result = TrainObjectivePerturbation(
           run.loss, PerturbationOf(run), TargetOf(run.options),
           [&]() -> absl::StatusOr<Eigen::VectorXd> {
-            absl::StatusOr<Permit> permit = run.session.Charge(events.front());
-            if (!permit.ok()) return permit.status();
+            ASSIGN_OR_RETURN(Permit permit, run.session.Charge(events.front()));
             Eigen::VectorXd draws(2 * run.loss.feature_count());
             const std::span<double> all(draws.data(), static_cast<size_t>(draws.size()));
-            if (absl::Status status = DrawGaussianNoise(*std::move(permit), 1, all); !status.ok()) {
-              return status;
-            }
+            RETURN_IF_ERROR(DrawGaussianNoise(std::move(permit), 1, all));
             return draws;
           });
       break;

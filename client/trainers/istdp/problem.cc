@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/data_source.h"
 #include "client/trainers/data/libsvm_data.h"
 #include "client/trainers/istdp/feature_scaling.h"
@@ -59,9 +60,8 @@ absl::StatusOr<Problem> Synthetic(const CommandLine& options, const std::string&
 }
 
 absl::StatusOr<Problem> Real(const CommandLine& options) {
-  absl::StatusOr<DataRequest> parsed = ParseDataArgument(options.data);
-  if (!parsed.ok()) return parsed.status();
-  DataRequest request = *std::move(parsed);
+  ASSIGN_OR_RETURN(DataRequest parsed, ParseDataArgument(options.data));
+  DataRequest request = std::move(parsed);
   if (!request.path.empty() && (options.test_data.empty() || options.feature_count == 0)) {
     return absl::InvalidArgumentError(
         "--data: a path needs --test-data, records to evaluate on that are not private, and "
@@ -71,21 +71,18 @@ absl::StatusOr<Problem> Real(const CommandLine& options) {
   request.test_path = options.test_data;
   request.feature_count = options.feature_count;
   request.positive_class = options.positive_class;
-  absl::StatusOr<LocatedData> data = FindData(request, DataPlaces::FromEnvironment());
-  if (!data.ok()) return data.status();
-  const absl::StatusOr<int64_t> count = PublicRecordCount(options, data->name);
-  if (!count.ok()) return count.status();
-  Problem problem{.train = std::move(data->train),
-                  .held_out = std::move(data->held_out),
-                  .public_record_count = *count,
+  ASSIGN_OR_RETURN(LocatedData data, FindData(request, DataPlaces::FromEnvironment()));
+  ASSIGN_OR_RETURN(const int64_t count, PublicRecordCount(options, data.name));
+  Problem problem{.train = std::move(data.train),
+                  .held_out = std::move(data.held_out),
+                  .public_record_count = count,
                   .feature_names = {},
-                  .description = std::move(data->description)};
+                  .description = std::move(data.description)};
   if (!options.scale.empty()) {
-    const absl::StatusOr<FeatureBounds> bounds =
-        ReadFeatureBounds(options.scale, problem.train.features.cols());
-    if (!bounds.ok()) return bounds.status();
-    ScaleFeatures(*bounds, &problem.train);
-    ScaleFeatures(*bounds, &problem.held_out.rows);
+    ASSIGN_OR_RETURN(const FeatureBounds bounds,
+                     ReadFeatureBounds(options.scale, problem.train.features.cols()));
+    ScaleFeatures(bounds, &problem.train);
+    ScaleFeatures(bounds, &problem.held_out.rows);
   }
   problem.train = WithBiasColumn(problem.train);
   problem.held_out.rows = WithBiasColumn(problem.held_out.rows);
@@ -99,9 +96,8 @@ absl::Status NameFeatures(const CommandLine& options, bool has_bias, Problem* pr
   if (options.feature_names.empty()) {
     for (size_t j = 1; j <= features; ++j) names.push_back(absl::StrCat(j));
   } else {
-    const absl::StatusOr<std::string> text = ReadTextFile(options.feature_names);
-    if (!text.ok()) return text.status();
-    names = absl::StrSplit(absl::StripSuffix(*text, "\n"), '\n');
+    ASSIGN_OR_RETURN(const std::string text, ReadTextFile(options.feature_names));
+    names = absl::StrSplit(absl::StripSuffix(text, "\n"), '\n');
     if (names.size() != features) {
       return absl::InvalidArgumentError(absl::StrCat("--feature-names: got ", names.size(),
                                                      " lines, want one for each of ", features,
@@ -121,11 +117,9 @@ absl::StatusOr<Problem> PrepareProblem(const CommandLine& options) {
       synthetic ? Synthetic(options, options.data.substr(kSynthetic.size())) : Real(options);
   if (!problem.ok()) return problem;
   for (LabeledRows* rows : {&problem->train, &problem->held_out.rows}) {
-    if (absl::Status clipped = ClipRowNorms(options.row_norm_bound, rows); !clipped.ok()) {
-      return clipped;
-    }
+    RETURN_IF_ERROR(ClipRowNorms(options.row_norm_bound, rows));
   }
-  if (absl::Status named = NameFeatures(options, !synthetic, &*problem); !named.ok()) return named;
+  RETURN_IF_ERROR(NameFeatures(options, !synthetic, &*problem));
   return problem;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/evaluation.h"
 #include "client/trainers/run/result_file.h"
 
@@ -105,7 +106,7 @@ absl::Status WriteModel(const RunReport& report, const TrainingResult& result,
   model["features"] = report.feature_names;
   model["last"] = list(result.last);
   model["averaged"] = list(result.averaged);
-  if (absl::Status kept = KeepPrevious(path); !kept.ok()) return kept;
+  RETURN_IF_ERROR(KeepPrevious(path));
   return WriteDurably(path,
                       model.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }

@@ -2,15 +2,14 @@
 
 #include <optional>
 
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/descent.h"
 
 namespace epsledger::trainers::istdp {
 
 absl::StatusOr<TrainingResult> TrainSound(const LinearLoss& loss, const TrainingOptions& options,
                                           GradientRelease& release, const StepObserver& observer) {
-  if (absl::Status valid = ValidateTraining(options, loss.feature_count()); !valid.ok()) {
-    return valid;
-  }
+  RETURN_IF_ERROR(ValidateTraining(options, loss.feature_count()));
   Descent descent(loss, options, observer);
   while (descent.Continues()) {
     const std::optional<Eigen::VectorXd> gradient = descent.ReleaseGradient(release);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/descent.h"
 
 namespace epsledger::trainers::istdp {
@@ -41,10 +42,8 @@ LineSearchNoise LineSearchNoiseFor(double noise_multiplier, double comparison_sh
 absl::StatusOr<TrainingResult> TrainSoundLineSearch(
     const LinearLoss& loss, const TrainingOptions& options, const LineSearchOptions& line_search,
     GradientRelease& gradients, GradientRelease& comparisons, const StepObserver& observer) {
-  if (absl::Status valid = ValidateTraining(options, loss.feature_count()); !valid.ok()) {
-    return valid;
-  }
-  if (absl::Status valid = Validate(line_search); !valid.ok()) return valid;
+  RETURN_IF_ERROR(ValidateTraining(options, loss.feature_count()));
+  RETURN_IF_ERROR(Validate(line_search));
   const double root = std::sqrt(line_search.candidates);
   Descent descent(loss, options, observer);
   while (descent.Continues()) {

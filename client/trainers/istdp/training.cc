@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
@@ -16,7 +17,7 @@ absl::Status ValidateSteps(const StepOptions& steps) {
     case StepRule::kFixed:
       return absl::OkStatus();
     case StepRule::kBarzilaiBorwein:
-      if (absl::Status status = ValidateStepBounds(steps.bounds); !status.ok()) return status;
+      RETURN_IF_ERROR(ValidateStepBounds(steps.bounds));
       if (steps.first < steps.bounds.smallest || steps.first > steps.bounds.largest) {
         return absl::InvalidArgumentError(
             absl::StrCat("StepOptions.first: got ", steps.first, ", want a number in [",
@@ -73,10 +74,7 @@ absl::Status ValidateState(const TrainingState& state, Eigen::Index feature_coun
                  {"TrainingState.previous_gradient", state.previous_gradient},
                  {"TrainingState.averaged", state.averaged}};
   for (const auto& each : vectors) {
-    if (absl::Status status = ValidateVector(each.field, each.vector, feature_count);
-        !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(ValidateVector(each.field, each.vector, feature_count));
   }
   return absl::OkStatus();
 }
@@ -105,17 +103,11 @@ absl::Status ValidateTraining(const TrainingOptions& options, Eigen::Index featu
         absl::StrCat("TrainingOptions.average_last: got ", *options.average_last, ", want >= 1"));
   }
   if (options.initial.size() != 0) {
-    if (absl::Status status =
-            ValidateVector("TrainingOptions.initial", options.initial, feature_count);
-        !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(ValidateVector("TrainingOptions.initial", options.initial, feature_count));
   }
-  if (absl::Status status = ValidateState(options.resumed, feature_count); !status.ok()) {
-    return status;
-  }
-  if (absl::Status status = ValidateBatches(options.batches); !status.ok()) return status;
-  if (absl::Status status = ValidateSteps(options.steps); !status.ok()) return status;
+  RETURN_IF_ERROR(ValidateState(options.resumed, feature_count));
+  RETURN_IF_ERROR(ValidateBatches(options.batches));
+  RETURN_IF_ERROR(ValidateSteps(options.steps));
   return ValidateRegularizer(options.regularizer);
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/istdp/sound.h"
 
 namespace epsledger::trainers::istdp {
@@ -33,9 +34,7 @@ class OnSupport : public GradientRelease {
 };
 
 absl::Status Check(const TrainingOptions& options, const TwoPhaseOptions& two_phase) {
-  if (absl::Status status = CheckTwoPhase(two_phase, options.max_steps); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(CheckTwoPhase(two_phase, options.max_steps));
   if (!std::holds_alternative<McpPenalty>(options.regularizer)) {
     return absl::InvalidArgumentError(
         "TrainingOptions.regularizer: got another penalty, want MCP: it says what the support is");
@@ -80,7 +79,7 @@ absl::StatusOr<TrainingResult> TrainTwoPhase(const LinearLoss& loss, const Train
                                              const TwoPhaseOptions& two_phase,
                                              GradientRelease& first, GradientRelease& second,
                                              const StepObserver& observer) {
-  if (absl::Status valid = Check(options, two_phase); !valid.ok()) return valid;
+  RETURN_IF_ERROR(Check(options, two_phase));
   TrainingOptions phase = options;
   phase.max_steps = two_phase.first_steps;
   absl::StatusOr<TrainingResult> found = TrainSound(loss, phase, first, observer);
@@ -91,8 +90,7 @@ absl::StatusOr<TrainingResult> TrainTwoPhase(const LinearLoss& loss, const Train
   const Eigen::VectorXd start =
       (found->last.array().abs() >= penalty.shape * penalty.lambda).select(found->last, 0);
   const std::vector<int> support = Support(start);
-  const absl::StatusOr<LinearLoss> on_support = loss.OnColumns(support, two_phase.contribution);
-  if (!on_support.ok()) return on_support.status();
+  ASSIGN_OR_RETURN(const LinearLoss on_support, loss.OnColumns(support, two_phase.contribution));
   phase.max_steps = options.max_steps - two_phase.first_steps;
   phase.initial = start;
   phase.regularizer = L2Penalty{.lambda = 0};
@@ -109,7 +107,7 @@ absl::StatusOr<TrainingResult> TrainTwoPhase(const LinearLoss& loss, const Train
               .theta = state.theta,
               .state = state});
   };
-  absl::StatusOr<TrainingResult> fitted = TrainSound(*on_support, phase, release, count_through);
+  absl::StatusOr<TrainingResult> fitted = TrainSound(on_support, phase, release, count_through);
   if (!fitted.ok()) return fitted;
   fitted->steps += found->steps;
   fitted->releases += found->releases;

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::network {
 namespace {
@@ -30,9 +31,7 @@ absl::Status ValidateLabels(const std::vector<int>& labels, Eigen::Index samples
 template <class T>
 absl::StatusOr<SampleLosses<T>> CrossEntropy(const Matrix<T>& logits,
                                              const std::vector<int>& labels) {
-  if (absl::Status status = ValidateLabels(labels, logits.cols(), logits.rows()); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(ValidateLabels(labels, logits.cols(), logits.rows()));
   SampleLosses<T> result{.losses = Eigen::ArrayXd(logits.cols()),
                          .gradients = Matrix<T>(logits.rows(), logits.cols())};
   for (Eigen::Index i = 0; i < logits.cols(); ++i) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers::network {
 namespace {
@@ -47,8 +48,7 @@ struct OutputShapeOf {
   const Shape& input;
 
   absl::StatusOr<Shape> operator()(const FullyConnected& layer) const {
-    absl::Status status = CheckInRange("outputs", layer.outputs, 1, kMaxDimension);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckInRange("outputs", layer.outputs, 1, kMaxDimension));
     return Shape{.channels = layer.outputs};
   }
 
@@ -74,10 +74,7 @@ struct OutputShapeOf {
   absl::StatusOr<Shape> operator()(const MaxPool& layer) const { return PooledShape(layer, input); }
 
   absl::StatusOr<Shape> operator()(const GroupNorm& layer) const {
-    if (absl::Status status = CheckInRange("groups", layer.groups, 1, input.channels);
-        !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(CheckInRange("groups", layer.groups, 1, input.channels));
     if (input.channels % layer.groups != 0) {
       return absl::InvalidArgumentError(absl::StrCat(
           "groups: got ", layer.groups, ", want a divisor of the ", input.channels, " channels"));

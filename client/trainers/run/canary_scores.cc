@@ -1,6 +1,7 @@
 #include "client/trainers/run/canary_scores.h"
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/poisson_sampler.h"
 #include "epsledger/rounded_number.h"
 
@@ -8,12 +9,10 @@ namespace epsledger::trainers {
 
 absl::StatusOr<std::vector<bool>> DrawMembers(int64_t count) {
   // A Poisson sample with probability 1/2 is exactly one fair coin for each canary.
-  absl::StatusOr<PoissonSampler> coins = PoissonSampler::Create(0.5, count);
-  if (!coins.ok()) return coins.status();
-  const absl::StatusOr<std::vector<int>> members = coins->Draw();
-  if (!members.ok()) return members.status();
+  ASSIGN_OR_RETURN(PoissonSampler coins, PoissonSampler::Create(0.5, count));
+  ASSIGN_OR_RETURN(const std::vector<int> members, coins.Draw());
   std::vector<bool> is_member(static_cast<size_t>(count));
-  for (const int member : *members) is_member[static_cast<size_t>(member)] = true;
+  for (const int member : members) is_member[static_cast<size_t>(member)] = true;
   return is_member;
 }
 

@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/waiting_notice.h"
 
 namespace epsledger::trainers {
@@ -140,9 +141,8 @@ absl::Status LedgerFlags::Complete(const std::string& program) {
                        !client.tls.key_file.empty();
   if (const char* secret = std::getenv("EPSLEDGER_TOKEN")) client.token = secret;
   if (!token_file.empty()) {
-    absl::StatusOr<std::string> secret = ReadTokenFile(token_file);
-    if (!secret.ok()) return secret.status();
-    client.token = *std::move(secret);
+    ASSIGN_OR_RETURN(std::string secret, ReadTokenFile(token_file));
+    client.token = std::move(secret);
   }
   if (fit_remaining && declared) {
     return absl::InvalidArgumentError(

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "accounting/event/status_macros.h"
 #include "epsledger/noise.h"
 #include "epsledger/refusal.h"
 
@@ -34,9 +35,8 @@ absl::StatusOr<Permit> LedgerRelease::NextPermit() {
   if (lease_size_ == 0) return session_.Charge(mechanism_);
   if (!lease_.has_value() || lease_->used_count() == lease_->granted_count()) {
     lease_.reset();  // settles it
-    absl::StatusOr<Lease> lease = AcquireUpTo(session_, mechanism_, lease_size_);
-    if (!lease.ok()) return lease.status();
-    lease_ = *std::move(lease);
+    ASSIGN_OR_RETURN(Lease lease, AcquireUpTo(session_, mechanism_, lease_size_));
+    lease_ = std::move(lease);
   }
   return lease_->Take();
 }
@@ -49,10 +49,7 @@ absl::StatusOr<Eigen::VectorXd> LedgerRelease::Release(const Eigen::VectorXd& ex
   if (!permit.ok()) return permit.status();
   Eigen::VectorXd released = exact_sum;
   const std::span<double> values(released.data(), static_cast<size_t>(released.size()));
-  if (absl::Status noised = AddGaussianNoise(*std::move(permit), contribution, values);
-      !noised.ok()) {
-    return noised;
-  }
+  RETURN_IF_ERROR(AddGaussianNoise(*std::move(permit), contribution, values));
   return released;
 }
 

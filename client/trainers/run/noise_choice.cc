@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/refusal.h"
 
 namespace epsledger::trainers {
@@ -80,12 +81,11 @@ absl::StatusOr<double> NoiseMultiplierThatFills(const CapCells& cap, int steps,
 
 absl::StatusOr<double> NoiseMultiplierThatFits(const NoisePreview& preview, int steps) {
   const auto fits = [&](double noise) -> absl::StatusOr<bool> {
-    const absl::StatusOr<ChargePreview> answer = preview(noise);
-    if (!answer.ok()) return answer.status();
-    if (answer->refusal.has_value() && !IsForLackOfRoom(answer->refusal->reason)) {
-      return absl::FailedPreconditionError(RefusalText(*answer->refusal));
+    ASSIGN_OR_RETURN(const ChargePreview answer, preview(noise));
+    if (answer.refusal.has_value() && !IsForLackOfRoom(answer.refusal->reason)) {
+      return absl::FailedPreconditionError(RefusalText(*answer.refusal));
     }
-    return answer->steps_that_fit >= steps;
+    return answer.steps_that_fit >= steps;
   };
   int exponent = 0;
   absl::StatusOr<bool> here = fits(1);

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/noise_choice.h"
 
 namespace epsledger::trainers {
@@ -76,15 +77,15 @@ absl::StatusOr<std::optional<double>> Calibrate(const LedgerFlags& flags,
   const ApproximateDpCap target = own_cap.has_value() ? *own_cap : *budget_cap;
   const bool tightest =
       one_plan || in_units || (flags.declared && target.filter == ApproximateDpFilter::kBasic);
-  const absl::StatusOr<double> multiplier = client.CalibrateNoiseMultiplier(
-      {.events = {{StepEvent(description, 1),
-                   in_units ? WithRoomForTheLattice(flags.steps) : flags.steps}},
-       .epsilon = target.epsilon * kRoundingRoom,
-       .delta = target.delta * kRoundingRoom * (in_units ? share : 1),
-       .relation = flags.relation,
-       .accountant = tightest ? "BEST" : "MOMENTS"});
-  if (!multiplier.ok()) return multiplier.status();
-  return *multiplier;
+  ASSIGN_OR_RETURN(const double multiplier,
+                   client.CalibrateNoiseMultiplier(
+                       {.events = {{StepEvent(description, 1),
+                                    in_units ? WithRoomForTheLattice(flags.steps) : flags.steps}},
+                        .epsilon = target.epsilon * kRoundingRoom,
+                        .delta = target.delta * kRoundingRoom * (in_units ? share : 1),
+                        .relation = flags.relation,
+                        .accountant = tightest ? "BEST" : "MOMENTS"}));
+  return multiplier;
 }
 
 }  // namespace
@@ -95,25 +96,25 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
   const std::optional<ApproximateDpCap> own_cap = OwnCap(flags);
   std::optional<double> multiplier = flags.noise_multiplier;
   if (!multiplier.has_value() && flags.fit_remaining) {
-    const absl::StatusOr<double> fits = NoiseMultiplierThatFits(
-        [&](double noise) {
-          return client.Preview(budget.name, StepEvent(description, noise), flags.steps);
-        },
-        flags.steps);
-    if (!fits.ok()) return fits.status();
-    multiplier = *fits;
+    ASSIGN_OR_RETURN(const double fits, NoiseMultiplierThatFits(
+                                            [&](double noise) {
+                                              return client.Preview(budget.name,
+                                                                    StepEvent(description, noise),
+                                                                    flags.steps);
+                                            },
+                                            flags.steps));
+    multiplier = fits;
   }
   if (!multiplier.has_value()) {
-    const absl::StatusOr<std::optional<double>> calibrated =
-        Calibrate(flags, description, budget, client);
-    if (!calibrated.ok()) return calibrated.status();
-    multiplier = *calibrated;
+    ASSIGN_OR_RETURN(const std::optional<double> calibrated,
+                     Calibrate(flags, description, budget, client));
+    multiplier = calibrated;
   }
   if (!multiplier.has_value() && !own_cap.has_value()) {
-    const absl::StatusOr<double> fills = NoiseMultiplierThatFills(
-        {budget.cells, budget.all_cells_must_fit}, flags.steps, flags.relation);
-    if (!fills.ok()) return fills.status();
-    multiplier = *fills;
+    ASSIGN_OR_RETURN(const double fills,
+                     NoiseMultiplierThatFills({budget.cells, budget.all_cells_must_fit},
+                                              flags.steps, flags.relation));
+    multiplier = fills;
   }
 
   NewSession create{.neighboring_relation = flags.relation,
@@ -126,23 +127,21 @@ absl::StatusOr<OpenedRun> OpenGaussianRun(const LedgerFlags& flags,
     create.plan = Plan{.events = {{StepEvent(description, *multiplier), flags.steps}},
                        .delta = ReportDelta(flags, budget) * kRoundingRoom};
   }
-  absl::StatusOr<Session> session =
+  ASSIGN_OR_RETURN(
+      Session session,
       client.OpenSession({.budget = budget.name,
                           .session = flags.session,
                           .create = description.resumes ? std::nullopt : std::optional(create),
                           .client_description = ClientDescription(description.program),
-                          .provenance = description.provenance});
-  if (!session.ok()) return session.status();
+                          .provenance = description.provenance}));
   if (!multiplier.has_value()) {
-    const absl::StatusOr<std::vector<CellBalance>> cells = session->OwnCells();
-    if (!cells.ok()) return cells.status();
+    ASSIGN_OR_RETURN(const std::vector<CellBalance> cells, session.OwnCells());
     // The filter of own_cap is over Renyi orders, where one cell with room is enough.
-    const absl::StatusOr<double> fills =
-        NoiseMultiplierThatFills({*cells, false}, flags.steps, flags.relation);
-    if (!fills.ok()) return fills.status();
-    multiplier = *fills;
+    ASSIGN_OR_RETURN(const double fills,
+                     NoiseMultiplierThatFills({cells, false}, flags.steps, flags.relation));
+    multiplier = fills;
   }
-  return OpenedRun{*std::move(session), *multiplier, StepEvent(description, *multiplier)};
+  return OpenedRun{std::move(session), *multiplier, StepEvent(description, *multiplier)};
 }
 
 }  // namespace epsledger::trainers

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -95,7 +96,7 @@ absl::Status WouldStartOver(const std::string& path, const std::string& session)
 absl::Status WriteDurably(const std::string& path, absl::string_view bytes) {
   if (IsStream(path)) return WriteAndSync(path, bytes);
   const std::string temporary = Unfinished(path);
-  if (absl::Status written = WriteAndSync(temporary, bytes); !written.ok()) return written;
+  RETURN_IF_ERROR(WriteAndSync(temporary, bytes));
   if (std::rename(temporary.c_str(), path.c_str()) != 0) return CannotWrite(path);
   // The rename is durable with the directory.
   const size_t slash = path.rfind('/');

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/run/result_file.h"
 
 namespace epsledger::trainers {
@@ -47,7 +48,7 @@ absl::StatusOr<TrainingLog> TrainingLog::Open(const std::string& json_path,
                                               const std::string& csv_path) {
   for (const std::string& path : {json_path, csv_path}) {
     if (path.empty()) continue;
-    if (absl::Status status = CheckCanWrite(path); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckCanWrite(path));
   }
   TrainingLog log;
   log.json_path_ = json_path;

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/data/content_hash.h"
 
 namespace epsledger::trainers::scattering {
@@ -94,16 +95,15 @@ std::string CacheFileName(const LabeledImages& images, const Options& options) {
 absl::StatusOr<Eigen::MatrixXf> CachedFeatures(const LabeledImages& images, const Options& options,
                                                const std::string& folder) {
   if (folder.empty()) return Features(images, options);
-  absl::StatusOr<FeatureShape> shape =
-      ShapeOfFeatures(images.channels, images.height, images.width);
-  if (!shape.ok()) return shape.status();
+  ASSIGN_OR_RETURN(FeatureShape shape,
+                   ShapeOfFeatures(images.channels, images.height, images.width));
   const std::string path = absl::StrCat(folder, "/", CacheFileName(images, options));
-  if (std::optional<Eigen::MatrixXf> cached = Load(path, shape->size(), images.pixels.cols())) {
+  if (std::optional<Eigen::MatrixXf> cached = Load(path, shape.size(), images.pixels.cols())) {
     return *std::move(cached);
   }
   absl::StatusOr<Eigen::MatrixXf> features = Features(images, options);
   if (!features.ok()) return features;
-  if (absl::Status stored = Store(*features, folder, path); !stored.ok()) return stored;
+  RETURN_IF_ERROR(Store(*features, folder, path));
   return features;
 }
 

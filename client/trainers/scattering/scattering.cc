@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "client/trainers/scattering/plane_scattering.h"
 
 namespace epsledger::trainers::scattering {
@@ -62,9 +63,8 @@ absl::StatusOr<FeatureShape> ShapeOfFeatures(Eigen::Index channels, Eigen::Index
 }
 
 absl::StatusOr<Eigen::MatrixXf> Coefficients(const LabeledImages& images, int thread_count) {
-  absl::StatusOr<FeatureShape> shape =
-      ShapeOfFeatures(images.channels, images.height, images.width);
-  if (!shape.ok()) return shape.status();
+  ASSIGN_OR_RETURN(FeatureShape shape,
+                   ShapeOfFeatures(images.channels, images.height, images.width));
   const Eigen::Index plane_size = images.height * images.width;
   if (images.pixels.rows() != images.channels * plane_size) {
     return Error("pixels", absl::StrCat(images.pixels.rows(), " rows"),
@@ -75,14 +75,14 @@ absl::StatusOr<Eigen::MatrixXf> Coefficients(const LabeledImages& images, int th
                  absl::StrCat("[1, ", kMaxThreads, "]"));
   }
   const PlaneScattering scattering(static_cast<int>(images.height));
-  Eigen::MatrixXf coefficients(shape->size(), images.pixels.cols());
+  Eigen::MatrixXf coefficients(shape.size(), images.pixels.cols());
   InThreads(thread_count, images.pixels.cols(), [&](Eigen::Index first, Eigen::Index past) {
     PlaneScattering::Buffers buffers;
     for (Eigen::Index image = first; image < past; ++image) {
       for (Eigen::Index channel = 0; channel < images.channels; ++channel) {
         scattering.Transform(
             images.pixels.col(image).data() + channel * plane_size, &buffers,
-            coefficients.col(image).data() + channel * (shape->size() / images.channels));
+            coefficients.col(image).data() + channel * (shape.size() / images.channels));
       }
     }
   });
@@ -90,12 +90,11 @@ absl::StatusOr<Eigen::MatrixXf> Coefficients(const LabeledImages& images, int th
 }
 
 absl::StatusOr<Eigen::MatrixXf> Features(const LabeledImages& images, const Options& options) {
-  absl::StatusOr<FeatureShape> shape =
-      ShapeOfFeatures(images.channels, images.height, images.width);
-  if (!shape.ok()) return shape.status();
-  if (options.group_count < 1 || shape->channels % options.group_count != 0) {
+  ASSIGN_OR_RETURN(FeatureShape shape,
+                   ShapeOfFeatures(images.channels, images.height, images.width));
+  if (options.group_count < 1 || shape.channels % options.group_count != 0) {
     return Error("group_count", absl::StrCat(options.group_count),
-                 absl::StrCat("a divisor of the ", shape->channels, " maps"));
+                 absl::StrCat("a divisor of the ", shape.channels, " maps"));
   }
   if (!(options.variance_offset > 0) || !std::isfinite(options.variance_offset)) {
     return Error("variance_offset", absl::StrCat(options.variance_offset),

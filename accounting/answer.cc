@@ -20,16 +20,16 @@
 namespace epsledger::accounting {
 namespace {
 
-// Those that BEST takes the minimum over, the tight and the cheap ones first. MOMENTS is left out:
-// it is never below RENYI; CLT and MOMENTS_AS_PUBLISHED prove nothing.
+// The accountants over which BEST takes the minimum, the tight and the cheap ones first. MOMENTS is
+// left out because it is never below RENYI; CLT and MOMENTS_AS_PUBLISHED prove nothing.
 constexpr Accountant kCompeting[] = {
     Accountant::kGaussian, Accountant::kBasic, Accountant::kTradeOff, Accountant::kOptimal,
     Accountant::kPld,      Accountant::kRenyi, Accountant::kZcdp,     Accountant::kAdvanced};
 
-// A calibration asks some 30 times what an answer may cost.
+// The work of each step of a calibration, which asks some 30 times.
 constexpr double kSearchWork = CompositionOptions{}.max_work / 8;
 
-// One query put to one composed history.
+// Asks one query of one composed history.
 struct AskComposition {
   const Composition& composition;
 
@@ -62,7 +62,7 @@ struct AskComposition {
 };
 
 // Under an unordered relation the trade-off function is its own inverse; in one direction the
-// inverse is the function of the other one.
+// inverse is the function of the other direction.
 Setting SettingFor(const Query& query, Setting setting) {
   if (std::holds_alternative<InverseTypeTwoErrorAt>(query) && setting.adjacency) {
     setting.adjacency =
@@ -78,7 +78,7 @@ bool AsksTypeTwoError(const Query& query) {
          std::holds_alternative<InverseTypeTwoErrorAt>(query);
 }
 
-// An answer that contradicts itself is a defect here, and no answer.
+// An answer that contradicts itself is a defect of this code and is not returned.
 absl::Status CheckConsistent(const Guarantee& answer) {
   for (const std::optional<double>& x : {answer.upper, answer.lower, answer.value, answer.log_upper,
                                          answer.log_lower, answer.order, answer.regret}) {
@@ -131,14 +131,15 @@ struct AskNonPrivate {
   }
 };
 
-// How good an answer is; smaller is better. A type II error is good where its lower bound is high.
+// Returns how good an answer is; smaller is better. A type II error is better if its lower bound is
+// higher.
 double Cost(const Query& query, const Guarantee& answer) {
   if (AsksTypeTwoError(query)) return -answer.lower.value_or(-1);
   if (answer.log_upper.has_value()) return *answer.log_upper;
   return answer.upper.value_or(kInfinity);
 }
 
-// Nobody can be better than this answer by more than the width that was asked for.
+// True if no accountant can be better than this answer by more than the requested width.
 bool IsTight(const Query& query, double relative_width, const Guarantee& answer) {
   if (!answer.lower.has_value() || !answer.upper.has_value()) return false;
   if (AsksTypeTwoError(query)) {
@@ -155,19 +156,18 @@ bool IsTight(const Query& query, double relative_width, const Guarantee& answer)
           *answer.upper - *answer.lower <= relative_width * *answer.upper);
 }
 
-// TRADE_OFF adds something to what the others know of a trade-off function only: everything else it
-// reads off the same privacy loss as PLD. A mu is fitted by who knows most.
+// TRADE_OFF competes only for type II errors and mu: for every other query it uses the same privacy
+// loss as PLD. BASIC does not compete for mu.
 bool Competes(Accountant accountant, const Query& query) {
   if (accountant == Accountant::kBasic && std::holds_alternative<GaussianDpMu>(query)) return false;
   return accountant != Accountant::kTradeOff || AsksTypeTwoError(query) ||
          std::holds_alternative<GaussianDpMu>(query);
 }
 
-// One history, composed by each accountant and for each direction that is asked about.
+// One history, composed by each accountant and for each direction in question.
 class Compositions {
  public:
-  // Borrows `history`, whose query and accountant are not looked at. REQUIRES: Validate(history) is
-  // OK.
+  // Borrows `history`; ignores its query and accountant. REQUIRES: Validate(history) is OK.
   explicit Compositions(const Question& history, double max_work = CompositionOptions{}.max_work)
       : history_(history), setting_(SettingOf(history_)), max_work_(max_work) {
     for (const CountedEvent& e : history_.events) {
@@ -198,7 +198,7 @@ class Compositions {
       answer =
           ReadCentralLimit(uses_, setting_, history_.group_size, central_limit->type_one_error);
     } else if (history_.events.empty()) {
-      // Nothing was released: 0-GDP, whoever is asked.
+      // Nothing was released: 0-GDP under every accountant.
       answer = AskOne(Accountant::kGaussian, query);
       if (answer.ok()) {
         answer->accountant = accountant;
@@ -252,7 +252,7 @@ class Compositions {
       if (!answer.ok()) return answer;
       if (absl::Status status = CheckConsistent(*answer); !status.ok()) return status;
       losses_asked = losses_asked || (*By(accountant, query))->is_privacy_loss();
-      // Approximations are not compared: the first that answers is the best informed.
+      // Approximations are not compared: the first accountant that answers is the best informed.
       if (answer->kind == GuaranteeKind::kApproximation) {
         if (!best.has_value()) return answer;
         continue;

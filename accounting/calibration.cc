@@ -20,7 +20,7 @@ namespace {
 
 using Variable = Calibrate::Variable;
 
-// Where mu is exact the range of the fit does not matter.
+// The range of the fit does not matter where mu is exact.
 constexpr double kSmallestTypeOneError = 1e-9;
 
 template <class Event>
@@ -36,8 +36,8 @@ concept HasInnerEvent = requires(Event e) {
   e.event;
 };
 
-// `event` with the outermost parameter of that kind set to `value`; nothing if it has none. A
-// composition is searched in its first part.
+// Returns `event` with the outermost parameter of that kind set to `value`; nullopt if it has none.
+// In a composition only the first part is searched.
 std::optional<MechanismEvent> With(const MechanismEvent& event, Variable variable, double value) {
   return std::visit(
       [&](const auto& kind) -> std::optional<MechanismEvent> {
@@ -73,7 +73,8 @@ std::optional<MechanismEvent> With(const MechanismEvent& event, Variable variabl
       event.kind());
 }
 
-// The question "what is spent" with the parameter set; nothing if events[0] has no such parameter.
+// Returns the question "what is spent" with the parameter set; nullopt if events[0] has no such
+// parameter.
 std::optional<Question> WithValue(const Question& question, const Calibrate& wanted, double value) {
   Question changed = question;
   if (wanted.mu.has_value()) {
@@ -112,7 +113,7 @@ std::string DescribeWanted(const Calibrate& wanted) {
 }
 
 struct Range {
-  double safest;  // least is spent
+  double safest;  // the value that spends least
   double riskiest;
   double start;
   double factor;  // of one step of the bracketing
@@ -130,7 +131,8 @@ Range RangeOf(Variable variable) {
   return Range{1, 1, 1, 2};
 }
 
-// One calibration. Values are searched by u, their logarithm in the direction of more being spent.
+// One calibration. The search variable u is the logarithm of the value, signed so that a larger u
+// spends more.
 class Search {
  public:
   Search(const Question& question,
@@ -152,7 +154,7 @@ class Search {
     Bracket();
     if (!failure_.ok()) return failure_;
     if (!best_.has_value()) {
-      // A coarse answer says yes for sure, and no only roughly.
+      // A coarse "yes" is certain; a coarse "no" is only approximate.
       Refine();
       Note(range_.safest);
       if (!failure_.ok()) return failure_;
@@ -174,11 +176,11 @@ class Search {
   }
 
  private:
-  // Where most of the search happens under an accountant that answers to a width.
+  // The width of most of the search under an accountant that answers to a width.
   static constexpr double kCoarseWidth = 0.03;
   static constexpr double kCoarseTolerance = 0.03;
   static constexpr double kTolerance = 1e-10;
-  // Bounds wider than this are of that kind.
+  // Bounds wider than this come from such an accountant.
   static constexpr double kRoughWidth = 1e-8;
 
   double LogOf(double value) const { return up_is_risky_ ? std::log(value) : -std::log(value); }
@@ -189,8 +191,8 @@ class Search {
     return std::clamp(counting_ ? std::floor(value) : value, low, high);
   }
 
-  // log(spent / wanted) where that is a number, at most 0 exactly where spent <= wanted. Remembers
-  // the answer nearest to the edge on the safe side.
+  // Returns log(spent / wanted) where that is a number; at most 0 exactly where spent <= wanted.
+  // Remembers the answer nearest to the edge on the safe side.
   double Excess(double value) {
     if (const auto known = known_.find(value); known != known_.end()) return known->second;
     Question question = *WithValue(question_, wanted_, value);
@@ -242,7 +244,7 @@ class Search {
 
   void Note(double value) { (Excess(value) <= 0 ? holds_ : fails_) = value; }
 
-  // Outwards from the start, by growing factors, to one value that is enough and one that is not.
+  // Steps outward from the start, by growing factors, until one value is enough and one is not.
   void Bracket() {
     holds_ = range_.safest;
     fails_ = range_.riskiest;
@@ -261,7 +263,7 @@ class Search {
     }
   }
 
-  // Until holds and fails are within `tolerance` of each other.
+  // Narrows until holds and fails are within `tolerance` of each other.
   void Narrow(double tolerance) {
     // The origin is moved so that a relative tolerance is an absolute one.
     const double origin = LogOf(holds_) - 1;
@@ -270,7 +272,8 @@ class Search {
     holds_ = Near(crossing.holds + origin);
     fails_ = Near(crossing.fails + origin);
   }
-  // ValueAt, but the very ends where u is one of them: their answers are known.
+  // Returns ValueAt(u), or exactly holds_ or fails_ where u is that end: the answers there are
+  // known.
   double Near(double u) const {
     const double slack = 1e-13 * (1 + std::abs(u));
     for (const double end : {holds_, fails_}) {
@@ -279,14 +282,14 @@ class Search {
     return ValueAt(u);
   }
 
-  // From here on answers are asked for at the width of the question.
+  // From here on, answers are requested at the width of the question.
   void Refine() {
     if (relative_width_ <= question_.relative_width) return;
     relative_width_ = question_.relative_width;
     known_.clear();
   }
 
-  // From a coarse bracket to a fine one: the crossing of the narrower bounds lies on the risky
+  // Narrows a coarse bracket to a fine one: the crossing of the narrower bounds lies on the risky
   // side.
   void NarrowAgain() {
     const double slope_step = LogOf(fails_) - LogOf(holds_);
@@ -302,7 +305,7 @@ class Search {
     double from = LogOf(holds_);
     const bool up = at_holds <= 0;
     if (!up) fails_ = holds_;
-    // Towards the edge, doubling.
+    // // Steps towards the edge, doubling the step.
     for (int i = 0; i < kMaxEvaluations && failure_.ok(); ++i, step *= 2) {
       const double end = up ? range_.riskiest : range_.safest;
       const double u = from + (up ? step : -step);
@@ -313,7 +316,7 @@ class Search {
         if (up && value == end) return;
       } else {
         fails_ = value;
-        if (!up && value == end) return;  // the coarse answer stands
+        if (!up && value == end) return;  // the coarse answer remains
       }
       if (now_holds != up) break;
       from = LogOf(value);

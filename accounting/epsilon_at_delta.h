@@ -7,14 +7,14 @@ namespace epsledger::accounting {
 
 // The smallest epsilon at which the history is (epsilon, delta)-DP.
 struct EpsilonAtDelta {
-  // Natural logarithm of delta: -inf (delta = 0) to 0. Deltas below 1e-308 are welcome.
+  // Natural logarithm of delta: -inf (delta = 0) to 0. Deltas below 1e-308 are allowed.
   double log_delta = 0;
-  // The delta that was asked for, where it was not given as a logarithm: messages name it.
+  // The delta as the caller gave it, for messages; unset if the caller gave a logarithm.
   std::optional<double> given_delta = std::nullopt;
-  // log(delta) rounded down, so that the answer holds at delta itself. delta in [0, 1].
+  // Rounds log(delta) down, so that the answer holds at delta itself. delta in [0, 1].
   static EpsilonAtDelta FromDelta(double delta);
-  // True only if `delta` is at most the one that was asked for; compared exactly where that was not
-  // given as a logarithm.
+  // True only if `delta` is at most the delta in question. Compares exactly where given_delta is
+  // set.
   bool Allows(double delta) const;
 };
 

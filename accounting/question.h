@@ -24,8 +24,8 @@ struct RenyiDivergenceAtOrder {
   double order = 0;
 };
 // The trade-off function at a type I error in [0, 1], and its inverse. For one direction P =
-// "with", Q = "without" (REMOVE) it is f = T(Q, P), whose inverse T(P, Q) is the function of ADD;
-// without a direction it is the lower convex envelope of both, which is its own inverse.
+// "with", Q = "without" (REMOVE) the function is f = T(Q, P), whose inverse T(P, Q) is the function
+// of ADD. Without a direction it is the lower convex envelope of both, which is its own inverse.
 struct TypeTwoErrorAt {
   double type_one_error = 0;
 };
@@ -34,21 +34,22 @@ struct InverseTypeTwoErrorAt {
 };
 // delta(0), the largest advantage of a membership attack.
 struct Advantage {};
-// The mu fit on type I errors in [alpha_min, 1 - alpha_min], with its regret: `upper`, which is an
-// APPROXIMATION unless the history is Gaussian throughout.
+// The mu fitted on type I errors in [alpha_min, 1 - alpha_min], with its regret. mu is `upper`, an
+// APPROXIMATION unless every event of the history is Gaussian.
 struct GaussianDpMu {
   double alpha_min = 0;
 };
-// The functionals of the central limit theorem, whoever is asked: `value` is mu. With a type I
-// error, `lower` and `upper` are the Berry-Esseen band of the trade-off function there, a bound.
+// The functionals of the central limit theorem, for any accountant asked: `value` is mu. With a
+// type I error, `lower` and `upper` are the Berry-Esseen band of the trade-off function there, a
+// bound.
 struct CentralLimit {
   std::optional<double> type_one_error;
 };
-// The value of one parameter of the first event at which the history spends what is wanted:
-// (epsilon, delta), or mu, or a true positive rate at a false positive rate.
+// The value of one parameter of the first event at which the history spends the target: (epsilon,
+// delta), or mu, or a true positive rate at a false positive rate.
 struct Calibrate {
   enum class Variable : uint8_t { kNoiseMultiplier = 1, kCount = 2, kSamplingProbability = 3 };
-  // An attack may not find more than this share of the members at this rate of false alarms.
+  // An attack with this rate of false alarms may not find more than this share of the members.
   struct OperatingPoint {
     double false_positive_rate = 0;
     double true_positive_rate = 0;
@@ -56,7 +57,7 @@ struct Calibrate {
   double epsilon = 0;
   double delta = 0;
   Variable variable = Variable::kNoiseMultiplier;
-  // With one of these, epsilon and delta are not looked at.
+  // If one of these is set, epsilon and delta are ignored.
   std::optional<double> mu = std::nullopt;
   std::optional<OperatingPoint> operating_point = std::nullopt;
 };
@@ -71,23 +72,23 @@ struct Question {
   // One direction of add-or-remove-one; unset takes the worse of both.
   std::optional<Adjacency> adjacency;
   SensitivityRelation sensitivity_relation = SensitivityRelation::kContribution;
-  // Composed in this order; the order does not change any answer. Empty: nothing was released.
+  // Composed in this order; the order does not change any answer. Empty if nothing was released.
   std::vector<CountedEvent> events;
   Query query;
   // Wanted (upper - lower) / upper of a two-sided accountant, in (0, 1).
   double relative_width = 1e-3;
-  // The guarantee for groups of this many privacy units, >= 1, that are added, or removed, all of
-  // them together. Under add-or-remove-one with sampling nothing is proved here for datasets where
-  // some of them are added and others removed (profile/README.md).
+  // The guarantee is for groups of this many privacy units, >= 1, that are all added or all
+  // removed. Under add-or-remove-one with sampling nothing is proved here for data sets where some
+  // members of the group are added and others are removed (profile/README.md).
   int64_t group_size = 1;
   // delta' of the advanced composition theorem; unset takes half of the target delta.
   std::optional<double> advanced_delta_slack;
 };
 
-// OK if every field of the question is in its domain. Otherwise INVALID_ARGUMENT with the first
-// offending field as the request names it: "query.epsilonAtDelta: got 1.5, want in [0, 1]".
+// OK if every field of the question is in its domain. Otherwise INVALID_ARGUMENT names the first
+// offending field as the request does: "query.epsilonAtDelta: got 1.5, want in [0, 1]".
 absl::Status Validate(const Question& question);
-// The same for one of its fields.
+// The same check for one field.
 absl::Status Validate(Accountant accountant);
 absl::Status Validate(const Query& query);
 

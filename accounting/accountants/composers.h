@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_ACCOUNTANTS_COMPOSERS_H_
 #define EPSLEDGER_ACCOUNTING_ACCOUNTANTS_COMPOSERS_H_
 
-// One factory for each accountant: what Compose chooses from. Each returns UNIMPLEMENTED with the
+// One factory for each accountant; Compose chooses among them. Each returns UNIMPLEMENTED with the
 // reason if it does not know one of the events or the group size.
 
 #include <memory>
@@ -13,7 +13,7 @@
 namespace epsledger::accounting {
 
 // The BASIC and ADVANCED accountants (classical/basic_and_advanced.h). Upper bounds. BASIC takes
-// the group pair of the whole ([Vadhan17] Lemma 2.2), ADVANCED knows no groups.
+// the group pair of the whole history ([Vadhan17] Lemma 2.2); ADVANCED does not support groups.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByBasic(const std::vector<Use>& uses,
                                                             const Setting& setting,
                                                             const CompositionOptions& options);
@@ -21,35 +21,35 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByAdvanced(const std::vector
                                                                const Setting& setting,
                                                                const CompositionOptions& options);
 
-// The OPTIMAL accountant: the best that can be promised when all that is known of each event is its
-// (epsilon_i, delta_i). One distinct epsilon_i in closed form ([KOV15] Thm 3.3), few outcomes by
-// enumeration ([MV16] Thm 1.5), otherwise bounds from a lattice on the same randomized responses.
+// The OPTIMAL accountant: the best promise if only (epsilon_i, delta_i) is known of each event. One
+// distinct epsilon_i in closed form ([KOV15] Thm 3.3), few outcomes by enumeration ([MV16] Thm
+// 1.5), otherwise bounds from a lattice on the same randomized responses.
 //
-// `lower` is there where the events promise an (epsilon, delta) and nothing else (pureDp,
-// approximateDp, unverifiedClaim), so that some mechanism attains it. A group has no `lower`: each
-// event is taken at its own group pair ([Vadhan17] Lemma 2.2).
+// `lower` is set where the events promise an (epsilon, delta) and nothing else (pureDp,
+// approximateDp, unverifiedClaim), so that some mechanism attains it. `lower` is not set for
+// groups: each event is taken at its own group pair ([Vadhan17] Lemma 2.2).
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByOptimal(const std::vector<Use>& uses,
                                                               const Setting& setting,
                                                               const CompositionOptions& options);
 
-// The RENYI and MOMENTS accountants: one curve of divergences, read by [CKS20] Prop 12 at the best
-// real order or by [ACG+16] Thm 2 at integer moments to 32. Upper bounds.
+// The RENYI and MOMENTS accountants: one curve of divergences, converted by [CKS20] Prop 12 at the
+// best real order or by [ACG+16] Thm 2 at integer moments up to 32. Upper bounds.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByRenyi(const std::vector<Use>& uses,
                                                             const Setting& setting,
                                                             const CompositionOptions& options,
                                                             Accountant accountant);
 
 // MOMENTS_HOLDER and MOMENTS_AS_PUBLISHED: several releases on one sample by the two rules of
-// [ZQ22] (renyi/moments_combinations.h), read by [ACG+16] Thm 2. The first is an upper bound; the
-// second is an APPROXIMATION that can be below the truth. No groups. Events are releases by
-// position: nothing may merge equal ones.
+// [ZQ22] (renyi/moments_combinations.h), converted by [ACG+16] Thm 2. The first is an upper bound;
+// the second is an APPROXIMATION that can be below the truth. No groups. Events are releases by
+// position: equal events must not be merged.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByMoments(const std::vector<Use>& uses,
                                                               const Setting& setting,
                                                               const CompositionOptions& options,
                                                               Accountant accountant);
 
-// The ZCDP accountant: rho, xi and delta add up ([BS16] Lemma 1.7) and are read by [CKS20] Prop 12
-// at the best real order. Upper bounds; groups as ZcdpOf has them.
+// The ZCDP accountant: rho, xi and delta add up ([BS16] Lemma 1.7) and are converted by [CKS20]
+// Prop 12 at the best real order. Upper bounds; groups as in ZcdpOf.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByZcdp(const std::vector<Use>& uses,
                                                            const Setting& setting,
                                                            const CompositionOptions& options);
@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByGaussian(const std::vector
                                                                const Setting& setting,
                                                                const CompositionOptions& options);
 
-// The CLT accountant: the history taken for the Gaussian that it tends to (central_limit/limit.h).
+// The CLT accountant: treats the history as the Gaussian that it tends to (central_limit/limit.h).
 // Every answer is an APPROXIMATION, one number in `upper`, and under-reports at small delta. No
 // groups.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByCentralLimit(
@@ -70,11 +70,11 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByCentralLimit(
 // The PLD accountant: every event by its privacy profile, composed without loss. Two-sided where
 // every profile is attained (PrivacyProfile::exact), otherwise an upper bound alone.
 //
-// Plain Gaussian events are merged into one first ([DRS19] Cor 3.3). Each upper bound is held
-// against the Renyi accountant's: if the lower bound of this one is above it, one of the two is
-// wrong and the answer is INTERNAL.
-// The first type II error tabulates the whole trade-off function, which answers all the others.
-// Answers come from one object's growing lattice: not safe to share between threads.
+// Plain Gaussian events are merged into one first ([DRS19] Cor 3.3). Each lower bound is compared
+// with the upper bound of the Renyi accountant: if it is above that, one of the two is wrong and
+// the answer is INTERNAL. The first question for a type II error tabulates the whole trade-off
+// function, which answers all later ones. All answers come from one growing lattice: not safe to
+// share between threads.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>& uses,
                                                           const Setting& setting,
                                                           const CompositionOptions& options,
@@ -82,10 +82,10 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
 
 // The TRADE_OFF accountant: Gaussian events, (epsilon, delta)-DP promises, Laplace and declared
 // trade-off curves as trade-off functions, composed exactly where TensorProduct can ([DRS19] Thm
-// 3.2); every other history through its privacy loss (ComposeByPld), whose profile says the same by
-// duality ([DRS19] Prop 2.12).
+// 3.2). Every other history is composed through its privacy loss (ComposeByPld), whose profile is
+// equivalent by duality ([DRS19] Prop 2.12).
 //
-// Two-sided where every function is one that is attained. The result may borrow `uses`.
+// Two-sided where every function is attained. The result may borrow `uses`.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByTradeOff(const std::vector<Use>& uses,
                                                                const Setting& setting,
                                                                const CompositionOptions& options);

@@ -14,13 +14,13 @@
 namespace epsledger::accounting {
 namespace {
 
-// e^log_delta for a delta's upper end: never 0 where the logarithm is finite.
+// Returns e^log_delta for the upper end of a delta: never 0 where the logarithm is finite.
 double DeltaUp(double log_delta) {
   if (log_delta == -kInfinity) return 0;
   return std::min(1.0, RoundUp(std::exp(log_delta), 1));
 }
 
-// Upper bounds on delta from a composition, as a profile; the first failure is kept.
+// Upper bounds on delta from a composition, as a profile; keeps the first failure.
 class DeltaCurve {
  public:
   explicit DeltaCurve(const Composition& composition) : composition_(composition) {}

@@ -15,9 +15,9 @@
 
 namespace epsledger::accounting {
 
-// A history composed by one accountant, ready for questions. Each question answers a Guarantee
-// with `accountant` and `theorem` set, or UNIMPLEMENTED with the reason where the accountant's
-// theorem does not say. Arguments are in the domains that Validate(Question) checks.
+// A history composed by one accountant, ready for questions. Each method returns a Guarantee with
+// `accountant` and `theorem` set, or UNIMPLEMENTED with the reason where the accountant's theorem
+// gives no answer. Arguments are in the domains that Validate(Question) checks.
 class Composition {
  public:
   virtual ~Composition() = default;
@@ -27,13 +27,13 @@ class Composition {
   // UNIMPLEMENTED unless overridden.
   virtual absl::StatusOr<Guarantee> RenyiDivergence(double order) const;
   // For one direction, or for both: see TypeTwoErrorAt. Unless overridden, a lower bound from the
-  // upper bounds that Delta answers ([DRS19] Prop 2.12).
+  // upper bounds that Delta returns ([DRS19] Prop 2.12).
   virtual absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const;
-  // Unless overridden, an APPROXIMATION with its regret from some 170 answers of Delta, which
-  // must be about both directions.
+  // Unless overridden, an APPROXIMATION with its regret from some 170 calls of Delta, which must
+  // cover both directions.
   virtual absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const;
 
-  // True if every answer is read off the privacy loss distribution: PLD answers the same.
+  // True if every answer comes from the privacy loss distribution: PLD returns the same answers.
   virtual bool is_privacy_loss() const { return false; }
 
   Accountant accountant() const { return accountant_; }
@@ -41,11 +41,11 @@ class Composition {
  protected:
   explicit Composition(Accountant accountant) : accountant_(accountant) {}
 
-  // A guarantee by this accountant and theorem.
+  // Returns a guarantee by this accountant and theorem.
   Guarantee Answer(std::string theorem) const;
-  // An upper bound on a delta, with its logarithm; `order` where one was used.
+  // Returns an upper bound on a delta, with its logarithm; sets `order` where one was used.
   Guarantee DeltaBelow(double log_delta, double order, std::string theorem) const;
-  // Bounds on a delta from both sides.
+  // Returns bounds on a delta from both sides.
   Guarantee DeltaBetween(Bounds log_delta, std::string theorem) const;
   absl::Status Unknown(const std::string& question) const;
 
@@ -58,7 +58,7 @@ struct CompositionOptions {
   std::optional<double> advanced_delta_slack;
   // Wanted (upper - lower) / upper of a two-sided accountant.
   double relative_width = 1e-3;
-  // What PLD may spend on one answer, as Precision::max_work counts it.
+  // The work that PLD may spend on one answer, as Precision::max_work counts it.
   double max_work = 0x1p21;
 };
 

@@ -16,7 +16,7 @@
 namespace epsledger::accounting {
 namespace {
 
-// The problem is solved here: one distinct epsilon, or few enough outcomes.
+// The exact solution: one distinct epsilon, or few enough outcomes.
 class OptimalComposed final : public Composition {
  public:
   OptimalComposed(std::vector<CountedParameters> events,
@@ -31,7 +31,7 @@ class OptimalComposed final : public Composition {
         outcomes_ ? outcomes_->Epsilon(at.log_delta)
                   : OptimalEpsilon(events_, at.log_delta).value_or(Bounds{0, kInfinity});
     Guarantee answer = Answer(Theorem());
-    // At the events' own delta exactly, which no logarithm shows.
+    // The target may be exactly the sum of the events' deltas, which a logarithm cannot represent.
     answer.upper = std::min(epsilon.upper, BasicEpsilon(BasicComposition(events_), at));
     if (attained_) answer.lower = epsilon.lower;
     return answer;
@@ -80,7 +80,7 @@ class OptimalOnLattice final : public Composition {
   }
   absl::StatusOr<Guarantee> TypeTwoError(double type_one_error) const override {
     absl::StatusOr<Guarantee> answer = Described(lattice_->TypeTwoError(type_one_error));
-    // Here the upper end is the one that says that something is attained.
+    // Here the upper end states that a mechanism attains the value.
     if (answer.ok() && !attained_) answer->upper = std::min(1.0, RoundUp(1 - type_one_error));
     return answer;
   }
@@ -135,8 +135,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByOptimal(const std::vector<
   if (std::optional<EnumeratedComposition> outcomes = EnumeratedComposition::Create(*events)) {
     return std::make_unique<OptimalComposed>(*std::move(events), std::move(outcomes), attained);
   }
-  // The lattice is given the (epsilon, delta)-DP promises and not the events, whose own losses
-  // would be another problem.
+  // The lattice gets the (epsilon, delta)-DP promises and not the events, whose own losses are
+  // another problem.
   std::vector<MechanismEvent> promises;
   promises.reserve(events->size());
   std::vector<Use> promised;

@@ -29,17 +29,17 @@ constexpr char kLossesTheorem[] =
 constexpr char kResponseTheorem[] = "[ZDW22] Thm 10 ; [KOV15] Thm 3.3";
 constexpr char kTradeOffTheorem[] = "[ZDW22] Thm 10 ; [DRS19] Prop 2.12";
 
-// Both ends of an answer are moved outward by this share of the width that was asked for. The
-// analysis of rounding is of first order; where digits are not wanted they are better spent here.
+// Both ends of an answer move outward by this share of the requested width. The rounding analysis
+// is first-order; digits that are not requested serve as its margin.
 constexpr double kMargin = 0.05;
 
-// A trade-off function is read off many deltas: each to this, or to this share.
+// A trade-off function is computed from many deltas, each to this absolute or this relative width.
 constexpr double kCurveDeltaWidth = 1e-8;
 constexpr double kCurveRelativeWidth = 1e-5;
 constexpr int64_t kCurvePoints = int64_t{1} << 18;
-// What one of them may take of the work that all of them may.
+// The share of the total work that one delta may take.
 constexpr double kSampleShare = 0.25;
-// The width of a curve beside the one that was asked for: both errors of a test are to be known.
+// The width of a curve relative to the requested width: both errors of a test must be known.
 constexpr double kCurveShare = 0.14;
 
 // The pair of a Poisson-sampled plain Gaussian, whose noise is a double without any rounding.
@@ -52,8 +52,8 @@ std::optional<SampledGaussianPair> PairOf(const MechanismEvent& event, const Set
   if (sampled == nullptr) return std::nullopt;
   const auto* gaussian = sampled->event->As<Gaussian>();
   if (gaussian == nullptr) return std::nullopt;
-  // Outside, its exponents leave the range of doubles or its points run out; the lattice is for
-  // that.
+  // Outside this range its exponents leave the range of doubles or its points run out; the lattice
+  // handles these cases.
   const double noise = gaussian->noise_multiplier;
   if (!(noise >= 0.02 && noise <= 1e6 && sampled->sampling_probability >= 1e-12)) {
     return std::nullopt;
@@ -70,8 +70,8 @@ std::optional<ContourComposition> ContourOf(const std::vector<CountedPair>& pair
   return ContourComposition(std::move(turned), mu.value_or(Bounds{0, 0}));
 }
 
-// The (epsilon, delta) of an event whose privacy loss is exactly that of randomized response:
-// +-epsilon, or infinite with probability delta.
+// Returns the (epsilon, delta) of an event whose privacy loss is exactly that of randomized
+// response: +-epsilon, or infinite with probability delta.
 std::optional<ApproximateDpParameters> ResponseOf(const MechanismEvent& event,
                                                   const Setting& setting) {
   if (const auto* pure = event.As<PureDp>()) return ApproximateDpParameters{pure->epsilon, 0};
@@ -105,7 +105,7 @@ std::vector<CountedParameters> ResponsesOf(const std::vector<Use>& uses, const S
 
 class PldComposed final : public Composition {
  public:
-  // `reverses` is empty where `directions` is about both orders of every pair.
+  // `reverses` is empty where `directions` covers both orders of every pair.
   PldComposed(Accountant accountant, std::vector<DirectedComposition> directions,
               std::vector<DirectedComposition> reverses, bool two_sided,
               std::optional<RenyiDivergences> renyi, std::vector<CountedParameters> responses,
@@ -180,14 +180,15 @@ class PldComposed final : public Composition {
     }
     Guarantee answer = Answer(kTradeOffTheorem);
     const Bounds f = curve_->At(type_one_error);
-    // The lower end is the safe side of a type II error, and what a one-sided profile bounds.
+    // The lower end is the safe side of a type II error, and the side that a one-sided profile
+    // bounds.
     answer.lower = f.lower;
     answer.upper = two_sided_ ? f.upper : std::min(1.0, RoundUp(1 - type_one_error));
     return answer;
   }
 
   absl::StatusOr<Guarantee> GaussianDpMu(double alpha_min) const override {
-    // What is small beside alpha_min does not move the fit.
+    // A delta that is small compared with alpha_min does not move the fit.
     SamplingOptions sampling;
     sampling.absolute_width = std::min(sampling.absolute_width, 0.01 * alpha_min);
     sampling.relative_width = 2e-3;
@@ -260,8 +261,8 @@ class PldComposed final : public Composition {
         sampling);
   }
 
-  // [CKS20] Prop 12 at one order is an upper bound: a lower bound above it means that one of the
-  // two is wrong.
+  // [CKS20] Prop 12 at one order is an upper bound: if a lower bound is above it, one of the two is
+  // wrong.
   absl::Status CheckAgainstRenyi(Bounds epsilon, double log_delta) const {
     if (!renyi_.has_value() || !two_sided_ || renyi_->delta_sum() > 0 || log_delta >= 0 ||
         log_delta == -kInfinity) {

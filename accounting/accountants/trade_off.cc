@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kTensorProduct[] = "[DRS19] Thm 3.2";
 constexpr char kDuality[] = "[DRS19] Thm 3.2 and Prop 2.12";
-// A count beyond this is left to the privacy loss: enumerating its outcomes would take seconds.
+// Counts beyond this use the privacy loss: enumerating the outcomes would take seconds.
 constexpr double kLargestCount = 1000;
 constexpr double kSearchTolerance = 1e-12;
 constexpr double kSmallestLogDelta = -600;
@@ -36,7 +36,8 @@ Bounds Intersection(Bounds a, const Guarantee& b, bool logarithms) {
                 std::min(a.upper, upper.value_or(a.upper))};
 }
 
-// What one use of an event guarantees in both orders, where that is a function in closed form.
+// Returns the trade-off function that one use of an event guarantees in both orders, where it has a
+// closed form.
 struct KnownFunction {
   TradeOffFunction f;
   bool attained;
@@ -177,7 +178,7 @@ class TradeOffComposed final : public Composition {
   }
 
  private:
-  // Where the function's own duality loses digits.
+  // The duality of the function itself loses digits here.
   template <class Question>
   absl::StatusOr<Guarantee> ByPrivacyLoss(Question ask) const {
     const absl::StatusOr<std::unique_ptr<Composition>> losses =

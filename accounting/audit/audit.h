@@ -1,7 +1,8 @@
 #ifndef EPSLEDGER_ACCOUNTING_AUDIT_AUDIT_H_
 #define EPSLEDGER_ACCOUNTING_AUDIT_AUDIT_H_
 
-// The one door to the audits: what an attack found out and what is claimed in; what that shows out.
+// The entry point to the audits: takes the results of an attack and the claims about a mechanism,
+// returns what the results show.
 
 #include <cstdint>
 #include <optional>
@@ -24,9 +25,10 @@ enum class AuditMethod : uint8_t {
   kOneRunFDp = 4,
 };
 
-// What must be true of the mechanism for the lower bound on epsilon to hold. Numbers as above.
+// The assumption about the mechanism under which the lower bound on epsilon holds. Numbers as
+// above.
 enum class AuditHypothesis : uint8_t {
-  // Nothing.
+  // No assumption.
   kNone = 1,
   // Its trade-off function is Gaussian.
   kGaussianTradeOff = 2,
@@ -36,46 +38,47 @@ struct AuditQuestion {
   AuditMethod method = AuditMethod::kTwoArmThreshold;
   AuditTarget target;
   std::variant<CanaryScores, TwoArmCounts, OneRunCounts> evidence;
-  // One run, with scores: how many guesses were fixed before the run. Unset: DefaultGuesses, each
-  // with its share of the failure probability.
+  // One run, with scores: the number of guesses that was fixed before the run. If unset,
+  // DefaultGuesses, each with its share of the failure probability.
   std::optional<int64_t> guesses;
-  // What is claimed at target.delta. In [0, inf).
+  // The claimed epsilon at target.delta. In [0, inf).
   std::optional<double> claimed_epsilon;
-  // What was charged. Its query is not asked.
+  // The charged history. Its query is not answered.
   std::optional<Question> history;
 };
 
 struct AuditAnswer {
   // kind kLowerBound, with `lower` set: <= the epsilon of the mechanism at delta with probability
-  // >= confidence, provided the hypothesis.
+  // >= confidence, provided the hypothesis holds.
   Guarantee epsilon;
   AuditHypothesis hypothesis = AuditHypothesis::kNone;
   // <= the smallest mu at which the mechanism is mu-GDP; needs no hypothesis. Unset for kOneRun.
   std::optional<double> mu_lower;
-  // Two arms, with scores: what the scores were cut at.
+  // Two arms, with scores: the threshold at which the scores were cut.
   std::optional<double> threshold;
-  // What was counted; with several numbers of guesses, for the one that shows most.
+  // The counts; with several numbers of guesses, those of the number that shows most.
   std::variant<TwoArmCounts, OneRunCounts> counts;
   // Two arms: both hold with probability >= confidence.
   std::optional<double> true_positive_rate_lower;
   std::optional<double> false_positive_rate_upper;
-  // Set with a claim: epsilon.lower is above it.
+  // Set with a claim: true if epsilon.lower is above the claimed epsilon.
   std::optional<bool> contradicts_claim;
-  // Set with a history: what it certifies at delta, and whether what was counted cannot be at this
-  // confidence. Needs no hypothesis: two arms are held against the certified trade-off function at
-  // their rates, kOneRun against the certified epsilon, kOneRunFDp against the function.
+  // Set with a history: the epsilon that it certifies at delta, and whether the counts contradict
+  // the certificate at this confidence. Needs no hypothesis: two arms are compared with the
+  // certified trade-off function at their rates, kOneRun with the certified epsilon, kOneRunFDp
+  // with the function.
   std::optional<Guarantee> certified_epsilon;
   std::optional<bool> contradicts_certificate;
-  // kOneRunFDp with a history: the probability of so many right guesses, at most.
+  // kOneRunFDp with a history: an upper bound on the probability of so many right guesses.
   std::optional<double> certificate_p_value;
 };
 
 // Status: INVALID_ARGUMENT names the field as the request does ("claimedEpsilon: got -1, want in
 // [0, inf)", "memberScores[3]: got NaN, want a number"), also where the evidence does not belong to
-// the method. Otherwise as the accountants, for the history. Cost: see each method.
+// the method. Other errors are those of the accountants for the history. Cost: see each method.
 absl::StatusOr<AuditAnswer> Audit(const AuditQuestion& question);
 
-// What of that can be said without computing.
+// Returns the errors of Audit that can be found without computing.
 absl::Status Validate(const AuditQuestion& question);
 
 }  // namespace epsledger::accounting

@@ -5,7 +5,7 @@
 
 namespace epsledger::accounting {
 
-// What every audit is asked for. An audit returns a number that is above the truth with probability
+// The parameters of every audit. An audit returns a number that is above the truth with probability
 // at most 1 - confidence, over the draws of the mechanism and of the canaries.
 struct AuditTarget {
   // The delta at which epsilon is bounded from below. In [0, 1).

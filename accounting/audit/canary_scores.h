@@ -9,8 +9,8 @@
 
 namespace epsledger::accounting {
 
-// What an attack says of canaries: the higher a score, the more the canary looks like a member.
-// Infinities are scores like others.
+// The scores that an attack gives to canaries: the higher a score, the more the canary looks like a
+// member. Infinite scores are allowed.
 struct CanaryScores {
   // Scores of canaries that were in the data set, and of those that were left out.
   std::vector<double> members;
@@ -21,10 +21,10 @@ struct CanaryScores {
 // fewer than `smallest_arm` scores.
 absl::Status Validate(const CanaryScores& scores, size_t smallest_arm);
 
-// Puts 0, ..., count - 1 into an order that depends on `count` and `salt` alone: what is drawn by
-// it from data in any order is a simple random sample of them, so that sorted scores do
-// not tell who was a member. The generator is std::mt19937_64, the shuffle our own: the same
-// everywhere.
+// Returns 0, ..., count - 1 in an order that depends only on `count` and `salt`. A part of the data
+// drawn in this order is a simple random sample whatever the order of the data, so sorted scores do
+// not reveal who was a member. The generator is std::mt19937_64 and the shuffle our own, so the
+// order is the same on every platform.
 std::vector<size_t> FixedShuffle(size_t count, uint64_t salt);
 
 }  // namespace epsledger::accounting

@@ -7,11 +7,11 @@
 
 namespace epsledger::accounting {
 
-// The trade-off function that `history` certifies, for audits that are to contradict it: below the
-// function of the history under its unordered relation, from the upper bounds of its profile at up
-// to 400 epsilons. Its own inverse; immutable, so that an audit may read it a million times.
-// `history.query` must be valid and is not asked; a direction (history.adjacency) is not allowed,
-// since a canary may be added or removed.
+// Returns the trade-off function that `history` certifies, for audits that try to contradict it: it
+// is below the function of the history under its unordered relation, and is computed from the upper
+// bounds of its profile at up to 400 epsilons. It is its own inverse, and immutable, so that an
+// audit may read it a million times. `history.query` must be valid and is not answered; a direction
+// (history.adjacency) is not allowed, since a canary may be added or removed.
 // A history with a nonPrivate event certifies nothing: f = 0, which nothing contradicts.
 // Status: as Answer; INVALID_ARGUMENT with a direction. Cost: 400 profile queries.
 absl::StatusOr<TradeOffFunction> CertifiedTradeOff(const Question& history);

@@ -16,15 +16,15 @@ namespace epsledger::accounting {
 
 // True only if no mechanism that is f-DP under adding or removing one canary gives `correct` or
 // more right guesses with probability `probability` or more ([MMC24], Algorithm 3 with k = 2, with
-// our proof): rejecting a hypothesis on it is wrong with probability below `probability`.
+// our proof). Rejecting a hypothesis on this ground is wrong with probability below `probability`.
 // Everything is rounded towards false; f is read at its lower bound.
 // REQUIRES: Validate(counts) is OK; f = f^-1 (the function of an unordered relation); probability
 // in (0, 1]. Cost: at most `correct` readings of f.
 bool ContradictsTradeOff(const OneRunCounts& counts, const TradeOffFunction& f, double probability);
 
-// Returns >= P[at least `correct` right guesses] of any f-DP mechanism: the smallest probability
-// found, within 2^-10 relative, at which ContradictsTradeOff. 1 if there is none. Down to 1e-12.
-// Cost: 50 times that of ContradictsTradeOff.
+// Returns >= P[at least `correct` right guesses] for any f-DP mechanism: the smallest probability
+// found, within 2^-10 relative, at which ContradictsTradeOff is true; 1 if none exists. Searches
+// down to 1e-12. Cost: 50 times that of ContradictsTradeOff.
 double OneRunTradeOffPValue(const OneRunCounts& counts, const TradeOffFunction& f);
 
 struct OneRunGaussianAudit {
@@ -35,9 +35,9 @@ struct OneRunGaussianAudit {
   double epsilon_lower_if_gaussian = 0;
 };
 
-// The largest mu found whose G_mu is contradicted at 1 - confidence, to 1e-6 relative. G_mu falls
-// with mu, so every smaller mu is contradicted with it. 0 if none is.
-// Status: INVALID_ARGUMENT as Validate. Cost: 30 times ContradictsTradeOff, 0.3 us a reading.
+// Returns the largest mu found whose G_mu is contradicted at 1 - confidence, to 1e-6 relative. G_mu
+// falls with mu, so every smaller mu is contradicted too. 0 if none is contradicted.
+// Status: INVALID_ARGUMENT as Validate. Cost: 30 times ContradictsTradeOff, 0.3 us per reading.
 absl::StatusOr<OneRunGaussianAudit> AuditOneRunGaussian(const OneRunCounts& counts,
                                                         const AuditTarget& target);
 

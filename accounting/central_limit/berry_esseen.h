@@ -20,15 +20,16 @@ struct CountedFunctionals {
   double count = 1;  // at least 1, exact up to 2^53
 };
 
-// Bounds on both parameters of the composition. Where they overflow, or nothing is lost at all,
-// gamma is +inf and the band says nothing.
+// Bounds on both parameters of the composition. Where they overflow, or all losses are 0, gamma is
+// +inf and the band gives no information.
 CentralLimitParameters Combine(const std::vector<CountedFunctionals>& parts);
 
 // lower <= (f_1 (x) ... (x) f_n)(alpha) <= upper, alpha in [0, 1], for f_i symmetric ([DRS19] Thm
 // 3.4 with the constant 0.56 of [Shevtsova10]): for gamma < 1/2 and alpha in [gamma, 1 - gamma]
 //   G_mu(alpha + gamma) - gamma <= f(alpha) <= G_mu(alpha - gamma) + gamma;
-// outside, what monotonicity makes of the nearer end. Where nothing is known: {0, 1 - alpha}. If
-// the functions combined lie below the mechanisms' own, only `lower` speaks of these.
+// outside, the bounds that follow from the nearer end by monotonicity. Where nothing is known: {0,
+// 1 - alpha}. If the combined functions lie below those of the mechanisms, only `lower` is a bound
+// for the mechanisms.
 Bounds BerryEsseen(const CentralLimitParameters& parameters, double alpha);
 
 }  // namespace epsledger::accounting

@@ -7,8 +7,8 @@
 
 namespace epsledger::accounting {
 
-// Bounds on what the central limit theorem needs to know of one symmetric trade-off function f =
-// T(P, Q), all integrals over [0, 1] ([DRS19] section 3.2):
+// Bounds on the functionals that the central limit theorem needs of one symmetric trade-off
+// function f = T(P, Q), all integrals over [0, 1] ([DRS19] section 3.2):
 struct CentralLimitFunctionals {
   Bounds kl;          // -int log|f'|, which is KL(P||Q)
   Bounds kappa2;      // int log^2 |f'|
@@ -17,23 +17,23 @@ struct CentralLimitFunctionals {
   Bounds variance;    // kappa2 - kl^2, without cancellation
 };
 
-// The functionals of G_mu: the loss is N(mu^2/2, mu^2) in closed form. mu in [0, 1e100]. Relative
-// error 1e-14.
+// Returns the functionals of G_mu in closed form: the loss is N(mu^2/2, mu^2). mu in [0, 1e100].
+// Relative error 1e-14.
 CentralLimitFunctionals GaussianFunctionals(Bounds mu);
 
-// Those of f_{epsilon, 0}: the loss is +-epsilon. With t = tanh(epsilon/2): kl = epsilon t, kappa2
-// = epsilon^2, kappa3 = epsilon^3, variance = epsilon^2 (1 - t^2), kappa3_bar = epsilon^3 (1 -
-// t^4). epsilon in [0, 1e100]. Relative error 1e-14.
+// Returns the functionals of f_{epsilon, 0}: the loss is +-epsilon. With t = tanh(epsilon/2): kl =
+// epsilon t, kappa2 = epsilon^2, kappa3 = epsilon^3, variance = epsilon^2 (1 - t^2), kappa3_bar =
+// epsilon^3 (1 - t^4). epsilon in [0, 1e100]. Relative error 1e-14.
 CentralLimitFunctionals PureFunctionals(double epsilon);
 
-// Those of T(Lap(0,1), Lap(theta,1)) as sums of positive terms (accounting/trade_off/README.md).
-// theta in [0, 1e6]. Relative error 1e-13.
+// Returns the functionals of T(Lap(0,1), Lap(theta,1)) as sums of positive terms
+// (accounting/trade_off/README.md). theta in [0, 1e6]. Relative error 1e-13.
 CentralLimitFunctionals LaplaceFunctionals(double theta);
 
-// Those of one use of `event`: gaussian, gaussianDp, treeAggregation, pureDp, laplace (a scalar
-// one). For gaussianDp and pureDp they belong to the function declared, which is below the
-// mechanism's. UNIMPLEMENTED with the reason otherwise: the theorem is about symmetric functions,
-// and those of sampled mechanisms are not.
+// Returns the functionals of one use of `event`: gaussian, gaussianDp, treeAggregation, pureDp,
+// laplace (a scalar one). For gaussianDp and pureDp they belong to the declared function, which is
+// below that of the mechanism. UNIMPLEMENTED with the reason otherwise: the theorem is about
+// symmetric functions, and the functions of sampled mechanisms are not symmetric.
 absl::StatusOr<CentralLimitFunctionals> FunctionalsOf(const MechanismEvent& event,
                                                       const Setting& setting);
 

@@ -3,7 +3,7 @@
 
 // The central limit theorem WITHOUT its error: APPROXIMATIONS, which under-report what is spent at
 // small delta (noise multiplier 0.5, sampling probability 0.01, 1000 steps, delta 1e-12: 18.5
-// against a true 27.1). Shown, labelled, and never used to decide.
+// against a true 27.1). Shown with their label, and never used to decide.
 
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace epsledger::accounting {
 // `steps` uses of a Gaussian release of one contribution on a sample.
 struct SampledGaussianSteps {
   double sampling_probability = 0;  // (0, 1]
-  double noise_multiplier = 0;      // (0, inf), of the noise against what a neighbor moves
+  double noise_multiplier = 0;      // (0, inf), the noise relative to the shift by a neighbor
   double steps = 0;                 // at least 1
 };
 

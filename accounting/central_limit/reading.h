@@ -11,13 +11,13 @@
 
 namespace epsledger::accounting {
 
-// The sums of the functionals over a history, its mu and gamma ([DRS19] Thm 3.4): `central_limit`
-// and value = mu, an APPROXIMATION as such. With a type I error, lower <= f there <= upper is the
-// Berry-Esseen band, which is a bound; where an event only declares its function (gaussianDp,
-// pureDp), `upper` belongs to what is declared.
+// Returns the sums of the functionals over a history, its mu and gamma ([DRS19] Thm 3.4):
+// `central_limit`, and value = mu, which is an APPROXIMATION. With a type I error, lower <= f there
+// <= upper is the Berry-Esseen band, which is a bound; where an event only declares its function
+// (gaussianDp, pureDp), `upper` belongs to the declared function.
 //
 // UNIMPLEMENTED with the reason for an event without functionals, for groups, and for a band where
-// gamma >= 1/2. An empty history has zeros and f = 1 - alpha. O(events).
+// gamma >= 1/2. An empty history has functionals 0 and f = 1 - alpha. O(events).
 absl::StatusOr<Guarantee> ReadCentralLimit(const std::vector<Use>& uses, const Setting& setting,
                                            int64_t group_size,
                                            std::optional<double> type_one_error);

@@ -22,18 +22,19 @@ double RandomizedResponseEpsilon(double noise_parameter, int64_t num_buckets);
 // Returns e >= log(1 + q (e^epsilon - 1)), at most epsilon. q in (0, 1].
 double AmplifiedEpsilon(double epsilon, double q);
 
-// The (epsilon, delta) that one use of an event has without any choice to make: laplace ([DMNS06]
+// Returns the (epsilon, delta) of one use of an event for which it is unique: laplace ([DMNS06]
 // Prop 1), discreteLaplace ([GRS12]), randomizedResponse, exponentialMechanism, permuteAndFlip,
 // pureDp, approximateDp, unverifiedClaim; a sample of such events, (log(1 + q (e^epsilon - 1)), q
 // delta), by Poisson under add-or-remove-one ([BBG18] Thm 8) and of fixed size under replace-one
 // ([BBG18] Thm 9); repeatAndSelect of such events without a delta, (2 + shape) epsilon ([PS22]
-// Cor 3). A Gaussian event has a whole curve of them; which point to take is a question that basic
-// composition leaves open, so it is UNIMPLEMENTED with that reason, as is everything else.
+// Cor 3). A Gaussian event has a whole curve of (epsilon, delta), and basic composition does not
+// determine which point to take; so a Gaussian event is UNIMPLEMENTED with that reason. Every other
+// event is UNIMPLEMENTED too.
 absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& event,
                                                         const Setting& setting,
                                                         Accountant asked_by);
 
-// As above with how often.
+// Parameters with a count of uses.
 struct CountedParameters {
   ApproximateDpParameters parameters;
   double count = 0;
@@ -42,8 +43,8 @@ absl::StatusOr<std::vector<CountedParameters>> ApproximateDpOf(const std::vector
                                                                const Setting& setting,
                                                                Accountant asked_by);
 
-// log(e^log_delta - spent), rounded down: what is left of a target delta after `spent` has been set
-// aside. -inf if nothing is left, NaN if spent is more than there was.
+// Returns log(e^log_delta - spent), rounded down: the rest of a target delta after `spent` has been
+// set aside. -inf if nothing is left, NaN if `spent` exceeds the target delta.
 double LogDeltaLeft(double log_delta, double spent);
 
 // log(e^log_delta + more), rounded up, at most 0.

@@ -17,9 +17,9 @@ namespace epsledger::accounting {
 //
 // Relative width of delta where |log delta| < 50: some 1e-11 at count <= 1e6, 1e-9 at 1e9, 3e-8 at
 // 1e12, 2e-6 at 2^53; further out some 1e-11 |log delta| at most, as the mass of one outcome has
-// it. Where a bound cannot be had, lower is -inf and upper what (count epsilon0, 1 - (1 -
-// delta0)^count)-DP gives: count > 2^53 (lower: at 2^53), epsilon0 > 700 (lower: at 700). NaN,
-// negative parameters, count below 1 or not an integer: {-inf, 0}.
+// it. Where no bound can be computed, lower is -inf and upper is that of (count epsilon0, 1 - (1 -
+// delta0)^count)-DP: count > 2^53 (lower: at 2^53), epsilon0 > 700 (lower: at 700). NaN, negative
+// parameters, count below 1 or not an integer: {-inf, 0}.
 //
 // Cost: O(sqrt(count)) terms to count = 1e9 (some 1e5, 10 ms), then constant.
 Bounds OptimalLogDelta(const ApproximateDpParameters& each, double count, double epsilon);
@@ -27,8 +27,8 @@ Bounds OptimalLogDelta(const ApproximateDpParameters& each, double count, double
 // Bounds on the smallest epsilon >= 0 with delta(epsilon) <= e^log_delta. Both ends are
 // evaluations: OptimalLogDelta(upper).upper <= log_delta and, where 0 < lower < inf,
 // OptimalLogDelta(lower).lower > log_delta. {0, 0} for log_delta >= 0; +inf where the deltas alone
-// are more than asked for; count epsilon0 for log_delta = -inf without deltas; {0, inf} for what is
-// not understood. Relative width below 1e-10 in most cases. Cost: some 15 profiles.
+// exceed the target; count epsilon0 for log_delta = -inf without deltas; {0, inf} for invalid
+// input. Relative width below 1e-10 in most cases. Cost: some 15 profiles.
 Bounds OptimalEpsilon(const ApproximateDpParameters& each, double count, double log_delta);
 
 // The profile of `count` runs of pure randomized response of epsilon0 at one epsilon. `tolerance`
@@ -36,7 +36,7 @@ Bounds OptimalEpsilon(const ApproximateDpParameters& each, double count, double 
 ProfileValue RandomizedResponseProfile(double epsilon0, double count, double epsilon,
                                        double tolerance);
 
-// The same two questions for runs of epsilon0 whose deltas are already gathered in log_keep.
+// The same two functions for runs of epsilon0 whose deltas are already collected in log_keep.
 Bounds OptimalLogDelta(double epsilon0, double count, Bounds log_keep, double epsilon);
 Bounds OptimalEpsilon(double epsilon0, double count, Bounds log_keep, double log_delta);
 

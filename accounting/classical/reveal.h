@@ -1,9 +1,10 @@
 #ifndef EPSLEDGER_ACCOUNTING_CLASSICAL_REVEAL_H_
 #define EPSLEDGER_ACCOUNTING_CLASSICAL_REVEAL_H_
 
-// The deltas of a composition. Every (epsilon, delta)-DP pair is a post-processing of: with
-// probability delta reveal, otherwise randomized response of epsilon ([KOV15] Thm 3.1). So with
-// probability keep = prod (1 - delta_i)^{n_i} nothing is revealed in a whole sequence, and
+// The deltas of a composition. Every (epsilon, delta)-DP pair is a post-processing of the pair that
+// with probability delta reveals everything, and otherwise is randomized response of epsilon
+// ([KOV15] Thm 3.1). So with probability keep = prod (1 - delta_i)^{n_i} a whole sequence reveals
+// nothing, and
 //
 //   1 - delta(epsilon) = keep (1 - delta_rest(epsilon)).
 
@@ -14,8 +15,8 @@
 
 namespace epsledger::accounting {
 
-// One profile at one epsilon from both ends, so that neither a delta of 1e-300 nor one of
-// 1 - 1e-300 loses digits.
+// One profile at one epsilon as log delta and log(1 - delta), so that neither a delta of 1e-300 nor
+// one of 1 - 1e-300 loses digits.
 struct ProfileValue {
   Bounds log_delta;
   Bounds log_complement;  // log(1 - delta)

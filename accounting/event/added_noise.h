@@ -5,14 +5,14 @@
 
 namespace epsledger::accounting {
 
-// True if the event is one release of a sum with noise added, so that a record that is left out
-// contributes nothing, and no more than that is different: a Gaussian, Laplace, discrete Gaussian,
-// discrete Laplace or mixture of Gaussians. Of every other kind only a bound under the relation
-// that it is charged under is known.
+// True if the event is one release of a sum with noise added: a Gaussian, Laplace, discrete
+// Gaussian, discrete Laplace or mixture of Gaussians. A record that is left out then contributes
+// nothing, and nothing else changes. For every other kind only a bound under the relation of its
+// charge is known.
 bool IsAddedNoise(const MechanismEvent& event);
 
-// True if the event is made of such releases, sampled by Poisson or not, and of nothing else: its
-// cost is then known under add-or-remove-one as under replace-one.
+// True if the event consists only of such releases, Poisson-sampled or not: its cost is then known
+// under add-or-remove-one and under replace-one.
 bool IsMadeOfAddedNoise(const MechanismEvent& event);
 
 }  // namespace epsledger::accounting

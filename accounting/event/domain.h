@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_ACCOUNTING_EVENT_DOMAIN_H_
 #define EPSLEDGER_ACCOUNTING_EVENT_DOMAIN_H_
 
-// Checks of single numbers, all with one form of message: "query.epsilonAtDelta: got 1.5, want in
-// [0, 1]". A NaN is in no domain.
+// Checks of single numbers; all messages have one form: "query.epsilonAtDelta: got 1.5, want in [0,
+// 1]". A NaN is in no domain.
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ inline constexpr Interval kOpenProbability{0, 1, false, false};          // (0, 
 inline constexpr Interval kRenyiOrder{1, kInfinity, false, false};       // (1, inf)
 inline constexpr Interval kFinite{-kInfinity, kInfinity, false, false};  // (-inf, inf)
 
-// The double with the fewest digits that read back the same; "NaN", "Infinity", "-Infinity".
+// Returns the fewest digits that read back as the same double; "NaN", "Infinity", "-Infinity".
 std::string FormatDouble(double x);
 
 // INVALID_ARGUMENT "<field>: got <got>, want <want>".

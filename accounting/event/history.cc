@@ -10,7 +10,7 @@
 namespace epsledger::accounting {
 namespace {
 
-// Integers up to here are exact as doubles, and so are products that stay below it.
+// Integers up to this bound are exact as doubles, and so are products that stay below it.
 constexpr double kLargestExactInteger = 9007199254740992.0;
 
 double Times(double a, double b) {

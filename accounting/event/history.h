@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_EVENT_HISTORY_H_
 #define EPSLEDGER_ACCOUNTING_EVENT_HISTORY_H_
 
-// A history as the accountants read it: elementary events with how often each was used.
+// A history as the accountants read it: elementary events with the count of each.
 
 #include <optional>
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace epsledger::accounting {
 
-// What a history's guarantee is about.
+// The setting of a history's guarantee.
 struct Setting {
   NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;
   // One direction of add-or-remove-one; unset takes the worse of both.
@@ -40,15 +40,15 @@ std::vector<Use> Flatten(const MechanismEvent& event);
 
 // Replaces every bandedMatrixFactorization{z, b, n, q} that is a use of its own by ceil(n / b) uses
 // of poissonSampled{q b, gaussian{z}} ([CCGMST23]: a part of the records takes part every b
-// iterations, each with probability q b), or of the gaussian where q b = 1. For one privacy unit
-// that is added, removed or zeroed; under replace-one, and where q b > 1, nothing is replaced. Not
-// for groups, whose members may be in different parts.
+// iterations, each record with probability q b), or of the gaussian where q b = 1. Valid for one
+// privacy unit that is added, removed or zeroed; under replace-one, and where q b > 1, nothing is
+// replaced. Not valid for groups, whose members may be in different parts.
 std::vector<Use> OpenBandedMatrixFactorizations(std::vector<Use> uses, const Setting& setting);
 
-// True if the event is, or holds at any depth, a release without privacy.
+// True if the event is, or contains at any depth, a release without privacy.
 bool ContainsNonPrivate(const MechanismEvent& event);
 
-// The proto3 JSON name of the event's kind: "poissonSampled".
+// Returns the proto3 JSON name of the event's kind: "poissonSampled".
 std::string KindName(const MechanismEvent& event);
 
 // UNIMPLEMENTED "the RENYI accountant does not know tradeOffCurve yet: <reason>".

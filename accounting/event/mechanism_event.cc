@@ -27,8 +27,8 @@ bool Equal(const std::vector<T>& a, const std::vector<T>& b) {
   return true;
 }
 
-// Field by field over Fields: the first pass keeps where a's fields are, the second meets them in
-// the same order with b's types, which are the same.
+// Compares field by field over Fields: the first pass stores the addresses of a's fields, the
+// second pass visits b's fields, which have the same types, in the same order.
 template <class Event>
 bool EqualFields(const Event& a, const Event& b) {
   std::vector<const void*> fields_of_a;
@@ -46,7 +46,7 @@ void Append(std::string& out, double x) { out += FormatDouble(x); }
 void Append(std::string& out, int64_t x) { out += std::to_string(x); }
 void Append(std::string& out, const std::string& text) {
   out += '"';
-  for (const char c : Printable(text)) {  // one line, whatever was sent
+  for (const char c : Printable(text)) {  // one line, whatever the caller sent
     if (c == '"' || c == '\\') out += '\\';
     out += c;
   }

@@ -8,11 +8,11 @@
 //               proto/epsledger/v1/mechanism.proto: never reuse or renumber,
 //   kName       its snake_case field name there,
 //   Fields(s,v) calls v("field_name", s.field) for every field in the order of the proto.
-// Encoding, conversion, comparison and description are written once over Fields, so that a new
-// event is one struct here, its validation, and its mathematics.
+// Encoding, conversion, comparison and description are written once over Fields, so a new event
+// needs only one struct here, its validation, and its mathematics.
 //
-// Nothing here is valid by construction: call Validate (accounting/event/validation.h) on what
-// comes from outside.
+// Nothing here is valid by construction: call Validate (accounting/event/validation.h) on events
+// that come from outside.
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,7 @@ namespace epsledger::accounting {
 class MechanismEvent;
 
 // An event inside an event: an immutable value, shared rather than copied. Null only in an event
-// that was never filled in, which Validate refuses.
+// that was not filled in; Validate refuses such an event.
 class NestedEvent {
  public:
   NestedEvent() = default;
@@ -100,8 +100,8 @@ struct DiscreteLaplace {
   }
 };
 
-// With probability noise_parameter in (0, 1) a uniform one of num_buckets >= 2 values, otherwise
-// the true value.
+// Answers, with probability noise_parameter in (0, 1), a uniform one of num_buckets >= 2 values,
+// otherwise the true value.
 struct RandomizedResponse {
   static constexpr uint8_t kTag = 5;
   static constexpr const char* kName = "randomized_response";
@@ -239,7 +239,7 @@ struct PoissonSampled {
   }
 };
 
-// Poisson sampling whose batch is cut at max_batch_size, from dataset_size records.
+// `event` on a Poisson sample of dataset_size records, cut at max_batch_size.
 struct TruncatedPoissonSampled {
   static constexpr uint8_t kTag = 16;
   static constexpr const char* kName = "truncated_poisson_sampled";
@@ -286,7 +286,8 @@ struct SampledWithReplacement {
   }
 };
 
-// Each record takes part in `selected` uniformly random ones of `rounds` uses of `event`.
+// `rounds` uses of `event`; each record takes part in `selected` of them, chosen uniformly at
+// random.
 struct RandomAllocation {
   static constexpr uint8_t kTag = 19;
   static constexpr const char* kName = "random_allocation";
@@ -338,7 +339,7 @@ struct TreeAggregation {
   }
 };
 
-// Banded matrix factorisation with unit column norms under b-cyclic Poisson sampling.
+// Banded matrix factorization with unit column norms under b-cyclic Poisson sampling.
 struct BandedMatrixFactorization {
   static constexpr uint8_t kTag = 23;
   static constexpr const char* kName = "banded_matrix_factorization";
@@ -371,7 +372,8 @@ struct RepeatAndSelect {
   }
 };
 
-// Somebody's claim, taken as (epsilon, delta)-DP. Every guarantee that contains one says so.
+// A claim that is taken as (epsilon, delta)-DP without proof. Every guarantee that contains one is
+// marked (contains_unverified_claim).
 struct UnverifiedClaim {
   static constexpr uint8_t kTag = 25;
   static constexpr const char* kName = "unverified_claim";
@@ -397,7 +399,7 @@ struct NonPrivate {
   }
 };
 
-// A closed sum of the events above.
+// A closed sum type of the events above.
 class MechanismEvent {
  public:
   using Kind =
@@ -414,7 +416,7 @@ class MechanismEvent {
   explicit MechanismEvent(Kind kind) : kind_(std::move(kind)) {}
 
   const Kind& kind() const { return kind_; }
-  // The event as `Event`, or nullptr if it is another kind.
+  // Returns the event as `Event`, or nullptr if it is another kind.
   template <class Event>
   const Event* As() const {
     return std::get_if<Event>(&kind_);
@@ -432,9 +434,9 @@ inline NestedEvent::NestedEvent(MechanismEvent event)
 bool operator==(const MechanismEvent& a, const MechanismEvent& b);
 inline bool operator!=(const MechanismEvent& a, const MechanismEvent& b) { return !(a == b); }
 
-// The event in the form of its proto3 JSON, in one line, doubles with the fewest digits that
-// read back the same: `poissonSampled{samplingProbability: 0.01, event: gaussian{noiseMultiplier:
-// 1.1}}`. For messages and tables; not an interchange format.
+// Returns the event in the style of its proto3 JSON, in one line, with the fewest digits that read
+// back as the same double: `poissonSampled{samplingProbability: 0.01, event:
+// gaussian{noiseMultiplier: 1.1}}`. For messages and tables; not an interchange format.
 std::string Describe(const MechanismEvent& event);
 
 // "noise_multiplier" -> "noiseMultiplier": the proto3 JSON form that error messages name.

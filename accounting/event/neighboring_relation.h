@@ -6,7 +6,7 @@
 
 namespace epsledger::accounting {
 
-// Which data sets count as neighbors. A guarantee means nothing without it.
+// Defines which data sets count as neighbors. A guarantee means nothing without it.
 // The numbers are stored in ledgers: never renumber.
 enum class NeighboringRelation : uint8_t {
   // One privacy unit is added or removed.
@@ -21,7 +21,7 @@ enum class NeighboringRelation : uint8_t {
 // A direction of add-or-remove-one. "Remove" bounds D(M(with) || M(without)), "add" the reverse.
 enum class Adjacency : uint8_t { kRemove = 1, kAdd = 2 };
 
-// Against which sensitivity a noise multiplier was stated.
+// The sensitivity relative to which a noise multiplier is stated.
 enum class SensitivityRelation : uint8_t {
   // Noise standard deviation / largest contribution of ONE record: replace-one shifts by up to 2.
   kContribution = 1,
@@ -29,11 +29,13 @@ enum class SensitivityRelation : uint8_t {
   kReplaceOne = 2,
 };
 
-// The field's name of the relation: "add-or-remove-one", "replace-one", "replace-special".
+// Returns the name of the relation in the literature: "add-or-remove-one", "replace-one",
+// "replace-special".
 std::string_view Name(NeighboringRelation relation);
 
-// By how many noise-multiplier units one neighbor step can move the mean of an additive-noise
-// release: 2 for replace-one stated against one record's contribution, otherwise 1.
+// Returns by how many noise-multiplier units one neighbor step can move the mean of an
+// additive-noise release: 2 for replace-one with noise stated relative to one record's
+// contribution, otherwise 1.
 double MeanShift(NeighboringRelation relation, SensitivityRelation stated_against);
 
 }  // namespace epsledger::accounting

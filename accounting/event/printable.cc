@@ -14,8 +14,8 @@ struct Character {
   uint32_t code = 0;
 };
 
-// The character of two or three bytes that begins the text, or its first byte: all controls are
-// there.
+// Returns the character of two or three bytes at the start of the text, or its first byte: every
+// control is one of these.
 Character First(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto follows = [&](size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
@@ -34,7 +34,7 @@ bool IsControl(uint32_t code) {
          (code >= 0x2066 && code <= 0x2069);
 }
 
-// `visit`, void(std::string_view, const Character&), is called with every character.
+// Calls `visit`, void(std::string_view, const Character&), with every character.
 template <class Visit>
 void ForEach(std::string_view text, const Visit& visit) {
   while (!text.empty()) {

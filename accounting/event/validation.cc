@@ -9,7 +9,8 @@
 namespace epsledger::accounting {
 namespace {
 
-// A sum of probabilities is taken as 1 within this: 10,000 terms of a correctly rounded table.
+// A sum of probabilities within this distance of 1 counts as 1: 10,000 terms of a correctly rounded
+// table.
 constexpr double kProbabilitySumTolerance = 1e-9;
 
 #define EPSLEDGER_RETURN_IF_ERROR(expression)                \
@@ -17,7 +18,7 @@ constexpr double kProbabilitySumTolerance = 1e-9;
     if (absl::Status s_ = (expression); !s_.ok()) return s_; \
   } while (false)
 
-// Walks one event; counts events over the whole walk and stops at the first violation, so that the
+// Walks one event. Counts events over the whole walk and stops at the first violation, so that the
 // cost is bounded even for an event that shares parts.
 class Validator {
  public:
@@ -90,7 +91,8 @@ class Validator {
     return CheckInterval(at + ".mu", e.mu, kNonNegative);
   }
 
-  // Two columns of one table: as long as each other, with `least` to kMaxCurvePoints rows.
+  // Checks that the two columns of one table have equal length, with `least` to kMaxCurvePoints
+  // rows.
   absl::Status CheckColumns(const std::string& first, size_t first_size, const std::string& second,
                             size_t second_size, int64_t least) {
     const int64_t size = static_cast<int64_t>(first_size);
@@ -145,7 +147,7 @@ class Validator {
     }
     for (size_t i = 0; i < e.type_two.size(); ++i) {
       const std::string field = absl::StrCat(two, "[", i, "]");
-      // A trade-off function is at most 1 - x: a curve above it is nobody's.
+      // A trade-off function is at most 1 - x: no mechanism has a curve above it.
       EPSLEDGER_RETURN_IF_ERROR(
           CheckInterval(field, e.type_two[i], Interval{0, 1 - e.type_one[i], true, true}));
       if (i > 0 && e.type_two[i] > e.type_two[i - 1]) {

@@ -10,7 +10,7 @@
 
 namespace epsledger::accounting {
 
-// Bounds on what one event may hold, so that no request can exhaust the server.
+// Bounds on the size of one event, so that no request can exhaust the server.
 inline constexpr int kMaxEventDepth = 16;           // events inside events
 inline constexpr int64_t kMaxEventNodes = 10'000;   // events in one event, all depths together
 inline constexpr int64_t kMaxCurvePoints = 10'000;  // points of a tabulated curve
@@ -18,12 +18,12 @@ inline constexpr int64_t kMaxTextBytes = 1'024;     // citation, reason
 inline constexpr int64_t kMaxEventCount = int64_t{1} << 53;  // exact as a double
 
 // OK if every number of `event` is in its domain (mechanism_event.h states each), at every depth.
-// Otherwise INVALID_ARGUMENT with the first offending field in proto3 JSON form under `path`:
-// "events[0].event.poissonSampled.samplingProbability: got 1.5, want in (0, 1]". NaN is never in
-// a domain. Linear in the size of the event.
+// Otherwise INVALID_ARGUMENT names the first offending field in proto3 JSON form under `path`:
+// "events[0].event.poissonSampled.samplingProbability: got 1.5, want in (0, 1]". NaN is never in a
+// domain. Linear in the size of the event.
 absl::Status Validate(const MechanismEvent& event, const std::string& path);
 
-// As above, and count in [1, kMaxEventCount].
+// As above; also checks count in [1, kMaxEventCount].
 absl::Status Validate(const CountedEvent& event, const std::string& path);
 
 // True if the event or one inside it is an unverified claim.

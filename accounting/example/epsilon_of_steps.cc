@@ -1,5 +1,6 @@
-// epsilon-of-steps NOISE_MULTIPLIER SAMPLING_PROBABILITY COUNT DELTA: an epsilon for which so many
-// steps of DP-SGD are (epsilon, delta)-DP under add-or-remove-one, and the theorem that says so.
+// epsilon-of-steps NOISE_MULTIPLIER SAMPLING_PROBABILITY COUNT DELTA: prints an epsilon for which
+// COUNT steps of DP-SGD are (epsilon, delta)-DP under add-or-remove-one, and the theorem that
+// proves it.
 
 #include <cstdlib>
 #include <iomanip>
@@ -28,7 +29,7 @@ int main(int argc, char** argv) {
     std::cerr << answer.status().message() << "\n";
     return 1;
   }
-  // All digits: fewer could round an upper bound down.
+  // Prints all digits: fewer digits could round an upper bound down.
   std::cout << std::setprecision(std::numeric_limits<double>::max_digits10) << answer->upper.value()
             << "\n"
             << answer->theorem << "\n";

@@ -11,7 +11,7 @@
 
 namespace epsledger::accounting {
 
-// The elementary uses that an event is charged as. Borrows from `event`.
+// Returns the elementary uses as which an event is charged. The result borrows from `event`.
 std::vector<Use> UsesOf(const MechanismEvent& event, NeighboringRelation relation);
 
 // As ProfilesOf, for one privacy unit.

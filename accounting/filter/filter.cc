@@ -20,10 +20,10 @@
 namespace epsledger::accounting {
 namespace {
 
-// The best order for DP-SGD is near 1 + 2 log(1/delta) / epsilon, and lower where small batches
-// meet little noise: from 1.5 (epsilon 20) to some hundreds (epsilon 0.1). Spaced so that the best
-// order is never further than a factor 1.35 in a - 1 away below 24 and 2 above. Integers where the
-// moment is an exact sum.
+// The best order for DP-SGD is near 1 + 2 log(1/delta) / epsilon, and lower for small batches with
+// little noise: from 1.5 (epsilon 20) to some hundreds (epsilon 0.1). The spacing keeps the best
+// order within a factor 1.35 in a - 1 below 24 and 2 above. Integers where the moment is an exact
+// sum.
 constexpr double kRenyiOrders[] = {1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 11, 16, 24, 40, 72, 144, 320};
 
 absl::Status Check(const std::string& path, const char* name, double x, const Interval& domain) {
@@ -43,8 +43,8 @@ Filter OneCell(FilterRule rule, CellQuantity quantity, double order, double cap,
 
 absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
   std::vector<FilterCell> cells;
-  // The orders that have room with delta / 16 are kept, then delta is split among those alone:
-  // their caps only grow.
+  // Keeps the orders that have room with delta / 16, then splits delta among only these: their caps
+  // only grow.
   for (int round = 0; round < 2; ++round) {
     const double share = round == 0 ? static_cast<double>(std::size(kRenyiOrders))
                                     : static_cast<double>(cells.size());
@@ -65,13 +65,14 @@ absl::StatusOr<Filter> RenyiGridFilter(double epsilon, double log_delta) {
                 "12 ; union bound of accounting/filter/README.md, \"Some order of a grid\""};
 }
 
-// What kAllCellsWithTolerance adds to every theorem.
+// The text that kAllCellsWithTolerance adds to every theorem.
 constexpr char kTolerance[] = " ; up to 2^-32 of the cap beyond it";
 
 constexpr char kResidueTheorem[] =
     "residue filter along one reference, accounting/filter/README.md ; after arXiv 2602.15815";
 
-// What a portfolio's members may each take of delta; rounded down, so that they sum to at most 1.
+// The share of delta that each member of a portfolio may take; rounded down, so that the shares sum
+// to at most 1.
 constexpr double kPortfolioUnits = 0.92;
 constexpr double kPortfolioGaussian = 0.04;
 constexpr double kPortfolioRenyi = 0.04;
@@ -115,7 +116,7 @@ absl::StatusOr<Filter> AdvancedFilter(double epsilon, double delta) {
 // x, or +inf where it is NaN or negative.
 double Sane(double x) { return x >= 0 ? x : kInfinity; }
 
-// The sum of cost over the elementary events inside `event`.
+// Returns the sum of cost over the elementary events inside `event`.
 template <class Cost>
 double SumOver(const MechanismEvent& event, Cost cost) {
   double sum = 0;
@@ -164,10 +165,10 @@ double CostIn(const MechanismEvent& event, const Setting& setting,
       if (!(cell.order > 1) || !renyi.has_value()) return kInfinity;
       return Sane(renyi->Divergence(cell.order, abandoned));
     case CellQuantity::kPlanCount:
-      return kInfinity;  // an event is no plan
+      return kInfinity;  // an event is not a plan
     case CellQuantity::kUnits:
     case CellQuantity::kReserve:
-      return kInfinity;  // priced at what is left, and not here
+      return kInfinity;  // ResiduePricer prices it by the units left
     case CellQuantity::kNoGuarantee:
       return 0;
   }

@@ -20,7 +20,7 @@ constexpr int64_t kMaxIndex = int64_t{1} << 24;
 // x rounded down to a multiple of 2^-100.
 double CutMass(double x) { return std::ldexp(std::floor(std::ldexp(x, kMassBits)), -kMassBits); }
 
-// A multiple of 2^-100 in [0, 1] as a count of them.
+// Returns a multiple of 2^-100 in [0, 1] as a count of 2^-100.
 Units UnitsOf(double mass) {
   int exponent = 0;
   const double mantissa = std::frexp(mass, &exponent);  // mass = mantissa 2^exponent
@@ -29,7 +29,7 @@ Units UnitsOf(double mass) {
   return shift >= 0 ? Units{bits} << shift : Units{bits} >> -shift;
 }
 
-// 1 - the sum of the masses, exactly, as a count of 2^-100; nothing if they sum to more.
+// Returns 1 - the sum of the masses, exactly, as a count of 2^-100; nullopt if the sum exceeds 1.
 bool RestOf(const std::vector<double>& masses, Units* rest) {
   constexpr Units kOne = Units{1} << kMassBits;
   Units sum = 0;
@@ -41,17 +41,17 @@ bool RestOf(const std::vector<double>& masses, Units* rest) {
   return true;
 }
 
-// x >= the number, off by a rounding.
+// // Returns x >= the number, off by one rounding.
 double ToDoubleUp(Units units) {
   double x = std::ldexp(static_cast<double>(units), -kMassBits);
   if (std::ldexp(x, kMassBits) < static_cast<double>(units)) x = NextUp(x);
   return units == 0 ? 0 : NextUp(x);
 }
 
-// An upper bound on the sum of masses[i] e^-L: extended precision, far less than 2^-56 off.
+// Returns an upper bound on the sum of masses[i] e^-L: extended precision, far less than 2^-56 off.
 long double SumOfQ(const LossPair& pair) {
   long double sum = 0;
-  long double lost = 0;  // [Knuth97] 4.2.2: what the additions drop is added back
+  long double lost = 0;  // [Knuth97] 4.2.2: the errors of the additions are added back
   for (size_t i = 0; i < pair.masses.size(); ++i) {
     const long double loss = static_cast<long double>(pair.first + static_cast<int64_t>(i)) *
                              static_cast<long double>(pair.interval);
@@ -64,8 +64,8 @@ long double SumOfQ(const LossPair& pair) {
   return (sum + lost) * (1 + 0x1p-60L);
 }
 
-// One side of the pair: the losses of one sign, seen from the order in which they are positive.
-// delta[i] >= the profile at i * interval.
+// One side of the pair: the losses of one sign, under the order of the laws in which they are
+// positive. delta[i] >= the profile at i * interval.
 struct Side {
   std::vector<double> delta;
 };
@@ -78,7 +78,7 @@ absl::StatusOr<Side> SampleSide(const PrivacyProfile& profile, double interval, 
         absl::StrFormat("losses up to %g at a spacing of %g need more than %d points", largest,
                         interval, max_points));
   }
-  // One more: the end lies past the last atom.
+  // One more point: the end lies past the last atom.
   const int64_t last = static_cast<int64_t>(std::ceil(largest / interval)) + 1;
   Side side;
   side.delta.reserve(static_cast<size_t>(last) + 1);
@@ -90,9 +90,9 @@ absl::StatusOr<Side> SampleSide(const PrivacyProfile& profile, double interval, 
   return side;
 }
 
-// The vertices of the lower convex hull of the points (e^{i interval}, delta[i]): the profile,
-// being convex, lies below its chords. With them the slope of each chord, negative, in units of
-// e^{-(left end)}.
+// The vertices of the lower convex hull of the points (e^{i interval}, delta[i]): the profile is
+// convex, so it lies below the chords of the hull. Also the slope of each chord, negative, in units
+// of e^{-(left end)}.
 struct Hull {
   std::vector<int64_t> vertex;
   std::vector<long double> slope;  // slope[k] of the chord from vertex k to k + 1, times e^{left}
@@ -120,8 +120,8 @@ Hull LowerHull(const std::vector<double>& delta, double interval) {
   return hull;
 }
 
-// masses[i]: of the outcome with loss i * interval, i >= 1, under the law that has more of it.
-// `beyond` is delta past the end; `first_slope` the slope at e^0.
+// masses[i] is the mass of the outcome with loss i * interval, i >= 1, under the law that gives it
+// more mass. `beyond` is delta past the end; `first_slope` the slope at e^0.
 struct SideMasses {
   std::vector<double> masses;
   long double first_slope = 0;
@@ -132,7 +132,7 @@ SideMasses MassesOf(const Side& side, const Hull& hull, double interval) {
   for (size_t k = 1; k < hull.vertex.size(); ++k) {
     const long double width =
         static_cast<long double>(hull.vertex[k] - hull.vertex[k - 1]) * interval;
-    // The mass under the other law is the change of slope; under this one e^loss times that.
+    // The mass under the other law is the change of slope; under this law it is e^loss times that.
     const long double before = hull.slope[k - 1] * std::exp(width);
     const long double after = k < hull.slope.size() ? hull.slope[k] : 0.0L;
     result.masses[hull.vertex[k]] = static_cast<double>(std::max(0.0L, after - before));
@@ -141,7 +141,7 @@ SideMasses MassesOf(const Side& side, const Hull& hull, double interval) {
   return result;
 }
 
-// By how much the pair's profile is below `delta` at a vertex at most, given that the mass at
+// Returns the most by which the pair's profile is below `delta` at a vertex, given that the mass at
 // infinity is `infinity`; masses[i] has loss i * interval under this order. All terms are positive.
 long double LargestDeficit(const std::vector<long double>& masses, const Side& side,
                            const Hull& hull, double interval, long double infinity) {
@@ -212,8 +212,8 @@ absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double
     add_hull = LowerHull(add->delta, interval);
     of_p = MassesOf(*remove, remove_hull, interval);
     of_q = MassesOf(*add, add_hull, interval);
-    // The slopes at e^0: of remove on its right; of add on its right, turned, on its left, where
-    // H(g) = 1 - g + g h(1/g) has the slope -1 + h(1) - h'(1).
+    // The slopes at e^0. To the right it is the slope of remove. To the left it comes from the
+    // slope of add at the right: H(g) = 1 - g + g h(1/g) has the slope -1 + h(1) - h'(1).
     at_zero = of_p.first_slope - (-1 + static_cast<long double>(middle) - of_q.first_slope);
     if (at_zero >= 0) break;
     // The two sides do not meet in a convex curve, and the chord past e^0 is an upper bound too.
@@ -237,7 +237,7 @@ absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double
   for (int64_t i = 1; i <= above; ++i) exact[below + i] = of_p.masses[i];
   exact[below] = at_zero;
 
-  // Mass is moved to infinity, under both laws alike, until both profiles are proved.
+  // Moves mass to infinity, under both laws alike, until both profiles are proved.
   long double moved = 0x1p-62L;
   for (int round = 0; round < 40; ++round) {
     LossPair pair{.interval = interval, .first = -below, .masses = {}};

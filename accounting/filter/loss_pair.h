@@ -10,7 +10,7 @@
 namespace epsledger::accounting {
 
 // An ordered pair of laws (P, Q) whose privacy loss L = log dP/dQ is a multiple of `interval` or
-// infinite. The numbers below are the pair, exactly: nothing about it is rounded.
+// infinite. The numbers below define the pair exactly, without rounding.
 //
 //   P[L = (first + i) interval] = masses[i],   Q of the same outcome = masses[i] e^-L,
 //   P[L = inf] = 1 - sum masses,               Q[L = -inf] = 1 - sum masses[i] e^-L.
@@ -25,7 +25,7 @@ struct LossPair {
   int64_t last() const { return first + static_cast<int64_t>(masses.size()) - 1; }
 };
 
-// True if the invariants hold. For pairs that come from a file.
+// True if the invariants hold. For pairs read from a file.
 bool IsLossPair(const LossPair& pair);
 
 // An upper bound on P[L = inf], off by one rounding. REQUIRES: IsLossPair(pair).
@@ -37,14 +37,14 @@ double InfinityMassOfQ(const LossPair& pair);
 //
 //   H(P||Q) >= profiles.remove,   H(Q||P) >= profiles.add,
 //
-// as far as a mechanism with these profiles can reach them: its H in one order at g < 1 is
-// 1 - g + g H of the other order at 1/g, so that the two profiles at epsilon >= 0 say all there is.
-// The pair joins their values at lattice points by chords in e^epsilon ([DGKKM22] Alg 1), which are
-// chords in e^-epsilon too; that its profiles are above at every vertex is checked on the masses
-// themselves. Losses with a delta below e^log_tail are not told apart from infinite ones.
+// as far as a mechanism with these profiles can reach them: its H in one order at g < 1 is 1 - g +
+// g H of the other order at 1/g, so the two profiles at epsilon >= 0 determine everything. The pair
+// joins their values at lattice points by chords in e^epsilon ([DGKKM22] Alg 1), which are chords
+// in e^-epsilon too. The function checks on the masses themselves that the pair's profiles are
+// above at every vertex. Losses with a delta below e^log_tail are treated as infinite.
 //
 // RESOURCE_EXHAUSTED if more than max_points lattice points would be needed.
-// REQUIRES: interval as in LossPair, log_tail < 0. Cost: one evaluation of a profile a point.
+// REQUIRES: interval as in LossPair, log_tail < 0. Cost: one evaluation of a profile per point.
 absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double interval,
                                         double log_tail, int64_t max_points);
 

@@ -55,7 +55,7 @@ double LogMomentOf(const Direction& direction, double interval, double order) {
     if (at - edge < -745) continue;
     sum += static_cast<double>(direction.masses[i]) * std::exp(at - edge);
   }
-  // What was skipped weighs less than 1e-300 of the whole; exponents are off by an ulp.
+  // The skipped terms are less than 1e-300 of the whole; exponents are off by an ulp.
   return edge + std::log(sum + 1e-300) + 1e-12 * (1 + std::abs(edge));
 }
 
@@ -115,7 +115,7 @@ Spectrum SpectrumOf(const std::array<Direction, 2>& directions,
     const ExtendedComplex d = (a - b) * 0.5L;
     spectrum.at[1][k] = {d.imag(), -d.real()};
   }
-  // The packed input has at most 2 of mass in all; folding and splitting add a few roundings.
+  // The packed input has a total mass of at most 2; folding and splitting add a few roundings.
   spectrum.error = 2.5 * (transform.RelativeError() + 8 * static_cast<double>(kExtendedUnit));
   return spectrum;
 }

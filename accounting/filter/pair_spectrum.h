@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_ACCOUNTING_FILTER_PAIR_SPECTRUM_H_
 #define EPSLEDGER_ACCOUNTING_FILTER_PAIR_SPECTRUM_H_
 
-// What references and prices are computed with: the characteristic functions of a pair's two laws
+// The tools that compute references and prices: the characteristic functions of a pair's two laws
 // in extended precision, their powers, and bounds on what a finite window of losses leaves out.
 // Every error is stated.
 
@@ -24,22 +24,22 @@ inline constexpr long double kExtendedUnit = std::numeric_limits<long double>::e
 // |fl(ab) - ab| <= sqrt(5) u |ab| ([BPZ07] Thm 1).
 inline constexpr long double kExtendedProductError = 2.24L * kExtendedUnit;
 
-// The sizes of transforms that are tried.
+// The smallest and largest size of a transform.
 inline constexpr size_t kSmallestTransform = size_t{1} << 12;
 inline constexpr size_t kLargestTransform = size_t{1} << 18;
-// What a lattice cuts off on the far side, as a share of delta.
+// The tail that a lattice cuts off on the far side, as a share of delta.
 inline constexpr double kTailShare = 1e-12;
 
 ExtendedComplex Product(ExtendedComplex a, ExtendedComplex b);
 double Magnitude(ExtendedComplex a);
 // base^exponent by squaring. exponent >= 0.
 ExtendedComplex Power(ExtendedComplex base, int64_t exponent);
-// |Power(x, n) - true_x^n| where |x| is `magnitude` and x is off by at most `error`, itself at most
-// 1e-6.
+// An upper bound on |Power(x, n) - true_x^n| where |x| is `magnitude` and x is off by at most
+// `error`, which is at most 1e-6.
 double PowerError(double magnitude, double error, int64_t n);
 
-// The masses of a pair under one of its laws, in the order of rising losses of that law's order:
-// under Q the losses are negated.
+// The masses of a pair under one of its laws, by increasing loss of that law's order: under Q the
+// losses are negated.
 struct Direction {
   int64_t first = 0;
   std::vector<long double> masses;
@@ -47,10 +47,11 @@ struct Direction {
 // P, then Q.
 std::array<Direction, 2> DirectionsOf(const LossPair& pair);
 
-// log of the sum of masses e^{order loss}, rounded up far beyond its error.
+// Returns log of the sum of masses e^{order loss}, rounded up by far more than its error.
 double LogMomentOf(const Direction& direction, double interval, double order);
 
-// The orders at which tails are bounded. Whole numbers, so that both laws share their moments.
+// The orders at which tails are bounded. They are whole numbers so that both laws share their
+// moments.
 inline constexpr std::array<int, 10> kTailOrders = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
 
 // The moments of one pair under both laws, at plus and minus the tail orders.
@@ -67,8 +68,8 @@ using CountedMoments = std::vector<std::pair<const TailMoments*, double>>;
 // law, by Chernoff's inequality.
 double MassBeyond(const CountedMoments& uses, size_t law, double window);
 
-// The characteristic functions of both laws of a pair, on as many frequencies as the transform has,
-// of which the first half is kept: the masses are real. Both within `error` everywhere.
+// The characteristic functions of both laws of a pair on the frequencies of the transform. Only the
+// first half is kept because the masses are real. Both are within `error` everywhere.
 struct Spectrum {
   std::array<std::vector<ExtendedComplex>, 2> at;
   double error = 0;
@@ -76,8 +77,8 @@ struct Spectrum {
 Spectrum SpectrumOf(const std::array<Direction, 2>& directions,
                     const ExtendedFourierTransform& transform);
 
-// The largest n in [0, limit] with fits(n), fits falling from true to false; or, to fewer `bits`,
-// one that is smaller and fits too. `near` is tried first.
+// Returns the largest n in [0, limit] with fits(n), where fits changes from true to false once;
+// with fewer `bits`, a smaller n that fits too. Tries `near` first.
 template <class Fits>
 int64_t LargestThat(int64_t limit, int64_t near, const Fits& fits, int bits = 62) {
   int64_t good = 0;

@@ -1,4 +1,4 @@
-// How many units a cap is worth.
+// Computes how many units fit into a cap.
 
 #include <algorithm>
 #include <array>
@@ -31,11 +31,11 @@ constexpr double kSlackShare = 0.02;
 constexpr double kReserveShare = 0.005;
 
 constexpr int64_t kMaxPairPoints = int64_t{1} << 15;
-// Beyond this a finer lattice of the reference costs every price too much.
+// Beyond this a finer lattice of the reference makes every price too slow.
 constexpr size_t kLargestReferenceTransform = size_t{1} << 17;
 constexpr double kWorthRefining = 1.003;
 constexpr int64_t kMaxUnits = int64_t{1} << 40;
-// Points that are transformed to find how many units a cap is worth: some 5 s of work, where an
+// The limit of transformed points in the search for the units of a cap: some 5 s of work; an
 // ordinary reference takes a tenth.
 constexpr int64_t kMostPoints = int64_t{1} << 26;
 
@@ -49,8 +49,8 @@ class TiltedDelta {
         extended_(size),
         transform_(size) {}
 
-  // The tilt is aimed at this many uses; bounds hold for any other number. The saddle point is best
-  // where the tilted law has one hump; a weaker tilt where it has a second one far out.
+  // Chooses the tilt for this many uses; bounds hold for any other number. The saddle point is best
+  // where the tilted law has one hump; a weaker tilt is best where it has a second hump far out.
   void Aim(int64_t uses, double epsilon) {
     double best = std::numeric_limits<double>::infinity();
     double best_tilt = 0;
@@ -66,11 +66,12 @@ class TiltedDelta {
 
   double Upper(int64_t uses, double epsilon) const { return Upper(LawOf(uses), epsilon); }
 
-  // The tilted law of the sum of `uses` losses, from which bounds at any epsilon are read.
+  // The tilted law of the sum of `uses` losses, which gives bounds at any epsilon.
   struct Law {
     int64_t uses = 0;
     std::vector<std::complex<double>> masses;
-    // What a bound may miss, in units of e^{uses K - tilt loss}, largest where its sum begins.
+    // The possible error of a bound, in units of e^{uses K - tilt loss}, largest where its sum
+    // begins.
     double lost = 0;
   };
   Law LawOf(int64_t uses) const {
@@ -187,8 +188,8 @@ class TiltedDelta {
   std::array<std::array<double, kTailOrders.size()>, 2> beyond_{};
 };
 
-// The least epsilon with (epsilon, delta)-DP for so many uses of the pair by Chernoff's bound; +inf
-// if there is none.
+// Returns the least epsilon with (epsilon, delta)-DP for this many uses of the pair by Chernoff's
+// bound; +inf if none exists.
 double EpsilonNear(const LossPair& pair, int64_t uses, double delta) {
   double epsilon = 0;
   for (const Direction& direction : DirectionsOf(pair)) {
@@ -203,7 +204,8 @@ double EpsilonNear(const LossPair& pair, int64_t uses, double delta) {
   return epsilon;
 }
 
-// About how many uses of the pair are (epsilon, delta)-DP, by Chernoff's bound; at least 1.
+// Returns roughly how many uses of the pair are (epsilon, delta)-DP, by Chernoff's bound; at least
+// 1.
 int64_t UsesNear(const LossPair& pair, double epsilon, double delta) {
   constexpr int kOrders = 24;
   const std::array<Direction, 2> directions = DirectionsOf(pair);
@@ -220,8 +222,8 @@ int64_t UsesNear(const LossPair& pair, double epsilon, double delta) {
   return std::max<int64_t>(1, std::llround(uses));
 }
 
-// The points of a transform on which a stream of so many units has all but 1e-9 delta, and the
-// question has room beside it.
+// Returns the number of points of a transform that covers a stream of this many units except mass
+// 1e-9 delta, and leaves room for the epsilon in question.
 size_t TransformFor(const std::array<Direction, 2>& directions, double interval, double epsilon,
                     double delta, int64_t units) {
   const TailMoments moments = TailMomentsOf(directions, interval);
@@ -238,10 +240,10 @@ size_t TransformFor(const std::array<Direction, 2>& directions, double interval,
   return size;
 }
 
-// Upper bounds on what a number of units spends, in both orders.
+// Upper bounds on the privacy loss of a number of units, in both orders.
 class SpendOfUnits {
  public:
-  // Bounds are best near `aimed` units, and hold for any number.
+  // Bounds are tightest near `aimed` units, and hold for any number.
   SpendOfUnits(const LossPair& pair, double epsilon, double delta, int64_t aimed)
       : directions_(DirectionsOf(pair)),
         transform_(TransformFor(directions_, pair.interval, epsilon, delta, 2 * aimed)),
@@ -259,7 +261,7 @@ class SpendOfUnits {
   }
   size_t transform() const { return transform_; }
 
-  // About the least epsilon in [0, high] with R_units(e^epsilon) <= delta, a little above it;
+  // Returns an epsilon a little above the least one in [0, high] with R_units(e^epsilon) <= delta;
   // `high` itself where none is found.
   double LeastEpsilon(int64_t units, double delta, double high) const {
     const std::array<TiltedDelta::Law, 2> laws = {orders_[0].LawOf(units), orders_[1].LawOf(units)};
@@ -285,18 +287,18 @@ struct Room {
   size_t transform = 0;
 };
 
-// The most units with R_units + slack_per_unit units <= delta in both orders. Any number soon after
-// `abandoned` says that nobody wants it any more.
+// Returns the most units with R_units + slack_per_unit units <= delta in both orders. Returns any
+// number soon after `abandoned` returns true.
 Room UnitsWithin(const LossPair& pair, double epsilon, double delta, double slack_per_unit,
                  int64_t near, int64_t* points_left, absl::FunctionRef<bool()> abandoned) {
-  // Where the search starts decides nothing: what it finds is proved by itself.
+  // The start of the search does not affect validity: its result is proved separately.
   Room room;
   int64_t next = near;
   for (int round = 0; round < 30 && *points_left > 0 && !abandoned(); ++round) {
     const int64_t aimed = std::max<int64_t>(1, next);
     const SpendOfUnits spend(pair, epsilon, delta, aimed);
     room.transform = spend.transform();
-    *points_left -= 8 * static_cast<int64_t>(room.transform);  // of aiming
+    *points_left -= 8 * static_cast<int64_t>(room.transform);  // the work of aiming
     next = LargestThat(
         kMaxUnits, aimed,
         [&](int64_t units) {
@@ -322,17 +324,17 @@ absl::Status CheckEpsilon(double epsilon) {
                       kLargestEpsilonOfUnits));
 }
 
-// Losses with less delta than this are not told apart from infinite ones.
+// Losses with less delta than this are treated as infinite.
 double LogTailOf(double delta) { return std::log(delta) + std::log(kTailShare); }
 
-// A spacing of 28 bits that divides epsilon but for rounding.
+// Returns a spacing of 28 bits that divides epsilon up to rounding.
 double SpacingNear(double x) {
   int exponent = 0;
   const double mantissa = std::frexp(x, &exponent);
   return std::ldexp(std::floor(std::ldexp(mantissa, 28)), exponent - 28);
 }
 
-// FitsCap, aimed so many times at most.
+// FitsCap with at most this many aims.
 bool Fits(const Reference& reference, double epsilon, double delta, size_t most_aims) {
   const double room = RoundDown(RoundDown(delta - reference.slack) - reference.reserve);
   if (!IsLossPair(reference.pair) || reference.units < 1 || reference.units > kMaxUnits ||
@@ -340,7 +342,7 @@ bool Fits(const Reference& reference, double epsilon, double delta, size_t most_
     return false;
   }
   if (!CheckEpsilon(epsilon).ok()) return false;
-  // A bound depends a little on where it is aimed; any of them is a proof.
+  // A bound depends a little on its aim; a bound at any aim is a proof.
   constexpr double kShares[] = {1.0, 0.97, 1.03, 0.9, 1.1, 0.7, 1.5};
   for (size_t i = 0; i < std::min(most_aims, std::size(kShares)); ++i) {
     const auto aimed = static_cast<int64_t>(kShares[i] * static_cast<double>(reference.units));
@@ -350,8 +352,8 @@ bool Fits(const Reference& reference, double epsilon, double delta, size_t most_
   return false;
 }
 
-// Lowers the units, each with `slack_per_unit` if it is given, until what is stored can be proved
-// again by itself. RESOURCE_EXHAUSTED if that is not soon.
+// Lowers the units, each with `slack_per_unit` if given, until the stored reference can be proved
+// again on its own. RESOURCE_EXHAUSTED if a few tries do not suffice.
 absl::Status LowerUntilProved(double epsilon, double delta, std::optional<double> slack_per_unit,
                               absl::FunctionRef<bool()> abandoned, Reference* reference) {
   for (int tries = 0; tries < 8 && reference->units > 0; ++tries) {
@@ -419,7 +421,7 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
   if (best.units >= kMaxUnits) {
     return absl::InvalidArgumentError("it costs next to nothing: more than 2^40 of them would fit");
   }
-  // What is stored can be proved again by itself.
+  // The stored reference can be proved again on its own.
   if (absl::Status status = LowerUntilProved(epsilon, delta, std::nullopt, abandoned, &best);
       !status.ok()) {
     return status;
@@ -451,7 +453,7 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
 absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
                                                NeighboringRelation relation, int64_t units,
                                                double delta, absl::FunctionRef<bool()> abandoned) {
-  // A lattice that is fine where so many units stand at this delta.
+  // Chooses a lattice that is fine near the epsilon of so many units at this delta.
   double epsilon = kLargestEpsilonOfUnits;
   for (const double order : {1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0, 129.0, 257.0}) {
     if (abandoned()) return NobodyWaits();
@@ -500,7 +502,7 @@ double EpsilonOfUnits(const Reference& reference, double delta) {
   const double high = std::min(kLargestEpsilonOfUnits, std::isfinite(near) ? near : 100.0);
   double epsilon = SpendOfUnits(reference.pair, high, delta, reference.units)
                        .LeastEpsilon(reference.units, room, high);
-  // The search decides nothing: what it finds is proved by itself.
+  // The search does not affect validity: its result is proved separately.
   for (const double more : {1e-4, 1e-2, 0.0}) {
     if (Fits(reference, epsilon, delta, 3)) return epsilon;
     if (epsilon == kLargestEpsilonOfUnits) break;

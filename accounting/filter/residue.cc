@@ -20,8 +20,8 @@
 namespace epsledger::accounting {
 namespace {
 
-// In place, from masses of a signed measure on the circle to, for j = 0, 1, ..., half - 1,
-// sum over i > j of masses[i] (1 - e^{(j - i) interval}), largest only.
+// Returns the largest, over j = 0, 1, ..., half - 1, of at_infinity + the sum over i > j of
+// masses[i] (1 - e^{(j - i) interval}), for the masses of a signed measure on the circle.
 double LargestExcess(const std::vector<std::complex<double>>& measure, size_t law, double interval,
                      int64_t size, double scale, long double at_infinity) {
   const long double decay = std::exp(-static_cast<long double>(interval));
@@ -31,7 +31,7 @@ double LargestExcess(const std::vector<std::complex<double>>& measure, size_t la
   long double largest = at_infinity;
   for (int64_t j = size / 2 - 1; j >= 0; --j) {
     largest = std::max(largest, above + at_infinity);
-    // CharacteristicFunction has the sign +; the inverse reads it backwards.
+    // CharacteristicFunction has the sign +; reading its output backwards gives the inverse.
     const std::complex<double>& z = measure[(size - j) % size];
     const long double mass = static_cast<long double>(law == 0 ? z.real() : z.imag()) * scale;
     discounted = mass + decay * discounted;
@@ -46,7 +46,7 @@ absl::Status NobodyWaitsForThePrice() {
 
 }  // namespace
 
-// An event under the reference's lattice: each of its uses as a pair.
+// An event on the reference's lattice: each of its uses as a pair.
 struct PreparedEvent {
   struct Part {
     LossPair pair;
@@ -62,7 +62,7 @@ struct PreparedEvent {
 // The characteristic functions of a number of uses of an event.
 struct ResiduePricer::PowersOfEvent {
   std::vector<std::array<ExtendedComplex, 2>> at;  // [frequency][law]
-  std::vector<std::array<double, 2>> error;        // by how much each is off
+  std::vector<std::array<double, 2>> error;        // of each entry of `at`
 };
 
 class ResiduePricer::Chain {
@@ -117,7 +117,8 @@ class ResiduePricer::Chain {
   absl::StatusOr<UnitPrice> PriceOf(const PreparedEvent& event, int64_t count, int64_t level,
                                     absl::FunctionRef<bool()> abandoned) const {
     UnitPrice price;
-    // What is infinite with a larger probability than the slack of a few units is paid apart.
+    // An infinite loss with a larger probability than the slack of a few units is paid from the
+    // reserve.
     const double infinite = RoundUp(event.infinity_mass * static_cast<double>(count), 1);
     if (infinite > per_unit_) price.reserve = infinite;
     if (price.reserve > reference_.reserve) {
@@ -127,7 +128,7 @@ class ResiduePricer::Chain {
     }
     const absl::StatusOr<PowersOfEvent> uses = PowersOf(event, count, abandoned);
     if (!uses.ok()) return uses.status();
-    // Once nobody waits the search ends soon, at a place that says nothing.
+    // Once abandoned, the search ends soon, at a place without meaning.
     bool is_abandoned = false;
     const auto fails = [&](int64_t units) {
       is_abandoned = is_abandoned || abandoned();
@@ -176,8 +177,8 @@ class ResiduePricer::Chain {
     return static_cast<double>(sum);
   }
 
-  // The event's characteristic functions, to the power of `count`. One part at a time: what one
-  // part needs meanwhile is given back before the next.
+  // Returns the event's characteristic functions to the power of `count`. Works on one part at a
+  // time and frees its memory before the next.
   absl::StatusOr<PowersOfEvent> PowersOf(const PreparedEvent& event, int64_t count,
                                          absl::FunctionRef<bool()> abandoned) const {
     const size_t half = size_ / 2;
@@ -221,7 +222,7 @@ class ResiduePricer::Chain {
         const ExtendedComplex base = spectrum_.at[law][k];
         const double magnitude = Magnitude(base);
         if (rest > 0 && static_cast<double>(rest) * std::log(magnitude + spectrum_.error) < -90) {
-          error_squares[law] += weight * 1e-74;  // the whole of it is at most 2 e^-90
+          error_squares[law] += weight * 1e-74;  // the whole term is at most 2 e^-90
           continue;
         }
         const ExtendedComplex chain = Power(base, rest);
@@ -252,13 +253,13 @@ class ResiduePricer::Chain {
     }
     const double allowed =
         RoundDown(static_cast<double>(price.units) * per_unit_ + price.reserve, 3);
-    // Both transforms went through one: each is off by the error of both.
+    // One transform computes both inverses: each result is off by the error of both.
     const double inverse =
         (transform_.RelativeError() * 1.1 + 0x1p-50) * std::sqrt(squares[0] + squares[1]);
     for (size_t law = 0; law < 2; ++law) {
       const double beyond = MassBeyond(chain, law, window) + MassBeyond(replaced, law, window);
       const double lost = 1.5 * (inverse + std::sqrt(error_squares[law]) + beyond);
-      // The total of the difference is what one side has more at infinity.
+      // The total of the difference is the difference of the masses at infinity.
       const double excess = LargestExcess(measure, law, reference_.pair.interval, size,
                                           1.0 / static_cast<double>(size), -at_zero[law]);
       if (!(excess + lost <= allowed)) return false;

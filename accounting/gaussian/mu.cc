@@ -9,7 +9,7 @@
 namespace epsledger::accounting {
 namespace {
 
-// x >= 0 taken through `operations` rounded operations; +inf stays.
+// Returns bounds on x >= 0 after `operations` rounded operations; +inf stays.
 Bounds Outward(double x, double operations) {
   if (x == kInfinity) return Bounds{std::numeric_limits<double>::max(), kInfinity};
   return Bounds{RoundDownNonNegative(x, operations), RoundUp(x, operations)};
@@ -55,7 +55,7 @@ absl::StatusOr<Bounds> ComposeGaussianMu(const std::vector<Use>& uses, const Set
     largest = std::max(largest, mu->upper);
   }
   if (largest == 0 || largest == kInfinity) return Bounds{largest, largest};
-  // Scaled by a power of two, which is exact, so that no square leaves the range of a double.
+  // Scales by a power of two, which is exact, so that no square leaves the range of a double.
   int exponent = 0;
   std::frexp(largest, &exponent);
   double lower = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMax = std::numeric_limits<double>::max();
 
-// A value and a bound on its absolute error, as bounds on a logarithm that is at most 0.
+// Turns a value and a bound on its absolute error into bounds on a logarithm that is at most 0.
 Bounds Around(double log_value, double error) {
   Bounds bounds{NextDown(log_value - error), std::min(0.0, NextUp(log_value + error))};
   // The logarithm of a positive number is finite, even where it is too large for a double.
@@ -81,9 +81,9 @@ Bounds ByComplement(double m, double u, double v) {
   return Around(log_delta, error);
 }
 
-// One rounding, with 1% for the products of roundings and the arithmetic of the errors themselves.
+// One rounding, plus 1% for the products of roundings and the arithmetic of the errors themselves.
 constexpr double kRounding = 1.01 * kUnitRoundoff;
-// What underflow can have taken from a result below: a few times 2^-1075.
+// The possible loss by underflow in a result below: a few times 2^-1075.
 constexpr double kUnderflow = 0x1p-1070;
 
 // phi(x + low), |x low| <= 1e-8. The square of x is exact in two doubles; exp has 2 roundings
@@ -108,7 +108,7 @@ struct TwoSum {
   }
 };
 
-// delta and tail, given a >= -1, as far as they are sums of positive numbers or 1 less a tail.
+// Returns delta and tail for a >= -1, as sums of positive numbers or as 1 minus a tail.
 void FillByDifference(const MillsArguments& at, double epsilon, GaussianPoint* point, double phi_a,
                       double phi_b) {
   const MillsDifference mills = MillsRatioDifference(at);
@@ -153,8 +153,8 @@ std::optional<GaussianPoint> GaussianAt(double mu, double epsilon) {
   const double magnitude = std::abs(epsilon);
   const double m = magnitude / mu;
   if (!(mu >= 1e-100 && mu <= 2e4 && m <= 1e4)) return std::nullopt;
-  // a + a_low = |eps|/mu - mu/2 and b + b_low = |eps|/mu + mu/2 to twice the digits: what m lost is
-  // the exact remainder over mu.
+  // a + a_low = |eps|/mu - mu/2 and b + b_low = |eps|/mu + mu/2 to twice the digits: the rounding
+  // error of m is the exact remainder over mu.
   const double h = 0.5 * mu;
   const double m_low = std::fma(-m, mu, magnitude) / mu;
   const TwoSum a(m, -h);
@@ -182,7 +182,7 @@ std::optional<GaussianPoint> GaussianAt(double mu, double epsilon) {
 Bounds GaussianLogDelta(double mu, double epsilon) {
   if (std::isnan(mu) || std::isnan(epsilon) || mu < 0) return Bounds{-kInfinity, 0};
   if (mu == kInfinity) return Bounds{0, 0};
-  // By its linear value, unless that underflows or its distance from 1 has more digits.
+  // Uses the linear value, unless it underflows or its distance from 1 has more digits.
   if (const auto point = GaussianAt(mu, epsilon);
       point.has_value() && point->delta > 1e-290 && point->delta < 0.9) {
     const double log_delta = std::log(point->delta);
@@ -224,7 +224,8 @@ double EpsilonUpper(double mu, double log_delta) {
     return GaussianLogDelta(mu, epsilon).upper - log_delta;
   };
   if (excess(0) <= 0) return 0;
-  // delta <= exp(-(eps/mu - mu/2)^2 / 2): a little above the epsilon where that meets the target.
+  // delta <= exp(-(eps/mu - mu/2)^2 / 2): starts a little above the epsilon where this bound meets
+  // the target.
   double high = mu * (0.5 * mu + std::sqrt(-2 * log_delta)) * (1 + 1e-12) + 1e-300;
   for (int i = 0; !(excess(high) <= 0); ++i) {
     if (i == 60 || !std::isfinite(high)) return kInfinity;
@@ -239,7 +240,7 @@ double EpsilonLower(double mu, double log_delta, double upper) {
   const auto below_truth = [&](double epsilon) {
     return GaussianLogDelta(mu, epsilon).lower >= log_delta;
   };
-  // From the upper bound downwards until the profile proves that epsilon is too small.
+  // Steps down from the upper bound until the profile proves that epsilon is too small.
   double step = 4 * kUlp * upper + std::numeric_limits<double>::denorm_min();
   for (double epsilon = upper; epsilon > 0; step *= 4) {  // steps grow: at most some 540
     epsilon -= step;

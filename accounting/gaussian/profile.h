@@ -19,13 +19,13 @@ namespace epsledger::accounting {
 // of epsilon / mu itself weighs more. Cost: 0.1 us, 0.2 us below 1e-290.
 Bounds GaussianLogDelta(double mu, double epsilon);
 
-// The same for any mu in an interval: delta grows with mu.
+// The same, valid for every mu in an interval: delta grows with mu.
 Bounds GaussianLogDelta(Bounds mu, double epsilon);
 
 // The profile, its tail and their derivatives at one point, from two exponentials and two Mills
 // ratios. |delta - truth| <= delta_error, |tail - truth| <= tail_error.
 struct GaussianPoint {
-  double delta;  // linear, not its logarithm: below 1e-300 nothing but the error is left
+  double delta;  // linear, not its logarithm: below 1e-300 only the error is left
   double delta_error;
   double tail;  // Phi(-epsilon/mu - mu/2) = Q[L > epsilon] = -d delta / d e^epsilon
   double tail_error;
@@ -38,8 +38,8 @@ struct GaussianPoint {
 // tail 2e-15 for epsilon >= 0, 2e-15 absolute below. Cost: 0.05 us.
 std::optional<GaussianPoint> GaussianAt(double mu, double epsilon);
 
-// Bounds on the smallest epsilon >= 0 with delta(epsilon) <= e^log_delta. Each end is verified
-// with GaussianLogDelta, so that no property of the root finder is relied on.
+// Bounds on the smallest epsilon >= 0 with delta(epsilon) <= e^log_delta. Each end is verified with
+// GaussianLogDelta, so the result does not depend on properties of the root finder.
 // log_delta = -inf: 0 for mu = 0, otherwise +inf. log_delta >= 0: 0. NaN: {0, +inf}.
 // Cost: 3 us.
 Bounds GaussianEpsilon(Bounds mu, double log_delta);

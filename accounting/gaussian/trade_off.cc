@@ -11,8 +11,8 @@
 namespace epsledger::accounting {
 namespace {
 
-// Bounds on the t with 1 - Phi(t) = p, 0 < p <= 1/2: widened until the tail, with its error,
-// proves them.
+// Returns bounds on the t with 1 - Phi(t) = p, 0 < p <= 1/2, widened until the tail, with its
+// error, proves them.
 Bounds UpperQuantileBounds(double p) {
   const double t = NormalUpperQuantile(p);
   const double log_p = std::log(p);
@@ -45,7 +45,7 @@ Bounds GaussianTradeOff(Bounds mu, double alpha) {
     const Bounds mirrored = UpperQuantileBounds(1 - alpha);  // 1 - alpha is exact
     t = Bounds{-mirrored.upper, -mirrored.lower};
   }
-  // Phi rounded outward: its own error, and that of the subtraction inside.
+  // Phi rounded outward by its own error and that of the subtraction inside.
   const auto phi = [](double z, double sign) {
     const double value = NormalCdf(z);
     return value * (1 + sign * (2 * kNormalRelativeError + 4 * kUnitRoundoff)) +

@@ -3,8 +3,8 @@
 
 namespace epsledger::accounting {
 
-// What a long computation is given to ask, where the answer is wanted in any case. A computation
-// that is asked to stop returns an error, never a smaller answer.
+// The `abandoned` callback for callers who want the answer in any case. A long computation calls
+// it; if it returns true, the computation stops with an error, never with a smaller answer.
 inline bool NeverAbandoned() { return false; }
 
 }  // namespace epsledger::accounting

@@ -1,14 +1,14 @@
 #ifndef EPSLEDGER_ACCOUNTING_NUMERIC_CONSTANTS_H_
 #define EPSLEDGER_ACCOUNTING_NUMERIC_CONSTANTS_H_
 
-// Numbers that many files need, each rounded to the nearest double.
+// Numbers that many files use, each rounded to the nearest double.
 
 #include <limits>
 
 namespace epsledger::accounting {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Half an ulp of 1: one correctly rounded operation x has a relative error of this at most.
+// Half an ulp of 1: one correctly rounded operation has at most this relative error.
 inline constexpr double kUnitRoundoff = 0x1p-53;
 // The distance from 1 to the next larger double.
 inline constexpr double kUlp = 2 * kUnitRoundoff;

@@ -36,7 +36,7 @@ double LogExpm1(double x) {
 double Expm1MinusX(double x) {
   if (x == kInfinity) return kInfinity;
   if (std::abs(x) >= 0.5) return std::expm1(x) - x;
-  // x^2/2 (1 + x/3 (1 + x/4 (...))): at |x| = 1/2 the first term left out, x^15 / 17! 2, is below
+  // x^2/2 (1 + x/3 (1 + x/4 (...))): at |x| = 1/2 the first omitted term, x^15 / 17! 2, is below
   // 2e-19 of the sum.
   double sum = 1;
   for (int k = 16; k >= 3; --k) sum = 1 + sum * x / k;

@@ -1,9 +1,9 @@
 #ifndef EPSLEDGER_ACCOUNTING_NUMERIC_LOG_SPACE_H_
 #define EPSLEDGER_ACCOUNTING_NUMERIC_LOG_SPACE_H_
 
-// Arithmetic on numbers that are kept as natural logarithms, and the exponentials without
-// cancellation that it is made of. -inf is the logarithm of zero mass and a valid operand
-// everywhere. A NaN operand gives NaN.
+// Arithmetic on numbers that are kept as natural logarithms, and its building blocks, exponentials
+// without cancellation. -inf is the logarithm of zero mass and a valid operand everywhere. A NaN
+// operand gives NaN.
 
 namespace epsledger::accounting {
 
@@ -14,7 +14,7 @@ double LogAddExp(double a, double b);
 // log(e^a - e^b) for a >= b; -inf where they are equal, NaN for a < b.
 double LogSubExp(double a, double b);
 
-// log(1 - e^x) for x <= 0; -inf at 0, NaN for x > 0. Without cancellation at either end
+// log(1 - e^x) for x <= 0; -inf at 0, NaN for x > 0. Free of cancellation at both ends
 // ([Maechler12] eq. 7).
 double Log1mExp(double x);
 

@@ -21,8 +21,9 @@ constexpr int kDegree = 13;
 std::array<long double, kDegree + 1> Integrals(long double x) {
   std::array<long double, kDegree + 1> integral;
   if (x < 0.5L) {
-    // R(x) = sqrt(pi/2) e^{x^2/2} - (x + x^3/3!! + x^5/5!! + ...): below 1/2 less than a bit of it
-    // cancels. Then I_{n+1} = n I_{n-1} - x I_n, all positive for x < 0 and nearly so here.
+    // R(x) = sqrt(pi/2) e^{x^2/2} - (x + x^3/3!! + x^5/5!! + ...): for x below 1/2 the cancellation
+    // costs less than one bit. Then I_{n+1} = n I_{n-1} - x I_n, all positive for x < 0 and nearly
+    // so here.
     long double term = x;
     long double sum = x;
     for (int k = 1; k < 40; ++k) {
@@ -36,8 +37,8 @@ std::array<long double, kDegree + 1> Integrals(long double x) {
     }
     return integral;
   }
-  // r_n = I_n / I_{n-1} = n / (x + r_{n+1}), backwards from where the start weighs exp(-49): as in
-  // normal.cc.
+  // r_n = I_n / I_{n-1} = n / (x + r_{n+1}), backwards from an n where the error of the start
+  // shrinks to exp(-49), as in normal.cc.
   const int last = kDegree + 20 + static_cast<int>(600 / (x * x));
   long double r = 2 * last / (x + std::sqrt(x * x + 4 * last));
   std::array<long double, kDegree + 1> ratio;
@@ -100,16 +101,16 @@ const Table& MillsTable() {
 struct Split {
   double high;
   double rest;
-  double error;  // of rest, and of R by what was cut off
+  double error;  // of rest, and of R by the omitted terms
 };
 
-// Degree 11 of 13: on |d| <= width/2 the first term left out, I_12 d^12 / 12!, is below 2^-59 R
-// (at x >= 4 because I_n <= n!/x^{n+1}, R >= x/(1+x^2), |d| <= x/32).
-// Rounding: d has 2 half-ulps, c[0] one, the product and its sums three, and what multiplies d^2 is
-// below a seventh of the rest: 7 half-ulps of the rest in all, its sum with `low` included.
+// Degree 11 of 13: on |d| <= width/2 the first omitted term, I_12 d^12 / 12!, is below 2^-59 R (at
+// x >= 4 because I_n <= n!/x^{n+1}, R >= x/(1+x^2), |d| <= x/32).
+// Rounding: d has 2 half-ulps, c[0] one, the product and its sums three, and the terms from d^2 on
+// are below a seventh of the rest: 7 half-ulps of the rest in total, including its sum with `low`.
 inline Split SplitAt(const Table& table, double x, double x_low) {
   if (!(x < kTableEnd)) {
-    // The asymptotic series, which envelops R: the first term left out is 10395 y^6 <= 2^-58.
+    // The asymptotic series, which envelops R: the first omitted term is 10395 y^6 <= 2^-58.
     const double y = 1 / (x * x);
     const double value = (1 - y * (1 - y * (3 - y * (15 - y * (105 - y * 945))))) / x;
     return Split{value, -x_low * y * (1 - 3 * y), 4 * kUnitRoundoff * value};
@@ -149,8 +150,8 @@ MillsDifference MillsRatioDifference(const MillsArguments& at) {
       // Both ends within 3/4 of a cell of this node: R(left) - R(right) = width sum -c_n S_n,
       // S_n = (l^n - r^n) / (l - r), S_{n+1} = (l + r) S_n - l r S_{n-1}, l and r the distances
       // from the node; summed backwards (Clenshaw). |l + r| |c_2| + |l r c_3| <= 0.1 |c_1|, so that
-      // rounding is c_1's own, two sums', the product's and a tenth of the same: 5 half-ulps. What
-      // is cut off, sum_{n > 13} |c_n| n max(|l|, |r|)^{n-1}, is below one.
+      // rounding is c_1's own, two sums', the product's and a tenth of the same: 5 half-ulps. The
+      // omitted sum_{n > 13} |c_n| n max(|l|, |r|)^{n-1} is below one half-ulp.
       const double d = (at.middle - cell.node) + at.middle_low;
       const double h = 0.5 * at.width;
       const double sum = 2 * d;
@@ -167,7 +168,7 @@ MillsDifference MillsRatioDifference(const MillsArguments& at) {
       return result;
     }
   }
-  // Three sums: of the values, of the rests, of the two.
+  // Three sums: of the values, of the rests, and of both.
   const double values = left.high - right.high;
   const double rests = left.rest - right.rest;
   result.difference = values + rests;

@@ -24,7 +24,7 @@ using Policy = boost::math::policies::policy<
     boost::math::policies::evaluation_error<boost::math::policies::ignore_error>,
     boost::math::policies::promote_double<false>>;
 
-// From here on the ratios of the Mills integrals come from their continued fraction.
+// For x from here on, the ratios of the Mills integrals come from their continued fraction.
 constexpr double kContinuedFractionFrom = 2.0;
 
 // r_n = I_n / I_{n-1} = n / (x + r_{n+1}), run backwards from far enough out. An error in r_{n+1}
@@ -62,7 +62,7 @@ std::array<double, 12> MillsIntegrals(double x) {
   std::array<double, 12> integral;
   integral[0] = MillsRatio(x);
   if (x < kContinuedFractionFrom) {
-    // Forwards: I_{n+1} = n I_{n-1} - x I_n loses a few digits at x < 2, all of them small ones.
+    // Forwards: I_{n+1} = n I_{n-1} - x I_n loses only a few digits at x < 2.
     integral[1] = 1 - x * integral[0];
     for (int n = 1; n < 11; ++n) {
       integral[n + 1] = std::max(0.0, n * integral[n - 1] - x * integral[n]);

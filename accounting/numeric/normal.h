@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_ACCOUNTING_NUMERIC_NORMAL_H_
 #define EPSLEDGER_ACCOUNTING_NUMERIC_NORMAL_H_
 
-// The standard normal distribution, with its error stated (measured against MPFR by
-// tests/accounting/numeric/normal_test.cc, then given a margin). phi is the density, Phi the
+// The standard normal distribution with stated errors (measured against MPFR by
+// tests/accounting/numeric/normal_test.cc, with a margin added). phi is the density, Phi the
 // distribution function, R(x) = (1 - Phi(x)) / phi(x) the Mills ratio.
 
 #include <array>
@@ -30,11 +30,11 @@ double LogNormalCdf(double z);
 // Phi(z), relative error at most kNormalRelativeError wherever the result is a normal double.
 double NormalCdf(double z);
 
-// The z with Phi(z) = p, for p in [0, 1]; -inf at 0, +inf at 1, 0 at 1/2. Not a bound: an
+// Returns the z with Phi(z) = p, for p in [0, 1]; -inf at 0, +inf at 1, 0 at 1/2. Not a bound: an
 // approximation to some 1e-15 that callers verify with LogNormalCdf.
 double NormalQuantile(double p);
 
-// The z with 1 - Phi(z) = p, without forming 1 - p.
+// Returns the z with 1 - Phi(z) = p, without forming 1 - p.
 double NormalUpperQuantile(double p);
 
 }  // namespace epsledger::accounting

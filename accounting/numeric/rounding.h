@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_ACCOUNTING_NUMERIC_ROUNDING_H_
 #define EPSLEDGER_ACCOUNTING_NUMERIC_ROUNDING_H_
 
-// Directed rounding by hand: the result of a few double operations in round-to-nearest, moved
-// outward by at least the error they can have made (accounting/README.md, "Error budget").
+// Directed rounding by hand: moves the result of a few double operations in round-to-nearest
+// outward by at least their possible error (accounting/README.md, "Error budget").
 
 #include <cmath>
 #include <limits>
@@ -20,14 +20,14 @@ inline double NextDown(double x) {
 }
 
 // Returns y >= every real t with |t - x| <= operations * 2^-52 * |x| + operations * 2^-1074:
-// what x can have lost in that many additions of equal sign, multiplications, divisions, roots and
-// library calls of error below 1 ulp each. NaN becomes +inf.
+// the possible error of x after that many additions of equal sign, multiplications, divisions,
+// roots and library calls of error below 1 ulp each. NaN becomes +inf.
 inline double RoundUp(double x, double operations = 1) {
   constexpr double kTiny = std::numeric_limits<double>::denorm_min();
   return NextUp(x + (std::abs(x) * (operations * 2 * kUnitRoundoff) + operations * kTiny));
 }
 
-// The mirror image. NaN becomes -inf.
+// The mirror image of RoundUp. NaN becomes -inf.
 inline double RoundDown(double x, double operations = 1) {
   constexpr double kTiny = std::numeric_limits<double>::denorm_min();
   return NextDown(x - (std::abs(x) * (operations * 2 * kUnitRoundoff) + operations * kTiny));
@@ -44,7 +44,7 @@ inline double RoundDownNonNegative(double x, double operations = 1) {
   return y > 0 ? y : 0;
 }
 
-// Adds count * x to `sum`, rounded up; exact where the doubles have it. All three >= 0.
+// Adds count * x to `sum`, rounded up; exact where the result is a double. All three >= 0.
 inline void AddProductUp(double& sum, double count, double x) {
   double product = count * x;
   // Below 2^-960 the error of the product itself may not be a double.

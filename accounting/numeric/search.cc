@@ -38,7 +38,7 @@ Crossing NarrowCrossing(absl::FunctionRef<double(double)> f, double holds, doubl
     return value;
   };
   // Bisection until both ends are finite (an end may be +inf where a bound gives up), then TOMS
-  // 748, then bisection again for whatever it left.
+  // 748, then bisection again for the rest.
   double at_holds = f(holds);
   double at_fails = f(fails);
   const auto bisect = [&] {
@@ -69,8 +69,8 @@ Crossing NarrowCrossing(absl::FunctionRef<double(double)> f, double holds, doubl
         finite_f, left, right, at_left, at_right,
         [&](double a, double b) { return !finite || Narrow(a, b, tolerance); }, limit, NoThrow());
   }
-  // TOMS 748 reports points in its own order: what was noted last on each side is inside, because
-  // it only ever evaluates inside its current bracket.
+  // TOMS 748 reports points in its own order: the last point noted on each side is inside the
+  // bracket, because TOMS 748 evaluates only inside its current bracket.
   while (evaluations < max_evaluations && !Narrow(best.holds, best.fails, tolerance)) {
     if (!bisect()) break;
   }
@@ -96,7 +96,7 @@ Minimum MinimizeFrom(absl::FunctionRef<double(double)> f, double start, double s
   double at_left = note(left);
   double right = std::min(high, start + step);
   double at_right = note(right);
-  // Downhill with growing steps until the middle is lowest.
+  // Moves downhill with growing steps until the middle is lowest.
   while (evaluations < max_evaluations) {
     step *= 2;
     // A plateau of +inf on one side (an order at which nothing is finite) is uphill.
@@ -139,7 +139,7 @@ Minimum MinimizeFrom(absl::FunctionRef<double(double)> f, double start, double s
     }
   }
   if (!(right - left > tolerance) || !std::isfinite(best.value)) return best;
-  // Boost's stopping width is relative to |x| + 1/4, so the origin is moved to the middle.
+  // Boost's stopping width is relative to |x| + 1/4, so the code moves the origin to the middle.
   const int bits = std::clamp(static_cast<int>(std::ceil(-std::log2(tolerance))), 4, 26);
   std::uintmax_t limit = static_cast<std::uintmax_t>(std::max(1, max_evaluations - evaluations));
   boost::math::tools::brent_find_minima(

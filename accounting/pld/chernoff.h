@@ -5,9 +5,9 @@
 
 namespace epsledger::accounting {
 
-// The smallest k with (1 - e^{-v})_+ <= e^{c v + k} for every real v, at e^v = 1 + 1/c: so
-// log delta(epsilon) <= log E[e^{cL}] - c epsilon + k for every c > 0 ([CKS20] Prop 12 in other
-// words). c > 0.
+// Returns the smallest k with (1 - e^{-v})_+ <= e^{c v + k} for every real v, attained at e^v = 1 +
+// 1/c. So log delta(epsilon) <= log E[e^{cL}] - c epsilon + k for every c > 0 ([CKS20] Prop 12 in
+// other words). c > 0.
 inline double LogChernoffConstant(double c) { return -c * std::log1p(1 / c) - std::log1p(c); }
 
 }  // namespace epsledger::accounting

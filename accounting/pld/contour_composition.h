@@ -16,15 +16,15 @@ namespace epsledger::accounting {
 // are aliases, all positive and bounded by Chernoff, a far end bounded by FrequencyDecay, and
 // rounding (accounting/pld/README.md, "The contour").
 //
-// Cost grows with the digits wanted and hardly with the counts; with few uses of a small
-// sampling probability the far end is far away and the answer may be that the contour does not pay:
-// {0, +inf}, or {-inf, 0} for a delta. Not safe to share between threads.
+// Cost grows with the wanted digits and hardly with the counts. With few uses of a small sampling
+// probability the far end is far away and the contour may not pay; the answer is then {0, +inf}, or
+// {-inf, 0} for a delta. Not safe to share between threads.
 class ContourComposition {
  public:
   // REQUIRES: 0 <= mu.lower <= mu.upper < inf; at least one pair; all of one adjacency.
   ContourComposition(std::vector<CountedPair> pairs, Bounds mu);
 
-  // `more` further uses of pair `index`. What has been computed is kept.
+  // Adds `more` further uses of pair `index`. Keeps earlier results.
   void Add(size_t index, double more);
 
   // Bounds on the smallest epsilon >= 0 with delta(epsilon) <= e^log_delta. log_delta in (-inf, 0).
@@ -32,26 +32,26 @@ class ContourComposition {
   Bounds Epsilon(double log_delta, const Precision& precision);
   // Bounds on log delta(epsilon), epsilon finite. Cost: up to 30 ms.
   Bounds LogDelta(double epsilon, const Precision& precision);
-  // The same with the far outcomes set aside, which brings the far end near: never wider than
-  // `known`, which are bounds on the same. Cost: up to half a second.
+  // The same with the far outcomes set aside, which brings the far end closer. Never wider than
+  // `known`, which are bounds on the same value. Cost: up to half a second.
   Bounds EpsilonWithCut(double log_delta, const Precision& precision, Bounds known);
   Bounds LogDeltaWithCut(double epsilon, const Precision& precision, Bounds known);
 
-  // The order of the moment that bounded the last answer best.
+  // The order of the moment that gave the best bound for the last answer.
   double saddle() const { return saddle_; }
 
  private:
-  // Gathers alike pairs into one each, for RoughMoment.
+  // Merges similar pairs into one representative each, for RoughMoment.
   void Represent();
   void AdjustRepresentatives();
   double RoughMoment(double order) const;
   double SaddlePointLogDelta(double epsilon) const;
-  // True if a line was built on which delta near (epsilon, log_delta) is known to `relative`.
+  // True if it built a line on which delta near (epsilon, log_delta) is known to `relative`.
   bool BuildLine(double epsilon, double log_delta, double relative);
   void Recompose();
-  // Sets the far outcomes of each pair aside, of mass e^log_mass in all, or nothing for -inf.
+  // Sets the far outcomes of each pair aside, of total mass e^log_mass, or nothing for -inf.
   void Cut(double log_mass);
-  // Bounds on log delta on the present line.
+  // Returns bounds on log delta from the current line.
   Bounds Read(double epsilon) const;
   Bounds ReadEpsilon(double log_delta, double near) const;
   Bounds EpsilonAsCut(double log_delta, const Precision& precision);

@@ -19,19 +19,19 @@ struct CountedPair {
   double count = 0;
 };
 
-// What a line is built to show: delta near epsilon, which is about e^log_delta. Aliases, the far
-// end and the quadrature may each cost e^log_share of it.
+// The target of a line: delta near epsilon, which is about e^log_delta. Aliases, the far end and
+// the quadrature may each cost the share e^log_share of it.
 struct ContourTarget {
   double epsilon = 0;
   double log_delta = 0;
   double log_share = 0;
 };
 
-// How a line is looked for. Nothing here is a bound.
+// Parameters of the search for a line. Nothing here is a bound.
 struct ContourSearch {
   double saddle = 0;    // the order at which the exponent is least
   double work = 0;      // nodes times quadrature points that the line may take
-  double patience = 1;  // how many times e in rounding a factor e in the period is worth
+  double patience = 1;  // a factor e in the period is worth this many factors e in rounding
   absl::FunctionRef<double(double order)> rough_moment;  // log of the whole moment
 };
 
@@ -54,9 +54,9 @@ struct ContourLine {
   TiltedSum sum;
 };
 
-// Returns a line without its sum, or nullptr where the work does not suffice. `mu` is the plain
-// Gaussian beside the pairs. Every number of the line is a bound as its comment says, wherever the
-// search put it. Cost: search.work nanoseconds at most.
+// Returns a line without its sum, or nullptr if the work does not suffice. `mu` is the plain
+// Gaussian in addition to the pairs. Every number of the line is a bound as its comment states,
+// wherever the search placed the line. Cost: search.work nanoseconds at most.
 std::unique_ptr<ContourLine> BuildContourLine(const std::vector<CountedPair>& pairs, Bounds mu,
                                               const ContourTarget& target,
                                               const ContourSearch& search);

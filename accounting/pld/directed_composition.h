@@ -19,25 +19,24 @@ struct CountedProfile {
   double count = 0;
 };
 
-// The composition of profiles in one direction, as a privacy loss distribution on a lattice that
-// follows the question: extent, tilt and step are chosen for the (epsilon, delta) that is asked
-// about, and the step is refined until the bracket is as narrow as wanted or the points or the work
-// run out.
-// What was built for one question serves the next one where it is good enough.
+// The composition of profiles in one direction, as a privacy loss distribution on a lattice that is
+// chosen for the question: extent, tilt and step follow the (epsilon, delta) in question, and the
+// step is refined until the bracket is as narrow as wanted or the points or the work run out. The
+// lattice of one question is reused for the next one where it is good enough.
 //
 // Bounds hold whatever the lattice; a bad choice only widens them. Not safe to share between
 // threads.
 class DirectedComposition {
  public:
-  // REQUIRES: counts >= 1. `contour`, if given, is the same composition, its first pairs being the
-  // first profiles; it answers where it can and the lattice where it cannot.
+  // REQUIRES: counts >= 1. `contour`, if given, is the same composition; its pairs are the first
+  // profiles, in the same order. It answers where it can, the lattice elsewhere.
   explicit DirectedComposition(std::vector<CountedProfile> profiles,
                                std::optional<ContourComposition> contour = std::nullopt);
   ~DirectedComposition();
   DirectedComposition(DirectedComposition&&) noexcept;
   DirectedComposition& operator=(DirectedComposition&&) noexcept;
 
-  // `more` further uses of profile `index`. Keeps what has been built.
+  // Adds `more` further uses of profile `index`. Keeps earlier results.
   void Add(size_t index, double more);
 
   // Bounds on the smallest epsilon >= 0 with delta(epsilon) <= e^log_delta. log_delta in [-inf, 0];
@@ -46,22 +45,22 @@ class DirectedComposition {
   // Bounds on log delta(epsilon), epsilon finite.
   Bounds LogDelta(double epsilon, const Precision& precision);
 
-  // No loss is larger; +inf where there is no bound or a mass at infinity. The second leaves that
-  // mass out.
+  // No loss is larger than SumOfLargestLosses(); +inf if no bound exists or there is a mass at
+  // infinity. SumOfFiniteLosses() ignores that mass.
   double SumOfLargestLosses() const;
   double SumOfFiniteLosses() const;
 
-  // What was spent so far, as Precision::max_work counts it.
+  // The work so far, as Precision::max_work counts it.
   double work() const { return work_; }
 
-  // The order of the moment that bounded the last answer best.
+  // The order of the moment that gave the best bound for the last answer.
   double saddle() const { return level_ == nullptr && contour_ ? contour_->saddle() : saddle_; }
 
  private:
   struct Level;
   struct Aim;
   struct Line;
-  // The losses that matter: the ranges of one use, and the work of all at an interval of 1.
+  // The relevant losses: the ranges of one use, and the work of all profiles at an interval of 1.
   struct Extent {
     double narrowest;
     double widest;
@@ -79,7 +78,7 @@ class DirectedComposition {
   double Allowed(const Precision& precision) const;
   double SmallestInterval(const Extent& extent, const Precision& precision, double work) const;
   double NextInterval(double too_wide, bool resolved) const;
-  // Returns the smallest value of the objective and leaves its place in saddle_.
+  // Returns the smallest value of the objective and stores its position in saddle_.
   double Saddle(absl::FunctionRef<double(double order)> objective);
   Aim AimAtDelta(double log_delta);
   Aim AimAtEpsilon(double epsilon);
@@ -92,7 +91,7 @@ class DirectedComposition {
   double saddle_ = 2;
   double last_epsilon_ = 0;
   double work_ = 0;
-  int contour_failures_ = 0;  // of the last questions for a delta, in a row
+  int contour_failures_ = 0;  // consecutive, of the last questions for a delta
 };
 
 }  // namespace epsledger::accounting

@@ -7,7 +7,7 @@
 
 namespace epsledger::accounting {
 
-// Discrete Fourier transforms of one size, with their error stated. Real is double or long double.
+// Discrete Fourier transforms of one size with a stated error. Real is double or long double.
 template <class Real>
 class BasicFourierTransform {
  public:

@@ -22,21 +22,21 @@ struct ComposedSums {
 class LatticeSpectrum {
  public:
   // `counts[i]` uses of `measures[i]`. Frequencies whose product is below e^-90 at these counts are
-  // forgotten and counted as error, so counts may grow later but not shrink. moment_orders, all
-  // above the tilt, bound the aliases from above.
+  // dropped and counted as error, so counts may grow later but not shrink. moment_orders, all above
+  // the tilt, bound the aliases from above.
   // REQUIRES: every measure's finite part is non-empty, tilt > 0, tilt * (points * interval) < 1e5.
   LatticeSpectrum(const std::vector<MeasurePair>& measures, const std::vector<double>& counts,
                   double interval, double tilt, std::vector<double> moment_orders,
                   const FourierTransform& transform);
 
-  // The composition with these counts, each at least what the constructor was given.
+  // Returns the composition with these counts, each at least the count that the constructor got.
   ComposedSums Compose(const std::vector<double>& counts) const;
 
   double interval() const { return interval_; }
   double tilt() const { return tilt_; }
 
  private:
-  // What one measure contributes at each frequency kept.
+  // The contribution of one measure at each kept frequency.
   struct Factor {
     std::vector<std::complex<double>> log;  // of the tilted, normalised characteristic function
     std::vector<double> error;              // its absolute error

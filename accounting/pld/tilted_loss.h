@@ -16,8 +16,8 @@ struct SampledGaussianPair {
   double sampling_probability = 0;  // q in (0, 1)
   double noise = 0;                 // s > 0: the noise multiplier over the shift
   Adjacency adjacency = Adjacency::kRemove;
-  // Outcomes t beyond about here are set aside: each counts with the share Phi((cut - t) / width),
-  // which is entire in t, so that nothing below loses its analyticity. What is set aside is of mass
+  // Outcomes t beyond about this point are set aside: each counts with the share Phi((cut - t) /
+  // width), which is entire in t, so that everything below stays analytic. The mass set aside is
   // CutMass. Remove only; +inf sets nothing aside.
   double cut = std::numeric_limits<double>::infinity();
 };
@@ -26,16 +26,17 @@ inline constexpr double kCutWidth = 0.15;
 // Returns m >= P[what the cut sets aside], rounded up; 0 without a cut.
 double CutMass(const SampledGaussianPair& pair);
 
-// log M(order) for a real order > 0, to about 1e-6: where to look, not a bound. 1 us.
+// Returns log M(order) for a real order > 0, to about 1e-6: a guide for searches, not a bound. 1
+// us.
 double RoughLogMoment(const SampledGaussianPair& pair, double order);
 
 // The law of L under the measure tilted by e^{tilt L}, by the trapezoid rule in t, with every error
 // bounded (accounting/pld/README.md, "The contour"): aliasing of the rule by the integral on a
-// shifted line, what lies outside the points by a Gaussian tail, rounding point by point.
+// shifted line, the part outside the points by a Gaussian tail, rounding point by point.
 class TiltedLoss {
  public:
-  // Good for frequencies |y| <= largest_frequency. `tolerance` is what aliasing and truncation may
-  // cost, relative to M(tilt). valid() is false if that cannot be had with `max_points` points.
+  // Valid for frequencies |y| <= largest_frequency. `tolerance` is the allowed error of aliasing
+  // and truncation, relative to M(tilt). valid() is false if `max_points` points cannot reach it.
   TiltedLoss(const SampledGaussianPair& pair, double tilt, double largest_frequency,
              double tolerance, int max_points);
 
@@ -46,9 +47,9 @@ class TiltedLoss {
   double log_moment() const { return log_moment_; }
   double log_moment_error() const { return log_moment_error_; }
 
-  // phi(k step) - 1, phi(y) = M(tilt + iy) / M(tilt), for k = 0, ..., count - 1. Each is within
-  // Error(y) of the truth, which is small beside 1 where y L is. REQUIRES: (count - 1) * step <=
-  // largest_frequency. O(count * size()).
+  // Returns phi(k step) - 1, phi(y) = M(tilt + iy) / M(tilt), for k = 0, ..., count - 1. Each is
+  // within Error(y) of the truth; Error(y) is small compared with 1 where y L is. REQUIRES: (count
+  // - 1) * step <= largest_frequency. O(count * size()).
   std::vector<std::complex<double>> CharacteristicFunctionMinusOne(double step, int count) const;
   double Error(double frequency) const;
 
@@ -69,13 +70,13 @@ class TiltedLoss {
 // the density of the tilted loss (README, "Frequencies that are not evaluated").
 class FrequencyDecay {
  public:
-  // More cells show more of the mass, which few uses need. log M(tilt) <= log_moment_upper.
+  // More cells cover more of the mass, which few uses need. log M(tilt) <= log_moment_upper.
   FrequencyDecay(const SampledGaussianPair& pair, double tilt, double log_moment_upper,
                  int cell_count = 128);
 
-  // b >= |phi(y)| for every y in [low, sqrt(2) low].
+  // Returns b >= |phi(y)| for every y in [low, sqrt(2) low].
   double BoundNear(double low) const;
-  // b >= |phi(y)| for every y >= low.
+  // Returns b >= |phi(y)| for every y >= low.
   double BoundBeyond(double low) const;
 
  private:
@@ -96,8 +97,8 @@ class FrequencyDecay {
   void FillComponents(std::vector<Cell> cells);
 
   std::vector<Window> windows_;
-  std::vector<std::vector<Cell>> components_;  // the cells, and each time two merged
-  std::vector<double> widest_;                 // of each of these
+  std::vector<std::vector<Cell>> components_;  // the cells, then pairs of them merged, and so on
+  std::vector<double> widest_;                 // of each element of components_
 };
 
 }  // namespace epsledger::accounting

@@ -10,12 +10,12 @@
 
 namespace epsledger::accounting {
 
-// A composed profile f, seen through its Fourier sum along the line Re z = tilt.
+// A composed profile f, given by its Fourier sum along the line Re z = tilt.
 //
 // With H(e) = e^{tilt e - log_scale} f(e), the nodes below sum to the aliased
 //   sum over all integers m of H(e + m period)
-// up to an error that is stated. Every alias is positive, so the sum is an upper bound on H as it
-// stands; Chernoff's bound on the aliases makes it a lower one (README, "The tilted sum").
+// up to a stated error. Every alias is positive, so the sum itself is an upper bound on H;
+// subtracting Chernoff's bound on the aliases makes it a lower bound (README, "The tilted sum").
 class TiltedSum {
  public:
   // One conjugate pair of nodes: the sum holds 2 Re(weight e^{-2 pi i index e / period}), or the
@@ -35,12 +35,12 @@ class TiltedSum {
   double log_scale_error = 0;
   double log_mass = 0;                                            // f <= e^log_mass everywhere
   double largest_loss = std::numeric_limits<double>::infinity();  // f = 0 from here on
-  // period = interval * points, and f is known at multiples of interval only; points = 0: f is
+  // period = interval * points, and f is known only at multiples of interval. points = 0: f is
   // known everywhere and `interval` is the period itself.
   double interval = 0;
   int64_t points = 0;
   std::vector<Node> nodes;
-  double error = 0;             // of the sum of the nodes, phases and additions excepted
+  double error = 0;             // of the sum of the nodes, except phases and additions
   std::vector<Moment> moments;  // at orders above the tilt
 
   double period() const { return points == 0 ? interval : interval * static_cast<double>(points); }

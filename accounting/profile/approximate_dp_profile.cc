@@ -27,7 +27,7 @@ Bounds LogDeltaAt(double epsilon0, double delta0, double epsilon) {
                 std::min(0.0, RoundUp(log_delta + 10 * kUlp, 2))};
 }
 
-// Q[L > epsilon] or, if `closed`, Q[L >= epsilon]. Q holds delta0 at L = -inf.
+// Q[L > epsilon] or, if `closed`, Q[L >= epsilon]. Q has mass delta0 at L = -inf.
 double TailAt(double epsilon0, double delta0, double epsilon, bool closed) {
   if (epsilon > epsilon0 || (!closed && epsilon == epsilon0)) return 0;
   if (epsilon < -epsilon0 || (closed && epsilon == -epsilon0)) return 1 - delta0;

@@ -6,9 +6,9 @@
 
 namespace epsledger::accounting {
 
-// What (epsilon0, delta0)-DP allows at most: the pair of four outcomes of which every
-// (epsilon0, delta0)-DP pair is a post-processing ([KOV15] Thm 3.1). With probability delta0 the
-// answer is revealed, otherwise L = epsilon0 or -epsilon0:
+// The largest profile that (epsilon0, delta0)-DP allows: that of the pair of four outcomes of which
+// every (epsilon0, delta0)-DP pair is a post-processing ([KOV15] Thm 3.1). With probability delta0
+// the answer is revealed, otherwise L = epsilon0 or -epsilon0:
 //   delta(epsilon) = delta0                                                 for epsilon >= epsilon0
 //   delta0 + (1 - delta0) (1 - e^{epsilon - epsilon0}) / (1 + e^-epsilon0)  between
 //   1 - (1 - delta0) e^epsilon                                              for epsilon <=
@@ -16,7 +16,7 @@ namespace epsledger::accounting {
 // It is its own reverse. Relative error of delta: 16 ulp. Cost: 0.1 us.
 class ApproximateDpProfile final : public PrivacyProfile {
  public:
-  // `exact`: whether the pair itself is attained, and not only bounds the mechanism.
+  // `exact`: true if the mechanism attains the pair, and the pair is not only a bound.
   // REQUIRES: 0 <= epsilon0.lower <= epsilon0.upper, 0 <= delta0 <= 1, no NaN.
   ApproximateDpProfile(Bounds epsilon0, double delta0, bool exact);
 

@@ -5,11 +5,11 @@
 
 namespace epsledger::accounting {
 
-// The largest delta of any pair whose loss keeps to some interval of length `range` ([DDR20] Sec 3;
+// The largest delta of any pair whose loss stays in some interval of length `range` ([DDR20] Sec 3;
 // accounting/profile/README.md, "Bounded range"):
 //   delta(epsilon) = (1 - e^{(epsilon - range)/2})^2 / (1 - e^-range)   for |epsilon| <= range,
 //   0 above, 1 - e^epsilon below.
-// No single pair has it: not exact. Relative error: 16 ulp. Cost: 0.1 us.
+// No single pair attains this profile: not exact. Relative error: 16 ulp. Cost: 0.1 us.
 class BoundedRangeProfile final : public PrivacyProfile {
  public:
   // REQUIRES: range >= 0, or +inf.

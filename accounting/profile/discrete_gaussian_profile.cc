@@ -42,7 +42,7 @@ long double DiscreteGaussianProfile::Loss(int64_t k) const {
 }
 
 long double DiscreteGaussianProfile::LogTailBound(int64_t k) const {
-  // Terms fall by at least e^{-(2k+1) / (2 sigma^2)} a step.
+  // Terms fall by at least e^{-(2k+1) / (2 sigma^2)} per step.
   const long double scale = 0.5L / (static_cast<long double>(sigma_) * sigma_);
   const long double x = static_cast<long double>(k);
   const long double ratio = -std::expm1(-(2 * x + 1) * scale);
@@ -59,15 +59,15 @@ DiscreteGaussianProfile::DiscreteGaussianProfile(double sigma, double distance)
     norm += std::exp(-scale * (static_cast<long double>(k) * k));
   }
   norm = 1 + 2 * norm;
-  // The exponents are known to 4 ulp of themselves, weighed by their terms: below 4 ulp of norm.
-  // What is left out is below e^-60 norm, and each addition loses half an ulp of a partial sum.
+  // The exponents are known to 4 ulp, weighted by their terms: below 4 ulp of norm. The omitted
+  // part is below e^-60 norm, and each addition loses half an ulp of a partial sum.
   const long double norm_error = kLongUlp * (16 + 11 * static_cast<long double>(sigma));
   log_norm_ = std::log(norm);
 
   first_ = distance_ / 2;
   last_ = static_cast<int64_t>(LastRow(sigma, distance));
   rows_.resize(static_cast<size_t>(last_ - first_ + 1));
-  // G(last): from so far out that the rest is below 2^-70 of the term at last.
+  // G(last), summed from so far out that the rest is below 2^-70 of the term at last.
   long double tail = 0;
   long double tail_error = 0;
   const auto mass = [&](int64_t k) {

@@ -13,15 +13,15 @@ namespace epsledger::accounting {
 // its own reverse. The loss L_k = h (2k - s), h = s / (2 sigma^2), lies on a lattice, and with G(k)
 // = Q[K >= k]
 //   delta(epsilon) = sum_{i >= k} (e^{L_i} - max(e^{L_{i-1}}, e^epsilon)) G(i),
-// k the least one with L_k > epsilon: positive terms only, summed once at construction in extended
-// precision with an error that is carried along. Beyond the table a geometric bound answers, from
-// above only.
+// where k is the least one with L_k > epsilon: positive terms only, summed once at construction in
+// extended precision with an error that is carried along. Beyond the table a geometric bound
+// answers, from above only.
 //
-// Relative error of delta: below 1e-13 to delta = e^-800 and less where sigma > 5000.
+// Relative error of delta: below 1e-13 down to delta = e^-800, not as far down where sigma > 5000.
 // Cost: 0.2 us, and 100 to 200 sigma steps of construction (at most 2^17, 8 MB).
 class DiscreteGaussianProfile final : public PrivacyProfile {
  public:
-  // Whether a table is affordable and the losses stay in range: s <= 100 sigma, and at least 12
+  // True if a table is affordable and the losses stay in range: s <= 100 sigma, and at least 12
   // sigma beyond s in 2^17 rows.
   static bool Covers(double sigma, double distance);
 
@@ -35,7 +35,7 @@ class DiscreteGaussianProfile final : public PrivacyProfile {
 
  private:
   struct Row {
-    long double delta;  // at L_k, without what lies beyond the table
+    long double delta;  // at L_k, without the part beyond the table
     long double delta_error;
     long double tail;  // G(k)
     long double tail_error;
@@ -47,7 +47,7 @@ class DiscreteGaussianProfile final : public PrivacyProfile {
   };
 
   const Row& At(int64_t k) const { return rows_[static_cast<size_t>(k - first_)]; }
-  // delta(epsilon) as row k sees it: exact for the right k, smaller for every other.
+  // Returns delta(epsilon) computed from row k: exact for the right k, smaller for every other k.
   Ends Line(double epsilon, int64_t k) const;
   Ends DeltaAbove(double epsilon) const;  // epsilon >= 0
   Ends TailAbove(double epsilon) const;   // epsilon >= 0
@@ -61,7 +61,7 @@ class DiscreteGaussianProfile final : public PrivacyProfile {
   long double log_norm_;  // log sum_k e^{-k^2 / (2 sigma^2)}
   int64_t first_;         // the row of rows_[0]
   int64_t last_;
-  long double beyond_;  // >= what the rows leave out of any delta
+  long double beyond_;  // >= the part of any delta that the rows leave out
   std::vector<Row> rows_;
 };
 

@@ -24,7 +24,7 @@ DiscreteLaplaceProfile::Position DiscreteLaplaceProfile::Find(double epsilon) co
 }
 
 double DiscreteLaplaceProfile::Delta(double epsilon, double k) const {
-  // epsilon - a k through a fused product: its rounding is that of the result alone.
+  // epsilon - a k by a fused multiply-add: only the result is rounded.
   const double first = -std::expm1(std::fma(-a_, k, epsilon));
   const double second = r_ * -std::expm1(-a_ * (distance_ - k));
   return (first + second) / (1 + r_);
@@ -54,8 +54,8 @@ Bounds DiscreteLaplaceProfile::TailUnderQ(double epsilon) const {
   if (epsilon < -largest_loss_) return Bounds{1, 1};
   const double at = 0.5 * (epsilon / a_ + distance_);
   const double error = 2 * kUlp * (std::abs(epsilon / a_) + distance_);
-  const double first_open = std::floor(at + error) + 1;  // Q[L > epsilon] is from here at most
-  const double first_closed = std::ceil(at - error);     // and Q[L >= epsilon] from here at least
+  const double first_open = std::floor(at + error) + 1;  // k of Q[L > epsilon]: at most this
+  const double first_closed = std::ceil(at - error);     // k of Q[L >= epsilon]: at least this
   const auto tail = [&](double k) {
     if (k <= 0) return 1.0;  // every k has loss >= -a s
     return k > distance_ ? 0.0 : std::exp(-a_ * k) / (1 + r_);

@@ -11,8 +11,9 @@ namespace epsledger::accounting {
 // one whose loss is above epsilon,
 //   delta(epsilon) = (1 - e^{epsilon - a k} + r (1 - e^{-a (s - k)})) / (1 + r)  for |epsilon| < a
 //   s, Q[L > epsilon] = r^k / (1 + r).
-// Any other k makes the first line smaller (accounting/profile/README.md, "Shifted log-concave
-// noise"). Also for a vector of L1 sensitivity s. Relative error of delta: 16 ulp. Cost: 0.2 us.
+// Any other k makes the formula for delta smaller (accounting/profile/README.md, "Shifted
+// log-concave noise"). Also valid for a vector of L1 sensitivity s. Relative error of delta: 16
+// ulp. Cost: 0.2 us.
 class DiscreteLaplaceProfile final : public PrivacyProfile {
  public:
   // REQUIRES: noise_parameter > 0; distance a whole number in [1, 2^53].

@@ -22,8 +22,8 @@ GaussianProfile::GaussianProfile(Bounds mu, bool exact)
 Bounds GaussianProfile::LogDelta(double epsilon) const {
   if (mu_.lower == mu_.upper) return GaussianLogDelta(mu_.lower, epsilon);
   const Bounds at_middle = GaussianLogDelta(middle_, epsilon);
-  // d delta / d mu = phi(epsilon/mu - mu/2). Over so narrow an interval it stays within 1% of what
-  // it is in the middle: its logarithm moves by |u| |du|, |du| <= (|m| + h) * relative width.
+  // d delta / d mu = phi(epsilon/mu - mu/2). Over so narrow an interval it stays within 1% of its
+  // value in the middle: its logarithm moves by |u| |du|, |du| <= (|m| + h) * relative width.
   const double m = epsilon / middle_;
   const double u = m - 0.5 * middle_;
   const double moved =
@@ -64,11 +64,12 @@ std::optional<ProfilePoint> GaussianProfile::AroundMiddle(double epsilon, double
       delta_error += 1.02 * error * slope;
     }
     tail_error += density_below_moved;
-    // Densities that underflow.
+    // // The densities underflow.
     delta_error += 0x1p-1070;
     tail_error += 0x1p-1070;
   }
-  // The additions below round by half an ulp of what they return; 2% for the errors' own rounding.
+  // The additions below round by half an ulp of their result; 2% covers the rounding of the errors
+  // themselves.
   delta_error = 1.02 * delta_error + 1.1 * kUnitRoundoff * point->delta;
   tail_error = 1.02 * tail_error + 1.1 * kUnitRoundoff * point->tail;
   return ProfilePoint{

@@ -12,7 +12,7 @@ namespace epsledger::accounting {
 // mu/2) - e^epsilon Phi(-epsilon/mu - mu/2) ([BW18] Thm 8), Q[L > epsilon] = Phi(-epsilon/mu -
 // mu/2), for any mu inside the given bounds. No atoms for mu > 0; at mu = 0 the loss is 0.
 //
-// Error: that of GaussianLogDelta and GaussianAt, plus what the width of mu moves. Cost: 0.06 us
+// Error: that of GaussianLogDelta and GaussianAt, plus the effect of the width of mu. Cost: 0.06 us
 // for a point, 0.1 us for LogDelta.
 class GaussianProfile final : public PrivacyProfile {
  public:
@@ -28,12 +28,13 @@ class GaussianProfile final : public PrivacyProfile {
   bool exact() const override { return exact_; }
 
  private:
-  // Around, where GaussianAt answers and what epsilon and mu leave open moves phi by less than 1%.
+  // Computes Around where GaussianAt answers and the uncertainty of epsilon and mu moves phi by
+  // less than 1%.
   std::optional<ProfilePoint> AroundMiddle(double epsilon, double error) const;
 
   Bounds mu_;
   double middle_;      // of mu_
-  double half_width_;  // >= the distance from there to either end
+  double half_width_;  // >= the distance from middle_ to either end
   bool exact_;
 };
 

@@ -9,8 +9,8 @@ namespace epsledger::accounting {
 // Laplace noise of scale 1 at distance theta, which is its own reverse:
 //   delta(epsilon) = 1 - e^{(epsilon - theta)/2} for |epsilon| <= theta, 0 above, 1 - e^epsilon
 //   below;  Q[L > epsilon] = e^{-(epsilon + theta)/2} / 2 inside, with atoms at both ends.
-// Also for a vector query of L1 sensitivity theta (accounting/profile/README.md, "Shifted
-// log-concave noise"). Relative error of delta: 8 ulp, and what the width of theta moves. Cost:
+// Also valid for a vector query of L1 sensitivity theta (accounting/profile/README.md, "Shifted
+// log-concave noise"). Relative error of delta: 8 ulp, plus the effect of the width of theta. Cost:
 // 0.05 us.
 class LaplaceProfile final : public PrivacyProfile {
  public:

@@ -12,7 +12,7 @@
 namespace epsledger::accounting {
 namespace {
 
-// Thresholds beyond this are not told apart: Phi(-40) is e^-804.
+// Thresholds beyond this are treated as equal: Phi(-40) is e^-804.
 constexpr double kFar = 40;
 
 double Density(double t) { return std::exp(-0.5 * t * t - kLogSqrt2Pi); }
@@ -72,7 +72,7 @@ MixtureOfGaussiansProfile::Loss MixtureOfGaussiansProfile::LossAt(double t) cons
     slope += part.shift * term;
   }
   if (largest == 0) {
-    // Every e^a is at most 1; nothing cancels but against the 1.
+    // Every e^a is at most 1; the only cancellation is against the 1.
     const double ratio = 1 + sum;
     const double error = size * relative;
     if (!(ratio > 2 * error)) return Loss{-kInfinity, kInfinity, 0};
@@ -104,7 +104,7 @@ MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double los
   // L(t) >= log w_n + s_n t - s_n^2/2, which is `loss` here.
   double high = (loss - std::log(highest_weight)) / largest_shift_ + 0.5 * largest_shift_;
   high = std::min(std::max(high + 1e-9 * (1 + std::abs(high)), -kFar), 1e150);
-  // L is convex and increasing: Newton from the right comes down on the solution.
+  // L is convex and increasing: Newton's method from the right decreases to the solution.
   double t = high;
   for (int i = 0; i < 100; ++i) {
     const Loss at = LossAt(t);
@@ -133,7 +133,7 @@ MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double los
   return threshold;
 }
 
-// delta of the test at `t`, with a bound on its error.
+// Returns delta of the test at `t`, with a bound on its error.
 Computed MixtureOfGaussiansProfile::TestAt(double t, double epsilon) const {
   const double sign = direction_ == Direction::kRemove ? -1 : 1;
   const double x = std::exp(epsilon);
@@ -163,7 +163,7 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   const Bounds floor = LogDeltaFloor(epsilon);
   if (parts_.empty()) return floor;
   if (epsilon > 700) {
-    // Past what e^epsilon can be multiplied with: the profile falls.
+    // Beyond this e^epsilon overflows in products; the profile decreases.
     return Bounds{-kInfinity, LogDelta(700).upper};
   }
   if (epsilon < -700) return Bounds{floor.lower, 0};
@@ -176,8 +176,8 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   const Threshold threshold = Solve(loss);
   const Computed test = TestAt(threshold.at, epsilon);
   if (std::isnan(test.value) || std::isnan(test.error)) return Bounds{floor.lower, 0};
-  // What a better threshold inside the bracket could add: its mass under Q times |x - e^L| (remove)
-  // or |1 - x e^L| (add), largest at an end. Where an end is open, all that lies beyond.
+  // The possible gain of a better threshold inside the bracket: its mass under Q times |x - e^L|
+  // (remove) or |1 - x e^L| (add), largest at an end. Where an end is open, all mass beyond.
   double missing = 0;
   const double scale = remove ? std::exp(epsilon) : 1;
   if (threshold.high == kInfinity) {

@@ -15,21 +15,21 @@ struct MixturePart {
   double weight = 0;  // a probability
 };
 
-// P = sum_i weight_i N(shift_i, 1) against Q = N(0, 1), and back ([Ganesh24], arXiv 2401.10294;
-// accounting/profile/README.md, "Mixtures of Gaussians"). L(t) = log sum_i weight_i e^{shift_i t -
-// shift_i^2/2} increases with t, so the best test is t > t*, L(t*) = epsilon, and any other
-// threshold gives less:
+// P = sum_i weight_i N(shift_i, 1) against Q = N(0, 1), and the reverse ([Ganesh24], arXiv
+// 2401.10294; accounting/profile/README.md, "Mixtures of Gaussians"). L(t) = log sum_i weight_i
+// e^{shift_i t - shift_i^2/2} increases with t, so the best test is t > t*, L(t*) = epsilon, and
+// any other threshold gives less:
 //   delta = P[t > t*] - e^epsilon Q[t > t*],   Q[L > epsilon] = Q[t > t*];
-// the reverse pair looks at t < t* with L(t*) = -epsilon. Bounds are evaluated at a computed t*:
-// below it is a test like any other, above it the missing part is at most its width times the
-// largest slope.
+// the reverse pair uses t < t* with L(t*) = -epsilon. Bounds are evaluated at a computed t*: for
+// the lower bound it is a valid test like any other; for the upper bound the missing part is at
+// most its width times the largest slope.
 // Cost: about 3 us with three parts.
 class MixtureOfGaussiansProfile final : public PrivacyProfile {
  public:
   enum class Direction { kRemove, kAdd };
 
-  // The shifts and weights each carry a relative error of at most `relative_error`; weights may
-  // miss 1 by that, too. `exact` as in PrivacyProfile.
+  // The shifts and weights each carry a relative error of at most `relative_error`; the sum of the
+  // weights may differ from 1 by as much. `exact` as in PrivacyProfile.
   // REQUIRES: shifts >= 0 finite, weights >= 0, at least one of each positive, relative_error <
   // 1e-6.
   MixtureOfGaussiansProfile(std::vector<MixturePart> parts, double relative_error,
@@ -48,7 +48,7 @@ class MixtureOfGaussiansProfile final : public PrivacyProfile {
     double error;  // absolute
     double slope;  // dL/dt, not a bound
   };
-  // low <= t* <= high proved, infinite where it is not; `at` is close to t*.
+  // low <= t* <= high is proved; an end that is not proved is infinite. `at` is close to t*.
   struct Threshold {
     double at;
     double low;
@@ -57,7 +57,7 @@ class MixtureOfGaussiansProfile final : public PrivacyProfile {
 
   // L(t); t = -inf allowed.
   Loss LossAt(double t) const;
-  // The t* with L(t*) = loss.
+  // Returns the t* with L(t*) = loss.
   Threshold Solve(double loss) const;
   Computed TestAt(double t, double epsilon) const;
 

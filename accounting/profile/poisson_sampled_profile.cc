@@ -49,7 +49,7 @@ Mapped RemoveEpsilon(double epsilon, double y, double q, double log_q) {
   return Mapped{value, ratio_error / room + 1.1 * kUlp * std::abs(value)};
 }
 
-// What the add side needs of epsilon.
+// The values that the add side computes from epsilon.
 struct AddPoint {
   double c;        // q - (1-q) (e^epsilon - 1)
   double c_error;  // >= its absolute error
@@ -64,7 +64,7 @@ AddPoint AddEpsilon(double epsilon, double q, double rest, double log_q) {
   // expm1 one ulp, 1 - q, the product and the difference half of one each.
   point.c_error = kUlp * (2.1 * std::abs(taken) + 0.6 * std::abs(point.c));
   if (!(point.c > point.c_error)) {
-    // Somewhere in c <= c + c_error: the smallest epsilon that it can be.
+    // The true c is at most c + c_error: use the smallest epsilon that is possible.
     const double value = log_q + epsilon - std::log(point.c + point.c_error);
     point.mapped = Mapped{value, 4 * kUlp *
                                      (std::abs(log_q) + std::abs(epsilon) +
@@ -91,7 +91,8 @@ AddPoint AddEpsilon(double epsilon, double q, double rest, double log_q) {
   return point;
 }
 
-// x moved outward by the four roundings that it and this can have made, and by what can underflow.
+// Moves x outward by the four possible roundings of x and of this function, and by the possible
+// underflow.
 double Up(double x) {
   return std::min(1.0, x * (1 + 3 * kUlp) + 4 * std::numeric_limits<double>::denorm_min());
 }
@@ -99,7 +100,7 @@ double Down(double x) {
   return std::max(0.0, x * (1 - 3 * kUlp) - 4 * std::numeric_limits<double>::denorm_min());
 }
 
-// Never below the profile of a loss that is 0, never above 1.
+// Clamps: never below the profile of a loss that is 0, never above 1.
 Bounds InRange(double lower, double upper, double epsilon) {
   const Bounds floor = LogDeltaFloor(epsilon);
   return Bounds{std::max(lower, floor.lower), std::min(0.0, std::max(upper, floor.upper))};
@@ -109,14 +110,14 @@ Bounds InRange(double lower, double upper, double epsilon) {
 
 namespace {
 
-// The smallest loss under Q: below the smallest one under P if Q has mass where P has none.
+// The smallest loss under Q: below the smallest loss under P if Q has mass where P has none.
 double SmallestUnderQ(const PrivacyProfile& profile) {
   const double smallest = profile.SmallestLoss();
   if (smallest == -kInfinity || profile.TailUnderQ(NextDown(smallest)).lower < 1) return -kInfinity;
   return smallest;
 }
 
-// Mass at infinity is finite once Q is a part of the denominator.
+// Mass at infinity moves to a finite loss because Q is a part of the denominator.
 double LargestOrInfinite(const PrivacyProfile& profile) {
   return profile.InfinityMass() > 0 ? kInfinity : profile.LargestLoss();
 }

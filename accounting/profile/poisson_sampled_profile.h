@@ -8,11 +8,11 @@
 namespace epsledger::accounting {
 
 // Poisson sampling with probability q of any mechanism, under add-or-remove-one and
-// replace-special ([ZDW22] Thm 11; accounting/profile/README.md, "Sampled profiles"). With (P, Q)
-// the mechanism's pair for "remove" and (Q, P) the one for "add", the sampled pairs are
+// replace-special ([ZDW22] Thm 11; accounting/profile/README.md, "Sampled profiles"). If (P, Q) is
+// the mechanism's pair for "remove" and (Q, P) its pair for "add", the sampled pairs are
 //   remove: (1-q) Q + q P against Q,     add: Q against (1-q) Q + q P.
-// Each is computed from the inner profile of its own direction; the two need not be reverses of one
-// another. With y = e^epsilon - 1:
+// Each profile is computed from the inner profile of its own direction; the two inner profiles need
+// not be reverses of each other. With y = e^epsilon - 1:
 //   remove: delta'(epsilon) = q delta(log(1 + y/q)) where y > -q, else -y;
 //   add:    delta'(epsilon) = c delta(log(q (1+y) / c)), c = q - (1-q) y, where c > 0, else 0.
 // Error: the inner profile's, and a few ulp of q (not of 1) at |epsilon| about q.

@@ -23,7 +23,7 @@ struct ProfilePoint {
 //
 // A profile either belongs to a pair that the mechanism attains (exact()), or is only known to lie
 // above the profile of every pair in question. Bounds returned here are bounds on *this* function:
-// what is not exact() supports upper bounds on epsilon and delta and nothing else.
+// a profile that is not exact() supports only upper bounds on epsilon and delta.
 //
 // Immutable, safe to share between threads. Nothing is NaN.
 class PrivacyProfile {
@@ -31,22 +31,23 @@ class PrivacyProfile {
   virtual ~PrivacyProfile() = default;
 
   // Bounds on log delta(epsilon); -inf where delta is 0. lower <= upper <= 0. Their distance is the
-  // rounding of the evaluation: a few ulp of delta where that can be had.
+  // rounding of the evaluation: a few ulp of delta where possible.
   virtual Bounds LogDelta(double epsilon) const = 0;
 
   // lower <= Q[L > epsilon] and Q[L >= epsilon] <= upper: together the subgradients of
   // -delta in x at x = e^epsilon. In [0, 1].
   virtual Bounds TailUnderQ(double epsilon) const = 0;
 
-  // Both at once, for those who need many points (PoissonSampledProfile, the lattice of losses):
-  // bounds on delta and the tail at every real epsilon in [epsilon - error, epsilon + error].
-  // delta is linear, so that it and its lower bound may underflow; its upper bound is 0 only where
-  // delta is. REQUIRES: 0 <= error <= inf, epsilon finite or infinite; NaN answers [0, 1] twice.
-  // As it stands it asks LogDelta and TailUnderQ at both ends; profiles that can share work between
-  // the four override it.
+  // Both in one call, for callers that need many points (PoissonSampledProfile, the lattice of
+  // losses): bounds on delta and the tail at every real epsilon in [epsilon - error, epsilon +
+  // error]. delta is in linear scale, so that it and its lower bound may underflow; its upper bound
+  // is 0 only where delta is 0. REQUIRES: 0 <= error <= inf, epsilon finite or infinite; NaN
+  // answers [0, 1] twice.
+  // The default implementation calls LogDelta and TailUnderQ at both ends; profiles that can share
+  // work between these four calls override it.
   virtual ProfilePoint Around(double epsilon, double error) const;
 
-  // The same at the one point.
+  // The same at the point epsilon only.
   ProfilePoint At(double epsilon) const { return Around(epsilon, 0); }
 
   // An upper bound on P[L = inf].
@@ -56,20 +57,21 @@ class PrivacyProfile {
   virtual double SmallestLoss() const { return -std::numeric_limits<double>::infinity(); }
   virtual double LargestLoss() const { return std::numeric_limits<double>::infinity(); }
 
-  // Where L has atoms (points of positive mass), they lie on multiples of this; 0 if it has none or
-  // they are on no such lattice. Only a hint for placing grids.
+  // Where L has atoms (points of positive mass), they lie on multiples of the returned value; 0 if
+  // L has no atoms or they lie on no such lattice. Only a hint for placing grids.
   virtual double AtomSpacing() const { return 0; }
 
-  // What an evaluation costs, in those of a Gaussian profile. Only a hint for bounding work.
+  // The cost of one evaluation, in evaluations of a Gaussian profile. Only a hint for bounding
+  // work.
   virtual double Cost() const { return 1; }
 
-  // True if the mechanism attains this profile, so that lower bounds on it are lower bounds on what
-  // is spent.
+  // True if the mechanism attains this profile, so that lower bounds on it are lower bounds on the
+  // privacy loss spent.
   virtual bool exact() const { return true; }
 };
 
-// The profiles that an event is judged by, one a direction. "remove" is (with the privacy unit,
-// without it), "add" the reverse; a symmetric relation has the same profile twice.
+// The profiles of one event, one per direction. "remove" belongs to the pair (with the privacy
+// unit, without it), "add" to the reverse; a symmetric relation has the same profile twice.
 struct DirectedProfiles {
   std::shared_ptr<const PrivacyProfile> remove;
   std::shared_ptr<const PrivacyProfile> add;

@@ -44,8 +44,8 @@ Bounds TimesGroup(Bounds mu, int64_t group_size) {
 }
 
 constexpr int64_t kMaxSampledGroup = 1000;
-// Weights below this are dropped and this much is added at the largest shift instead: more is lost
-// by that, never less (the mixture only moves up).
+// Weights below this are dropped, and this much is added at the largest shift instead: the privacy
+// loss can only grow (the mixture only moves up).
 constexpr double kSmallestWeight = 1e-290;
 
 bool AllGaussian(const std::vector<Use>& uses) {
@@ -55,7 +55,7 @@ bool AllGaussian(const std::vector<Use>& uses) {
   return true;
 }
 
-// Whether one record's own contribution is bounded, and not only the effect of replacing it.
+// True if the contribution of one record is bounded, and not only the effect of replacing it.
 bool NoiseOfKnownContribution(const MechanismEvent& event) {
   return event.As<Laplace>() != nullptr || event.As<DiscreteLaplace>() != nullptr ||
          event.As<DiscreteGaussian>() != nullptr;
@@ -69,7 +69,8 @@ DirectedProfiles Mixture(std::vector<MixturePart> parts, double relative_error, 
 }
 
 // A group of k under Poisson sampling of a Gaussian release: Binomial(k, q) of them are in the
-// sample, each moving the mean by at most mu, and all the same way at worst ([Ganesh24] Thm 1).
+// sample. Each moves the mean by at most mu, in the worst case all in the same direction
+// ([Ganesh24] Thm 1).
 DirectedProfiles SampledGroup(Bounds mu, double q, int64_t group_size) {
   const double middle = 0.5 * (mu.lower + mu.upper);
   std::vector<MixturePart> parts;
@@ -111,7 +112,7 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
                         "several releases of one sample are proved for Gaussian releases only");
   }
   const auto inside = [&](const Setting& other) -> absl::StatusOr<DirectedProfiles> {
-    // Several Gaussian releases of one sample are one ([DRS19] Cor 3.3).
+    // Several Gaussian releases of one sample are one release ([DRS19] Cor 3.3).
     if (mu.ok())
       return Symmetric(std::make_shared<GaussianProfile>(*ComposeGaussianMu(inner, other)));
     return ProfilesOf(*inner[0].event, other, 1, asked_by);
@@ -123,7 +124,8 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
     }
     absl::StatusOr<DirectedProfiles> replace = inside(setting);
     if (!replace.ok()) return replace;
-    // The record against none at all; unknown where noise is stated for replacing only.
+    // The pair with the record against without it; unknown where the noise is stated only for
+    // replacement.
     Setting without = setting;
     without.relation = NeighboringRelation::kAddOrRemoveOne;
     if (setting.sensitivity_relation == SensitivityRelation::kReplaceOne) {
@@ -208,12 +210,12 @@ absl::StatusOr<DirectedProfiles> MixtureOf(const MechanismEvent& event,
     if (!(shift < 1e6)) return UnknownEvent(asked_by, event, "a shift of 1e6 deviations or more");
     parts.push_back(MixturePart{shift, mixture.probabilities[i] / total});
   }
-  // The probabilities are taken as given up to their sum.
+  // The probabilities are taken as given, except for their sum.
   return Mixture(std::move(parts), 4 * kUnitRoundoff * (static_cast<double>(parts.size()) + 4),
                  true);
 }
 
-// sensitivity * shift * group_size, or nothing where that is no longer an exact number.
+// Returns sensitivity * shift * group_size, or nullopt where the product is not exact.
 std::optional<double> WholeDistance(int64_t sensitivity, double shift, int64_t group_size) {
   const double distance =
       static_cast<double>(sensitivity) * shift * static_cast<double>(group_size);

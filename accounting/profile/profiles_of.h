@@ -13,8 +13,8 @@ namespace epsledger::accounting {
 // one use of `event`. Composing them bounds the composition, adaptive or not ([ZDW22] Thm 10).
 //
 // UNIMPLEMENTED with the reason for an event, relation or group whose mathematics is not proved or
-// cited here; `asked_by` is named in the message. The result does not borrow from `event`.
-// REQUIRES: `event` is valid and neither composed, selfComposed nor nonPrivate; group_size >= 1.
+// cited here; the message names `asked_by`. The result does not borrow from `event`. REQUIRES:
+// `event` is valid and neither composed, selfComposed nor nonPrivate; group_size >= 1.
 absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const Setting& setting,
                                             int64_t group_size, Accountant asked_by);
 

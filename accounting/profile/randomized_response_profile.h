@@ -8,9 +8,9 @@
 
 namespace epsledger::accounting {
 
-// Randomized response over k buckets with noise parameter p, one value replaced by another. With
-// high = 1 - p + p/k and low = p/k the loss is epsilon0 = log(high / low) with probability high,
-// -epsilon0 with probability low, and 0 otherwise. It is its own reverse:
+// Randomized response over k buckets with noise parameter p, where one value is replaced by
+// another. With high = 1 - p + p/k and low = p/k the loss is epsilon0 = log(high / low) with
+// probability high, -epsilon0 with probability low, and 0 otherwise. It is its own reverse:
 //   delta(epsilon) = high (1 - e^{epsilon - epsilon0})                  for 0 <= epsilon <=
 //   epsilon0 the same + (k - 2) low (1 - e^epsilon)                              for -epsilon0 <=
 //   epsilon < 0.

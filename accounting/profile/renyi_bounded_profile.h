@@ -8,11 +8,11 @@
 
 namespace epsledger::accounting {
 
-// All that is known is D_a <= divergence(a) in both directions: delta(epsilon) is at most what
-// LogDeltaFromRenyi says for epsilon >= 0, and 1 - e^epsilon + e^epsilon delta(-epsilon) below, by
-// the reverse pair. The function bounded is the true profile, of which nothing is known from below
-// but 1 - e^epsilon; the upper bounds, one a point, are each valid but need not be convex in
-// e^epsilon (their lower convex hull is valid too). Not exact.
+// The profile of a mechanism of which only D_a <= divergence(a) in both directions is known.
+// delta(epsilon) is at most the answer of LogDeltaFromRenyi for epsilon >= 0, and 1 - e^epsilon +
+// e^epsilon delta(-epsilon) below 0, by the reverse pair. The bounded function is the true profile,
+// whose only known lower bound is 1 - e^epsilon. Each upper bound is valid at its point, but they
+// need not be convex in e^epsilon (their lower convex hull is valid too). Not exact.
 // Cost: 20 evaluations of the divergence.
 class RenyiBoundedProfile final : public PrivacyProfile {
  public:
@@ -21,9 +21,9 @@ class RenyiBoundedProfile final : public PrivacyProfile {
       : divergence_(std::move(divergence)) {}
 
   Bounds LogDelta(double epsilon) const override;
-  // From above by e^-epsilon P[L >= epsilon], P[L >= e] <= delta(e - 1) / (1 - 1/e).
+  // Upper bound: e^-epsilon P[L >= epsilon], where P[L >= e] <= delta(e - 1) / (1 - 1/e).
   Bounds TailUnderQ(double epsilon) const override;
-  // A finite divergence has none.
+  // 0: a finite divergence has no mass at infinity.
   double InfinityMass() const override { return 0; }
   double Cost() const override { return 25; }
   bool exact() const override { return false; }

@@ -22,7 +22,7 @@ ReplaceSampledProfile::ReplaceSampledProfile(std::shared_ptr<const PrivacyProfil
 }
 
 double ReplaceSampledProfile::LogDeltaUpper(double epsilon) const {
-  // A little less than the inner epsilon: delta falls with it.
+  // A little less than the inner epsilon, since delta falls with epsilon.
   double inner;
   if (epsilon > 30) {
     inner = RoundDownNonNegative(
@@ -35,12 +35,12 @@ double ReplaceSampledProfile::LogDeltaUpper(double epsilon) const {
   const double without = without_ == replace_ ? replace : without_->LogDelta(inner).upper;
   const double log_q = std::log(q_);
   double mixed = std::max(replace, without);
-  // Where `without` is the smaller, its weight 1 - b is rounded down and that of the other up.
+  // Where `without` is smaller, its weight 1 - b is rounded down and the other weight up.
   if (without < replace) {
     const double b = std::min(1.0, RoundUp(std::exp(epsilon - inner), 8 + std::abs(inner)));
     const double weight = std::log(b);
     mixed = b < 1 ? LogAddExp(weight + replace, std::log1p(-b) + without) : replace;
-    // 1 - b as computed belongs to a larger b, which only moves weight to the larger delta.
+    // The computed 1 - b belongs to a larger b, which only moves weight to the larger delta.
     mixed = std::min(replace, mixed + 16 * kUlp);
   }
   if (mixed == -kInfinity) return -kInfinity;

@@ -10,11 +10,12 @@ namespace epsledger::accounting {
 // Sampling under replace-one, by advanced joint convexity ([BBG18] Thms 2 and 9): for epsilon' >=
 // 0, with e^epsilon' = 1 + q (e^epsilon - 1) and b = e^{epsilon' - epsilon},
 //   delta'(epsilon') <= q ((1 - b) delta_without(epsilon) + b delta_replace(epsilon)),
-// delta_replace of the inner mechanism under replace-one and delta_without of it with the record
-// against without it (for a fixed-size sample: with another instead, so delta_replace again).
-// Below 0, since the relation has both orders of every pair, delta'(epsilon') = 1 - e^epsilon' +
-// e^epsilon' delta'(-epsilon') bounds it. Both directions alike. Not exact, and with two different
-// profiles not always convex; the function bounded is the true one.
+// where delta_replace is the profile of the inner mechanism under replace-one, and delta_without
+// its profile with the record against without the record (for a fixed-size sample: against another
+// record instead, so delta_replace again). For epsilon' < 0 the bound is delta'(epsilon') = 1 -
+// e^epsilon' + e^epsilon' delta'(-epsilon'), since the relation has both orders of every pair. Both
+// directions are alike. Not exact, and with two different profiles not always convex; the bounded
+// function is the true profile.
 // Cost: that of LogDelta inside, twice.
 class ReplaceSampledProfile final : public PrivacyProfile {
  public:
@@ -23,7 +24,7 @@ class ReplaceSampledProfile final : public PrivacyProfile {
                         std::shared_ptr<const PrivacyProfile> replace, double q);
 
   Bounds LogDelta(double epsilon) const override;
-  // As of a function of which only upper bounds are known (RenyiBoundedProfile).
+  // Bounded as for a function of which only upper bounds are known (RenyiBoundedProfile).
   Bounds TailUnderQ(double epsilon) const override;
   double InfinityMass() const override;
   double SmallestLoss() const override { return -largest_loss_; }

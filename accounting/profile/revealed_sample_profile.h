@@ -7,17 +7,18 @@
 
 namespace epsledger::accounting {
 
-// Poisson sampling with probability q, under replace-special, of a mechanism that may tell whether
-// the record was drawn. A record that is drawn is one of the pair (P, Q), and one that is not is in
-// neither; the outputs are (1-q) R + q P and (1-q) R + q Q with any R, which are farthest apart
-// where R tells itself apart from P and Q:
+// Poisson sampling with probability q, under replace-special, of a mechanism whose output may
+// reveal whether the record was drawn. If the record is drawn, the output has law P or Q; if not,
+// it has some law R under both data sets. The outputs are (1-q) R + q P and (1-q) R + q Q with any
+// R, which are farthest apart where R is distinguishable from P and Q:
 //   delta'(epsilon) <= q delta(epsilon) + (1-q) (1 - e^epsilon)_+,
 // by the convexity of (x - e^epsilon y)_+ in the pair (x, y), with equality for such an R. So delta
-// shrinks and epsilon does not: what is amplified is not a mechanism of which only its privacy is
-// known. Where the output without a record is that with "nothing" in its place, as for noise that
-// is added to a sum, R is Q, and PoissonSampledProfiles has the smaller profile.
-// Exact where the inner one is: its mechanism with "drawn" or "not drawn" beside its output.
-// Error: the inner profile's and a few ulp. Cost: the inner profile's.
+// shrinks and epsilon does not: sampling does not amplify a mechanism of which only the privacy
+// guarantee is known. Where the output without a record equals that with "nothing" in its place, as
+// for noise that is added to a sum, R is Q, and PoissonSampledProfiles has the smaller profile.
+// Exact where the inner profile is: the inner mechanism that also outputs "drawn" or "not drawn"
+// attains it.
+// Error: that of the inner profile and a few ulp. Cost: that of the inner profile.
 class RevealedSampleProfile final : public PrivacyProfile {
  public:
   // REQUIRES: 0 < q <= 1; inner not null.

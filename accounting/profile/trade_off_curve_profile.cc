@@ -11,8 +11,8 @@
 namespace epsledger::accounting {
 namespace {
 
-// Rounding of the numbers a value is made of. Slopes of the hull are compared to 1e-12: a point
-// dropped or missed within that is as good as the one used, up to that part of its gain.
+// Rounding of the numbers that make up a value. Slopes of the hull are compared to 1e-12: a point
+// dropped or missed within this is as good as the point used, up to this share of its gain.
 constexpr double kSlack = 16 * kUlp;
 
 }  // namespace
@@ -56,7 +56,7 @@ Bounds TradeOffCurveProfile::LogDelta(double epsilon) const {
   if (x == kInfinity) return Bounds{-kInfinity, LogDelta(700).upper};
   const size_t at = Best(x);
   const Point& best = hull_[at];
-  // (1 - f - a) - (x - 1) a: what cancels is known beforehand.
+  // (1 - f - a) - (x - 1) a: this form removes the cancellation beforehand.
   const double advantage = (1 - best.type_two) - best.type_one;
   const double taken = std::expm1(epsilon) * best.type_one;
   const double value = advantage - taken;
@@ -76,7 +76,8 @@ Bounds TradeOffCurveProfile::LogDelta(double epsilon) const {
 }
 
 Bounds TradeOffCurveProfile::TailUnderQ(double epsilon) const {
-  // The minimiser's own coordinate; where two are equally good within rounding, both.
+  // The coordinate of the maximizing point; of both points where two are equally good within
+  // rounding.
   const double x = std::exp(epsilon);
   if (x == kInfinity) return Bounds{0, hull_[Best(std::numeric_limits<double>::max())].type_one};
   const size_t steep = Best(x * (1 + 64 * kUlp));

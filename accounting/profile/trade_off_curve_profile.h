@@ -8,7 +8,7 @@
 
 namespace epsledger::accounting {
 
-// What a trade-off function f, promised for both orders of every pair, leaves possible:
+// The largest profile that a trade-off function f, promised for both orders of every pair, allows:
 // delta(epsilon) = sup_a (1 - f(a) - e^epsilon a) over the points of the curve ([DRS19] Prop 2.12);
 // only the lower convex hull of the points matters. Not exact.
 // Error: 16 ulp of the largest of 1 - f(a) - a and |e^epsilon - 1| a. Cost: O(log points).
@@ -27,7 +27,7 @@ class TradeOffCurveProfile final : public PrivacyProfile {
     double type_one;
     double type_two;
   };
-  // The hull point of the largest 1 - f(a) - x a, up to rounding.
+  // Returns the hull point with the largest 1 - f(a) - x a, up to rounding.
   size_t Best(double x) const;
 
   std::vector<Point> hull_;  // type_one increasing, convex

@@ -6,8 +6,9 @@
 
 namespace epsledger::accounting {
 
-// Bounds on log delta over every real epsilon in [value - error, value + error]. One LogDelta and
-// one TailUnderQ: the tail bounds the slope. error >= 0, may be +inf; value finite or infinite.
+// Returns bounds on log delta over every real epsilon in [value - error, value + error]. Calls
+// LogDelta and TailUnderQ once each: the tail bounds the slope. error >= 0, may be +inf; value
+// finite or infinite.
 Bounds LogDeltaAround(const PrivacyProfile& profile, double value, double error);
 
 // The same for Q[L > epsilon], Q[L >= epsilon].

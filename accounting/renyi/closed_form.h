@@ -9,7 +9,7 @@
 namespace epsledger::accounting {
 
 // D_a(N(mu, 1) || N(0, 1)) = a mu^2 / 2 ([Mironov17] Prop 7). Also an upper bound for every mu-GDP
-// mechanism: its pair is a post-processing of that one ([DRS19] Thm 2.10).
+// mechanism: its pair is a post-processing of this Gaussian pair ([DRS19] Thm 2.10).
 double GaussianRenyi(double order, double mu);
 
 // The Laplace mechanism of scale noise_multiplier / shift ([Mironov17] Prop 6). Holds for a vector
@@ -26,7 +26,7 @@ double PureDpRenyi(double order, double epsilon);
 double BoundedRangeRenyi(double order, double epsilon);
 
 // Randomized response over num_buckets values with flip probability noise_parameter, when one
-// person's value is replaced: P and Q differ in two outcomes only.
+// person's value is replaced: P and Q differ in only two outcomes.
 double RandomizedResponseRenyi(double order, double noise_parameter, int64_t num_buckets);
 
 }  // namespace epsledger::accounting

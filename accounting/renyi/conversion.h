@@ -9,7 +9,7 @@ namespace epsledger::accounting {
 inline constexpr double kSmallestOrderExcess = 1e-6;
 inline constexpr double kLargestOrderExcess = 1e9;
 
-// A bound and the Renyi order that gave it; order 0 where none was needed.
+// A bound and the Renyi order that gave it; order 0 where no order was needed.
 struct Conversion {
   double value;
   double order;
@@ -20,16 +20,17 @@ struct Conversion {
 // [BBGHS20] Thm 21). order > 1, log_delta in [-inf, 0].
 double EpsilonAtOrder(double order, double divergence, double log_delta);
 
-// The largest divergence at which the line above is at most epsilon, rounded down; may be negative.
+// Returns the largest divergence at which EpsilonAtOrder is at most epsilon, rounded down; may be
+// negative.
 double LargestDivergence(double order, double epsilon, double log_delta);
 
-// The smallest EpsilonAtOrder over real orders, clamped at 0; 0 as well where
-// delta^2 >= 1 - e^{-KL} ([BH78], with KL <= D_{1 + 1e-6}). `divergence` gives D >= D_a.
+// Returns the smallest EpsilonAtOrder over real orders, clamped at 0; also 0 where delta^2 >= 1 -
+// e^{-KL} ([BH78], with KL <= D_{1 + 1e-6}). `divergence` returns D >= D_a.
 // The objective has one minimum (README, "Conversion"), so the search finds it; 1e-7 relative.
 // +inf for log_delta = -inf. About 20 evaluations of `divergence`.
 Conversion EpsilonFromRenyi(absl::FunctionRef<double(double order)> divergence, double log_delta);
 
-// The smallest log delta by the same theorem, at most 0. epsilon finite, any sign.
+// Returns the smallest log delta by the same theorem, at most 0. epsilon finite, any sign.
 Conversion LogDeltaFromRenyi(absl::FunctionRef<double(double order)> divergence, double epsilon);
 
 }  // namespace epsledger::accounting

@@ -14,7 +14,7 @@ namespace epsledger::accounting {
 
 // The Renyi divergences of a whole history, as a function of the order: an upper bound for every
 // pair of data sets at distance group_size in both directions, or in the one direction that the
-// setting asks for.
+// setting selects.
 //
 // An (epsilon, delta)-DP event has no finite divergence; it is split into its delta and an
 // epsilon-DP part ([KOV15] Thm 3.1; README, "Approximate-DP parts"), so that
@@ -28,14 +28,14 @@ class RenyiDivergences {
   // UNIMPLEMENTED with the reason for an event whose divergence is not proved here; `asked_by` is
   // named in the message. The result does not borrow from `uses`. group_size >= 1. Cost: sampled
   // events other than Gaussians on a Poisson sample tabulate moments, some milliseconds each.
-  // CANCELLED soon after `abandoned` says that nobody wants it any more.
+  // CANCELLED soon after `abandoned` returns true.
   static absl::StatusOr<RenyiDivergences> Create(
       const std::vector<Use>& uses, const Setting& setting,
       Accountant asked_by = Accountant::kRenyi, int64_t group_size = 1,
       absl::FunctionRef<bool()> abandoned = NeverAbandoned);
 
-  // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf]. +inf
-  // soon after `abandoned` says that nobody wants it any more.
+  // Returns D >= the divergence of the part without delta, order in (1, inf). In [0, +inf]. Returns
+  // +inf soon after `abandoned` returns true.
   double Divergence(double order, absl::FunctionRef<bool()> abandoned = NeverAbandoned) const;
   // Sum of the deltas split off, rounded up.
   double delta_sum() const { return delta_sum_; }
@@ -47,8 +47,8 @@ class RenyiDivergences {
     double count;
   };
 
-  double half_mu_squared_ = 0;  // of everything whose divergence is order * constant
-  double constant_ = 0;         // of everything whose divergence is constant
+  double half_mu_squared_ = 0;  // of all parts whose divergence is order * constant
+  double constant_ = 0;         // of all parts whose divergence is constant
   double delta_sum_ = 0;
   std::vector<Term> terms_;
 };

@@ -8,7 +8,7 @@ namespace epsledger::accounting {
 
 // The moments accountant of Abadi et al. 2016: log moments alpha(l) = l D_{l+1} at l = 1, ..., 32
 // and the classic tail bound delta = min_l exp(alpha(l) - l epsilon) ([ACG+16] Thm 2). It is the
-// Renyi accountant seen through an older, looser conversion.
+// Renyi accountant with an older, looser conversion.
 inline constexpr int kLargestMoment = 32;
 
 // min_l (alpha(l) - log delta) / l, rounded up, at least 0.

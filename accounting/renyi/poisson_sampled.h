@@ -14,7 +14,7 @@ namespace epsledger::accounting {
 // Remove, integer a: M <= sum_k C(a,k) (1-q)^{a-k} q^k e^{(k-1) D_k}, exact if the mechanism
 // attains its D_k; between integers by the chord of (a-1) D_a.
 // Add, any real a: M <= 1 + a (a-1)/2 q^2 (1-q)^{-(a+1)} (e^{D_2} - 1); and no more than remove
-// where an involution of the outcomes exchanges the pair, which the caller vouches for.
+// where an involution of the outcomes exchanges the pair, which the caller asserts.
 // Both: M <= 1 - q + q e^{(a-1) D_a} at every real a.
 //
 // Immutable, safe to share between threads. Construction calls the inner divergence 128 times.

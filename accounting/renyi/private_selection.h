@@ -15,7 +15,7 @@ namespace epsledger::accounting {
 //   D_a <= D^1_a + (1 + eta) (1 - 1/b) D^1_b + (1 + eta) log(1/gamma) / b + log(E K) / (a - 1)
 //
 // for any a > 1 and b >= 1, D^1 the divergence of one run in both directions. The outcomes are
-// totally ordered and ties are broken without looking at the data. b is chosen best by a search.
+// totally ordered and ties are broken without looking at the data. A search chooses the best b.
 // Immutable, safe to share between threads.
 class PrivateSelection {
  public:
@@ -35,7 +35,7 @@ class PrivateSelection {
   std::vector<std::pair<double, double>> above_;  // orders, and the least bound there and beyond
 };
 
-// log(1/gamma) of the law with that mean, rounded up: gamma solves
+// Returns log(1/gamma) of the law with this mean, rounded up: gamma solves
 //   E K = eta (1/gamma - 1) / (1 - gamma^eta)   (eta = 0: (1/gamma - 1) / log(1/gamma)).
 // Within 1e-9 relative. mean > 1.
 double LogInverseGamma(double mean, double shape);

@@ -6,10 +6,11 @@
 
 namespace epsledger::accounting {
 
-// Renyi divergence of `rounds` = t Gaussian releases, one uniformly random of which holds the
-// record (balls and bins), under add-or-remove-one. The pair is (average of P_i, Q), P_i = Q with
-// coordinate i shifted by 1, Q = N(0, s^2 I_t): it dominates t adaptive releases ([FS25] Thm 3.1).
-// With r_i independent copies of e^{x/s - 1/(2 s^2)}, x standard normal, G = (r_1 + ... + r_t)/t:
+// Renyi divergence of `rounds` = t Gaussian releases, of which one uniformly random release
+// contains the record (balls and bins), under add-or-remove-one. The pair is (average of P_i, Q),
+// P_i = Q with coordinate i shifted by 1, Q = N(0, s^2 I_t): it dominates t adaptive releases
+// ([FS25] Thm 3.1). With r_i independent copies of e^{x/s - 1/(2 s^2)}, x standard normal, G = (r_1
+// + ... + r_t)/t:
 //
 //   remove: E[G^a] = a! [z^a] (sum_k e^{k (k-1) / (2 s^2)} (z/t)^k / k!)^t at integer a, exact;
 //           (a-1) D_a is convex between;
@@ -17,7 +18,7 @@ namespace epsledger::accounting {
 //   r}]
 //           for a in [2, kLargestOrder], by a trapezoid rule with proved aliasing and tails; also
 //           D_a <= (a + t - 1) / (2 t s^2) ([FS25] Cor 4.6: G is at least its geometric mean).
-// Neither exceeds the unsampled a / (2 s^2), which is all that is said beyond kLargestOrder.
+// Neither exceeds the unsampled a / (2 s^2), which is the answer beyond kLargestOrder.
 //
 // Immutable, safe to share between threads. Construction: some milliseconds.
 class RandomAllocationGaussian {

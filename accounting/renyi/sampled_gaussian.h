@@ -22,11 +22,11 @@ struct SampledGaussian {
 // may answer. Never NaN, never 0. Cost: 2 to 20 us for s >= 0.3.
 double SampledGaussianRemoveRenyi(const SampledGaussian& mechanism, double order);
 
-// Returns D >= D_a(Q || P), by its own quadrature. Never above the bound for remove.
+// Returns D >= D_a(Q || P), by a separate quadrature. Never above the bound for remove.
 double SampledGaussianAddRenyi(const SampledGaussian& mechanism, double order);
 
-// The three routes to the remove side, each an upper bound on its own; for tests that hold them
-// against each other.
+// The three ways to compute the remove side, each an upper bound on its own; for tests that compare
+// them with each other.
 double SampledGaussianIntegerOrder(const SampledGaussian& mechanism, int order);
 double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order);
 double SampledGaussianConvexityBound(const SampledGaussian& mechanism, double order);

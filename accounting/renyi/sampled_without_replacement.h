@@ -12,9 +12,9 @@ namespace epsledger::accounting {
 //   (a-1) D_a <= log(1 + q^2 C(a,2) min{4 (e^eps(2) - 1), 2 e^eps(2)}
 //        + sum_{j=3}^a q^j C(a,j) min{4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))), 2 e^{(j-1) eps(j)}}).
 //
-// Between integers (a-1) D_a is convex, so its chord holds ([WBK19] Cor 10). Two bounds without a
-// search for structure hold at every real order and answer where they are smaller: the linear one
-// 1 - q + q M of joint convexity, and the unsampled divergence.
+// Between integers (a-1) D_a is convex, so its chord holds ([WBK19] Cor 10). Two other bounds hold
+// at every real order and are used where they are smaller: the linear bound 1 - q + q M of joint
+// convexity, and the unsampled divergence.
 //
 // Immutable, safe to share between threads. Construction costs 2 to 10 ms (the B are integrals).
 class SampledWithoutReplacementGaussian {

@@ -7,7 +7,7 @@
 
 namespace epsledger::accounting {
 
-// What a table D_{orders[i]} <= divergences[i] proves about the orders between.
+// The bounds that a table D_{orders[i]} <= divergences[i] proves for the orders between.
 //
 // D_a does not decrease with a, and (a - 1) D_a is convex in a with value 0 at a = 1 ([vEH14] Thm 3
 // and Cor 2): so the lower convex hull of the points (a, (a - 1) D_a), (1, 0) included, bounds

@@ -10,13 +10,14 @@
 namespace epsledger::accounting {
 namespace {
 
-// Rounding of a line's value, relative to the sizes that went into it: five operations.
+// Rounding of a line's value, relative to the sizes of its terms: five operations.
 constexpr double kLineRounding = 16 * kUnitRoundoff;
-// How far from the ends of an interval a guarded point stays, as a share of its logarithmic length.
+// The distance of a guarded point from the ends of an interval, as a share of its logarithmic
+// length.
 constexpr double kGuard = 0.1;
-// Samples nearer to an end than this share of the interval are not taken.
+// Samples closer to an end than this share of the interval are skipped.
 constexpr double kTwin = 1e-6;
-// An interval that begins at 0 is not cut nearer to it than this factor of its end.
+// An interval that begins at 0 is not cut below this factor times its end.
 constexpr double kTowardsZero = 1e-3;
 
 // line(t), rounded up.
@@ -27,8 +28,8 @@ double ValueAt(const Majorant& line, double t) {
   return value + kLineRounding * (std::abs(line.value) + std::abs(change));
 }
 
-// The line through the lower end of `far` and the upper end of `near`: above g on the side of
-// `near` that is away from `far`.
+// The line through the lower end of `far` and the upper end of `near`: it is above g on the side of
+// `near` opposite to `far`.
 Majorant Secant(const ConcaveSample& far, const ConcaveSample& near) {
   return Majorant{near.at, near.value.upper,
                   (near.value.upper - far.value.lower) / (near.at - far.at)};
@@ -36,10 +37,10 @@ Majorant Secant(const ConcaveSample& far, const ConcaveSample& near) {
 
 struct Peak {
   double value;  // g is at most this on the interval
-  double at;     // and where that would be
+  double at;     // the position of that value
 };
 
-// The largest value on [low, high] that the two lines allow.
+// Returns the largest value on [low, high] that the two lines allow.
 Peak PeakOf(const Majorant& a, const Majorant& b, double low, double high) {
   if (a.slope >= 0 && b.slope >= 0) {
     return Peak{std::min(ValueAt(a, high), ValueAt(b, high)), high};
@@ -47,7 +48,7 @@ Peak PeakOf(const Majorant& a, const Majorant& b, double low, double high) {
   if (a.slope <= 0 && b.slope <= 0) {
     return Peak{std::min(ValueAt(a, low), ValueAt(b, low)), low};
   }
-  // One rises and one falls. At *any* t the larger of the two is at least their crossing.
+  // One line rises and one falls. At *any* t the larger of the two is at least their crossing.
   const double crossing =
       (b.value - a.value + a.slope * a.at - b.slope * b.at) / (a.slope - b.slope);
   const double t = std::isnan(crossing) ? low : std::clamp(crossing, low, high);
@@ -81,11 +82,11 @@ class Search {
     double high;
     Peak peak;
   };
-  // The interval between neighboring samples that can hold the largest value. `exact` takes the
-  // lower ends for the function itself.
+  // Returns the interval between neighboring samples that can hold the largest value. With `exact`
+  // the lower ends are used as the function itself.
   Interval Widest(bool exact) const {
-    // Neighbors make the tightest secants, the ones further off those that suffer least from the
-    // width of the bounds.
+    // Neighbors give the tightest secants; samples further away give secants that suffer least from
+    // the width of the bounds.
     const int reach = exact ? 1 : 3;
     std::vector<ConcaveSample> samples = samples_;
     if (exact) {
@@ -121,13 +122,14 @@ class Search {
   std::vector<ConcaveSample> samples_;
 };
 
-// A point inside the interval, near the peak; `guarded` keeps it away from the ends.
+// Returns a point inside the interval, near the peak; `guarded` keeps it away from the ends.
 double PointIn(const Search::Interval& interval, bool guarded) {
   double t = interval.peak.at;
   if (interval.low <= 0) {
     return std::clamp(t, kTowardsZero * interval.high, (1 - kGuard) * interval.high);
   }
-  // A crossing at a sample tells nothing new, and secants through twins amplify rounding.
+  // A crossing at a sample gives no new information, and secants through nearly equal samples
+  // amplify rounding.
   const double closest = kTwin * (interval.high - interval.low);
   if (guarded || !(t > interval.low + closest && t < interval.high - closest)) {
     const double length = std::log(interval.high / interval.low);

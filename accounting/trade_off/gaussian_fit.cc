@@ -22,7 +22,7 @@ class EnvelopeOfLines : public TradeOffFunction::Representation {
     double epsilon;
     double delta;
   };
-  // By increasing epsilon, from 0 on.
+  // By increasing epsilon, starting at 0.
   explicit EnvelopeOfLines(std::vector<Line> lines) : lines_(std::move(lines)) {}
 
   Bounds At(double alpha) const override {
@@ -67,7 +67,7 @@ absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsi
   if (!status.ok()) return status;
   // The slopes of f on [smallest_alpha, 1 - smallest_alpha] are within 1 / smallest_alpha.
   const double end = std::log((1 - smallest_alpha) / smallest_alpha);
-  // Beyond some epsilon delta weighs nothing against smallest_alpha.
+  // Beyond some epsilon delta is negligible compared with smallest_alpha.
   double highest = kFirstEpsilon;
   while (highest < end && delta_above(highest) > kNegligibleShare * smallest_alpha) highest *= 2;
   highest = std::min(highest, end);

@@ -7,10 +7,10 @@
 
 namespace epsledger::accounting {
 
-// SummarizeAsGaussian of a guarantee that is dear to evaluate: delta_above(epsilon) >= delta in
-// both orders of every pair. It is asked some 170 times, at epsilon >= 0; between, f is bounded
-// below by the f_{epsilon, delta} of these, so mu is too large rather than too small (some 1e-3).
-// An APPROXIMATION all the same. INVALID_ARGUMENT unless smallest_alpha is in (0, 1/2).
+// Returns SummarizeAsGaussian of a guarantee that is expensive to evaluate: delta_above(epsilon) >=
+// delta in both orders of every pair. Calls delta_above some 170 times, at epsilon >= 0; between
+// these points f is bounded below by their f_{epsilon, delta}, so mu is too large rather than too
+// small (some 1e-3). Still an APPROXIMATION. INVALID_ARGUMENT unless smallest_alpha is in (0, 1/2).
 absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsilon)> delta_above,
                                             double smallest_alpha);
 

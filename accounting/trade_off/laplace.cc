@@ -9,7 +9,7 @@
 namespace epsledger::accounting {
 namespace {
 
-// The three branches agree to first order where they meet, so a branch that is chosen wrongly by
+// The three branches agree to first order where they meet, so a branch chosen wrongly because of
 // rounding is off by the square of the rounding.
 double TradeOff(double theta, double alpha) {
   const double shrink = std::exp(-theta);
@@ -32,7 +32,7 @@ Bounds LaplaceTradeOff(Bounds theta, double alpha) {
   const double ceiling = std::min(1.0, RoundUp(1 - std::max(alpha, 0.0)));
   if (alpha <= 0)
     return Bounds{theta.upper == kInfinity ? 0.0 : 1.0, theta.lower == kInfinity ? 0.0 : 1.0};
-  // It decreases as theta grows.
+  // The function decreases as theta grows.
   return Bounds{std::min(ceiling, RoundDownNonNegative(TradeOff(theta.upper, alpha), 6)),
                 std::min(ceiling, RoundUpNonNegative(TradeOff(theta.lower, alpha), 6))};
 }

@@ -15,8 +15,9 @@ namespace epsledger::accounting {
 // finite). Relative error: 1e-15. Cost: 20 ns.
 Bounds LaplaceTradeOff(Bounds theta, double alpha);
 
-// Bounds on its profile: delta(epsilon) = 1 - e^((epsilon - theta)/2) for |epsilon| <= theta, 0
-// beyond theta, 1 - e^epsilon below -theta ([BW18] Thm 3). Relative error: 1e-15.
+// Returns bounds on the profile of this pair: delta(epsilon) = 1 - e^((epsilon - theta)/2) for
+// |epsilon| <= theta, 0 beyond theta, 1 - e^epsilon below -theta ([BW18] Thm 3). Relative error:
+// 1e-15.
 Bounds LaplaceDelta(Bounds theta, double epsilon);
 
 }  // namespace epsledger::accounting

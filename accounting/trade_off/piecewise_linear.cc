@@ -13,15 +13,15 @@
 namespace epsledger::accounting {
 namespace {
 
-// A tabulated curve may miss convexity and f <= 1 - x by this much: what rounding to nine decimals
-// does.
+// A tabulated curve may violate convexity and f <= 1 - x by this much, the effect of rounding to
+// nine decimals.
 constexpr double kShapeTolerance = 1e-9;
 // Outcomes whose log ratios are this close become one.
 constexpr double kEqualRatio = 1e-12;
 // The error of a log ratio computed from masses above 1e-300: two logarithms below 700 in size.
 constexpr double kLogRatioError = 4e-13;
-// Masses below this may have lost their relative accuracy to underflow. All of them together weigh
-// less than kNegligible.
+// Masses below this may have lost their relative accuracy to underflow. Their sum is less than
+// kNegligible.
 constexpr double kUnderflow = 1e-290;
 constexpr double kNegligible = 1e-280;
 
@@ -71,7 +71,7 @@ absl::StatusOr<PiecewiseLinear> PiecewiseLinear::FromPoints(const std::vector<do
     }
     hull.push_back(next);
   }
-  // What was dropped is above the hull, so the hull is nowhere above the interpolation.
+  // The dropped points are above the hull, so the hull is nowhere above the interpolation.
   std::vector<OutcomeMass> outcomes;
   Vertex before{0, 1};
   for (const Vertex& vertex : hull) {
@@ -109,9 +109,9 @@ PiecewiseLinear PiecewiseLinear::FromOutcomes(std::vector<OutcomeMass> outcomes,
 
   PiecewiseLinear f;
   f.negligible_ = underflow ? kNegligible : 0;
-  // Merging outcomes of equal ratio changes nothing. Those of nearly equal ratio are merged after
-  // moving their alternative masses by that difference: one more relative error. The error of the
-  // ratios themselves, which decides the order, is another.
+  // Merging outcomes of equal ratio changes nothing. Outcomes of nearly equal ratio are merged
+  // after moving their alternative masses by that difference: one more relative error. The error of
+  // the ratios themselves, which decides the order, is another relative error.
   double merged_over = kLogRatioError;
   double first_ratio = std::numeric_limits<double>::quiet_NaN();
   for (const size_t i : order) {
@@ -127,8 +127,8 @@ PiecewiseLinear PiecewiseLinear::FromOutcomes(std::vector<OutcomeMass> outcomes,
       first_ratio = ratio[i];
     }
   }
-  // Outcomes known exactly to be in order need no allowance: at most two pieces of finite ratio and
-  // ratios far apart cannot be taken for one another.
+  // Outcomes whose order is certain need no allowance: at most two pieces of finite ratio, or
+  // ratios that are far apart, cannot be confused.
   double closest = kInfinity;
   for (size_t k = 1; k < f.outcomes_.size(); ++k) {
     closest = std::min(closest, LogRatio(f.outcomes_[k - 1]) - LogRatio(f.outcomes_[k]));
@@ -175,11 +175,11 @@ Bounds PiecewiseLinear::At(double alpha) const {
   if (std::isnan(alpha)) return Bounds{0, 1};
   if (alpha >= 1) return Bounds{0, 0};
   alpha = std::max(alpha, 0.0);
-  // The piece's own rounding joins the masses' error.
+  // The rounding of the piece itself adds to the error of the masses.
   const double e = relative_error_ + 16 * kUlp;
   const double above = RoundUp(alpha * (1 + e)) + (alpha > 0 ? negligible_ : 0);
   const double below = RoundDownNonNegative(alpha * (1 - e) - negligible_);
-  // With no null mass the type I error is 0 exactly: only the vertex there counts.
+  // With no null mass the type I error is exactly 0: only the vertex there counts.
   const double lower = Interpolate(above) * (1 - e) - negligible_;
   const double upper = Interpolate(below) * (1 + 2 * e) + negligible_;
   const double ceiling = std::min(1.0, RoundUp(1 - alpha));

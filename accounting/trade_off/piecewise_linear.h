@@ -16,16 +16,17 @@ struct OutcomeMass {
 };
 
 // A piecewise linear trade-off function, T(null, alternative) of two discrete laws: the best test
-// rejects the outcomes in order of their likelihood ratio, each outcome being one straight piece.
+// rejects the outcomes in order of their likelihood ratio, and each outcome is one straight piece.
 //
-// The masses are known to a relative error e. That moves f little, and on the safe side if wanted:
-// for every test phi, E_null[phi] and E_alternative[1 - phi] change by a factor within 1 +- e, so
+// The masses are known to a relative error e. This moves f little, and on the safe side where
+// needed: for every test phi, E_null[phi] and E_alternative[1 - phi] change by a factor within 1 +-
+// e, so
 //   f_computed(alpha (1 + e)) / (1 + e) <= f(alpha) <= f_computed(alpha (1 - e)) / (1 - e).
 // Immutable.
 class PiecewiseLinear {
  public:
-  // The linear interpolation of (type_one[i], type_two[i]), or what is left of it after rounding:
-  // the lower convex hull, at most the interpolation everywhere and within 1e-9 of it.
+  // Returns the linear interpolation of (type_one[i], type_two[i]), or after rounding its lower
+  // convex hull, which is at most the interpolation everywhere and within 1e-9 of it.
   // INVALID_ARGUMENT with `field` in the message unless type_one increases strictly from 0 to 1,
   // type_two is non-increasing and ends at 0, type_two[i] <= 1 - type_one[i] and the points are
   // convex, the last two to within 1e-9. Linear cost.
@@ -35,8 +36,8 @@ class PiecewiseLinear {
 
   // T(null, alternative) of these outcomes, whose masses have relative error at most
   // `relative_error`. Outcomes of equal likelihood ratio (to 1e-12) become one.
-  // `underflow`: masses below 1e-290 may be missing; 1e-280 is allowed for them. Cost: n log n.
-  // REQUIRES: no NaN, nothing negative, both columns add up to 1 to within the error.
+  // `underflow`: masses below 1e-290 may be missing; the bounds allow 1e-280 for them. Cost: n log
+  // n. REQUIRES: no NaN, nothing negative, both columns add up to 1 to within the error.
   static PiecewiseLinear FromOutcomes(std::vector<OutcomeMass> outcomes, double relative_error,
                                       bool underflow = false);
 

@@ -14,11 +14,12 @@ namespace {
 // The first step as a share of delta(0), which is some 0.4 standard deviations of a narrow loss.
 constexpr double kFirstStep = 0.02;
 constexpr double kGrowth = 1.5;
-// An interval so much wider than wanted is halved; the next one is somewhat narrower than wanted.
+// An interval wider than wanted by this factor is halved; the next interval is somewhat narrower
+// than wanted.
 constexpr double kTooWide = 1.5;
 constexpr double kPrudence = 0.85;
 constexpr double kSmallestStep = 1e-5;
-// A table may hold thousands of points, each of which may be left out of a hull for one rounding.
+// A table may hold thousands of points; each may be left out of a hull because of one rounding.
 constexpr double kHullRounding = 1e-11;
 
 // Steps along a profile, three samples deep.
@@ -63,7 +64,8 @@ class Sweep {
     return taken_.back().delta.upper <= options_.absolute_width || taken_.back().epsilon >= end_;
   }
 
-  // The step across which f is as narrow as wanted, by the last two samples and the next one.
+  // Returns the step across which f is as narrow as wanted, from the last two samples and the next
+  // one.
   double WantedStep() const {
     const double unlimited = 2 * kLargestEpsilon;
     if (taken_.size() < 2) return unlimited;
@@ -74,7 +76,7 @@ class Sweep {
     const double before = (a.delta.upper - b.delta.upper) / -std::expm1(a.epsilon - b.epsilon);
     const double after = (b.delta.upper - c.delta.upper) / std::expm1(c.epsilon - b.epsilon);
     const double density = 2 * (before - after) / (c.epsilon - a.epsilon);
-    // x alpha, where alpha is also what the function of the other direction answers to f.
+    // x alpha, where alpha is also the value of the other direction's function at f.
     const double scaled = std::max(0.0, after);
     const double f = std::max(0.0, 1 - b.delta.upper - scaled);
     const auto tolerance_of = [&](double value, double unit) {
@@ -118,7 +120,7 @@ TabulatedTradeOff::TabulatedTradeOff(const std::vector<ProfileSample>& pair,
     double x;
     Bounds g;
   };
-  // x is e^epsilon but for a few ulp, and x g' <= g: the same share of g.
+  // x is e^epsilon up to a few ulp, and x g' <= g: at most the same relative error of g.
   const auto sample = [](double epsilon, double x, Bounds g) {
     const double moved = 8 * kUnitRoundoff * (2 + std::abs(epsilon));
     return Sample{x, Bounds{RoundDownNonNegative(g.lower * (1 - moved), 4),
@@ -159,8 +161,8 @@ TabulatedTradeOff::TabulatedTradeOff(const std::vector<ProfileSample>& pair,
                        : i + 1 < n ? Line{high, samples[i + 1].g.upper, 0}
                                    : Line{low, finite_mass, 0};
     above.push_back(Point{low, samples[i].g.upper});
-    // The hull covers the smaller of both lines if the larger one at any t between is a point of
-    // it.
+    // The hull covers the smaller of both lines if the value of the larger line at any t between is
+    // a point of the hull.
     const double crossing = (right.g - left.g + left.slope * left.x - right.slope * right.x) /
                             (left.slope - right.slope);
     const double t = std::isfinite(crossing) ? std::clamp(crossing, low, high) : low;

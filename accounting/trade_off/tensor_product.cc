@@ -19,7 +19,7 @@ namespace {
 
 // Masses below this may have lost their relative accuracy.
 constexpr double kSmallestMass = 1e-290;
-// A product whose masses are known less well than this is refused.
+// A product whose masses have a larger relative error than this is refused.
 constexpr double kMaxRelativeError = 1e-6;
 
 absl::StatusOr<PiecewiseLinear> Enumerate(const PiecewiseLinear& f, const PiecewiseLinear& g) {
@@ -95,11 +95,11 @@ class DiscreteProductFunction : public TradeOffFunction::Representation {
         continue;
       }
       if (outcome.null_mass < kSmallestMass || outcome.alternative_mass < kSmallestMass) {
-        sum.upper += outcome.alternative_mass;  // nothing is known of the ratio
+        sum.upper += outcome.alternative_mass;  // the ratio is unknown
         continue;
       }
       const double shift = std::log(outcome.null_mass) - std::log(outcome.alternative_mass);
-      // The masses' errors, and those of two logarithms below 750 in size.
+      // The errors of the masses, and those of two logarithms below 750 in size.
       const double slack = 2 * e + 4e-13 + 4 * kUlp * std::abs(epsilon);
       sum.lower += outcome.alternative_mass * delta_of(epsilon + shift + slack).lower;
       sum.upper += outcome.alternative_mass * delta_of(epsilon + shift - slack).upper;

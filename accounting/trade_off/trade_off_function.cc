@@ -16,13 +16,13 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr Interval kExtended{0, kInfinity, true, true};  // [0, inf]
-// Roots in t are looked for in log(t / (1 - t)), up to this far, with this relative tolerance.
+// Roots in t are searched in log(t / (1 - t)), up to this distance, with this relative tolerance.
 constexpr double kLargestLogit = 650;
 constexpr double kTolerance = 1e-15;
 // Beyond this epsilon the profile of the reverse pair is not computed from the profile itself: the
 // factor e^epsilon would cost digits.
 constexpr double kLargestReversible = 3;
-// Stands for an infinite epsilon where an upper bound is wanted.
+// Represents an infinite epsilon for upper bounds.
 constexpr double kFarEpsilon = 1e300;
 
 Bounds ExpBounds(Bounds log_value) {
@@ -107,7 +107,7 @@ class ProfileFunction : public TradeOffFunction::Representation {
  private:
   static Bounds Of(const PrivacyProfile& profile, double epsilon) {
     Bounds delta = ExpBounds(profile.LogDelta(epsilon));
-    // A profile that is only above the truth says nothing from below but what always holds.
+    // A profile that is only above the truth gives only the lower bound that always holds.
     if (!profile.exact()) delta.lower = RoundDownNonNegative(-std::expm1(epsilon), 2);
     return delta;
   }
@@ -119,11 +119,11 @@ class ProfileFunction : public TradeOffFunction::Representation {
 
 Bounds TradeOffFunction::Representation::InverseAt(double alpha) const {
   if (symmetric()) return At(alpha);
-  // Searched as v = log(t / (1 - t)), so that both tails of t are fine.
+  // The search uses v = log(t / (1 - t)), so that both tails of t are resolved.
   const auto of = [](double v) { return 1 / (1 + std::exp(-v)); };
   const double ceiling = RoundUp(1 - alpha);
-  // t is at least f^-1(alpha) once f(t) <= alpha, and at most it while f(t) >= alpha > 0,
-  // f being strictly decreasing where it is positive.
+  // t >= f^-1(alpha) once f(t) <= alpha, and t <= f^-1(alpha) while f(t) >= alpha > 0, since f is
+  // strictly decreasing where it is positive.
   const auto too_large = NarrowCrossing([&](double v) { return At(of(v)).upper - alpha; },
                                         kLargestLogit, -kLargestLogit, kTolerance);
   const auto too_small = NarrowCrossing([&](double v) { return alpha - At(of(v)).lower; },

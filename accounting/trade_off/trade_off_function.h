@@ -19,20 +19,21 @@ namespace epsledger::accounting {
 // with type I error alpha can have ([DRS19] Def 2.1). f is convex, continuous, non-increasing and
 // at most 1 - alpha, and every such function is one ([DRS19] Prop 2.2). Larger f is more private.
 //
-// Everything is answered with bounds. The lower bound is the safe side of At, the upper bound that
-// of Delta; a function that is only known to lie below the truth (a profile that is not exact, a
-// tabulated curve) gives a true lower bound and an upper bound of 1 - alpha, or on itself.
+// Every answer is a pair of bounds. The lower bound is the safe side of At, the upper bound that of
+// Delta. A function that is only known to lie below the truth (a profile that is not exact, a
+// tabulated curve) gives a true lower bound; its upper bound is 1 - alpha, or a bound on the
+// function itself.
 //
 // Immutable, cheap to copy, safe to share between threads.
 class TradeOffFunction {
  public:
-  // Id(alpha) = 1 - alpha: nothing is told.
+  // Id(alpha) = 1 - alpha: the output reveals nothing.
   static TradeOffFunction Identity();
   // G_mu for any mu in the bounds, in [0, inf]: mu-GDP.
   static absl::StatusOr<TradeOffFunction> Gaussian(double mu);
   static TradeOffFunction Gaussian(Bounds mu);
-  // f_{epsilon, delta}, what (epsilon, delta)-DP says ([DRS19] Prop 2.5). epsilon in [0, inf],
-  // delta in [0, 1].
+  // f_{epsilon, delta}, the function of (epsilon, delta)-DP ([DRS19] Prop 2.5). epsilon in [0,
+  // inf], delta in [0, 1].
   static absl::StatusOr<TradeOffFunction> ApproximateDp(double epsilon, double delta);
   // T(Lap(0,1), Lap(theta,1)), theta in [0, inf].
   static absl::StatusOr<TradeOffFunction> Laplace(double theta);
@@ -42,9 +43,9 @@ class TradeOffFunction {
                                                      const std::vector<double>& type_two,
                                                      const std::string& field);
   static TradeOffFunction FromPiecewiseLinear(PiecewiseLinear f);
-  // The guarantee where nobody says which of the two data sets is which: the lower convex envelope
-  // of min{f, f^-1}, f = T(Q, P), whose profile is the larger one at each epsilon. Symmetric if
-  // both profiles belong to one pair.
+  // The guarantee where the two data sets have no order: the lower convex envelope of min{f, f^-1},
+  // f = T(Q, P), whose profile is the larger one at each epsilon. Symmetric if both profiles belong
+  // to one pair.
   static TradeOffFunction FromProfiles(const DirectedProfiles& profiles);
   // The function of an unordered relation, from samples of the larger profile at each epsilon.
   static TradeOffFunction FromTable(std::shared_ptr<const TabulatedTradeOff> table);
@@ -57,28 +58,29 @@ class TradeOffFunction {
   // (alternative, null), for epsilon of either sign. NaN gives {0, 1}.
   Bounds Delta(double epsilon) const;
 
-  // The same two for f^-1 = T(alternative, null), f^-1(alpha) = inf{t : f(t) <= alpha}. A root is
-  // searched where no closed form is known: about 50 times the cost of At.
+  // The same two for f^-1 = T(alternative, null), f^-1(alpha) = inf{t : f(t) <= alpha}. Where no
+  // closed form is known, a root is searched: about 50 times the cost of At.
   Bounds InverseAt(double alpha) const;
   Bounds InverseDelta(double epsilon) const;
 
   // True if f is known to be its own inverse.
   bool symmetric() const;
 
-  // Set if f is exactly G_mu, or exactly the Laplace function: then much is known in closed form.
+  // Set if f is exactly G_mu, or exactly the Laplace function: many results then have a closed
+  // form.
   std::optional<Bounds> gaussian_mu() const;
   std::optional<Bounds> laplace_theta() const;
   // Not null if f is piecewise linear.
   const PiecewiseLinear* piecewise_linear() const;
 
-  // How a function is represented. alpha is in (0, 1), epsilon finite.
+  // The representation of a function. alpha is in (0, 1), epsilon finite.
   class Representation {
    public:
     virtual ~Representation() = default;
     virtual Bounds AtZero() const { return Bounds{At(1e-280).lower, 1}; }
     virtual Bounds At(double alpha) const = 0;
     virtual Bounds Delta(double epsilon) const = 0;
-    // What these return by default follows from At and Delta.
+    // The defaults derive their answer from At and Delta.
     virtual Bounds InverseAt(double alpha) const;
     virtual Bounds InverseDelta(double epsilon) const;
     virtual bool symmetric() const { return false; }

@@ -74,7 +74,7 @@ class SubsampledFunction : public TradeOffFunction::Representation {
       log_y_low = LogFrom(y_minus_one - slack, -1);
       log_y_high = LogFrom(y_minus_one + slack, 1);
     }
-    // y <= 0: everything counts and delta = 1 - x, which is at least p.
+    // y <= 0: all mass counts and delta = 1 - x, which is at least p.
     const double upper =
         log_y_low == -kInfinity ? std::max(p_, told) : p_ * f_.Delta(log_y_low).upper;
     const double lower = log_y_high == -kInfinity ? 0 : p_ * f_.Delta(log_y_high).lower;
@@ -101,13 +101,13 @@ class SubsampledFunction : public TradeOffFunction::Representation {
   }
 
  private:
-  // log y, moved in the direction of `sign` by its rounding.
+  // Returns log y, moved in the direction of `sign` by its rounding.
   static double LogFrom(double y_minus_one, double sign) {
     if (!(y_minus_one > -1)) return -kInfinity;
     const double log_y = std::log1p(y_minus_one);
     return log_y + sign * 8 * kUnitRoundoff * std::abs(log_y);
   }
-  // epsilon + log(p / c), moved in the direction of `sign` by its rounding.
+  // Returns epsilon + log(p / c), moved in the direction of `sign` by its rounding.
   double Shifted(double epsilon, double c, double sign) const {
     const double shift = std::log(p_ / c);
     return epsilon + shift + sign * 8 * kUnitRoundoff * (1 + std::abs(epsilon) + std::abs(shift));

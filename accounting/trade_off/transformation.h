@@ -11,29 +11,29 @@ namespace epsledger::accounting {
 // f^-1 = T(alternative, null). Inverse(Inverse(f)) is f.
 TradeOffFunction Inverse(const TradeOffFunction& f);
 
-// The lower convex envelope of min{f, f^-1}: what one knows about T(P, Q) and T(Q, P) when f is one
-// of them, nobody says which ([DRS19] Def 4.1 for f_p). Its profile is the larger of both. Apply it
+// The lower convex envelope of min{f, f^-1}: the bound on T(P, Q) and T(Q, P) if f is one of them
+// and it is not known which ([DRS19] Def 4.1 for f_p). Its profile is the larger of both. Apply it
 // AFTER composing: the envelope of a composition is not the composition of envelopes.
 TradeOffFunction Symmetrize(const TradeOffFunction& f);
 
 // f_p = p f + (1 - p) Id = T(null, (1-p) null + p alternative), p in [0, 1]: with probability p the
-// outcome is one of f, otherwise it says nothing. The profiles are those of a mixture against its
-// base and the reverse (accounting/trade_off/README.md).
+// outcome is one of f, otherwise it reveals nothing. The profiles are those of a mixture against
+// its base and the reverse (accounting/trade_off/README.md).
 absl::StatusOr<TradeOffFunction> Subsample(const TradeOffFunction& f, double probability);
 
-// C_p(f), the symmetrised f_p: if a mechanism is f-DP under replacement of one record, f symmetric,
-// then run on a uniform subset of m out of n records it is C_{m/n}(f)-DP ([DRS19] Thm 4.2).
+// C_p(f), the symmetrized f_p: if a mechanism is f-DP under replacement of one record, f symmetric,
+// then on a uniform subset of m out of n records it is C_{m/n}(f)-DP ([DRS19] Thm 4.2).
 absl::StatusOr<TradeOffFunction> SubsampleSymmetrized(const TradeOffFunction& f,
                                                       double probability);
 
-// 1 - (1 - f)^{o size}: what an f-DP mechanism guarantees to groups of that size, f symmetric or
+// 1 - (1 - f)^{o size}: the guarantee of an f-DP mechanism to groups of that size, f symmetric or
 // not ([DRS19] Thm 2.14). G_{size mu} and the Laplace function of size theta in closed form;
-// otherwise `size` evaluations a question, size in [1, 1e6] (UNIMPLEMENTED beyond). With
-// epsilon = mu / size it tends to the Laplace function of mu as size grows ([DRS19] Prop 2.15).
+// otherwise `size` evaluations per question, size in [1, 1e6] (UNIMPLEMENTED beyond). With epsilon
+// = mu / size it tends to the Laplace function of mu as size grows ([DRS19] Prop 2.15).
 absl::StatusOr<TradeOffFunction> GroupPrivacy(const TradeOffFunction& f, int64_t size);
 
 // f (x) f_{0,delta} = (1 - delta) f(alpha / (1 - delta)) for alpha <= 1 - delta, 0 beyond: with
-// probability delta everything is told. delta in [0, 1].
+// probability delta everything is revealed. delta in [0, 1].
 absl::StatusOr<TradeOffFunction> RevealWithProbability(const TradeOffFunction& f, double delta);
 
 }  // namespace epsledger::accounting

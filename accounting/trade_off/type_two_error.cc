@@ -33,8 +33,8 @@ Bounds TypeTwoError(absl::FunctionRef<Bounds(double epsilon)> delta, double alph
   const auto objective = [&](double x) {
     const double epsilon = std::log(x);
     const Bounds d = delta(epsilon);
-    // delta was taken at x' = x (1 +- r) instead of x. g(x) = 1 - delta - x alpha has
-    // -1 <= -x alpha <= x g'(x) <= g(x) - g(0) <= 1, so g moves by at most r.
+    // delta was evaluated at x' = x (1 +- r) instead of x. g(x) = 1 - delta - x alpha has -1 <= -x
+    // alpha <= x g'(x) <= g(x) - g(0) <= 1, so g moves by at most r.
     const double r = 8 * kUnitRoundoff * (2 + std::abs(epsilon));
     const double spent = x * alpha;
     return Bounds{RoundDown(1 - d.upper) - spent - r, RoundUp(1 - d.lower) - spent + r};
@@ -46,7 +46,7 @@ Bounds TypeTwoError(absl::FunctionRef<Bounds(double epsilon)> delta, double alph
   problem.known = {ConcaveSample{0, Bounds{0, 0}}};
   problem.majorants = {Majorant{0, 0, RoundUp(1 - alpha)}, Majorant{0, 1, -alpha}};
   problem.start = problem.high > 2 ? 1 : std::sqrt(0.5);
-  // The search may not look where the logarithm is not a good epsilon; the bound there is 0.
+  // The search must not evaluate where the logarithm is not a valid epsilon; the bound there is 0.
   const auto guarded = [&](double x) {
     return x < kSmallestX ? Bounds{-1, RoundUp(x)} : objective(x);
   };

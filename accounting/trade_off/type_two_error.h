@@ -17,15 +17,15 @@ namespace epsledger::accounting {
 //   or the larger of both orders at each epsilon: then f is the lower convex envelope of
 //   min{T(P, Q), T(Q, P)}, which is the guarantee under an unordered relation. The larger of the
 //   two *trade-off functions* is not: see accounting/trade_off/README.md.
-// It must be non-increasing and convex in x; `upper` need only be above it, and wherever `upper`
-// is above delta the lower bound on f stays one.
+// delta must be non-increasing and convex in x. `upper` need only be above delta; wherever it is,
+// the lower bound on f remains valid.
 //
-// alpha in [0, 1]; NaN gives {0, 1}. f(1) = 0. At alpha = 0 the upper end is 1: an infinite loss is
-// not told apart from a large one. 0 <= lower <= upper <= 1 - alpha (rounded up). The lower bound
-// is the safe side. Error of the lower bound: max(1e-9 f, 1e-12), the rounding of 1 - delta
-// (1e-14), and that of `delta.upper` where the maximum is. The upper bound is up to 1e-9 wider,
-// since secants amplify rounding; they amplify the width of `delta` as well (seen: 1e-9 becoming
-// 1e-3). Cost: at most 40 evaluations, 15 to 27 on average.
+// alpha in [0, 1]; NaN gives {0, 1}. f(1) = 0. At alpha = 0 the upper end is 1: an infinite loss
+// cannot be distinguished from a large one. 0 <= lower <= upper <= 1 - alpha (rounded up). The
+// lower bound is the safe side. Error of the lower bound: max(1e-9 f, 1e-12), the rounding of 1 -
+// delta (1e-14), and that of `delta.upper` where the maximum is. The upper bound is up to 1e-9
+// wider, since secants amplify rounding; they amplify the width of `delta` as well (seen: 1e-9
+// becoming 1e-3). Cost: at most 40 evaluations, 15 to 27 on average.
 Bounds TypeTwoError(absl::FunctionRef<Bounds(double epsilon)> delta, double alpha,
                     const ConcaveOptions& options = {});
 

@@ -19,7 +19,7 @@ namespace {
 
 double HalfSquare(double x) { return x == 0 ? 0 : RoundUp(0.5 * x * x, 3); }
 
-// sum + count * x, rounded up; zeros stay exact.
+// Returns sum + count * x, rounded up; zeros stay exact.
 double Plus(double sum, double count, double x) {
   return x == 0 ? sum : RoundUp(sum + RoundUp(count * x));
 }
@@ -116,7 +116,7 @@ double LargestRho(double epsilon, double log_delta) {
   const auto excess = [&](double log_rho) {
     return EpsilonFromZcdp(ZcdpParameters{.rho = std::exp(log_rho)}, log_delta).value - epsilon;
   };
-  // rho + 2 sqrt(rho log(1/delta)) is above the conversion: there it surely fits.
+  // rho + 2 sqrt(rho log(1/delta)) is above the conversion, so rho certainly fits there.
   const double root = std::sqrt(-log_delta);
   const double base = epsilon / (std::sqrt(epsilon - log_delta) + root);
   double holds = 2 * std::log(base);

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_CORE_ACCESS_COMMAND_H_
 #define EPSLEDGER_SERVER_CORE_ACCESS_COMMAND_H_
 
-// What can be asked of the ledger of access (access_ledger.h).
+// The commands of the ledger of access (access_ledger.h).
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +15,10 @@
 
 namespace epsledger::core {
 
-// What a caller may do; each includes those before it. Numbers as in access_service.proto.
+// The rights of a caller. Each role includes those before it. Numbers as in access_service.proto.
 enum class Role : uint8_t { kViewer = 1, kTrainer = 2, kAdmin = 3 };
 
-// What a token is; immutable.
+// The specification of a token; immutable.
 struct TokenSpec {
   std::string id;
   std::string tenant;
@@ -37,23 +37,23 @@ struct TokenSpec {
   }
 };
 
-// A token as it is now. Its secret is nowhere: only its SHA-256.
+// A token in its present state. Only the SHA-256 of its secret is stored.
 struct Token {
   TokenSpec spec;
-  // What its holder is limited to. Empty: to nothing in its tenant.
+  // The limits of its holder. Empty: no limits within its tenant.
   std::vector<Grant> grants = {};
-  // The token that this is a login of; empty: it is none.
+  // The token that this token is a login of; empty: this is not a login.
   std::string login_of = {};
   int64_t create_time_micros = 0;
   bool revoked = false;
-  // Nothing: not recorded, or not revoked.
+  // Unset: not recorded, or not revoked.
   std::optional<Actor> created_by = std::nullopt;
   std::optional<Actor> revoked_by = std::nullopt;
 };
 
 // Calls of one principal to one method that were denied for one reason.
 struct DenialCount {
-  std::string tenant;  // empty also for callers who are not known
+  std::string tenant;  // also empty for unknown callers
   std::string principal;
   std::string method;
   std::string reason;
@@ -68,8 +68,8 @@ struct DenialCount {
   }
 };
 
-// An entry of the ledger of `root_id`, a StoredId, and what it was when `incarnation`, a ShortId,
-// gave it out; empty: it is not known which.
+// An entry of the ledger of `root_id`, a StoredId, with its hash when `incarnation`, a ShortId,
+// gave it out. Empty incarnation: not known.
 struct NamedEntry {
   std::string root_id;
   int64_t sequence = 0;
@@ -87,17 +87,17 @@ struct NamedEntry {
 struct CreateToken {
   TokenSpec spec;
   std::vector<Grant> grants = {};
-  // For the operator of the data directory, who must be able to come in: kMaxLivingTokens is no
-  // bound.
+  // For the operator of the data directory, who must always get access: kMaxLivingTokens does not
+  // apply.
   bool beyond_limit = false;
 };
 
-// Makes a token for a browser to hold instead of `token_id`: of the same tenant, role and grants.
-// It ends with that one, or before.
+// Creates a token that a browser holds instead of `token_id`, with the same tenant, role and
+// grants. It ends with that token, or earlier.
 struct CreateLogin {
   Tenant tenant;
   std::string token_id;
-  // The id of the new login. The rest is the token's.
+  // The id of the new login. Everything else is taken from the token.
   std::string id;
   std::string secret_hash;
   int64_t expire_time_micros = 0;
@@ -112,7 +112,7 @@ struct RecordDenials {
   std::vector<DenialCount> denials;
 };
 
-// Somebody saw an entry that the ledger of a root does not hold.
+// Somebody saw an entry that the ledger of a root budget does not hold.
 struct BeginQuarantine {
   NamedEntry lost;
 };
@@ -121,8 +121,8 @@ struct LiftQuarantine {
   std::string root_id;  // a StoredId
   Person person;
   std::string reason;
-  // The root budget guards it: the first call proposes it, and that of another person within a week
-  // lifts it. Whoever holds the ledgers says so (storage::Replica).
+  // True if the root budget guards the lift: the first call proposes it, and a call of another
+  // person within a week lifts the quarantine. Set by the holder of the ledgers (storage::Replica).
   bool is_guarded = false;
 };
 
@@ -132,11 +132,11 @@ struct AccessCommand {
       body;
 };
 
-// What became of it.
+// The outcome of an AccessCommand.
 struct AccessOutcome {
-  Token token;                   // that it is about, or a default
-  int64_t lost_entry_count = 0;  // of LiftQuarantine: that were brought
-  bool is_proposed = false;      // of LiftQuarantine: another person is to approve it
+  Token token;                   // that the command is about, or a default
+  int64_t lost_entry_count = 0;  // of LiftQuarantine: reported entries
+  bool is_proposed = false;      // of LiftQuarantine: another person must approve it
 };
 
 }  // namespace epsledger::core

@@ -152,7 +152,7 @@ absl::StatusOr<AccessLedger::Decision> AccessLedger::DecideOn(const LiftQuaranti
     if (!proposed.has_value() || proposed->expire_time_micros <= time_micros ||
         !AreTwoPeople(proposed->proposer, command.person)) {
       decision.is_proposed = true;
-      // Asked again by the same person, it waits no longer than it did.
+      // A repeated call of the same person does not extend the proposal.
       if (!proposed.has_value() || proposed->expire_time_micros <= time_micros) {
         decision.entries.push_back(
             QuarantineLiftProposed{.root_id = command.root_id,

@@ -22,22 +22,22 @@ namespace epsledger::core {
 // Tokens by the SHA-256 of their secrets.
 using TokenTable = std::map<std::string, Token, std::less<>>;
 
-// What is known of entries that a ledger lost.
+// The known facts about entries that a ledger lost.
 struct LostEntries {
   // The ledger takes no commands.
   bool in_quarantine = false;
-  // Those that were brought in this quarantine, at most kMaxLostEntries.
+  // Lost entries that were reported in this quarantine, at most kMaxLostEntries.
   int64_t entry_count = 0;
-  // By incarnation: the highest sequence number that was brought, ever.
+  // By incarnation: the highest sequence number that was ever reported.
   std::map<std::string, int64_t> lost_through;
-  // Who lifted it last. Empty: nobody.
+  // Who lifted the quarantine last. Empty: nobody.
   std::string lifted_by;
-  // If two people lift the quarantine: what the first of them said.
+  // If two people must lift the quarantine: the proposal of the first.
   std::optional<QuarantineLiftProposed> lift_proposed = std::nullopt;
 
-  // An entry that the ledger does not hold is one of those that are known to be lost. An
-  // incarnation that has ended gives out nothing more: all that it lost was lost together. Of the
-  // present one what was brought is known, and what comes before it.
+  // True if an entry that the ledger does not hold is known to be lost. An incarnation that has
+  // ended creates no more entries, so all its lost entries were lost together. For the present
+  // incarnation, only the reported entries and those before them are known to be lost.
   bool Cover(const std::string& incarnation, int64_t sequence, std::string_view present) const {
     const auto through = lost_through.find(incarnation);
     if (through == lost_through.end()) return false;
@@ -45,38 +45,38 @@ struct LostEntries {
   }
 };
 
-// The ledger of who may come in: tokens made and revoked, calls denied, ledgers put in quarantine
-// and let out of it. A pure state machine with a hash chain of its own, as core::Ledger is. Denials
-// are entries and no state: their number has no bound.
+// The ledger of access: tokens created and revoked, calls denied, quarantines begun and lifted. A
+// pure state machine with its own hash chain, like core::Ledger. Denials are entries but not state,
+// because their number has no bound.
 class AccessLedger {
  public:
-  // Decides, then seals and applies each entry, handing each to `store` before it is applied. On an
-  // error of `store` the state may be ahead of the store: the caller must stop using this object.
-  //   NOT_FOUND           the tenant has no such token
-  //   FAILED_PRECONDITION a login of a token that has ended, or is a login itself
-  //   ALREADY_EXISTS      the id or the secret is taken
-  //   FAILED_PRECONDITION kMaxLivingTokens of the token's tenant neither are revoked nor have
-  //   expired FAILED_PRECONDITION the ledger whose quarantine is to be lifted is in none
-  //   INVALID_ARGUMENT    a secret's hash that is not one
-  // Revoking again changes nothing, nor does a lost entry that is known.
+  // Decides, then seals each entry, passes it to `store` and applies it. After an error of `store`
+  // the state may be ahead of the store: the caller must stop using this object.
+  //   NOT_FOUND            the tenant has no such token
+  //   FAILED_PRECONDITION  a login of a token that has ended or is a login itself; the tenant has
+  //                        kMaxLivingTokens tokens that are neither revoked nor expired; the ledger
+  //                        whose quarantine is to be lifted is in none
+  //   ALREADY_EXISTS       the id or the secret is taken
+  //   INVALID_ARGUMENT     the hash of the secret has the wrong length
+  // Revoking a token again changes nothing, and neither does reporting a known lost entry.
   absl::StatusOr<AccessOutcome> Execute(const AccessCommand& command, int64_t time_micros,
                                         const std::optional<Actor>& actor,
                                         absl::FunctionRef<absl::Status(const Entry&)> store);
 
-  // Advances the state by one sealed entry. DATA_LOSS if it is not the next one, its hash does not
-  // follow, or it contradicts the state; the state is then unchanged.
+  // Advances the state by one sealed entry. DATA_LOSS if the entry is not the next one, its hash
+  // does not follow, or it contradicts the state; the state is then unchanged.
   absl::Status Apply(const Entry& entry);
 
-  // The principal with who made its token, as far as the ledger knows: the tokens of release 0.1
-  // say nothing, and those that ended long ago are forgotten.
+  // Returns the principal with the makers of its token, as far as the ledger knows them: tokens of
+  // release 0.1 have no maker recorded, and tokens that ended long ago are forgotten.
   Person PersonOf(const Tenant& tenant, std::string principal) const;
 
   const LedgerHead& head() const { return head_; }
-  // The tokens of all tenants: every one that is neither revoked nor expired, and of the ended ones
-  // the last kMaxEndedTokens of each tenant; of the logins of one that has not ended, the last
-  // kMaxLogins. Never empty once a token was made.
+  // The tokens of all tenants: every token that is neither revoked nor expired, and the last
+  // kMaxEndedTokens ended tokens of each tenant. A token that has not ended keeps its last
+  // kMaxLogins logins. Never empty once a token was created.
   const TokenTable& tokens() const { return tokens_; }
-  // By the StoredId of their roots: ledgers that are or were in quarantine.
+  // Ledgers that are or were in quarantine, by the StoredId of their roots.
   const std::map<std::string, LostEntries, std::less<>>& lost_entries() const {
     return lost_entries_;
   }
@@ -84,16 +84,16 @@ class AccessLedger {
     const auto it = lost_entries_.find(root_id);
     return it != lost_entries_.end() && it->second.in_quarantine;
   }
-  // The tenant's token, or nullptr.
+  // Returns the tenant's token, or nullptr.
   const Token* FindToken(const Tenant& tenant, std::string_view token_id) const;
-  // The tenant's tokens in order of id, after `after_id`, at most `limit`.
+  // Returns at most `limit` tokens of the tenant with ids after `after_id`, in order of id.
   std::vector<const Token*> TokensOf(const Tenant& tenant, std::string_view after_id,
                                      int64_t limit) const;
 
  private:
   struct Decision {
     std::vector<EntryBody> entries;
-    std::string token_id;          // empty: about no token
+    std::string token_id;          // empty: the command is about no token
     int64_t lost_entry_count = 0;  // of AccessOutcome
     bool is_proposed = false;      // of AccessOutcome
   };
@@ -105,9 +105,9 @@ class AccessLedger {
   absl::StatusOr<Decision> DecideOn(const LiftQuarantine& command, int64_t time_micros) const;
 
   struct TenantTokens {
-    // By expiry, then by id. An expired one is moved when the next one is made.
+    // Ordered by expiry, then by id. Creating a token moves expired ones to `ended`.
     std::set<std::pair<int64_t, std::string>> living;
-    std::deque<std::string> ended;  // ids, in the order in which they ended
+    std::deque<std::string> ended;  // ids, in the order of their ends
   };
   void End(const TokenSpec& spec, TenantTokens& tokens);
   absl::Status CheckNew(const TokenSpec& spec, const Entry& entry) const;

@@ -12,20 +12,20 @@ namespace epsledger::core {
 enum class Door : uint8_t {
   kGrpc = 1,
   kHttp = 2,
-  // A program on the ledger's own files, like `epsledgerd token create`.
+  // A program that works on the ledger's files, like `epsledgerd token create`.
   kOffline = 3,
-  // The server by itself: denials that it counted, a quarantine that it began.
+  // The server itself: denials that it counted, a quarantine that it began.
   kServer = 4,
 };
 
-// Who asked for a change: part of its entry, and hashed with it. The tenant is not here: a ledger
-// belongs to one.
+// Who asked for a change. The actor is part of the entry and hashed with it. It does not name the
+// tenant, because a ledger belongs to one tenant.
 struct Actor {
-  // "tokens/{token}", the name of a certificate, or that nobody was asked for one. Empty for the
-  // server itself.
+  // "tokens/{token}", the name of a certificate, or a text that says that no credential was
+  // required. Empty for the server itself.
   std::string principal;
   Door door = Door::kServer;
-  // What the client says of itself (User-Agent); a claim. At most kMaxActorClientBytes.
+  // The client's own description (User-Agent); a claim. At most kMaxActorClientBytes.
   std::string client;
 
   template <class S, class V>
@@ -40,11 +40,12 @@ inline constexpr size_t kMaxActorClientBytes = 128;
 
 inline constexpr char kUnknownMaker[] = "";
 
-// Who proposes, approves or rejects, with what is known of whether two of these are one person.
+// Somebody who proposes, approves or rejects, with the data that shows whether two of them may be
+// one person.
 struct Person {
   std::string principal;
-  // Who made the principal's token, who made that one's, and so on. Ends with kUnknownMaker where
-  // the next one is not known any more, or after kMaxMakers.
+  // The maker of the principal's token, the maker of that maker's token, and so on. Ends with
+  // kUnknownMaker if the next maker is no longer known, or after kMaxMakers.
   std::vector<std::string> makers;
   template <class S, class V>
   static void Fields(S& s, V&& v) {

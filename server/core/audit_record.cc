@@ -9,7 +9,7 @@
 namespace epsledger::core {
 namespace {
 
-// Three digits behind the point, never above `value`.
+// Three digits after the decimal point, never above `value`.
 std::string RoundedDown(double value) {
   return accounting::FormatDouble(value < 1e12 ? std::floor(value * 1000) / 1000 : value);
 }

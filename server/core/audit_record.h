@@ -9,18 +9,18 @@
 
 namespace epsledger::core {
 
-// What an audit of a run found, as whoever ran it says. A record: the ledger cannot repeat it, and
-// it decides nothing.
+// The result of an audit of a run, as reported by the person who ran it. The ledger cannot repeat
+// the audit, and the record influences no decision.
 struct AuditRecord {
   accounting::AuditMethod method = accounting::AuditMethod::kTwoArmThreshold;
   accounting::AuditHypothesis hypothesis = accounting::AuditHypothesis::kNone;
-  // A lower bound on the epsilon at `delta`, at this confidence.
+  // A lower bound on the epsilon at `delta`, at `confidence`.
   double epsilon_lower = 0;
   double delta = 0;
   double confidence = 0;
   int64_t trials = 0;
   std::optional<double> mu_lower;
-  // What it was compared with, at `delta`.
+  // The epsilon that the bound was compared with, at `delta`.
   std::optional<double> claimed_epsilon;
   std::string source;
   template <class S, class V>
@@ -37,12 +37,12 @@ struct AuditRecord {
   }
 };
 
-// "TWO_ARM_THRESHOLD", ...: as in the API.
+// "TWO_ARM_THRESHOLD", ..., as in the API.
 const char* Name(accounting::AuditMethod method);
 
-// One line for people, without `source`, which is a client's text: "epsilon is at least 1.5 at
-// delta 1e-05, confidence 0.95 (TWO_ARM_GDP, 20000 trials), if the trade-off function is Gaussian".
-// The bound is rounded down.
+// Returns one line for people, without `source`, which is a client's text: "epsilon is at least 1.5
+// at delta 1e-05, confidence 0.95 (TWO_ARM_GDP, 20000 trials), if the trade-off function is
+// Gaussian". The bound is rounded down.
 std::string Describe(const AuditRecord& audit);
 
 }  // namespace epsledger::core

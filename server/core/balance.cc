@@ -17,8 +17,8 @@ int64_t HowManyFitCell(Cost room, Cost spent, Cost unit_cost, int64_t limit) {
   return room.MinusOrZero(spent).HowMany(unit_cost, limit);
 }
 
-// spent / cap rounded up, in [0, 1]. Of a cell without room nothing is spent while charges need not
-// touch it (the delta of a pure-epsilon cap), and all of it where it is one way among others.
+// Returns spent / cap rounded up, in [0, 1]. For a cell without room and without spend: 0 if all
+// cells must fit (the delta of a pure-epsilon cap), and 1 if any cell is enough.
 double SpentShare(const Cell& cell, Cost spent, bool any) {
   if (spent.is_zero() && (!cell.cap.is_zero() || !any)) return 0;
   const double cap = cell.cap.ToDoubleDown();
@@ -73,11 +73,11 @@ bool Balance::FitsCell(size_t cell, Cost cost) const {
 
 bool Balance::Fits(const std::vector<Cost>& costs) const {
   const std::vector<Cell>& cells = filter_->cells;
-  // Accepting while one order of several has room: union bound, accounting/filter/README.md "Some
-  // order of a grid".
+  // A charge is accepted while one of several orders has room: union bound,
+  // accounting/filter/README.md "Some order of a grid".
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (any && IsReserve(cells[i])) continue;  // of the cell before it
+    if (any && IsReserve(cells[i])) continue;  // checked with the cell before it
     const bool fits =
         FitsCell(i, costs[i]) &&
         !(any && i + 1 < cells.size() && IsReserve(cells[i + 1]) && !FitsCell(i + 1, costs[i + 1]));
@@ -92,7 +92,7 @@ int64_t Balance::HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) 
   const bool any = filter_->rule == accounting::FilterRule::kAnyCell;
   int64_t result = any ? 0 : limit;
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (IsUnits(cells[i]) || IsReserve(cells[i])) continue;  // Gate knows
+    if (IsUnits(cells[i]) || IsReserve(cells[i])) continue;  // Gate counts these
     const int64_t fit = HowManyFitCell(RoomOf(*filter_, i), spent_[i], unit_costs[i], limit);
     result = any ? std::max(result, fit) : std::min(result, fit);
   }
@@ -139,7 +139,7 @@ size_t Balance::LimitingCell(const std::vector<Cost>& costs) const {
   double best_share = 0;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (any && IsReserve(cells[i])) continue;
-    if (FitsCell(i, costs[i])) continue;  // it is not this one
+    if (FitsCell(i, costs[i])) continue;  // this cell does not limit
     const double cap = cells[i].cap.ToDoubleDown();
     const double share = cap > 0 ? (spent_[i] + costs[i]).ToDoubleUp() / cap
                                  : std::numeric_limits<double>::infinity();

@@ -26,8 +26,8 @@ struct Cell {
   }
 };
 
-// A filter whose caps are integers, fixed when the cap is created: a later version of the library
-// that would choose other cells changes nothing here.
+// A filter whose caps are integers. It is fixed when the cap is created, so a later version of the
+// library that chooses other cells does not change it.
 struct CellFilter {
   accounting::FilterRule rule = accounting::FilterRule::kAllCells;
   std::vector<Cell> cells;
@@ -39,17 +39,17 @@ struct CellFilter {
     v("theorem", s.theorem);
   }
 
-  // Caps rounded down.
+  // Rounds the caps down.
   static CellFilter From(const accounting::Filter& filter);
 };
 
 struct UnitReference;
 
-// The most that a filter lets into a cell: the cell's cap, with a tolerance of max(cap 2^-32,
-// 2^-64) more where the rule has one and the cap is not 0.
+// Returns the largest amount that a filter allows in a cell: the cell's cap, plus a tolerance of
+// max(cap 2^-32, 2^-64) if the rule has one and the cap is not 0.
 Cost RoomOf(const CellFilter& filter, size_t cell);
 
-// What a filter has let through.
+// The amounts that a filter has let through.
 //
 // Invariants: spent.size() == filter.cells.size(); spent never decreases; under kAllCells no cell
 // is above its cap, under kAllCellsWithTolerance none by more than the tolerance, under kAnyCell at
@@ -65,41 +65,44 @@ class Balance {
   const CellFilter& filter() const { return *filter_; }
   const std::vector<Cost>& spent() const { return spent_; }
 
-  // What its cell of units counts in; nullptr before it is fixed, and of filters without one.
+  // The reference of the cell of units; nullptr before it is fixed, and for filters without such a
+  // cell.
   const std::shared_ptr<const UnitReference>& reference() const { return reference_; }
-  // Fixes it: the cells of units and reserve get their room. REQUIRES: the filter has such cells
-  // and CanFixReference().
+  // Fixes the reference: the cells of units and reserve get their room. REQUIRES: the filter has
+  // such cells and CanFixReference().
   void FixReference(std::shared_ptr<const UnitReference> reference);
-  // True while the filter has a cell of units without a reference, and nothing was charged.
+  // True while the filter has a cell of units without a reference and nothing was charged.
   bool CanFixReference() const;
-  // The same, or the filter is a successor's, which was given these units and counts what it
-  // carries.
+  // True if CanFixReference(), or if the filter belongs to a successor that was created with
+  // `units` units, whose spent amount is what it carries.
   bool CanTakeReference(int64_t units) const;
 
-  // True if a charge of `costs` (one per cell, the count already in them) keeps the guarantee.
-  // REQUIRES: costs.size() == filter().cells.size().
+  // True if a charge of `costs` (one per cell, already multiplied by the count) keeps the
+  // guarantee. REQUIRES: costs.size() == filter().cells.size().
   bool Fits(const std::vector<Cost>& costs) const;
 
-  // How many single uses that cost `unit_costs` each fit, at most `limit`.
+  // Returns how many single uses fit if each costs `unit_costs`, at most `limit`.
   int64_t HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) const;
 
-  // Counts a charge. The caller has checked Fits on this very object (I14); replaying a stored
-  // ledger counts what was accepted then.
+  // Counts a charge. The caller has checked Fits on this same object (I14); a replay of a stored
+  // ledger counts what was accepted originally.
   void Add(const std::vector<Cost>& costs);
 
-  // Share of the cap that is spent, rounded up, in [0, 1]: of the fullest cell where all must fit,
-  // of the emptiest under kAnyCell.
+  // Returns the spent share of the cap, rounded up, in [0, 1]: that of the fullest cell if all
+  // cells must fit, that of the emptiest under kAnyCell.
   double SpentFraction() const;
-  // The share, of the same cell, that `part` of what is spent makes; rounded up, in [0, 1].
+  // Returns the share of the cap of the same cell that `part` of the spent amounts makes up;
+  // rounded up, in [0, 1].
   double FractionOf(const std::vector<Cost>& part) const;
 
-  // The cell to show for a charge that does not fit: where all must fit the one that it would
-  // overfill most, under kAnyCell the one that it would overfill least, as a share of the cap.
+  // Returns the cell to show for a charge that does not fit, measured by overfill as a share of the
+  // cap: the cell that it would overfill most if all must fit, the cell that it would overfill
+  // least under kAnyCell.
   size_t LimitingCell(const std::vector<Cost>& costs) const;
 
  private:
   bool FitsCell(size_t cell, Cost cost) const;
-  // The cell of SpentFraction. REQUIRES: there is one.
+  // Returns the cell of SpentFraction. REQUIRES: the filter has a cell.
   size_t FractionCell() const;
 
   std::shared_ptr<const CellFilter> filter_;

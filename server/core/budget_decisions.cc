@@ -1,4 +1,4 @@
-// Deciding on budgets: creating, describing, freezing, closing and superseding them.
+// Decisions on budgets: creating, describing, freezing, closing and superseding them.
 
 #include <algorithm>
 #include <memory>
@@ -31,7 +31,7 @@ bool HasEnded(const BudgetState& budget) {
   return budget.phase == BudgetPhase::kClosed || budget.phase == BudgetPhase::kSuperseded;
 }
 
-// What a command wants that cannot be decided without this reference.
+// Returns the decision for a command that needs this reference first: PricesWanted.
 Ledger::Decision WantReference(const Gate& gate, accounting::NeighboringRelation relation,
                                const accounting::MechanismEvent& event,
                                const std::shared_ptr<const UnitReference>& carried) {
@@ -40,8 +40,8 @@ Ledger::Decision WantReference(const Gate& gate, accounting::NeighboringRelation
   return Ledger::Decision{std::move(wanted), {}};
 }
 
-// The reference of a budget that is made, if `pricing` has it; nullptr if it is to be computed
-// first. What cannot be a reference is an error that names `path`.
+// Returns the reference of a new budget if `pricing` has it; nullptr if it must be computed first.
+// If the event cannot be a reference, returns an error that names `path`.
 absl::StatusOr<std::shared_ptr<const UnitReference>> ReferenceFor(
     const Gate& gate, accounting::NeighboringRelation relation,
     const accounting::MechanismEvent& event, const std::string& path,
@@ -52,7 +52,7 @@ absl::StatusOr<std::shared_ptr<const UnitReference>> ReferenceFor(
   if (reference != nullptr || !wanted.empty()) return reference;
   const absl::Status why =
       pricing->references.at({gate.budget_id, gate.session_id, carried.get()}).status();
-  // Whatever kept it from being one, it will be none at the next try either.
+  // Other codes become FAILED_PRECONDITION, because a repeated call would fail in the same way.
   return absl::Status(
       why.code() == absl::StatusCode::kInvalidArgument ? why.code()
                                                        : absl::StatusCode::kFailedPrecondition,
@@ -62,12 +62,12 @@ absl::StatusOr<std::shared_ptr<const UnitReference>> ReferenceFor(
           path, accounting::Describe(event), std::string(why.message())));
 }
 
-// The field of a cap in units that holds what it counts.
+// Returns the path of the field of a cap in units that holds the reference.
 std::string PathOfUnits(const Cap& cap, const std::string& path) {
   return path + (std::holds_alternative<UnitsCap>(cap) ? ".units" : ".approximateDp");
 }
 
-// What a cap in units promises, once its reference is there.
+// Sets the promise of a cap in units once its reference is known.
 void SetGuarantee(const UnitReference& reference, Cap* cap) {
   if (auto* units = std::get_if<UnitsCap>(cap)) units->guarantee = reference.guarantee;
 }
@@ -190,7 +190,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   successor.id = command.successor_id;
   successor.cap = command.cap;
   if (command.any_filter && !TakeFilterOf(budget->spec.cap, &successor.cap)) {
-    // What was charged in another currency cannot be priced in units after the fact.
+    // Charges in another currency cannot be priced in units afterwards.
     if (auto* cap = std::get_if<ApproximateDpCap>(&successor.cap)) {
       cap->filter = std::holds_alternative<UnitsCap>(budget->spec.cap)
                         ? accounting::ApproximateDpFilter::kResidue
@@ -245,7 +245,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
     const std::optional<size_t> old_units = UnitsCellOf(budget->balance.filter());
     const bool was_charged = WasCharged(*budget);
     const auto* stated = std::get_if<UnitsCap>(&successor.cap);
-    // Where nothing stands on the chain another one may begin.
+    // If nothing was charged on this chain, another chain may begin.
     const std::shared_ptr<const UnitReference> chain = was_charged ? reference : nullptr;
     if (stated != nullptr && chain != nullptr && *stated->reference != chain->event) {
       return absl::FailedPreconditionError(
@@ -272,7 +272,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
       if (chain != nullptr) {
         carried[*units] = budget->balance.spent()[*old_units];
         carried[*units + 1] = budget->balance.spent()[*old_units + 1];
-        // With fewer units every charge stands at a lower level than the one at which its price was
+        // With fewer units, every charge is at a lower level than the one at which its price was
         // proved.
         if ((*next)->reference.units < chain->reference.units && !carried[*units].is_infinite() &&
             !PricesHoldAtEveryLevel(*budget)) {
@@ -283,11 +283,11 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                 "less be charged, freeze or close it",
                 (*next)->reference.units, chain->reference.units, command.budget_id));
           }
-          carried[*units] = carried[*units + 1] = Cost::Infinite();  // the other members go on
+          carried[*units] = carried[*units + 1] = Cost::Infinite();  // other cells go on
         }
       }
     } else if (was_charged && old_units.has_value() && stated == nullptr) {
-      carried[*units] = carried[*units + 1] = Cost::Infinite();  // dead, as it was
+      carried[*units] = carried[*units + 1] = Cost::Infinite();  // stays unusable
     } else if (was_charged) {
       return absl::FailedPreconditionError(absl::StrFormat(
           "%s: got one that counts units, want the filter of budgets/%s or "
@@ -315,7 +315,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   return decision;
 }
 
-// Not by what was spent: a cap without a guarantee counts nothing.
+// Looks at charges, not at the spent amount: a cap without a guarantee counts nothing.
 bool Ledger::WasCharged(const BudgetState& budget) const {
   if (!budget.supersedes.empty() && WasCharged(*FindBudget(budget.supersedes))) return true;
   for (const SessionState* session : SessionsOf(budget.spec.id, "", INT64_MAX)) {
@@ -334,7 +334,7 @@ bool Ledger::PricesHoldAtEveryLevel(const BudgetState& budget) const {
 
 bool Ledger::ArePaidAtEveryLevel(const BudgetState& below, const std::string& gate_id) const {
   if (!below.supersedes.empty()) {
-    // Its sessions are gated by itself where it is the successor's own predecessor.
+    // If `below` is the gate itself, its predecessor gates the predecessor's own sessions.
     const std::string& its_gate = below.spec.id == gate_id ? below.supersedes : gate_id;
     if (!ArePaidAtEveryLevel(*FindBudget(below.supersedes), its_gate)) return false;
   }
@@ -358,7 +358,7 @@ bool Ledger::ArePaidAtEveryLevel(const BudgetState& below, const std::string& ga
   }
   return std::all_of(below.child_ids.begin(), below.child_ids.end(), [&](const std::string& id) {
     const BudgetState& child = *FindBudget(id);
-    // A superseded child is in its successor.
+    // The successor of a superseded child includes it.
     return !child.superseded_by.empty() || ArePaidAtEveryLevel(child, gate_id);
   });
 }
@@ -387,10 +387,11 @@ std::vector<Cost> Ledger::SpentIn(const BudgetState& budget, const Cap& cap,
       if (one != nullptr) AddInPlace(Times(*one, event.accepted_count), &spent);
     }
   }
-  // The children of a partition count in full: what it saves may be lost here, never the reverse.
+  // The children of a partition count in full: this may overstate the spend, but never understates
+  // it.
   for (const std::string& child_id : budget.child_ids) {
     const BudgetState& child = *FindBudget(child_id);
-    // A superseded child is in its successor.
+    // The successor of a superseded child includes it.
     if (child.superseded_by.empty()) {
       const bool child_is_crossed = is_crossed || (budget.spec.partition_function.has_value() &&
                                                    TwoPartsChange(budget.spec.relation));

@@ -70,7 +70,7 @@ struct FilterBuilder {
                             point, epsilon, delta));
       }
     }
-    // Room for one plan that meets the whole curve.
+    // The filter has room for one plan that meets the whole curve.
     return accounting::Filter{
         accounting::FilterRule::kAllCells,
         {accounting::FilterCell{accounting::CellQuantity::kPlanCount, 0, 1}},
@@ -123,7 +123,7 @@ struct Describer {
   }
 };
 
-// x with the tolerance of kAllCellsWithTolerance, rounded up.
+// Returns x with the tolerance of kAllCellsWithTolerance, rounded up.
 double Widened(double x) {
   if (!(x > 0)) return x;
   return accounting::RoundUp(accounting::RoundUp(x * (1 + 0x1p-32)) + 0x1p-64);
@@ -143,7 +143,7 @@ struct Widener {
     cap.rho = Widened(cap.rho);
     return cap;
   }
-  // mu^2 is what has the tolerance.
+  // The tolerance applies to mu^2.
   Cap operator()(GaussianDpCap cap) const {
     cap.mu = accounting::RoundUp(std::sqrt(Widened(accounting::RoundUp(cap.mu * cap.mu))));
     return cap;

@@ -13,7 +13,7 @@
 
 namespace epsledger::core {
 
-// What a cap counts and how much of it there is. Tags are stored: never renumber.
+// What a cap counts, and how much of it the cap allows. Tags are stored: never renumber.
 struct PureEpsilonCap {
   static constexpr uint8_t kTag = 1;
   double epsilon = 0;
@@ -68,8 +68,8 @@ struct RenyiCap {
   }
 };
 
-// The trade-off curve max f_{epsilon, delta} over the points. One DECLARED plan that is
-// (epsilon, delta)-DP at every point meets it.
+// The trade-off curve max f_{epsilon, delta} over the points. The cap admits one DECLARED plan that
+// is (epsilon, delta)-DP at every point.
 struct TradeOffCurveCap {
   static constexpr uint8_t kTag = 6;
   struct Point {
@@ -88,22 +88,22 @@ struct TradeOffCurveCap {
   }
 };
 
-// No cap and no promise: everything is charged, and the budget's epsilon is infinite.
+// No cap and no promise: every charge is accepted, and the budget's epsilon is infinite.
 struct NoGuaranteeCap {
   static constexpr uint8_t kTag = 7;
   template <class S, class V>
   static void Fields(S&, V&&) {}
 };
 
-// So many units of a reference event: the guarantee is a curve, that of so many uses of it and a
-// little more (accounting::Reference).
+// `count` units of a reference event. The guarantee is a curve, slightly above that of `count` uses
+// of the event (accounting::Reference).
 struct UnitsCap {
   static constexpr uint8_t kTag = 8;
   accounting::NestedEvent reference;
   int64_t count = 0;
-  // The smallest delta at which the curve is wanted.
+  // The smallest delta of the curve.
   double delta = 0;
-  // Points of the curve at this delta and larger ones, computed once when the budget is made.
+  // Points of the curve at `delta` and at larger deltas, computed once when the budget is created.
   // Epsilons rise and deltas fall.
   std::vector<TradeOffCurveCap::Point> guarantee;
   template <class S, class V>
@@ -123,24 +123,25 @@ using Cap = std::variant<PureEpsilonCap, ApproximateDpCap, ZcdpCap, GaussianDpCa
 // filter would leave no room at all.
 absl::StatusOr<accounting::Filter> FilterFor(const Cap& cap, const std::string& path);
 
-// The cap that a filter of `rule` keeps: `cap` itself, or one that is larger by the tolerance,
-// rounded up.
+// Returns the cap that a filter of `rule` keeps: `cap` itself, or a cap that is larger by the
+// tolerance, rounded up.
 Cap KeptCap(const Cap& cap, accounting::FilterRule rule);
 
-// The points of a cap whose promise is a curve; nullptr for others.
+// Returns the points of a cap whose promise is a curve; nullptr for other caps.
 const std::vector<TradeOffCurveCap::Point>* CurveOf(const Cap& cap);
 
-// The (epsilon, delta) that a cap promises at `delta` or below it by itself, in units or as a
-// trade-off curve: the first point of its curve there. Nothing for other caps, and below the curve.
+// Returns the (epsilon, delta) that a cap in units or a trade-off curve promises by itself at
+// `delta` or below it: the first point of its curve there. Returns nothing for other caps, and
+// below the curve.
 std::optional<TradeOffCurveCap::Point> PointOf(const Cap& cap, double delta);
 
-// Gives `to` the curve of `from`, if both are caps of the same units; otherwise false.
+// Gives `to` the curve of `from` if both are caps in the same units; otherwise returns false.
 bool TakeGuaranteeOf(const Cap& from, Cap* to);
 
-// Gives `to` the filter of `from`, if both are caps in (epsilon, delta); otherwise false.
+// Gives `to` the filter of `from` if both are caps in (epsilon, delta); otherwise returns false.
 bool TakeFilterOf(const Cap& from, Cap* to);
 
-// One line for people: "(1, 1e-05)-DP by renyi orders".
+// Returns one line for people: "(1, 1e-05)-DP by renyi orders".
 std::string Describe(const Cap& cap);
 
 }  // namespace epsledger::core

@@ -20,7 +20,7 @@ EventOutline OutlineOf(const accounting::MechanismEvent& event, const std::strin
           .words = Describe(event, encoding.size(), kMaxEventWordsBytes)};
 }
 
-// True if no amount of room would let the event through.
+// True if the event fits under no cap, however large.
 bool NeverFits(const CellFilter& filter, const std::vector<Cost>& unit_costs) {
   const auto infinite = [](Cost cost) { return cost.is_infinite(); };
   return filter.rule == accounting::FilterRule::kAnyCell
@@ -99,12 +99,12 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
   bool any_accepted = false;
   std::vector<Verdict> verdicts;
   verdicts.reserve(command.items.size());
-  entries_.reserve(command.items.size() + 1);  // few have events of their own
+  entries_.reserve(command.items.size() + 1);  // few items have new events
   for (const ChargeItem& item : command.items) {
     if (replays_.count(item.charge_id) > 0) continue;
     Verdict verdict;
     std::optional<Refusal>& refusal = verdict.refusal;
-    // Whatever the event costs: it is not priced.
+    // These refusals do not depend on the cost of the event, so it is not priced.
     if (fenced) {
       refusal = Refusal{.reason = RefusalReason::kAttemptFenced};
     } else if (conditions_.blocked) {
@@ -116,7 +116,7 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
       if (!event.ok()) return event.status();
       verdict.index = event->index;
       refusal = WhyNot(*event, item.event, item.count);
-      if (!wanted_.empty()) continue;  // the other items may want more
+      if (!wanted_.empty()) continue;  // the other items may need more prices
       if (!refusal) {
         if (absl::Status status = CheckUses(*event, item.count); !status.ok()) return status;
         Take(*event, item.count);
@@ -272,7 +272,7 @@ void ChargeDecider::FindUnitPrices(const PricedEvent& event, const accounting::M
     const int64_t left = gate.UnitsLeft();
     if (left < 1) continue;
     UnitPrices& prices = (*event.unit_prices)[i];
-    // One use of the reference is one unit, and a block of them nothing less.
+    // One use of the reference costs one unit, and a block of uses is not cheaper.
     const bool is_reference = what == gate.balance.reference()->event;
     if (count > 1 && !is_reference && prices.all().size() < kMaxUnitPrices) {
       FindUnitPrice(event, what, i, count, left);
@@ -318,8 +318,8 @@ void ChargeDecider::FindUnitPrice(const PricedEvent& event, const accounting::Me
   };
   want(level);
   if (!looks_ahead_ || count > 1) return;
-  // The next uses may come to the levels below. What is computed once more than needed costs less
-  // than to come back for each.
+  // The next uses may reach lower levels. A few unneeded prices cost less than a round trip for
+  // each.
   constexpr int kLevelsAhead = 7;
   int64_t below = level;
   for (int i = 0; i < kLevelsAhead && below > 1; ++i) {
@@ -344,12 +344,12 @@ void ChargeDecider::FindPricesBelow(const PricedEvent& event,
     const int64_t units = gates_[i].UnitsLeft();
     if (units < 1) continue;
     const UnitPrices& prices = (*event.unit_prices)[i];
-    // Each round of asking finds one price a gate.
+    // Each round asks for one price per gate.
     for (size_t known = kMostPrices + 1; prices.all().size() != known;) {
       known = prices.all().size();
       const UnitPrices::Singles singles = prices.PaySingles(count, units);
       if (singles.count == count || singles.left < 1 || known >= kMostPrices) break;
-      // The price of now first, then one for the next quarter of the units.
+      // The price at the present level first, then one for each further quarter of the units.
       FindUnitPrice(event, what, i, 1,
                     singles.count == 0 ? singles.left
                                        : std::max<int64_t>(1, singles.left - singles.left / 4));
@@ -365,14 +365,14 @@ void ChargeDecider::TellUnits(const PricedEvent& event, const accounting::Mechan
       gate.balance.spent()[*units].is_infinite()) {
     return;
   }
-  // People planned in units: where units could pay until now, they are what has run out, or the
-  // delta that is kept for events which have one.
+  // People plan in units. If units could pay until now, then either the units have run out, or the
+  // delta that is reserved for events with a delta.
   const UnitPrices& prices = (*event.unit_prices)[place];
   int64_t asked = prices.Asked(count);
   const std::optional<UnitPrices::Charge> charge = prices.Of(count, gate.UnitsLeft());
   if (asked == 0) {
     if (!HasPriceInUnits(place, event, what)) return;
-    asked = gate.UnitsLeft() + 1;  // no price was found among what is left
+    asked = gate.UnitsLeft() + 1;  // no price fits the units left
   }
   const size_t cell = *units + (charge.has_value() && charge->reserve > 0 ? 1 : 0);
   refusal->reason = RefusalReason::kBudgetExhausted;
@@ -441,7 +441,8 @@ std::optional<Refusal> ChargeDecider::WhyNot(const PricedEvent& event,
     const std::vector<Cost> costs = CostAt(i, event, count);
     if (gates_[i].Fits(costs)) continue;
     Refusal refusal = RefusalBy(gates_[i], costs);
-    // `count` of them overflow, one may fit; or it has a price in units, and fewer are left.
+    // Even if `count` uses overflow, one use may fit; or the event has a price in units, and fewer
+    // units are left.
     if (!NeverFits(gates_[i].balance.filter(), CostAt(i, event, 1)) ||
         HasPriceInUnits(i, event, what)) {
       refusal.reason = RefusalReason::kBudgetExhausted;

@@ -9,7 +9,7 @@
 
 namespace epsledger::core {
 
-// What a run's authors say of its privacy. Numbers as in session.proto.
+// What the authors of a run state about its privacy. Numbers as in session.proto.
 enum class ClaimStatus : uint8_t { kProven = 1, kNotProven = 2, kCounterexampleKnown = 3 };
 
 struct Claim {
@@ -26,18 +26,18 @@ struct Claim {
   }
 };
 
-// The label of a session, the same words wherever it is shown: "proven", or "as published; claimed
-// guarantee not proven".
+// Returns the label of a session, the same wherever it is shown: "proven", or "as published;
+// claimed guarantee not proven".
 const char* LabelOf(ClaimStatus status);
-// The label with the flag beside it: "as published; claimed guarantee not proven
+// Returns the label with the flag beside it: "as published; claimed guarantee not proven
 // (counterexample_known)".
 std::string LabelAndFlag(ClaimStatus status);
 
-// True where a session's guarantee is a claim and nothing more.
+// True if a session's guarantee is only a claim.
 bool IsUnproven(const std::optional<Claim>& claim);
 
-// True if the audit is above what it was compared with, or above the claim: (epsilon, delta')-DP
-// with delta' <= audit.delta is (epsilon, audit.delta)-DP.
+// True if the lower bound of the audit is above the epsilon that it was compared with, or above the
+// claim: (epsilon, delta')-DP with delta' <= audit.delta is (epsilon, audit.delta)-DP.
 bool ExceedsClaim(const AuditRecord& audit, const std::optional<Claim>& claim);
 
 }  // namespace epsledger::core

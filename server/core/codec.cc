@@ -25,7 +25,7 @@ constexpr uint8_t kWithActor = 2;
 // Events nest below the entry that holds them.
 constexpr int kMaxDepth = accounting::kMaxEventDepth + 1;
 
-// Stored enumerations count from 1 to this; anything else is damage, never guessed.
+// Stored enumerations have the values 1 to this one. Any other value is damage.
 template <class E>
 constexpr uint8_t kLast = 0;
 template <>
@@ -118,8 +118,8 @@ class Encoder {
   std::string* out_;
 };
 
-// Reads what Encoder wrote, and nothing else: what it accepts, Encoder gives back byte for byte.
-// After a failure every value is a default and failed() is true.
+// Reads only what Encoder wrote: Encoder reproduces every accepted input byte for byte. After a
+// failure every value is a default and failed() is true.
 class Decoder {
  public:
   explicit Decoder(std::string_view in) : in_(in) {}
@@ -242,7 +242,7 @@ std::string FirstDifferenceOf(const Spec& a, const Spec& b) {
 std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body,
                           const std::optional<Actor>& actor) {
   std::string content;
-  content.reserve(256);  // most are charges, and fit
+  content.reserve(256);  // most entries are charges, which fit
   Encoder encoder(&content);
   encoder.Put(actor ? kWithActor : kWithoutActor);
   encoder.Put(sequence);

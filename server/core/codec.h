@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_CORE_CODEC_H_
 #define EPSLEDGER_SERVER_CORE_CODEC_H_
 
-// The canonical encoding of entries: what is hashed, stored and replayed.
+// The canonical encoding of entries. It is hashed, stored and replayed.
 //
 // Every value has exactly one encoding, the same on every machine and in every store (I17):
 // integers and doubles (IEEE bits) big-endian in 8 bytes, amounts in 16, enumerations, booleans
@@ -21,26 +21,27 @@
 
 namespace epsledger::core {
 
-// The canonical encoding of an entry. REQUIRES: events in `body` are valid.
+// Returns the canonical encoding of an entry. REQUIRES: events in `body` are valid.
 std::string EncodeContent(int64_t sequence, int64_t time_micros, const EntryBody& body,
                           const std::optional<Actor>& actor = std::nullopt);
 
-// The entry that `content` encodes, with `hash` as given (not checked: Ledger::Apply does).
-// DATA_LOSS if the bytes are not exactly one canonical entry of a known version; never reads
-// beyond them, never recurses deeper than events may nest.
+// Returns the entry that `content` encodes, with `hash` as given (Ledger::Apply checks it).
+// DATA_LOSS if the bytes are not exactly one canonical entry of a known version. Never reads beyond
+// the bytes and never recurses deeper than events may nest.
 absl::StatusOr<Entry> DecodeEntry(std::string content, const Hash& hash);
 
 // SHA-256(previous || content).
 Hash ChainHash(const Hash& previous, std::string_view content);
 
-// The canonical encoding of an event: equal bytes if and only if the same mathematics field for
-// field. REQUIRES: the event is valid.
+// Returns the canonical encoding of an event. Two encodings are equal if and only if all
+// mathematical fields are equal. REQUIRES: the event is valid.
 std::string EncodeEvent(const accounting::MechanismEvent& event);
 
-// The canonical encoding of a proposed change: equal bytes if and only if it is the same.
+// Returns the canonical encoding of a proposed change. Two encodings are equal if and only if the
+// changes are the same.
 std::string EncodeChange(const ProposedChange& change);
 
-// The name of the first field in which the two differ, in proto3 JSON form, or "" if none.
+// Returns the name of the first field in which the two differ, in proto3 JSON form, or "" if none.
 std::string FirstDifference(const BudgetSpec& a, const BudgetSpec& b);
 std::string FirstDifference(const SessionSpec& a, const SessionSpec& b);
 

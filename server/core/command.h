@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_SERVER_CORE_COMMAND_H_
 #define EPSLEDGER_SERVER_CORE_COMMAND_H_
 
-// What can be asked of the ledger. Commands carry everything that a decision depends on; time is
-// one of their fields and decides nothing (I12).
+// The commands of the ledger. A command carries everything that its decision depends on. Time is
+// one of its fields and influences no decision (I12).
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +34,7 @@ struct Label {
   }
 };
 
-// How a client says that it draws its batches. Numbers as in provenance.proto.
+// How a client draws its batches, as it declares. Numbers as in provenance.proto.
 enum class Sampler : uint8_t {
   kPoisson = 1,
   kTruncatedPoisson = 2,
@@ -45,10 +45,10 @@ enum class Sampler : uint8_t {
   kShuffled = 7,
 };
 
-// What a client says of itself; a claim.
+// A client's own description; a claim.
 struct Provenance {
   std::optional<Sampler> sampler;
-  double clip_norm = 0;  // 0: not said
+  double clip_norm = 0;  // 0: not declared
   std::string library;
   std::string library_version;
   template <class S, class V>
@@ -60,9 +60,9 @@ struct Provenance {
   }
 };
 
-// What claims must meet in every session below a budget.
+// The requirements for provenance in every session below a budget.
 struct Policy {
-  // Where not empty: sampled events are charged only by attempts that declare one of these.
+  // If not empty, sampled events are charged only by attempts that declare one of these.
   std::vector<Sampler> allowed_samplers;
   bool provenance_required = false;
   template <class S, class V>
@@ -76,7 +76,7 @@ struct Policy {
 struct BudgetDescription {
   std::string display_name;
   std::vector<Label> labels;             // in order of key
-  std::vector<double> alert_thresholds;  // rising, in (0, 1]
+  std::vector<double> alert_thresholds;  // ascending, in (0, 1]
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("display_name", s.display_name);
@@ -85,14 +85,15 @@ struct BudgetDescription {
   }
 };
 
-// What a budget is. All but its description is immutable.
+// The specification of a budget. Everything except its description is immutable.
 struct BudgetSpec {
   std::string id;
   std::string parent_id;  // empty for a root
   Cap cap;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
   std::string privacy_unit;
-  // Set if the children hold disjoint populations: by which public function of a unit.
+  // Set if the children hold disjoint populations: the public function of a unit that assigns it to
+  // a child.
   std::optional<std::string> partition_function;
   std::optional<Policy> policy;
   BudgetDescription description;
@@ -111,13 +112,13 @@ struct BudgetSpec {
 
 enum class SessionMode : uint8_t { kDeclared = 1, kAdaptive = 2 };
 
-// What a session is; immutable.
+// The specification of a session; immutable.
 struct SessionSpec {
   std::string budget_id;
   std::string id;
   SessionMode mode = SessionMode::kAdaptive;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
-  // kAdaptive: unset only where the client said so (no_own_cap). kDeclared: unset, or an
+  // kAdaptive: unset only if the client chose that (no_own_cap). kDeclared: unset, or an
   // ApproximateDpCap or TradeOffCurveCap that the composed plan must meet.
   std::optional<Cap> own_cap;
   // kDeclared: distinct events with their largest counts, and the delta at which the plan is
@@ -151,15 +152,14 @@ struct SessionName {
 
 struct CreateBudget {
   BudgetSpec spec;
-  // With a cap in units: the event that they are of. Unset: the first session says, or the first
-  // charge.
+  // With a cap in units: the reference event. Unset: the first session or the first charge fixes
+  // it.
   std::optional<accounting::MechanismEvent> reference = std::nullopt;
-  // The client named no filter for its (epsilon, delta): a budget that is there already keeps its
-  // own.
+  // The client named no filter for its (epsilon, delta): an existing budget keeps its own.
   bool any_filter = false;
 };
 
-// Changes what is set.
+// Changes the fields that are set.
 struct UpdateBudget {
   std::string budget_id;
   std::optional<std::string> display_name;
@@ -177,27 +177,28 @@ struct ChangeBudgetPhase {
   std::string reason;
 };
 
-// Replaces a budget by a new one that starts with what the old one has spent.
+// Replaces a budget by a new one that starts with the amount that the old one has spent.
 struct SupersedeBudget {
   std::string budget_id;
   std::string successor_id;
   Cap cap;
   std::string reason;
-  // The client named no filter: that of the old budget, if it had one.
+  // The client named no filter: the successor takes the filter of the old budget, if it had one.
   bool any_filter = false;
 };
 
-// Changes that a budget may guard: one person alone cannot make them, to it or below it. Numbers
-// as in budget.proto.
+// Changes that a budget may guard: one person alone cannot make them to the budget or below it.
+// Numbers as in budget.proto.
 enum class GuardedChange : uint8_t { kSupersede = 1, kClose = 2, kThaw = 3, kLiftQuarantine = 4 };
 
-// Which changes the budget guards from now on, rising. Guarding less is guarded itself.
+// Sets the changes that the budget guards from now on, ascending. Removing a guard is itself
+// guarded.
 struct SetApprovalPolicy {
   std::string budget_id;
   std::vector<GuardedChange> guarded;
 };
 
-// What a proposal would do to its budget. Tags are stored: never renumber.
+// The change that a proposal would make to its budget. Tags are stored: never renumber.
 struct ProposedChild {
   static constexpr uint8_t kTag = 1;
   BudgetSpec spec;
@@ -246,7 +247,8 @@ struct ProposedPolicy {
 using ProposedChange =
     std::variant<ProposedChild, ProposedSuccessor, ProposedPhase, ProposedPolicy>;
 
-// Proposes a change of a budget. REQUIRES: the change is about that budget; a child's parent is it.
+// Proposes a change of a budget. REQUIRES: the change concerns that budget; for ProposedChild, the
+// budget is the parent.
 struct ProposeChange {
   std::string budget_id;
   std::string proposal_id;
@@ -263,10 +265,10 @@ struct RejectProposal {
   std::string reason;
 };
 
-// That the command is what a proposal asks for, and who lets it be done.
+// States which proposal asks for the command, and who approves it.
 struct Approval {
   std::string proposal_id;
-  // Proposal::sequence of the one that the approver has read.
+  // Proposal::sequence of the proposal that the approver has read.
   int64_t sequence = 0;
   Person approver;
   std::string reason;
@@ -276,12 +278,13 @@ class PlanComposition;
 
 struct CreateSession {
   SessionSpec spec;
-  // kDeclared: spec.plan with what was composed of it beforehand, which deciding then need not do.
+  // kDeclared: spec.plan with the compositions that were computed before, so the decision need not
+  // compute them.
   std::shared_ptr<PlanComposition> composition = nullptr;
-  // What the session expects to charge most: the reference of caps on the way up that are still
-  // without one while nothing is charged.
+  // The event that the session expects to charge most. It becomes the reference of those caps on
+  // the way up that have no reference yet while nothing is charged.
   std::optional<accounting::MechanismEvent> expects = std::nullopt;
-  // As in CreateBudget, of the session's own cap.
+  // As in CreateBudget, for the session's own cap.
   bool any_filter = false;
 };
 
@@ -290,7 +293,7 @@ struct CloseSession {
   std::string reason;
 };
 
-// What an audit of the session's run found.
+// Records the result of an audit of the session's run.
 struct RecordAudit {
   SessionName session;
   AuditRecord audit;
@@ -317,14 +320,14 @@ struct Charge {
   int64_t attempt = 0;
   BatchMode mode = BatchMode::kAllOrNothing;
   std::vector<ChargeItem> items;
-  // Set if the one item is a lease: until when, for people.
+  // Set if the one item is a lease: its expiry time, for people.
   std::optional<int64_t> lease_expire_time_micros;
 };
 
 // Asks what a charge would do now; changes nothing.
 struct ChargePreview {
-  // Without a session id: a new ADAPTIVE session without a cap of its own. Its caps that count
-  // units of nothing yet take `event` for their reference if the session `expects_event`.
+  // Without a session id: a new ADAPTIVE session without its own cap. If the session
+  // `expects_event`, caps in units that have no reference yet take `event` as their reference.
   SessionName session;
   bool expects_event = false;
   accounting::MechanismEvent event;
@@ -342,15 +345,15 @@ struct SettleLease {
 struct SeenHead {
   std::string root_budget_id;
   int64_t sequence = 0;
-  std::string hash;  // empty: not said
-  // A server that has the key of this one gave it out, as an entry of that budget's ledger. What is
-  // not authentic is believed only where it says what is known.
+  std::string hash;  // empty: not given
+  // A server that has this server's key gave the head out, as an entry of that budget's ledger. A
+  // head that is not authentic is believed only where it states known facts.
   bool is_authentic = false;
-  // The ShortId of the incarnation that gave it out; empty: it does not say.
+  // The ShortId of the incarnation that gave the head out; empty: not given.
   std::string incarnation;
-  // That is one of this store's, the present one or an earlier one.
+  // `incarnation` is one of this store's, the present one or an earlier one.
   bool is_known_incarnation = true;
-  // If another incarnation than the present one gave the head out: both of them, in words.
+  // If another incarnation than the present one gave the head out: both incarnations, as text.
   std::string other_incarnation;
 };
 
@@ -364,25 +367,25 @@ using CommandBody =
 struct Command {
   // Microseconds since 1970, for people.
   int64_t time_micros = 0;
-  // Decide and answer, write nothing.
+  // The ledger decides and answers, but writes nothing.
   bool validate_only = false;
   std::optional<SeenHead> last_seen;
-  // Who asks. It decides nothing.
+  // Who asks. It influences no decision.
   std::optional<Actor> actor;
-  // What they are limited to; nullptr: to nothing.
+  // The scope of the caller; nullptr: no limits.
   std::shared_ptr<const Scope> scope = nullptr;
-  // With a body that is CommandFor a proposal.
+  // Set if the body is CommandFor(a proposal).
   std::optional<Approval> approval = std::nullopt;
   CommandBody body;
-  // What was computed for the command beforehand (pricing.h); nullptr: nothing yet.
+  // What was computed for the command before (pricing.h); nullptr: nothing yet.
   std::shared_ptr<const Pricing> pricing = nullptr;
-  // True once nobody waits for the outcome: what was not decided yet need not be. Unset: somebody
-  // always does. Called on any thread.
+  // Returns true once nobody waits for the outcome: the command then need not be decided. Unset:
+  // somebody always waits. Called on any thread.
   std::function<bool()> abandoned = nullptr;
 };
 
-// The budget whose ledger decides on a command; for a new root budget the budget itself; empty for
-// the ledger of access.
+// Returns the budget whose ledger decides on a command: for a new root budget the budget itself;
+// empty for the ledger of access.
 const std::string& BudgetOf(const Command& command);
 
 }  // namespace epsledger::core

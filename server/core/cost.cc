@@ -31,7 +31,7 @@ Cost Cost::RoundDown(double x) {
 double Cost::ToDoubleUp() const {
   if (is_infinite()) return std::numeric_limits<double>::infinity();
   double x = static_cast<double>(units_);
-  // The conversion rounds to nearest; step up if it went down. 2^128 itself is above every cost.
+  // The conversion rounds to nearest; step up if it rounded down. 2^128 itself is above every cost.
   if (x < std::ldexp(1.0, 128) && static_cast<Units>(x) < units_) {
     x = std::nextafter(x, std::numeric_limits<double>::infinity());
   }
@@ -50,7 +50,8 @@ double Cost::ToDoubleDown() const {
 Cost operator+(Cost a, Cost b) {
   Cost::Units sum;
   if (__builtin_add_overflow(a.units_, b.units_, &sum)) return Cost::Infinite();
-  // a or b infinite overflows unless the other is zero, and then the sum is infinite already.
+  // If a or b is infinite, the sum overflows unless the other is zero; then the sum is infinite
+  // already.
   return Cost(sum);
 }
 

@@ -7,8 +7,8 @@
 namespace epsledger::core {
 
 // An amount of a privacy currency as an integer of 2^-64, unsigned 128-bit, saturating: from
-// 5.4e-20 to 1.8e19. Integers, because a ledger in floating point fails open: a spend below half
-// an ulp of the total vanishes.
+// 5.4e-20 to 1.8e19. Costs are integers because a ledger in floating point fails open: a spend
+// below half an ulp of the total vanishes.
 //
 // Invariant: the largest value means "no finite amount" and never fits under a cap.
 class Cost {
@@ -20,7 +20,7 @@ class Cost {
   static constexpr Cost Infinite() { return Cost(~Units{0}); }
 
   // The smallest Cost >= x. +inf, NaN, negative numbers and numbers beyond the range give
-  // Infinite(): what is not a proven cost is refused. RoundUp(0) is zero.
+  // Infinite(), so that a cost that is not proven is refused. RoundUp(0) is zero.
   static Cost RoundUp(double x);
   // The largest finite Cost <= x. NaN and x <= 0 give zero, +inf the largest finite Cost.
   static Cost RoundDown(double x);
@@ -34,14 +34,14 @@ class Cost {
   // The largest double <= this; +inf for Infinite().
   double ToDoubleDown() const;
 
-  // Exact, or Infinite() where the exact result does not fit.
+  // Exact, or Infinite() if the exact result does not fit.
   friend Cost operator+(Cost a, Cost b);
-  // n uses. REQUIRES: n >= 0. Times(0) is zero, also of Infinite().
+  // The cost of n uses. REQUIRES: n >= 0. Times(0) is zero, also for Infinite().
   Cost Times(int64_t n) const;
   // this - b, or zero if b is larger. Infinite() minus anything finite is Infinite().
   Cost MinusOrZero(Cost b) const;
-  // How many times `step` fits into this, at most `limit`. A zero step fits `limit` times, an
-  // infinite one never.
+  // Returns how many times `step` fits into this, at most `limit`. A zero step fits `limit` times,
+  // an infinite step never.
   int64_t HowMany(Cost step, int64_t limit) const;
 
   friend constexpr bool operator==(Cost a, Cost b) { return a.units_ == b.units_; }

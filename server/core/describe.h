@@ -9,14 +9,14 @@
 
 namespace epsledger::core {
 
-// An entry for people, one line: "adult/run-1 attempt 2 charged 100 x gaussian(...) as
-// \"block-1\"". `ledger` names the sessions and events of the entry: a ledger that has applied it.
-// What it does not know is shown by its number. Text of clients is in quotes, control characters
+// Returns an entry as one line for people: "adult/run-1 attempt 2 charged 100 x gaussian(...) as
+// \"block-1\"". `ledger` has applied the entry and supplies the names of its sessions and events;
+// unknown ones are shown by number. Text from clients is in quotes, with control characters
 // escaped.
 std::string Describe(const EntryBody& body, const Ledger& ledger);
 
-// An event for people in at most `max_bytes`; of one whose canonical encoding has more than 2,000
-// bytes, its kind and size.
+// Returns an event as text for people in at most `max_bytes`. If its canonical encoding has more
+// than 2,000 bytes, the text is its kind and size.
 std::string Describe(const accounting::MechanismEvent& event, size_t encoded_bytes,
                      size_t max_bytes);
 

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_CORE_DURABLE_LEDGER_H_
 #define EPSLEDGER_SERVER_CORE_DURABLE_LEDGER_H_
 
-// The port through which transports reach the ledgers. server/storage implements it.
+// Transports reach the ledgers through this port. server/storage implements it.
 
 #include <cstdint>
 #include <memory>
@@ -23,11 +23,11 @@
 
 namespace epsledger::core {
 
-// Somebody who waits for more.
+// Is notified of a commit.
 class CommitListener {
  public:
   virtual ~CommitListener() = default;
-  // On a thread of the ledger, between commits: be short.
+  // Runs on a thread of the ledger, between commits, so it must be short.
   virtual void OnCommit() = 0;
 };
 
@@ -43,55 +43,58 @@ class LedgerReader {
  public:
   virtual ~LedgerReader() = default;
 
-  // The ledger that holds the budget, or nullptr.
+  // Returns the ledger that holds the budget, or nullptr.
   virtual const Ledger* LedgerOf(std::string_view budget_id) const = 0;
-  // Ids of all budgets of the tenant in order, after `after_id`, at most `limit`.
+  // Returns at most `limit` budget ids of the tenant after `after_id`, in order.
   virtual std::vector<std::string> BudgetIds(std::string_view after_id, int64_t limit) const = 0;
-  // The stored row of a key, or nothing.
+  // Returns the stored row of a key, or nothing.
   virtual absl::StatusOr<std::optional<ChargeRecord>> FindCharge(const SessionName& session,
                                                                  int64_t attempt,
                                                                  std::string_view charge_id) = 0;
-  // What became of a lease: its LeaseSettled entry, or nothing.
+  // Returns the LeaseSettled entry of a lease, or nothing.
   virtual absl::StatusOr<std::optional<LeaseSettled>> FindSettlement(const SessionName& session,
                                                                      int64_t attempt,
                                                                      std::string_view lease_id) = 0;
-  // The entries of a ledger with sequence > after_sequence in order, at most `limit`, and none
-  // after those whose contents come to kMaxListedBytes.
+  // Returns the entries of a ledger with sequence > after_sequence, in order: at most `limit`, and
+  // no further entry once their contents have reached kMaxListedBytes.
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(const Ledger& ledger,
                                                          int64_t after_sequence, int64_t limit) = 0;
-  // The session's charges with sequence > after_sequence in order, at most `limit`, and none after
-  // those whose entries come to kMaxListedBytes.
+  // Returns the charges of the session with sequence > after_sequence, in order: at most `limit`,
+  // and no further charge once their entries have reached kMaxListedBytes.
   struct ChargePage {
     std::vector<ChargeRecord> records;
-    bool is_cut = false;  // by `limit` or by bytes: there may be more
+    bool is_cut = false;  // by `limit` or by bytes: more may exist
   };
   virtual absl::StatusOr<ChargePage> ListCharges(const SessionName& session, int64_t after_sequence,
                                                  int64_t limit) = 0;
 
   // Calls `listener` once, after the first commit that adds to what this view shows of the ledger,
-  // or one that fails: nothing comes in between unseen. A listener that has gone by then is
-  // forgotten.
+  // or after a failed commit, so no change is missed. A listener that no longer exists then is
+  // dropped.
   virtual void NotifyOfNextCommit(const Ledger& ledger, std::weak_ptr<CommitListener> listener) = 0;
-  // Every ledger of every tenant, for those who run the server.
+  // Returns every ledger of every tenant, for the operators of the server.
   struct TenantLedger {
     std::string tenant;
     const Ledger* ledger;
   };
   virtual std::vector<TenantLedger> AllLedgers() const = 0;
-  // Ledgers that contradict what was acknowledged, and take no commands at this server.
+  // The number of ledgers that contradict what was acknowledged and take no commands at this
+  // server.
   virtual int64_t QuarantinedLedgerCount() const = 0;
-  // Those of the tenant.
+  // The quarantined ledgers of the tenant.
   virtual std::vector<QuarantinedLedger> QuarantinedLedgers() const = 0;
-  // Heads that clients brought, that the ledgers do not hold and nobody can prove, since the start.
+  // The number of heads since the start that clients brought, that the ledgers do not hold, and
+  // that nobody can prove.
   virtual int64_t UnprovedHeadCount() const = 0;
-  // Who may come in, of all tenants.
+  // The ledger of access, for all tenants.
   virtual const AccessLedger& Access() const = 0;
-  // The entries of the ledger of access with sequence > after_sequence in order, at most `limit`.
+  // Returns at most `limit` entries of the ledger of access with sequence > after_sequence, in
+  // order.
   virtual absl::StatusOr<std::vector<Entry>> ListAccessEntries(int64_t after_sequence,
                                                                int64_t limit) = 0;
 };
 
-// Every ledger of the server, durable. Thread-safe.
+// All ledgers of the server, durable. Thread-safe.
 class DurableLedger {
  public:
   using Reply = absl::AnyInvocable<void(absl::StatusOr<Outcome>) &&>;
@@ -100,34 +103,34 @@ class DurableLedger {
   virtual ~DurableLedger() = default;
 
   // Queues a command on the tenant's ledgers, or, if it is an AccessCommand, on the one ledger of
-  // access. `reply` is called exactly once, on a thread of the ledger: with an outcome
-  // only after everything that it tells is durable (I7), with UNAVAILABLE if nothing was done and
-  // a repetition may succeed. After a failed commit the replies in flight are UNAVAILABLE, and what
-  // they were about is unknown and counts as charged; later ones are core::ReadOnly while the
-  // ledger can only be read. Replies are called one at a time, in the order of the decisions. Keep
-  // them short.
+  // access. `reply` is called exactly once, on a thread of the ledger: with an outcome only after
+  // everything in it is durable (I7), with UNAVAILABLE if nothing was done and a repetition may
+  // succeed. After a failed commit the replies in flight are UNAVAILABLE; the outcomes of their
+  // commands are unknown and count as charged. Later replies are core::ReadOnly while the ledger
+  // can only be read. Replies are called one at a time, in the order of the decisions, and must be
+  // short.
   virtual void Submit(Tenant tenant, Command command, Reply reply) = 0;
 
   // Calls `read` exactly once with the durable state of the tenant, on a thread of the ledger,
-  // between commits. Copy out what you need and return.
+  // between commits. `read` copies what it needs and returns.
   virtual void Read(Tenant tenant, ReadFunction read) = 0;
 
-  // AccessLedger::tokens() of all tenants, as durable now: a change is in it before its reply is
-  // called. Never nullptr, and never waits.
+  // Returns AccessLedger::tokens() of all tenants, as durable now. It contains a change before the
+  // reply to that change is called. Never returns nullptr, and never waits.
   virtual std::shared_ptr<const TokenTable> Tokens() const = 0;
 
-  // False: a token may have been revoked elsewhere, and this server could not know.
+  // Returns false if a token may have been revoked at another server without this server knowing.
   virtual bool TokensAreCurrent() const { return true; }
 
-  // OK while commands are accepted; otherwise why not. For health checks.
+  // Returns OK while commands are accepted, otherwise the reason why not. For health checks.
   virtual absl::Status Health() const = 0;
 
-  // The lives of what is stored, the present one last; the same as long as this object lives.
-  // Empty: the store keeps no account of them.
+  // Returns the incarnations of the store, the present one last; constant during the life of this
+  // object. Empty if the store does not record them.
   virtual std::vector<Incarnation> Incarnations() const { return {}; }
 };
 
-// A ledger in front of another one: what is not overridden is the other's.
+// Forwards every call that a subclass does not override to another ledger.
 class ForwardingLedger : public DurableLedger {
  public:
   // REQUIRES: `ledger` outlives this and every reply.

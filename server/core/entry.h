@@ -1,8 +1,9 @@
 #ifndef EPSLEDGER_SERVER_CORE_ENTRY_H_
 #define EPSLEDGER_SERVER_CORE_ENTRY_H_
 
-// The ledger's rows: one per state change, refusals included (I16). A ledger is the replay of its
-// entries (I18). Tags and the order of Fields are stored: never renumber, only append new kinds.
+// The rows of a ledger: one per state change, refusals included (I16). The state of a ledger is the
+// replay of its entries (I18). Tags and the order of Fields are stored: never renumber, only append
+// new kinds.
 
 #include <array>
 #include <cstdint>
@@ -39,16 +40,18 @@ const char* Name(RefusalReason reason);
 
 struct Refusal {
   RefusalReason reason = RefusalReason::kBudgetExhausted;
-  // The budget whose cap said no, or, with limiting_session, the session's own.
+  // The budget whose cap refused the charge. With limiting_session_id, the session's own cap
+  // refused it.
   std::string limiting_budget_id;
   std::string limiting_session_id;
-  // The cell with the most room there, what it had spent, and what was asked of it.
+  // The cell that limits the charge there (Balance::LimitingCell), its spent amount and the amount
+  // that the charge requested.
   Cell cell;
   Cost spent;
   Cost requested;
-  // Single uses of the event that would still have fitted everywhere.
+  // The number of single uses of the event that would still have fitted everywhere.
   int64_t steps_that_fit = 0;
-  std::string remedy;  // with kPolicyViolation: what the policy wants
+  std::string remedy;  // with kPolicyViolation: what the policy requires
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("reason", s.reason);
@@ -73,7 +76,7 @@ struct BudgetCreated {
   }
 };
 
-// What a plan was composed to, and what it charged to each ancestor.
+// The composition of a plan, and the costs that it charged to each ancestor.
 struct PlanCharge {
   double epsilon = 0;  // at spec.plan_delta, an upper bound
   std::string theorem;
@@ -90,7 +93,7 @@ struct PlanCharge {
 struct SessionCreated {
   static constexpr uint8_t kTag = 2;
   SessionSpec spec;
-  // 1, 2, 3, ... in the ledger: how later entries name the session.
+  // 1, 2, 3, ... in the ledger. Later entries name the session by this number.
   int64_t session_number = 0;
   std::optional<CellFilter> own_filter;
   std::optional<PlanCharge> plan_charge;
@@ -103,7 +106,7 @@ struct SessionCreated {
   }
 };
 
-// A DECLARED session whose plan did not fit. No session was made and nothing was charged.
+// A DECLARED session whose plan did not fit. No session was created and nothing was charged.
 struct SessionRefused {
   static constexpr uint8_t kTag = 3;
   SessionSpec spec;
@@ -130,7 +133,7 @@ struct AttemptOpened {
   }
 };
 
-// The first use of an event in a session: what one use costs, for good.
+// The first use of an event in a session fixes the cost of one use permanently.
 struct EventPriced {
   static constexpr uint8_t kTag = 5;
   int64_t session_number = 0;
@@ -171,8 +174,8 @@ struct ChargeDecided {
   }
 };
 
-// What is kept of an event that the session does not hold, because no charge of it was accepted:
-// what is refused is neither priced nor kept in full, and costs its sender more than the ledger.
+// The kept part of an event that the session does not hold, because no charge of it was accepted. A
+// refused event is neither priced nor kept in full, so it costs its sender more than the ledger.
 struct EventOutline {
   std::string digest;  // SHA-256 of the canonical encoding
   std::string words;   // for people, at most kMaxEventWordsBytes
@@ -186,7 +189,7 @@ struct EventOutline {
 struct BudgetUpdated {
   static constexpr uint8_t kTag = 7;
   std::string budget_id;
-  BudgetDescription description;  // the new one, whole
+  BudgetDescription description;  // the complete new one
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("budget_id", s.budget_id);
@@ -213,7 +216,7 @@ struct BudgetSuperseded {
   std::string reason;
   BudgetSpec successor;
   CellFilter filter;
-  // What the old budget has spent, in the cells of the successor.
+  // The amount that the old budget has spent, in the cells of the successor.
   std::vector<Cost> carried;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
@@ -225,11 +228,11 @@ struct BudgetSuperseded {
   }
 };
 
-// Which changes the budget guards from now on, itself and below it.
+// The changes that the budget guards from now on, for itself and for everything below it.
 struct ApprovalPolicySet {
   static constexpr uint8_t kTag = 24;
   std::string budget_id;
-  std::vector<GuardedChange> guarded;  // rising
+  std::vector<GuardedChange> guarded;  // ascending
   template <class S, class V>
   static void Fields(S& s, V&& v) {
     v("budget_id", s.budget_id);
@@ -256,7 +259,7 @@ struct ChangeProposed {
   }
 };
 
-// Before the entries of the change, if it was approved.
+// If the proposal was approved, this entry precedes the entries of the change.
 struct ProposalResolved {
   static constexpr uint8_t kTag = 26;
   std::string budget_id;
@@ -285,7 +288,7 @@ struct SessionClosed {
   }
 };
 
-// The accepted charge before it is a lease.
+// Makes the accepted charge in the entry before it a lease.
 struct LeaseGranted {
   static constexpr uint8_t kTag = 11;
   int64_t session_number = 0;
@@ -316,8 +319,8 @@ struct LeaseSettled {
   }
 };
 
-// The next five, QuarantineBegun, QuarantineLifted and QuarantineLiftProposed are entries of the
-// ledger of access alone (access_ledger.h).
+// The next five kinds, QuarantineBegun, QuarantineLifted and QuarantineLiftProposed are entries
+// only of the ledger of access (access_ledger.h).
 struct TokenCreated {
   static constexpr uint8_t kTag = 13;
   TokenSpec spec;
@@ -327,7 +330,7 @@ struct TokenCreated {
   }
 };
 
-// A token with grants: never without.
+// A token with at least one grant.
 struct LimitedTokenCreated {
   static constexpr uint8_t kTag = 22;
   TokenSpec spec;
@@ -381,9 +384,9 @@ struct AuditRecorded {
   }
 };
 
-// What a cell of units counts in, fixed before the first charge. `budget_id` or `session_number`
-// says whose cap it is, the other is empty or 0. The pair of laws is stored number for number
-// (accounting/filter/loss_pair.h).
+// The reference of a cell of units, fixed before the first charge. Either `budget_id` or
+// `session_number` names the owner of the cap; the other is empty or 0. The pair of laws is stored
+// number for number (accounting/filter/loss_pair.h).
 struct ReferenceFixed {
   static constexpr uint8_t kTag = 17;
   std::string budget_id;
@@ -409,8 +412,8 @@ struct ReferenceFixed {
   }
 };
 
-// A proved price of a block of an event in units, at the filter `gate` of those that gate the
-// session (as in EventPriced). Charges look it up from then on (units.h).
+// A proved price of a block of an event in units, at the filter with index `gate` among those that
+// gate the session (as in EventPriced). Later charges look it up (units.h).
 struct UnitsPriced {
   static constexpr uint8_t kTag = 18;
   int64_t session_number = 0;
@@ -432,8 +435,8 @@ struct UnitsPriced {
   }
 };
 
-// A ledger takes no commands any more, because it lacks an entry that was acknowledged; or another
-// such entry was brought.
+// A ledger takes no commands any more, because it lacks an acknowledged entry; or somebody reported
+// another such entry.
 struct QuarantineBegun {
   static constexpr uint8_t kTag = 19;
   NamedEntry lost;
@@ -443,7 +446,7 @@ struct QuarantineBegun {
   }
 };
 
-// It takes them again. The entries that were brought until then are known to be lost.
+// The ledger takes commands again. The entries that were reported until then are known to be lost.
 struct QuarantineLifted {
   static constexpr uint8_t kTag = 20;
   std::string root_id;
@@ -473,7 +476,7 @@ struct QuarantineLiftProposed {
   }
 };
 
-// A charge that was refused, of an event that the session did not hold.
+// A refused charge of an event that the session did not hold.
 struct ChargeRefused {
   static constexpr uint8_t kTag = 21;
   int64_t session_number = 0;
@@ -501,7 +504,7 @@ using EntryBody =
                  LimitedTokenCreated, LoginCreated, ApprovalPolicySet, ChangeProposed,
                  ProposalResolved, QuarantineLiftProposed>;
 
-// Identifies a charge within one ledger, or, with SettlementId, what became of a lease.
+// Identifies a charge within one ledger, or, with SettlementId, the settlement of a lease.
 struct ChargeKey {
   int64_t session_number = 0;
   int64_t attempt = 0;
@@ -509,25 +512,26 @@ struct ChargeKey {
   bool operator==(const ChargeKey&) const = default;
 };
 
-// In place of a charge id, for a lease's LeaseSettled entry: no charge id has a slash.
+// Returns the id that a lease's LeaseSettled entry has in place of a charge id. No charge id
+// contains a slash.
 std::string SettlementId(const std::string& lease_id);
 
-// The key that an entry takes for ever, if it takes one.
+// Returns the key that an entry takes permanently, if it takes one.
 std::optional<ChargeKey> KeyOf(const EntryBody& body);
-// The key of a charge that an entry decides, if it decides one.
+// Returns the key of the charge that an entry decides, if it decides one.
 std::optional<ChargeKey> ChargeKeyOf(const EntryBody& body);
-// The budget that an entry creates, or nullptr.
+// Returns the budget that an entry creates, or nullptr.
 const BudgetSpec* NewBudgetOf(const EntryBody& body);
 
 using Hash = std::array<uint8_t, 32>;
 
-// A row with its place in the chain. `content` is the canonical encoding of (sequence, time, actor,
-// body) (codec.h), `hash` = SHA-256(hash of the entry before || content); the first follows 32
-// zeros.
+// A row with its position in the hash chain. `content` is the canonical encoding of (sequence,
+// time, actor, body) (codec.h), `hash` = SHA-256(hash of the previous entry || content). The first
+// entry follows 32 zero bytes.
 struct Entry {
   int64_t sequence = 0;  // 1, 2, 3, ... in the root budget's ledger (I8)
   int64_t time_micros = 0;
-  // Nothing: not recorded, as in every entry of release 0.1.
+  // Unset: not recorded, as in every entry of release 0.1.
   std::optional<Actor> actor;
   EntryBody body;
   std::string content;

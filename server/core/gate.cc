@@ -6,7 +6,7 @@
 namespace epsledger::core {
 namespace {
 
-// b - a for b >= a; what has become infinite stays so.
+// Returns b - a for b >= a; Infinite() if b is infinite.
 Cost Growth(Cost a, Cost b) { return b.is_infinite() ? Cost::Infinite() : b.MinusOrZero(a); }
 
 }  // namespace
@@ -62,7 +62,7 @@ int64_t Gate::UnitsLeft() const {
   if (balance.reference() == nullptr || spent.is_infinite()) return 0;
   int64_t left = WholeUnits(balance.filter().cells[units].cap) - WholeUnits(spent);
   for (const PartitionStep& step : partitions) {
-    // A record that is replaced may leave one part and enter another: not proved here.
+    // A replaced record may leave one part and enter another; prices are not proved for that.
     if (step.two_largest) return 0;
     left += WholeUnits(step.totals[units].Total(false)) - WholeUnits(step.child_spent[units]);
   }

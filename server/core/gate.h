@@ -12,14 +12,14 @@
 
 namespace epsledger::core {
 
-// What the children of a partition have spent in one cell, as far as the partition's own spend
-// needs it: the largest amount, or, where a neighbor changes two of them (replace-one), the sum of
+// The two largest amounts that children of a partition have spent in one cell. The partition's own
+// spend is the largest amount, or, where a neighbor changes two children (replace-one), the sum of
 // the two largest.
 class PartitionTotal {
  public:
-  // `child` now has spent `amount`. REQUIRES: amounts of one child never decrease.
+  // Records that `child` now has spent `amount`. REQUIRES: amounts of one child never decrease.
   void Update(const std::string& child, Cost amount);
-  // `successor` takes the place of `child`, with the amount that it has.
+  // Puts `successor` in the place of `child`, with the same amount.
   void Rename(const std::string& child, const std::string& successor);
   Cost Total(bool two_largest) const;
 
@@ -32,62 +32,62 @@ class PartitionTotal {
   Child second_;
 };
 
-// A charge on its way up through a partition: what its child has spent there so far, and the
-// partition's totals, one per cell of the filter above.
+// A charge on its way up through a partition: the amounts that its child has spent there so far,
+// and the partition's totals, one per cell of the filter above.
 struct PartitionStep {
   std::string child_id;
   bool two_largest = false;
   std::vector<Cost> child_spent;
   std::vector<PartitionTotal> totals;
 
-  // By how much the totals grow if the child spends `costs` more.
+  // Returns the growth of the totals if the child spends `costs` more.
   std::vector<Cost> Increment(const std::vector<Cost>& costs) const;
-  // Spends it and returns that.
+  // Spends `costs` and returns the growth of the totals.
   std::vector<Cost> Take(const std::vector<Cost>& costs);
-  // Brings the totals up to child_spent, which has grown, and returns by how much they grew.
+  // Updates the totals to child_spent, which has grown, and returns their growth.
   std::vector<Cost> UpdateTotals();
 };
 
 // One filter that gates a charge, with a copy of its balance to decide on.
 struct Gate {
-  std::string budget_id;   // of a budget's cap, or
-  std::string session_id;  // of a session's own
+  std::string budget_id;   // if the filter is that of a budget's cap
+  std::string session_id;  // if it is that of a session's own cap
   Balance balance;
   const Cap* cap = nullptr;  // of the ledger's state
-  // The partitions between the session and the filter, from below. Most often none.
+  // The partitions between the session and the filter, from the bottom up. Usually none.
   std::vector<PartitionStep> partitions = {};
 
-  // Whether a record that is replaced may leave one part below this filter and enter another: what
-  // a charge costs then is more than its cost within a part.
+  // True if a replaced record may leave one part below this filter and enter another. A charge then
+  // costs more than within one part.
   bool IsCrossed() const;
-  // The units that are left for the people whose charge this is: below a partition, what their own
-  // part has used. 0 where nothing can be paid in units any more, or none is known to be left.
-  // REQUIRES: balance.filter() has a cell of units.
+  // Returns the units left for the people whose charge this is: below a partition, only the units
+  // that their own part has used count. 0 where nothing can be paid in units any more, or no units
+  // are known to be left. REQUIRES: balance.filter() has a cell of units.
   int64_t UnitsLeft() const;
-  // What `count` uses cost: `unit_costs` that many times, and, in the cells of units, what `prices`
-  // say at what is left. A price that is not there, or a reserve that does not suffice, is
-  // infinite.
+  // Returns the cost of `count` uses: `count` times `unit_costs`, and, in the cells of units, the
+  // price in `prices` at the units left. The cost there is infinite if the price is missing or the
+  // reserve does not suffice.
   std::vector<Cost> CostOf(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
                            int64_t count) const;
-  // As HowManyFit below, by the prices that are known: more may fit where prices are missing.
+  // As HowManyFit below, with the known prices: more uses may fit where prices are missing.
   int64_t HowManyFit(const std::vector<Cost>& unit_costs, const UnitPrices& prices,
                      int64_t limit) const;
 
   // True if a charge of `costs` keeps the guarantee.
   bool Fits(const std::vector<Cost>& costs) const;
-  // How many single uses that cost `unit_costs` each fit, at most `limit`.
+  // Returns how many single uses fit if each costs `unit_costs`, at most `limit`.
   int64_t HowManyFit(const std::vector<Cost>& unit_costs, int64_t limit) const;
-  // What `costs` adds to the balance: less than `costs` where another part of a partition has spent
-  // more.
+  // Returns the amounts that a charge of `costs` adds to the balance: less than `costs` where
+  // another part of a partition has spent more.
   std::vector<Cost> Increment(const std::vector<Cost>& costs) const;
   // Counts a charge that fits.
   void Take(const std::vector<Cost>& costs);
 };
 
-// sum[i] += costs[i]. REQUIRES: both of one size.
+// sum[i] += costs[i]. REQUIRES: both have the same size.
 void AddInPlace(const std::vector<Cost>& costs, std::vector<Cost>* sum);
 
-// `count` uses that cost `unit_costs` each.
+// Returns the cost of `count` uses that cost `unit_costs` each.
 std::vector<Cost> Times(const std::vector<Cost>& unit_costs, int64_t count);
 
 }  // namespace epsledger::core

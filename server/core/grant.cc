@@ -10,8 +10,8 @@
 namespace epsledger::core {
 namespace {
 
-// True if `budget` is `ancestor` or below it, each budget on the way being the one that is there or
-// one that it supersedes.
+// True if `budget` is `ancestor` or below it. On the way up, a budget stands also for the budgets
+// that it supersedes.
 bool IsWithin(const Ledger& ledger, const BudgetState* budget, std::string_view ancestor) {
   for (; budget != nullptr; budget = ledger.FindBudget(budget->spec.parent_id)) {
     for (const BudgetState* life = budget; life != nullptr;

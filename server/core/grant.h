@@ -12,13 +12,13 @@ namespace epsledger::core {
 class Ledger;
 struct Command;
 
-// A part of a tenant's ledgers, and what may be done there. A caller with grants may do what one of
-// them allows, and nothing else.
+// A part of a tenant's ledgers, and the methods that are allowed there. A caller with grants may do
+// only what one of them allows.
 struct Grant {
-  // The budget, everything below it, and what supersedes them. With a session: that one alone.
+  // The budget, everything below it, and their successors. With a session id: that session only.
   std::string budget_id;
   std::string session_id;
-  // As in access/method_rules.h, in order: "ChargeService.Charge". Empty: all that the role may.
+  // As in access/method_rules.h, in order: "ChargeService.Charge". Empty: all methods of the role.
   std::vector<std::string> methods;
   template <class S, class V>
   static void Fields(S& s, V&& v) {
@@ -32,20 +32,22 @@ struct Grant {
 // "budgets/vision" or "budgets/vision/sessions/first".
 std::string NameOf(const Grant& grant);
 
-// Grants that hold together. Never empty: who has none is limited to nothing.
+// All grants of one caller. Never empty: a caller without grants has no scope.
 using Scope = std::vector<Grant>;
 
-// True if one of the grants holds the session of the budget, or, where that is empty, the budget
-// with everything below it. Whatever their methods. False for a budget that `ledger` does not hold.
+// True if one of the grants covers the session of the budget, or, if `session_id` is empty, the
+// budget with everything below it. Ignores methods. False for a budget that `ledger` does not hold.
 // Cost: O(grants * (depth + supersessions)).
 bool Covers(const Scope& scope, const Ledger& ledger, std::string_view budget_id,
             std::string_view session_id);
 
-// NOT_FOUND, the same for what is not there and for what the grants do not hold: says what they do.
+// Returns NOT_FOUND, the same for things that do not exist and for things outside the grants. The
+// message lists the grants.
 absl::Status OutsideScope(const Scope& scope);
 
-// True if the command is about something that one of the grants holds. A new budget is about its
-// parent; so a new root is held by none, and an AccessCommand is not either.
+// True if the command concerns something that one of the grants covers. The command for a new
+// budget concerns its parent, so no grant covers a new root. No grant covers an AccessCommand
+// either.
 bool Covers(const Scope& scope, const Ledger& ledger, const Command& command);
 
 }  // namespace epsledger::core

@@ -185,8 +185,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
   }
   ChargeDecider decider(*session, ConditionsOf(*session), pricing, head_.sequence, time_micros);
   for (const ChargeItem& item : command.items) {
-    // The key first: its outcome is for ever, whatever has changed since (I5, I6). Clients mostly
-    // count their charges up, and then no store need be asked.
+    // Look up the key first: its outcome never changes (I5, I6). Most clients number their charges
+    // in ascending order; then the store need not be asked.
     if (command.attempt == session->current_attempt &&
         session->IsBeyondLastChargeId(item.charge_id)) {
       continue;
@@ -257,7 +257,7 @@ absl::StatusOr<bool> Ledger::IsLease(const SessionState& session, const ChargeKe
 
 absl::Status Ledger::CheckSameKind(const Charge& command, const ChargeItem& item,
                                    const ChargeRecord& stored, ChargeLookup lookup) const {
-  // A refused one was never a lease.
+  // A refused charge was never a lease.
   if (stored.row.decision != ChargeDecision::kAccepted) return absl::OkStatus();
   const SessionState& session = *FindSession(stored.row.session_number);
   const absl::StatusOr<bool> was_lease =
@@ -425,7 +425,7 @@ absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup loo
     const Entry entry = Seal(std::move(body), command.time_micros, command.actor);
     if (absl::Status status = store(entry); !status.ok()) return status;
     if (absl::Status status = ApplySealed(entry); !status.ok()) return status;
-    // Records are in the order of their entries, with replays between them.
+    // Records are in the order of their entries, mixed with replays.
     while (charged != nullptr && record < charged->records.size()) {
       ChargeRecord& next = charged->records[record];
       if (next.sequence > entry.sequence) break;

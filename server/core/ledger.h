@@ -28,15 +28,15 @@ namespace epsledger::core {
 
 struct Conditions;
 
-// Hashes that a ledger remembers, to compare with those that clients saw lately.
+// The number of recent hashes that a ledger remembers, to compare with heads that clients saw.
 inline constexpr int64_t kRecentHashes = 256;
 
-// Replacing a record moves it from one part of a partition to another.
+// True if one change of a record may affect two parts of a partition.
 inline bool TwoPartsChange(accounting::NeighboringRelation relation) {
   return relation == accounting::NeighboringRelation::kReplaceOne;
 }
 
-// Where in the ledger something was refused, and when.
+// The place in the ledger and the time of a refusal.
 struct RefusalMark {
   int64_t sequence = 0;
   int64_t time_micros = 0;
@@ -46,32 +46,33 @@ struct BudgetState {
   BudgetSpec spec;  // as created
   Balance balance;
   int64_t create_time_micros = 0;
-  BudgetDescription description;  // as it is now
+  BudgetDescription description;  // current
   BudgetPhase phase = BudgetPhase::kActive;
   std::string phase_reason;
   std::string superseded_by;
   std::string supersedes;
-  // What the budget that it supersedes had spent, in the cells of this one; counted in `balance`.
+  // The amount that the superseded budget had spent, in the cells of this budget. `balance` counts
+  // it.
   std::vector<Cost> carried;
   std::vector<std::string> child_ids;
-  // Numbers of the ADAPTIVE sessions below with a lease that is not settled.
+  // Numbers of the ADAPTIVE sessions below this budget that have an unsettled lease.
   std::set<int64_t> leasing_sessions;
-  // Below a partition: what this budget has added to its parent, to the parent of that, ...: one
-  // vector each, of the cells there. Empty elsewhere.
+  // Below a partition: the amounts that this budget has added to its parent, to its grandparent,
+  // ...: one vector each, with one amount per cell there. Empty elsewhere.
   std::vector<std::vector<Cost>> contributions;
-  // For a partition: what its children have spent in its own cells, in those of its parent, ...
+  // For a partition: what its children have spent in its own cells, in the cells of its parent, ...
   std::vector<std::vector<PartitionTotal>> totals;
-  // Changes that one person alone cannot make, to it or below it; rising.
+  // Changes that one person alone cannot make to this budget or below it; ascending.
   std::vector<GuardedChange> guarded;
-  // By id: those that are pending, and of the others the last kMaxResolvedProposals.
+  // By id: all pending proposals, and the last kMaxResolvedProposals of the others.
   std::map<std::string, Proposal, std::less<>> proposals;
   std::deque<std::string> resolved_proposals;  // ids, oldest first
-  // Charges of all sessions below, not counting plans.
+  // Charges of all sessions below this budget, without plans.
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
-  // The time of the newest accepted charge below. 0 before the first.
+  // The time of the newest accepted charge below this budget; 0 before the first.
   int64_t last_accepted_time_micros = 0;
-  // Charges and plans refused below, oldest first: the newest kMaxRecentRefusals.
+  // The newest kMaxRecentRefusals refusals of charges and plans below this budget, oldest first.
   std::deque<RefusalMark> recent_refusals;
 };
 
@@ -80,7 +81,7 @@ struct SessionEvent {
   accounting::NestedEvent event;
   // As in EventPriced.
   std::vector<std::vector<Cost>> unit_costs;
-  // One a filter of unit_costs; empty at those that count no units.
+  // One per filter of unit_costs; empty for filters that count no units.
   std::vector<UnitPrices> unit_prices = {};
   // Uses charged so far.
   int64_t accepted_count = 0;
@@ -88,7 +89,7 @@ struct SessionEvent {
   std::vector<Sampler> samplers;
 };
 
-// An accepted charge as a lease that is not settled.
+// An accepted charge that is an unsettled lease.
 struct OpenLease {
   int64_t attempt = 0;
   std::string id;
@@ -97,7 +98,7 @@ struct OpenLease {
   int64_t expire_time_micros = 0;
   int64_t sequence = 0;  // of its charge
   Hash hash{};
-  // What the charge cost at each filter that gates the session.
+  // The cost of the charge at each filter that gates the session.
   std::vector<std::vector<Cost>> costs = {};
 };
 
@@ -116,65 +117,66 @@ struct SessionState {
   // kDeclared.
   std::optional<PlanCharge> plan_charge;
   int64_t current_attempt = 0;
-  Provenance provenance;  // of that attempt
-  // The last charge id of that attempt in the order of length, then bytes. Empty before the first.
+  Provenance provenance;  // of the current attempt
+  // The last charge id of the current attempt, ordered by length, then bytes. Empty before the
+  // first.
   std::string last_charge_id;
   bool closed = false;
   std::string close_reason;
-  // The newest accepted charge, which may turn out to be a lease. Sequence 0 before the first.
+  // The newest accepted charge; the next entry may make it a lease. Sequence 0 before the first.
   OpenLease last_charge;
   std::vector<OpenLease> open_leases;  // oldest first
   int64_t create_time_micros = 0;
   int64_t accepted_charge_count = 0;
   int64_t refused_charge_count = 0;
-  // For a session that is not proven: a nonPrivate event was charged; every epsilon is infinite.
+  // For a session that is not proven: a nonPrivate event was charged, so every epsilon is infinite.
   bool non_private_charged = false;
-  // Oldest first, the newest kMaxShownAudits of audit_count.
+  // The newest kMaxShownAudits of audit_count audits, oldest first.
   std::vector<RecordedAudit> audits;
   int64_t audit_count = 0;
   // In the order of first use; a DECLARED session starts with the events of its plan.
   std::vector<SessionEvent> events;
-  int64_t event_bytes = 0;  // of their canonical encodings
-  // Canonical encoding of an event -> its index above.
+  int64_t event_bytes = 0;  // of the canonical encodings of `events`
+  // Canonical encoding of an event -> its index in `events`.
   std::map<std::string, int64_t, std::less<>> event_index;
 
-  // True if `charge_id` comes after every charge id of the newest attempt: nobody has used it.
+  // True if `charge_id` comes after every charge id of the newest attempt, so it is unused there.
   bool IsBeyondLastChargeId(std::string_view charge_id) const;
-  // Uses of the planned event that are left. REQUIRES: kDeclared, index < spec.plan.size().
+  // Returns the remaining uses of the planned event. REQUIRES: kDeclared, index < spec.plan.size().
   int64_t TicketsLeft(int64_t index) const;
 };
 
-// What was charged so far, run-length encoded, in the order of first use.
+// Returns what was charged so far, run-length encoded, in the order of first use.
 std::vector<accounting::CountedEvent> HistoryOf(const SessionState& state);
 
-// In place of an index: the session does not hold the event.
+// Stands in place of an index if the session does not hold the event.
 inline constexpr int64_t kNotHeld = -1;
 
 // A decided charge with everything an answer needs.
 struct ChargeRecord {
   ChargeDecided row;  // event_index may be kNotHeld, with a refusal
-  // Null: it was refused, and the ledger keeps the outline alone.
+  // Null if the charge was refused and the ledger keeps only the outline.
   accounting::NestedEvent event;
   std::optional<EventOutline> outline = std::nullopt;  // with kNotHeld
-  int64_t sequence = 0;                                // 0: of a charge that was only validated
+  int64_t sequence = 0;                                // 0: the charge was only validated
   int64_t time_micros = 0;
   Hash hash{};
 };
 
-// What became of a command. A refusal is an outcome, not an error.
+// The outcomes of commands. A refusal is an outcome, not an error.
 struct BudgetOutcome {
   std::string budget_id;
-  bool created = false;                 // false: it was there already with the same content
-  std::optional<BudgetSpec> spec = {};  // of one that is created, as it is stored
+  bool created = false;                 // false: it existed already with the same content
+  std::optional<BudgetSpec> spec = {};  // of a new budget, as stored
 };
 struct SessionOutcome {
   SessionName session;
   bool created = false;
-  std::optional<Refusal> refusal;  // a plan that did not fit: there is no session
+  std::optional<Refusal> refusal;  // the plan did not fit; no session exists
 };
 struct AttemptOutcome {
   int64_t attempt = 0;
-  LedgerHead head;  // the entry that opened it
+  LedgerHead head;  // the entry that opened the attempt
 };
 struct ChargeOutcome {
   std::vector<ChargeRecord> records;  // one per item, in order
@@ -187,7 +189,7 @@ struct SettleOutcome {
   ChargeRecord charge;
   int64_t used_count = 0;
 };
-// What a charge would do now.
+// The result that a charge would have now.
 struct Preview {
   std::optional<Refusal> refusal;
   int64_t steps_that_fit = 0;
@@ -195,8 +197,8 @@ struct Preview {
 using Outcome = std::variant<BudgetOutcome, SessionOutcome, AttemptOutcome, ChargeOutcome,
                              SettleOutcome, AccessOutcome, Preview, PricesWanted, ProposalOutcome>;
 
-// The stored row of a key, or nothing. The ledger asks before it decides: the outcome of a key is
-// for ever (I5, I6).
+// Returns the stored row of a key, or nothing. The ledger calls it before it decides, because the
+// outcome of a key never changes (I5, I6).
 using ChargeLookup = absl::FunctionRef<absl::StatusOr<std::optional<Entry>>(const ChargeKey& key)>;
 
 // The ledger of one root budget, its descendants and their sessions, as a pure state machine:
@@ -209,7 +211,8 @@ class Ledger {
  public:
   struct Decision {
     Outcome outcome;
-    // To be sealed, stored durably and applied, in this order, before the outcome is told.
+    // The caller seals, stores durably and applies them, in this order, before it reports the
+    // outcome.
     std::vector<EntryBody> entries;
   };
 
@@ -220,92 +223,98 @@ class Ledger {
   Ledger& operator=(Ledger&&) = default;
 
   // Decides without changing anything.
-  //   NOT_FOUND            no such budget, session or attempt; or, in words of its own, what
-  //                        `command.scope` does not cover
+  //   NOT_FOUND            no such budget, session or attempt; or, with its own message, something
+  //                        that `command.scope` does not cover
   //   ALREADY_EXISTS       the name or key was used with other content; names the difference
   //   FAILED_PRECONDITION  relation, privacy unit or depth do not fit the parent; there is no room;
   //                        the session holds kMaxDistinctEvents distinct events, or kMaxEventBytes
-  //                        of them; a second person must approve the change (ApprovalRequired); who
-  //                        approves it has proposed it (SecondPersonRequired), or it was resolved
-  //                        or has expired
-  //   INVALID_ARGUMENT     a cap or plan out of its domain
-  //   other                what `lookup` failed with
-  // PricesWanted where the command needs costs, references or prices that `command.pricing` does
-  // not hold.
-  // A new ChargeRecord carries the sequence number that its entry gets if it is sealed next.
+  //                        of them; a second person must approve the change (ApprovalRequired); the
+  //                        approver is the proposer (SecondPersonRequired), or the proposal was
+  //                        resolved or has expired
+  //   INVALID_ARGUMENT     a cap or plan is out of its domain
+  //   other                the error of `lookup`
+  // Returns PricesWanted if the command needs costs, references or prices that `command.pricing`
+  // does not hold. A new ChargeRecord has the sequence number that its entry gets if it is sealed
+  // next.
   absl::StatusOr<Decision> Decide(const Command& command, ChargeLookup lookup) const;
 
-  // True if the ledger holds the entry, false if it is behind it or holds another one in its place.
-  // Nothing for an entry before the newest kRecentHashes: its hash is in the store alone.
+  // Returns true if the ledger holds the entry, false if the ledger is behind the entry or holds
+  // another entry in its place. Returns nothing for an entry before the newest kRecentHashes: only
+  // the store has its hash.
   std::optional<bool> Holds(const SeenHead& seen) const;
 
-  // Gives the next entry its sequence number, content and hash. Changes nothing.
+  // Returns the next entry with its sequence number, content and hash. Changes nothing.
   Entry Seal(EntryBody body, int64_t time_micros,
              const std::optional<Actor>& actor = std::nullopt) const;
 
-  // Advances the state by one sealed entry. DATA_LOSS if it is not the next one, its hash does not
-  // follow, or it contradicts the state; the state is then unchanged.
+  // Advances the state by one sealed entry. DATA_LOSS if the entry is not the next one, its hash
+  // does not follow, or it contradicts the state; the state is then unchanged.
   absl::Status Apply(const Entry& entry);
 
-  // Decide, then Seal and Apply each entry, handing each to `store` before it is applied. On an
-  // error of `store` the state may be ahead of the store: the caller must stop using this object.
-  // With validate_only nothing is sealed or applied.
+  // Decides, then seals each entry, passes it to `store` and applies it. After an error of `store`
+  // the state may be ahead of the store: the caller must stop using this object. With validate_only
+  // nothing is sealed or applied.
   absl::StatusOr<Outcome> Execute(const Command& command, ChargeLookup lookup,
                                   absl::FunctionRef<absl::Status(const Entry&)> store);
 
   // Decides a charge of an event that the session holds, without a key and without entries.
-  // NOT_FOUND as Decide. A charge in units whose price is not in the ledger is told as one that
-  // does not fit: ChargePreview has prices computed, and costs of other events.
+  // NOT_FOUND as in Decide. A charge in units whose price is not in the ledger is reported as one
+  // that does not fit. Use the command ChargePreview to have prices, and costs of other events,
+  // computed.
   absl::StatusOr<Preview> PreviewCharge(const SessionName& session,
                                         const accounting::MechanismEvent& event,
                                         int64_t count) const;
 
-  // The deltas at which deciding to create such a session asks what its plan composes to, as far as
-  // it may be asked at all: none for one that is there already.
+  // Returns the deltas at which the decision to create such a session asks for the composition of
+  // its plan. None if the session exists already.
   std::vector<double> PlanDeltas(const SessionSpec& spec) const;
 
-  // A stored row as an answer. DATA_LOSS if the row does not belong to this ledger.
+  // Converts a stored row to an answer. DATA_LOSS if the row does not belong to this ledger.
   absl::StatusOr<ChargeRecord> ToRecord(const Entry& entry) const;
 
-  // Nullptr if there is none.
+  // Return nullptr if none exists.
   const BudgetState* FindBudget(std::string_view budget_id) const;
   const SessionState* FindSession(const SessionName& name) const;
   const SessionState* FindSession(int64_t session_number) const;
-  // Share of the budget's cap, of the cell of Balance::SpentFraction, that leases below it hold:
-  // charged, and not settled. Rounded up, at most what is spent. What a partition saves is not
-  // taken off; tickets of a plan are the plan's. Cost: O(leases that are not settled).
+  // Returns the share of the budget's cap, in the cell of Balance::SpentFraction, that unsettled
+  // leases below the budget hold. Rounded up; at most the spent share. Savings by partitions are
+  // not subtracted; tickets of a plan belong to the plan and are not counted. Cost: O(unsettled
+  // leases).
   double LeasedFraction(const BudgetState& budget) const;
   // In order of id.
   const std::map<std::string, BudgetState, std::less<>>& budgets() const { return budgets_; }
-  // The sessions of one budget in order of id, after `after_id`, at most `limit`.
+  // Returns at most `limit` sessions of one budget with ids after `after_id`, in order of id.
   std::vector<const SessionState*> SessionsOf(std::string_view budget_id, std::string_view after_id,
                                               int64_t limit) const;
   const LedgerHead& head() const { return head_; }
-  // The filters that gate the charges of an ADAPTIVE session: its own first if it has one, then
-  // its budgets up to the root. None for a DECLARED one: its plan was charged.
+  // Returns the filters that gate the charges of an ADAPTIVE session: its own first if it has one,
+  // then those of its budgets up to the root. None for a DECLARED session: its plan was charged.
   std::vector<Gate> GatesOf(const SessionState& session) const;
-  // The filters that gate what is created below `budget`: its own first, then those up to the root.
+  // Returns the filters that gate new sessions and budgets below `budget`: its own first, then
+  // those up to the root.
   std::vector<Gate> GatesOf(const BudgetState& budget) const { return GatesOf(PathToRoot(budget)); }
-  // True if anything was charged to the budget, below it or before it.
+  // True if anything was charged to the budget, to anything below it, or to its predecessors.
   bool WasCharged(const BudgetState& budget) const;
-  // True if whatever was paid in units of the budget, below it and before it, was paid at prices
-  // that hold at every level.
+  // True if everything that was paid in units of the budget, also below it and by its predecessors,
+  // was paid at prices that hold at every level.
   bool PricesHoldAtEveryLevel(const BudgetState& budget) const;
-  // Over the contents of all entries; merkle().size() is the head's sequence number.
+  // The Merkle tree over the contents of all entries; merkle().size() is the head's sequence
+  // number.
   const MerkleFrontier& merkle() const { return merkle_; }
   int64_t session_count() const { return static_cast<int64_t>(sessions_.size()); }
   // Empty before the first entry.
   const std::string& root_id() const { return root_id_; }
 
-  // The budget that guards such a change of `budget`: itself or one above it. Nullptr: none does.
+  // Returns the budget that guards such a change of `budget`: itself or one above it. Nullptr if
+  // none guards it.
   const BudgetState* GuardOf(const BudgetState& budget, GuardedChange change) const;
 
  private:
-  // Deciding on what one person may do, whether they may or not.
+  // Decides as if one person alone may make every change.
   absl::StatusOr<Decision> DecideUnguarded(const Command& command, ChargeLookup lookup) const;
-  // ApprovalRequired, if the command wants a second person.
+  // ApprovalRequired if the command needs a second person.
   absl::Status CheckUnguarded(const Command& command) const;
-  // The command is what a proposal asks for, and its approval.
+  // Decides a command that a proposal asks for, with its approval.
   absl::StatusOr<Decision> DecideApproved(const Command& command, const Approval& approval,
                                           ChargeLookup lookup) const;
   absl::StatusOr<Decision> DecideOn(const ProposeChange& proposal, const Command& command,
@@ -325,32 +334,33 @@ class Ledger {
                                     const Pricing* pricing, ChargeLookup lookup) const;
   absl::StatusOr<Decision> DecideOn(const SettleLease& command, ChargeLookup lookup) const;
 
-  // OK if the two may be parent and child.
+  // OK if `spec` may be a child of its parent.
   absl::Status CheckParent(const BudgetSpec& spec) const;
-  // What a new session there meets: a budget on the way up that is frozen or has ended.
+  // Returns the refusal if a budget on the way up is frozen or has ended; nothing otherwise.
   std::optional<Refusal> BlockedBy(const BudgetState& budget) const;
   std::optional<Refusal> BlockedBy(const SessionState& session) const;
-  // What a charge of the session meets on its way up.
+  // Returns the conditions for a charge of the session on its way up.
   Conditions ConditionsOf(const SessionState& session) const;
   absl::StatusOr<std::optional<ChargeRecord>> FindCharge(const ChargeKey& key,
                                                          ChargeLookup lookup) const;
-  // Whether an accepted charge is a lease, settled or not.
+  // True if an accepted charge is a lease, settled or not.
   absl::StatusOr<bool> IsLease(const SessionState& session, const ChargeKey& key,
                                ChargeLookup lookup) const;
-  // ALREADY_EXISTS if one is a lease and the other is not.
+  // ALREADY_EXISTS if one of the two charges is a lease and the other is not.
   absl::Status CheckSameKind(const Charge& command, const ChargeItem& item,
                              const ChargeRecord& stored, ChargeLookup lookup) const;
-  // The same of what is at and below a budget and was paid to another one, `gate_id`, above it.
+  // As PricesHoldAtEveryLevel, for everything at and below a budget that was paid to the budget
+  // `gate_id`, which is the same one or above it.
   bool ArePaidAtEveryLevel(const BudgetState& below, const std::string& gate_id) const;
-  // What a budget's sessions and descendants have spent, in other cells: unit costs are priced
-  // anew. `is_crossed`: below a partition of replaced records. Says nothing of worth after adding
-  // to `wanted` what `pricing` lacks.
+  // Returns what the sessions and descendants of a budget have spent, priced again in other cells.
+  // `is_crossed`: below a partition of replaced records. Adds to `wanted` what `pricing` lacks; the
+  // result is then meaningless.
   std::vector<Cost> SpentIn(const BudgetState& budget, const Cap& cap, const CellFilter& filter,
                             bool is_crossed, const Pricing* pricing, PricesWanted* wanted) const;
 
-  // Apply without looking at the hash, which Seal has just made.
+  // Apply without a check of the hash, which Seal has just computed.
   absl::Status ApplySealed(const Entry& entry);
-  // Each checks first and changes second: on an error nothing has changed.
+  // Each overload checks first and then changes the state: after an error nothing has changed.
   absl::Status ApplyBody(const BudgetCreated& body, const Entry& entry);
   absl::Status ApplyBody(const SessionCreated& body, const Entry& entry);
   absl::Status ApplyBody(const SessionRefused& body, const Entry& entry);
@@ -370,7 +380,7 @@ class Ledger {
   absl::Status ApplyBody(const LeaseSettled& body, const Entry& entry);
   absl::Status ApplyBody(const ReferenceFixed& body, const Entry& entry);
   absl::Status ApplyBody(const UnitsPriced& body, const Entry& entry);
-  // DATA_LOSS: entries of the ledger of access.
+  // Return DATA_LOSS: these entries belong to the ledger of access.
   absl::Status ApplyBody(const TokenCreated& body, const Entry& entry);
   absl::Status ApplyBody(const LimitedTokenCreated& body, const Entry& entry);
   absl::Status ApplyBody(const LoginCreated& body, const Entry& entry);
@@ -380,24 +390,24 @@ class Ledger {
   absl::Status ApplyBody(const QuarantineLifted& body, const Entry& entry);
   absl::Status ApplyBody(const QuarantineLiftProposed& body, const Entry& entry);
 
-  // From the budget itself up to the root.
+  // Returns the budgets from `budget` itself up to the root.
   std::vector<const BudgetState*> PathToRoot(const BudgetState& budget) const;
   std::vector<BudgetState*> MutablePathToRoot(std::string_view budget_id);
   SessionState* MutableSession(int64_t session_number);
   BudgetState& AddBudget(const BudgetSpec& spec, const CellFilter& filter, int64_t time_micros);
-  // Counts `costs`, in the cells of path[level], of a charge that entered the tree at path[0].
+  // Counts `costs`, in the cells of path[level], for a charge that entered the tree at path[0].
   static void Post(const std::vector<BudgetState*>& path, size_t level,
                    const std::vector<Cost>& costs);
-  // The filters of the budgets from `path[0]` up to the root.
+  // Returns the filters of the budgets from `path[0]` up to the root.
   static std::vector<Gate> GatesOf(const std::vector<const BudgetState*>& path);
-  // What `count` uses of the session's event cost at each gate, as in GatesOf(session).
+  // Returns the costs of `count` uses of the session's event at each gate, as in GatesOf(session).
   std::vector<std::vector<Cost>> CostsOf(const SessionState& session,
                                          const std::vector<BudgetState*>& path,
                                          const SessionEvent& event, int64_t count) const;
-  // Counts a charge that was decided with this key.
+  // Counts a decided charge with this key.
   void Count(const ChargeKey& key, bool accepted, const Entry& entry);
-  // True if `costs`, one vector a gate as in GatesOf(session), fit everywhere. `path` is the
-  // session's, from below.
+  // True if `costs`, one vector per gate as in GatesOf(session), fit everywhere. `path` goes from
+  // the session's budget up to the root.
   bool Fits(const SessionState& session, const std::vector<BudgetState*>& path,
             const std::vector<std::vector<Cost>>& costs) const;
 
@@ -409,7 +419,7 @@ class Ledger {
   std::map<std::pair<std::string, std::string>, int64_t> session_numbers_;
   LedgerHead head_;
   MerkleFrontier merkle_;
-  // The hashes of the newest entries, by sequence modulo kRecentHashes.
+  // The hashes of the newest entries, indexed by sequence modulo kRecentHashes.
   std::vector<Hash> recent_hashes_;
 };
 

@@ -1,4 +1,4 @@
-// The state of a ledger as the replay of its entries.
+// Applies entries: the state of a ledger is the replay of its entries.
 
 #include <algorithm>
 #include <utility>
@@ -352,7 +352,7 @@ absl::Status Ledger::ApplyBody(const ChargeDecided& body, const Entry& entry) {
     if (own == 1) session->own_balance->Add(costs[0]);
     for (size_t i = own; i < costs.size(); ++i) Post(path, i - own, costs[i]);
     event.accepted_count += body.count;
-    // Only of sessions that are not proven is it asked.
+    // Only sessions that are not proven need this.
     if (IsUnproven(session->spec.claim) && !session->non_private_charged) {
       session->non_private_charged = accounting::ContainsNonPrivate(*event.event);
     }
@@ -463,7 +463,7 @@ bool Ledger::Fits(const SessionState& session, const std::vector<BudgetState*>& 
   if (std::any_of(path.begin(), path.end(), [](const BudgetState* b) { return IsPartition(*b); })) {
     return AllFit(costs, GatesOf(session));
   }
-  if (costs.empty()) return true;  // of a plan that was charged
+  if (costs.empty()) return true;  // the plan was charged
   const size_t own = session.own_balance.has_value() ? 1 : 0;
   if (own == 1 && !session.own_balance->Fits(costs[0])) return false;
   for (size_t i = 0; i < path.size(); ++i) {

@@ -1,4 +1,4 @@
-// Two people: which changes a budget guards, and what becomes of a proposal.
+// Approval by two people: the changes that a budget guards, and decisions on proposals.
 
 #include <algorithm>
 #include <optional>
@@ -66,16 +66,17 @@ void ForgetResolved(BudgetState* budget) {
   }
 }
 
-// What a command on a budget changes for good, or lets go on.
+// The changes of a command that a budget may guard.
 struct Guarded {
   std::vector<GuardedChange> changes;
   const char* words;
 };
 
-// Nothing for other commands.
+// Returns nothing for commands that cannot be guarded.
 std::optional<Guarded> GuardedIn(const Command& command, const BudgetState& budget) {
   if (std::holds_alternative<SupersedeBudget>(command.body)) {
-    // It takes no more charges, and a frozen one goes on as its successor.
+    // The old budget takes no more charges (close), and a frozen budget continues as its successor
+    // (thaw).
     Guarded guarded{{GuardedChange::kSupersede, GuardedChange::kClose}, "superseded"};
     if (budget.phase == BudgetPhase::kFrozen) guarded.changes.push_back(GuardedChange::kThaw);
     return guarded;
@@ -108,10 +109,10 @@ absl::Status Ledger::CheckUnguarded(const Command& command) const {
   }
   const std::string& budget_id = BudgetOf(command);
   const BudgetState* budget = FindBudget(budget_id);
-  if (budget == nullptr) return absl::OkStatus();  // not found, as others say
+  if (budget == nullptr) return absl::OkStatus();  // the decision reports NOT_FOUND
   const std::optional<Guarded> guarded = GuardedIn(command, *budget);
   if (!guarded.has_value()) return absl::OkStatus();
-  // Doing it again changes nothing, and is told as before.
+  // Repeating the command changes nothing and gives the same outcome.
   if (const auto* phase = std::get_if<ChangeBudgetPhase>(&command.body);
       phase != nullptr && phase->phase == budget->phase) {
     return absl::OkStatus();
@@ -183,7 +184,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ProposeChange& proposal,
                        .proposer = proposal.proposer,
                        .expire_time_micros = proposal.expire_time_micros};
   if (const Proposal* known = FindProposal(budget, proposal.proposal_id)) {
-    // The same again, but for when it ends.
+    // The same proposal, apart from its expiry time.
     const ProposeChange& asked = known->asked;
     if (asked.reason == proposal.reason &&
         asked.proposer.principal == proposal.proposer.principal &&
@@ -206,7 +207,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ProposeChange& proposal,
         "wait until some are approved or rejected",
         proposal.budget_id, pending, of_proposer, kMaxPendingProposals, kMaxPendingProposalsOfOne));
   }
-  // What could not be done now is no proposal.
+  // A change that could not be made now cannot be proposed.
   Command proposed = command;
   proposed.body = CommandFor(proposal);
   absl::StatusOr<Decision> would = DecideUnguarded(proposed, lookup);
@@ -261,7 +262,7 @@ absl::Status Ledger::ApplyBody(const ChangeProposed& body, const Entry& entry) {
     return BadEntry("a change is proposed twice, or of no budget");
   }
   BudgetState& budget = it->second;
-  // Those that nobody resolved in time are kept as long as those that were.
+  // Expired proposals are kept as long as resolved ones.
   for (auto& [id, other] : budget.proposals) {
     if (!HasExpired(other, entry.time_micros)) continue;
     other.state = ProposalState::kExpired;

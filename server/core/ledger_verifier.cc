@@ -20,7 +20,7 @@ absl::uint128 Fingerprint(const ChargeKey& key) {
 }  // namespace
 
 std::optional<LedgerFault> LedgerVerifier::Check(std::string content, const Hash& hash) {
-  // The hash first: of damaged content it is wrong, whatever the bytes look like.
+  // Check the hash first: damaged content has a wrong hash, even if its bytes look valid.
   if (hash != ChainHash(head().hash, content)) {
     const absl::StatusOr<Entry> entry = DecodeEntry(std::move(content), hash);
     if (entry.ok() && entry->sequence != next_sequence()) return Check(*entry);

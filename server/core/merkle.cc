@@ -24,7 +24,7 @@ Hash MerkleNode(const Hash& left, const Hash& right) {
 
 void MerkleFrontier::Append(const Hash& leaf) {
   Hash root = leaf;
-  // Every trailing one of the size is a complete subtree as large as `root`.
+  // Each trailing 1 bit of the size is a complete subtree as large as `root`.
   for (int64_t bits = size_; (bits & 1) != 0; bits >>= 1) {
     root = MerkleNode(roots_.back(), root);
     roots_.pop_back();
@@ -69,7 +69,7 @@ std::vector<LeafRange> ConsistencyRanges(int64_t old_size, int64_t new_size) {
       tree.begin = middle;
     }
   }
-  // The verifier knows the old tree as a whole; a part of it must be told.
+  // The verifier knows the root of the whole old tree, but not the roots of its parts.
   if (tree.begin > 0) ranges.push_back(tree);
   std::reverse(ranges.begin(), ranges.end());
   return ranges;

@@ -2,8 +2,9 @@
 #define EPSLEDGER_SERVER_CORE_MERKLE_H_
 
 // The Merkle tree over the contents of a ledger's entries: RFC 6962, section 2.1, with SHA-256.
-// Leaf i is entry i + 1. Its root in somebody else's hands fixes every entry below it; a proof of
-// log2(size) hashes shows that an entry is in it, or that it grew from an older one by appending.
+// Leaf i is entry i + 1. Anybody who holds the root can detect a change of any entry. A proof of
+// log2(size) hashes shows that an entry is in the tree, or that the tree grew from an older one by
+// appending.
 
 #include <cstdint>
 #include <string_view>
@@ -18,14 +19,14 @@ Hash MerkleLeaf(std::string_view content);
 // SHA-256(0x01 || left || right).
 Hash MerkleNode(const Hash& left, const Hash& right);
 
-// A tree that leaves are appended to, as the roots of its complete subtrees: 32 bytes for each bit
-// of its size.
+// A tree for appending leaves. It holds only the roots of its complete subtrees: 32 bytes for each
+// bit of its size.
 class MerkleFrontier {
  public:
   // Cost: one hash on average, log2(size) at most.
   void Append(const Hash& leaf);
   int64_t size() const { return size_; }
-  // The root over all leaves. Without leaves: SHA-256 of nothing.
+  // Returns the root over all leaves. Without leaves: SHA-256 of the empty string.
   Hash Root() const;
 
  private:
@@ -33,18 +34,18 @@ class MerkleFrontier {
   std::vector<Hash> roots_;  // of complete subtrees, the largest first
 };
 
-// The leaves [begin, end), which are a subtree.
+// The leaves [begin, end), which form a subtree.
 struct LeafRange {
   int64_t begin = 0;
   int64_t end = 0;
 };
 
-// The subtrees whose roots are the audit path of leaf `index` in the tree of `size` leaves, from
-// the leaf's sibling up (RFC 6962, 2.1.1). REQUIRES: 0 <= index < size.
+// Returns the subtrees whose roots are the audit path of leaf `index` in the tree of `size` leaves,
+// from the leaf's sibling up (RFC 6962, 2.1.1). REQUIRES: 0 <= index < size.
 std::vector<LeafRange> InclusionRanges(int64_t index, int64_t size);
 
-// The subtrees whose roots prove that the tree of `old_size` leaves is a prefix of that of
-// `new_size`, in the order of RFC 6962, 2.1.2. REQUIRES: 1 <= old_size <= new_size.
+// Returns the subtrees whose roots prove that the tree of `old_size` leaves is a prefix of the tree
+// of `new_size` leaves, in the order of RFC 6962, 2.1.2. REQUIRES: 1 <= old_size <= new_size.
 std::vector<LeafRange> ConsistencyRanges(int64_t old_size, int64_t new_size);
 
 // Computes the roots of subtrees from all leaves in order, in O(log(size)^2) memory.
@@ -52,9 +53,10 @@ std::vector<LeafRange> ConsistencyRanges(int64_t old_size, int64_t new_size);
 class MerklePath {
  public:
   explicit MerklePath(std::vector<LeafRange> ranges);
-  // The next leaf: 0, 1, 2, ...
+  // Adds the next leaf: 0, 1, 2, ...
   void Append(const Hash& leaf);
-  // One root per range, in their order. REQUIRES: every leaf of every range was appended.
+  // Returns one root per range, in the order of the ranges. REQUIRES: every leaf of every range was
+  // appended.
   std::vector<Hash> Roots() const;
 
  private:

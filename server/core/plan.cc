@@ -12,7 +12,7 @@
 namespace epsledger::core {
 namespace {
 
-// The point of the curve that the plan does not meet, or OK.
+// Returns an error with the point of the curve that the plan does not meet, or OK.
 absl::Status MeetsCurve(PlanComposition& plan, const TradeOffCurveCap& cap) {
   for (const TradeOffCurveCap::Point& point : cap.points) {
     const absl::StatusOr<accounting::Guarantee> at = plan.At(point.delta);
@@ -92,14 +92,15 @@ std::vector<Cost> PlanCosts(const SessionSpec& spec, PlanComposition& plan, doub
     }
     return costs;
   };
-  // A plan is composed for a record that is replaced within one part: each event by itself.
+  // A composition covers a record that is replaced within one part, so each event is costed
+  // separately here.
   if (is_crossed) return sum_over_events();
   if (const auto* curve = std::get_if<TradeOffCurveCap>(&cap)) {
     return {MeetsCurve(plan, *curve).ok() ? Cost::RoundUp(1) : Cost::Infinite()};
   }
   const bool counts_delta =
       std::any_of(filter.cells.begin(), filter.cells.end(),
-                  // A cell without any room for delta is that of pure epsilon-DP.
+                  // A delta cell without room belongs to pure epsilon-DP.
                   [](const Cell& cell) {
                     return cell.quantity == accounting::CellQuantity::kDelta && !cell.cap.is_zero();
                   });

@@ -25,7 +25,7 @@ std::optional<Sampler> SamplerOf(const accounting::MechanismEvent& event) {
   return std::nullopt;
 }
 
-// The event that `event` is a sampling or a selection of, or nullptr.
+// Returns the event that `event` samples or selects from, or nullptr.
 const accounting::MechanismEvent* InnerOf(const accounting::MechanismEvent& event) {
   if (const auto* e = event.As<accounting::PoissonSampled>()) return &*e->event;
   if (const auto* e = event.As<accounting::TruncatedPoissonSampled>()) return &*e->event;

@@ -10,17 +10,17 @@
 
 namespace epsledger::core {
 
-// The samplers that the amplification of an event is proved for: kPoisson for poissonSampled.
-// Empty where nothing is sampled.
+// Returns the samplers for which the amplification of an event is proved: kPoisson for
+// poissonSampled. Empty if nothing is sampled.
 std::vector<Sampler> SamplersOf(const accounting::MechanismEvent& event);
 
-// What `provenance` lacks for an attempt under `policy`: "provenance.library: got \"\", want ...";
-// nothing if it is complete or not required.
+// Returns what `provenance` lacks for an attempt under `policy`: "provenance.library: got \"\",
+// want ..."; nothing if it is complete or not required.
 std::optional<std::string> MissingProvenance(const Policy& policy, const Provenance& provenance);
 
-// Why an attempt that says `provenance` of itself may not charge an event that is proved for
-// `samplers`; nothing if it may. A sampler that contradicts the event is never let through, with or
-// without a policy.
+// Returns the reason why an attempt with `provenance` may not charge an event that is proved for
+// `samplers`; nothing if it may. A sampler that contradicts the event is always a violation, with
+// or without a policy.
 std::optional<std::string> SamplerViolation(const std::vector<Sampler>& samplers,
                                             const Provenance& provenance,
                                             const std::vector<const Policy*>& policies);

@@ -16,7 +16,7 @@
 namespace epsledger::core {
 namespace {
 
-// A few references are used at a time.
+// Only a few references are in use at a time.
 constexpr size_t kMostPricers = 8;
 
 bool IsOneUnitAUse(const std::vector<accounting::CountedEvent>& plan,
@@ -26,7 +26,8 @@ bool IsOneUnitAUse(const std::vector<accounting::CountedEvent>& plan,
   });
 }
 
-// Every point of the curve that a cap in units promises, of the event and number that it names.
+// Proves every point of the curve that a cap in units promises, for the event and number in the
+// cap.
 bool IsGuaranteed(const UnitsCap& cap, const UnitReference& reference) {
   return *cap.reference == reference.event && cap.count == reference.reference.units &&
          !cap.guarantee.empty() &&
@@ -70,12 +71,12 @@ std::optional<std::string> PriceProver::CheckCells(const BudgetSpec& spec,
 
 std::optional<std::string> PriceProver::Check(const Ledger& ledger, const EventPriced& body) {
   const SessionState* session = ledger.FindSession(body.session_number);
-  if (session == nullptr) return std::nullopt;  // Apply says so
+  if (session == nullptr) return std::nullopt;  // Apply reports it
   const std::vector<Gate> gates = ledger.GatesOf(*session);
   for (size_t i = 0; i < gates.size() && i < body.unit_costs.size(); ++i) {
     const std::optional<size_t> cell = UnitsCellOf(gates[i].balance.filter());
     if (!cell.has_value()) continue;
-    // What one use costs stands in no number but its price.
+    // The unit cost must not be below its bound: only a price may lower it.
     const std::vector<Cost>& costs = body.unit_costs[i];
     const Cost least = Cost::RoundUp(
         accounting::CostUpperBound(*body.event, session->spec.relation,
@@ -137,7 +138,7 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
         return absl::StrCat("budgets/", body.budget_id, " has ", body.units,
                             " units, and what it takes over was priced where there were more");
       }
-      // Rounding only ever gives a unit more slack.
+      // Rounding can only give a unit more slack.
       const bool is_same_chain = body.interval == old.pair.interval &&
                                  body.first == old.pair.first && body.masses == old.pair.masses &&
                                  body.slack * static_cast<double>(old.units) >=
@@ -165,7 +166,8 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Refere
                         " are not proved to fit the cap");
   }
   ++proved_;
-  // One use of the event is one unit: the pair is above it. A successor's is its predecessor's.
+  // One use of the event is one unit because the pair is above the event. A successor has the pair
+  // of its predecessor.
   const std::string pair = EncodeContent(static_cast<int64_t>(relation), 0,
                                          ReferenceFixed{.event = body.event,
                                                         .interval = body.interval,
@@ -200,7 +202,7 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const UnitsP
 std::optional<std::string> PriceProver::Check(const Ledger& ledger, const SessionCreated& body) {
   if (!body.plan_charge.has_value()) return std::nullopt;
   const BudgetState* budget = ledger.FindBudget(body.spec.budget_id);
-  if (budget == nullptr) return std::nullopt;  // Apply says so
+  if (budget == nullptr) return std::nullopt;  // Apply reports it
   const std::vector<Gate> gates = ledger.GatesOf(*budget);
   for (size_t i = 0; i < gates.size() && i < body.plan_charge->costs.size(); ++i) {
     const Gate& gate = gates[i];
@@ -234,7 +236,8 @@ std::optional<std::string> PriceProver::Check(const Ledger& ledger, const Sessio
 std::optional<std::string> PriceProver::CheckPrice(
     const std::shared_ptr<const UnitReference>& reference, const accounting::MechanismEvent& event,
     int64_t count, int64_t level, const accounting::UnitPrice& price) {
-  // The reference itself, by the pair that was proved to be above it, and others in its order.
+  // Covers the reference itself, because its pair was proved to be above it, and events that cost
+  // no more (CostsOneUnit).
   if (price.reserve >= 0 && price.units >= count &&
       accounting::CostsOneUnit(event, reference->event, reference->relation)) {
     ++proved_;

@@ -16,18 +16,18 @@
 
 namespace epsledger::core {
 
-// Proves again what charges in units of a ledger stand on: that the units of every reference fit
-// its cap, that the reference's pair is above its event, and that every price holds at its level.
-// A replay (Ledger::Apply) checks the rest: that a price is used only while its level or more is
-// left, and the sums.
+// Proves again the basis of a ledger's charges in units: the units of every reference fit its cap,
+// the reference's pair is above its event, and every price holds at its level. A replay
+// (Ledger::Apply) checks the rest: a price is used only while its level or more is left, and the
+// sums are right.
 class PriceProver {
  public:
-  // What is not proved of the next entry of `ledger`, in words; nothing if all is, or if the entry
-  // holds no price. REQUIRES: `entry` was not applied yet, and Apply will take it. Cost: up to two
-  // seconds for a reference, 50 ms for a price.
+  // Returns a text that names what is not proved in the next entry of `ledger`; nothing if
+  // everything is proved, or if the entry holds no price. REQUIRES: `entry` was not applied yet,
+  // and Apply will accept it. Cost: up to two seconds for a reference, 50 ms for a price.
   std::optional<std::string> Check(const Ledger& ledger, const Entry& entry);
 
-  // References and prices that were proved so far.
+  // The number of references and prices proved so far.
   int64_t proved() const { return proved_; }
 
  private:
@@ -36,12 +36,12 @@ class PriceProver {
   std::optional<std::string> Check(const Ledger& ledger, const SessionCreated& body);
   std::optional<std::string> Check(const Ledger& ledger, const BudgetSuperseded& body);
   std::optional<std::string> Check(const Ledger& ledger, const EventPriced& body);
-  // Whether units are counted where the cap says so, and only there.
+  // Checks that units are counted exactly where the cap says so.
   static std::optional<std::string> CheckCells(const BudgetSpec& spec, const CellFilter& filter);
   std::optional<std::string> CheckPrice(const std::shared_ptr<const UnitReference>& reference,
                                         const accounting::MechanismEvent& event, int64_t count,
                                         int64_t level, const accounting::UnitPrice& price);
-  // The same by computation alone.
+  // As CheckPrice, but always by computation.
   std::optional<std::string> Prove(const std::shared_ptr<const UnitReference>& reference,
                                    const accounting::MechanismEvent& event, int64_t count,
                                    int64_t level, const accounting::UnitPrice& price);
@@ -49,13 +49,13 @@ class PriceProver {
   struct Proof {
     std::shared_ptr<const UnitReference> reference;  // keeps the key alive
     accounting::ResiduePricer pricer;
-    // The event that was prepared last, and its canonical encoding: prices of one event follow each
-    // other.
+    // The event that was prepared last, and its canonical encoding. Prices of one event usually
+    // follow each other.
     std::string encoding = {};
     std::shared_ptr<const accounting::PreparedEvent> prepared = nullptr;
   };
   std::map<const UnitReference*, Proof> proofs_;
-  std::set<std::string> pairs_;  // with their events, that are proved
+  std::set<std::string> pairs_;  // proved pairs with their events
   int64_t proved_ = 0;
 };
 

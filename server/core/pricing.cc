@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<Cost>> CostsIn(const std::vector<accounting::FilterCe
   return costs;
 }
 
-// What is counted in where the first charge says little of those to come: a common setting of
+// The reference event if the first charge says little about later charges: a common setting of
 // DP-SGD.
 MechanismEvent CatalogueEvent() { return PoissonSampled{0.01, MechanismEvent(Gaussian{1.0})}; }
 
@@ -51,24 +51,25 @@ absl::StatusOr<accounting::Reference> Compute(const ReferenceWanted& wanted,
   return accounting::MakeReference(event, wanted.relation, wanted.epsilon, wanted.delta, abandoned);
 }
 
-// The points of the curve: fewer where each takes seconds.
+// Returns the number of points of the curve: fewer if each takes seconds.
 int64_t GuaranteePointsOf(const accounting::Reference& reference, double delta) {
   const size_t transform = accounting::TransformOfUnits(reference, delta);
   if (transform >= size_t{1} << 18) return kMaxGuaranteePoints / 3;
   return transform >= size_t{1} << 17 ? kMaxGuaranteePoints / 2 : kMaxGuaranteePoints;
 }
 
-// The curve at delta and at powers of ten above it, kMaxGuaranteePoints at most.
+// Returns the curve at delta and at larger deltas, each a fixed power of ten times the one before;
+// at most kMaxGuaranteePoints points.
 absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::Reference& reference,
                                                              double delta,
                                                              absl::FunctionRef<bool()> abandoned) {
   const double step = std::pow(
       10, std::ceil(-std::log10(delta) / static_cast<double>(GuaranteePointsOf(reference, delta))));
-  // Fifteen digits: ten times 1e-6 is 1e-5.
+  // Round to fifteen digits, so that ten times 1e-6 is 1e-5.
   const auto next = [step](double at) {
     return std::strtod(absl::StrFormat("%.15g", step * at).c_str(), nullptr);
   };
-  std::vector<TradeOffCurveCap::Point> points;  // from below
+  std::vector<TradeOffCurveCap::Point> points;  // by ascending delta
   for (double at = delta; at < 1; at = next(at)) {
     if (abandoned()) return absl::CancelledError("nobody waits for the guarantee any more");
     constexpr double kSmallestShown = 1e-9;
@@ -79,7 +80,7 @@ absl::StatusOr<std::vector<TradeOffCurveCap::Point>> CurveOf(const accounting::R
           absl::StrFormat("%d of it have no proved epsilon up to %g at delta %g", reference.units,
                           accounting::kLargestEpsilonOfUnits, at));
     }
-    // What is not better than a point below it says nothing.
+    // Skip a point that is not better than the point at a smaller delta.
     if (points.empty() || point.epsilon < points.back().epsilon) points.push_back(point);
   }
   std::reverse(points.begin(), points.end());

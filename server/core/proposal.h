@@ -1,7 +1,8 @@
 #ifndef EPSLEDGER_SERVER_CORE_PROPOSAL_H_
 #define EPSLEDGER_SERVER_CORE_PROPOSAL_H_
 
-// Two people: a change that one person proposes is made when another one approves it.
+// Approval by two people: a change that one person proposes is made when another person approves
+// it.
 
 #include <cstdint>
 #include <string>
@@ -13,14 +14,14 @@
 
 namespace epsledger::core {
 
-// kExpired once a later one was proposed; until then HasExpired tells. Numbers as in
-// proposal_service.proto.
+// An expired proposal becomes kExpired only when a later one is proposed; before that, use
+// HasExpired. Numbers as in proposal_service.proto.
 enum class ProposalState : uint8_t { kPending = 1, kApproved = 2, kRejected = 3, kExpired = 4 };
 
-// A proposal as it is now.
+// A proposal in its present state.
 struct Proposal {
   ProposeChange asked;
-  // Of the entry that proposed it.
+  // The sequence number of the entry that proposed it.
   int64_t sequence = 0;
   int64_t create_time_micros = 0;
   ProposalState state = ProposalState::kPending;
@@ -30,29 +31,30 @@ struct Proposal {
   int64_t resolve_time_micros = 0;
 };
 
-// A pending proposal can be approved until its time.
+// True if the proposal is pending and its expiry time has come. It then can no longer be approved.
 inline bool HasExpired(const Proposal& proposal, int64_t now_micros) {
   return proposal.state == ProposalState::kPending &&
          proposal.asked.expire_time_micros <= now_micros;
 }
 
-// False if the two are one: the same principal, or one who made the other's token, or the token
-// with which it was made, and so on; or if one person made the tokens of both, who could use
-// either. False too if one of them has a token whose makers are not all known.
+// Returns false if the two may be one person: they have the same principal; or one made the other's
+// token, or the token with which that was made, and so on; or one person made the tokens of both
+// and could use either. Also returns false if not all makers of one of the tokens are known.
 bool AreTwoPeople(const Person& a, const Person& b);
 
-// What makes the change.
+// Returns the command that makes the change.
 CommandBody CommandFor(const ProposeChange& proposal);
 
 // "SUPERSEDE", ...
 const char* Name(GuardedChange change);
-// One line for people: "close it", "supersede it by adult-2: (1, 1e-05)-DP by renyi orders".
+// Returns one line for people: "close it", "supersede it by adult-2: (1, 1e-05)-DP by renyi
+// orders".
 std::string Describe(const ProposedChange& change);
 
-// FAILED_PRECONDITION of a change that one person may not make alone.
+// FAILED_PRECONDITION for a change that one person may not make alone.
 absl::Status ApprovalRequired(std::string_view message);
 bool IsApprovalRequired(const absl::Status& status);
-// FAILED_PRECONDITION of an approval by the person who proposed the change.
+// FAILED_PRECONDITION for an approval by the person who proposed the change.
 absl::Status SecondPersonRequired(std::string_view message);
 bool IsSecondPersonRequired(const absl::Status& status);
 

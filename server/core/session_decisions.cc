@@ -1,4 +1,4 @@
-// Deciding on sessions and their attempts.
+// Decisions on sessions and their attempts.
 
 #include <algorithm>
 #include <cmath>
@@ -38,12 +38,12 @@ absl::Status CheckDistinct(const std::vector<accounting::CountedEvent>& plan) {
   return absl::OkStatus();
 }
 
-// One audit, one encoding.
+// Returns the encoding that identifies an audit.
 std::string Encoding(const AuditRecord& audit) {
   return EncodeContent(0, 0, AuditRecorded{.session_number = 0, .audit = audit});
 }
 
-// The planned event with the most uses. REQUIRES: a plan that is not empty.
+// Returns the planned event with the most uses. REQUIRES: plan not empty.
 const accounting::MechanismEvent& MostUsed(const std::vector<accounting::CountedEvent>& plan) {
   return *std::max_element(plan.begin(), plan.end(),
                            [](const accounting::CountedEvent& a,
@@ -51,9 +51,9 @@ const accounting::MechanismEvent& MostUsed(const std::vector<accounting::Counted
               ->event;
 }
 
-// What a whole plan costs in units at the gate: as one block, which is one interactive mechanism
-// ([VW21], [Lyu22]), or one unit a use where every event costs one. Nothing if it does not fit, or
-// after adding to `wanted`.
+// Returns the cost of a whole plan in units at the gate: as one block, which is one interactive
+// mechanism ([VW21], [Lyu22]), or one unit per use if every event costs one unit. Returns nothing
+// if the plan does not fit, or after adding a missing price to `wanted`.
 std::optional<UnitPrices::Charge> PlanUnits(const SessionSpec& spec, const Gate& gate,
                                             const Pricing* pricing, PricesWanted* wanted) {
   const std::shared_ptr<const UnitReference>& reference = gate.balance.reference();
@@ -142,7 +142,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
                          .own_filter = {},
                          .plan_charge = {}};
   Decision decision{SessionOutcome{.session = name, .created = true, .refusal = {}}, {}};
-  // Caps on the way up that count units of nothing yet, while nothing is charged.
+  // Fix the references of caps on the way up that have none yet, while nothing is charged.
   PricesWanted wanted;
   std::vector<Gate> gates = GatesOf(PathToRoot(*budget));
   const accounting::MechanismEvent* expected = command.expects.has_value() ? &*command.expects

@@ -8,8 +8,8 @@
 
 namespace epsledger::core {
 
-// SHA-256 of the parts, one after the other. Ends the process if OpenSSL has none: nothing could be
-// verified. Thread-safe.
+// Returns the SHA-256 of the concatenated parts. Ends the process if OpenSSL cannot compute it,
+// because nothing could be verified then. Thread-safe.
 Hash Sha256(std::initializer_list<std::string_view> parts);
 
 inline std::string_view BytesOf(const Hash& hash) {

@@ -7,14 +7,14 @@
 
 namespace epsledger::core {
 
-// Two kinds of UNAVAILABLE that clients and operators tell apart from the others. Nothing was done:
-// the same call may be repeated later.
+// Two kinds of UNAVAILABLE that clients and operators can distinguish from others. Nothing was
+// done: the same call may be repeated later.
 
-// There is more to do than the server takes.
+// The server has more work than it accepts.
 absl::Status Overload(std::string_view message);
 bool IsOverload(const absl::Status& status);
 
-// The ledger can be read, and takes no commands now.
+// The ledger can be read, but takes no commands now.
 absl::Status ReadOnly(std::string_view message);
 bool IsReadOnly(const absl::Status& status);
 

@@ -30,7 +30,7 @@ UnitPrices::Singles UnitPrices::PaySingles(int64_t count, int64_t left) const {
   while (singles.count < count) {
     const UnitPrice* price = Best(1, singles.left);
     if (price == nullptr) break;
-    // The price holds down to its level, and nothing cheaper appears on the way down.
+    // The price holds down to its level, and no cheaper price applies on the way down.
     const int64_t above = singles.left - std::max(price->level, price->units);
     const int64_t uses = std::min(count - singles.count, above / price->units + 1);
     singles.count += uses;
@@ -77,7 +77,7 @@ bool UnitPrices::Knows(int64_t count, int64_t units, int64_t left) const {
   if (left < 1) return true;
   const int64_t level = accounting::LevelAtMost(units, left);
   return std::any_of(prices_.begin(), prices_.end(), [&](const UnitPrice& price) {
-    // A price of one unit is the smallest there is.
+    // One unit is the lowest possible price.
     return price.count == count && price.level <= left &&
            (price.level >= level || price.units == 1);
   });

@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_SERVER_CORE_UNITS_H_
 #define EPSLEDGER_SERVER_CORE_UNITS_H_
 
-// Charges in units of a reference event: what they cost depends on how many units are left. The
-// theorem is in accounting/filter/README.md.
+// Charges in units of a reference event. Their costs depend on how many units are left. The theorem
+// is in accounting/filter/README.md.
 
 #include <cstdint>
 #include <memory>
@@ -19,12 +19,12 @@
 
 namespace epsledger::core {
 
-// What a cell of units counts in. Immutable; shared by all who price under it.
+// The reference of a cell of units. Immutable; shared by everything that prices under it.
 struct UnitReference {
   accounting::MechanismEvent event;
   accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne;
   accounting::Reference reference;
-  // Where it was computed for a cap in units: the curve that the cap is to promise.
+  // If the reference was computed for a cap in units: the curve that the cap will promise.
   std::vector<TradeOffCurveCap::Point> guarantee = {};
 };
 
@@ -37,24 +37,24 @@ struct UnitPrice {
   double reserve = 0;
 };
 
-// The whole units in an amount of a cell of units, and back.
+// Conversions between whole units and the amount in a cell of units.
 inline Cost CostOfUnits(int64_t units) {
   return Cost::FromUnits(static_cast<Cost::Units>(units) << 64);
 }
-// 0 of what is infinite.
+// Returns 0 for an infinite cost.
 inline int64_t WholeUnits(Cost cost) {
   return cost.is_infinite() ? 0 : static_cast<int64_t>(cost.units() >> 64);
 }
 
-// The place of the cell of units in a filter; the cell after it is its reserve. Nothing if the
+// Returns the index of the cell of units in a filter; the next cell is its reserve. Nothing if the
 // filter has none.
 std::optional<size_t> UnitsCellOf(const CellFilter& filter);
 
-// The prices of one event at one filter, as they stand in the ledger.
+// The prices of one event at one filter, as the ledger holds them.
 //
-// A charge of n uses costs what the price of a block of n says, or n single uses one after the
-// other, each at the level that the one before leaves: the cheaper of the two. The rule is stored
-// with every ledger that was charged by it: never change it.
+// A charge of n uses costs the cheaper of two: the price of a block of n, or n single uses one
+// after the other, each at the level that the previous one leaves. Never change this rule: stored
+// ledgers were charged by it.
 class UnitPrices {
  public:
   struct Charge {
@@ -65,25 +65,29 @@ class UnitPrices {
   void Add(const UnitPrice& price) { prices_.push_back(price); }
   const std::vector<UnitPrice>& all() const { return prices_; }
 
-  // What `count` uses cost while `left` units are left; nothing if the prices that are here do not
-  // pay for it.
+  // Returns the cost of `count` uses while `left` units are left; nothing if the known prices do
+  // not cover them.
   std::optional<Charge> Of(int64_t count, int64_t left) const;
-  // The most single uses that `left` units pay for by the prices that are here, at most `limit`.
+  // Returns the largest number of single uses that `left` units pay for at the known prices, at
+  // most `limit`.
   int64_t HowMany(int64_t left, int64_t limit) const;
-  // The number of single uses that are paid before a price is missing, and what is left then.
+  // The number of single uses that are paid before a price is missing, and the units left then.
   struct Singles {
     int64_t count = 0;
     Charge paid;
     int64_t left = 0;
   };
   Singles PaySingles(int64_t count, int64_t left) const;
-  // The cheapest price of a block of `count` that is here, whatever is left; 0 if there is none.
+  // Returns the lowest number of units for `count` uses at the known prices, as a block or as
+  // single uses, however many units are left; 0 if no such price is known.
   int64_t Asked(int64_t count) const;
-  // True if there is a price of such a block for the level of `left` or above it.
+  // True if no unit is left, or if a price of a block of `count` is known that holds at `left` and
+  // was computed for LevelAtMost(units, left) or above, or is one unit. `units`: those of the
+  // reference.
   bool Knows(int64_t count, int64_t units, int64_t left) const;
 
  private:
-  // The cheapest price of a block of `count` that holds at `left`.
+  // Returns the cheapest price of a block of `count` that holds at `left`; nullptr if none does.
   const UnitPrice* Best(int64_t count, int64_t left) const;
 
   std::vector<UnitPrice> prices_;

@@ -5,8 +5,8 @@
 
 namespace epsledger::storage {
 
-// charge_blocks.block of both databases: where the charges of a session are, 64 sequence numbers at
-// a time. REQUIRES: sequence >= 0.
+// Returns the value of charge_blocks.block in both databases, which locates the charges of a
+// session in blocks of 64 sequence numbers. REQUIRES: sequence >= 0.
 constexpr int64_t BlockOf(int64_t sequence) { return sequence >> 6; }
 
 }  // namespace epsledger::storage

@@ -12,20 +12,20 @@
 
 namespace epsledger::storage {
 
-// Who waits for the next commit of which ledger. While nobody does, a commit costs one comparison.
-// Not thread-safe: of the deciding thread.
+// The listeners that wait for the next commit of a ledger. Without listeners, a commit costs one
+// comparison. Not thread-safe: only the deciding thread uses it.
 class CommitListeners {
  public:
   // REQUIRES: `ledger` outlives this.
   void Add(const core::Ledger& ledger, std::weak_ptr<core::CommitListener> listener);
-  // Calls and forgets those whose ledger has grown since they were added.
+  // Calls and removes the listeners whose ledger has grown since they were added.
   void Notify();
 
  private:
   struct Waiting {
-    int64_t sequence = 0;  // of the head when the first of them was added
-    // When it is full, those who have gone make room first: listeners that come and go at a ledger
-    // to which nothing happens take no more memory than twice those that stay.
+    int64_t sequence = 0;  // of the head when the first listener was added
+    // When the vector is full, expired listeners are removed before it grows. So listeners that
+    // come and go at an idle ledger use at most twice the memory of those that stay.
     std::vector<std::weak_ptr<core::CommitListener>> listeners;
   };
   std::map<const core::Ledger*, Waiting> waiting_;

@@ -11,16 +11,16 @@
 namespace epsledger::storage {
 
 // The file of the ledgers; of ledgers that were moved to another store; of ledgers that are being
-// moved here.
+// moved here; of a migration that was taken back.
 std::string DatabaseIn(const std::string& data_dir);
 std::string MovedDatabaseIn(const std::string& data_dir);
 std::string UnfinishedDatabaseIn(const std::string& data_dir);
 std::string TakenBackDatabaseIn(const std::string& data_dir);
 
-// Makes the names in a directory durable. UNAVAILABLE if it cannot.
+// Makes the names in a directory durable. UNAVAILABLE if that fails.
 absl::Status SyncDirectory(const std::string& path);
 
-// Holds a directory for one process, as long as the object lives.
+// Holds a directory for one process during the life of the object.
 class FolderLock {
  public:
   FolderLock() = default;
@@ -31,17 +31,17 @@ class FolderLock {
     return *this;
   }
 
-  // FAILED_PRECONDITION if another process holds it, UNAVAILABLE if it cannot be opened. Where the
-  // file system has no locks of folders it is not held, and OK.
+  // FAILED_PRECONDITION if another process holds the directory, UNAVAILABLE if it cannot be opened.
+  // If the file system does not support locks on folders, returns OK without holding it.
   static absl::StatusOr<FolderLock> Hold(const std::string& path);
 
  private:
   int fd_ = -1;
 };
 
-// Makes the directory, for its owner alone, and those above it that are missing. Every new name is
-// durable when it returns: a ledger must not be gone with its directory after a power cut. Does
-// nothing if it is there. UNAVAILABLE if it cannot. `sync`: for tests.
+// Creates the directory, accessible to its owner only, and its missing parents. Every new name is
+// durable when it returns: a power cut must not remove a ledger with its directory. Does nothing if
+// the directory exists. UNAVAILABLE on failure. `sync`: for tests.
 absl::Status MakeDataDirectory(
     const std::string& path,
     absl::FunctionRef<absl::Status(const std::string& path)> sync = SyncDirectory);

@@ -15,22 +15,22 @@
 
 namespace epsledger::storage {
 
-// What a replay of one stored ledger found.
+// The findings of a replay of one stored ledger.
 struct LedgerReport {
   std::string root_id;
-  // The head of the entries; if there is a fault, of those before it.
+  // The head of the entries; with a fault, the head before it.
   core::LedgerHead head;
   core::Hash merkle_root{};
-  // References and prices in units that were proved again, as far as that was asked for.
+  // The number of references and prices in units that were proved again, if that was requested.
   int64_t proved_prices = 0;
-  // Sequence 0: what is wrong is no single entry.
+  // Sequence 0: the fault does not concern a single entry.
   std::optional<core::LedgerFault> fault;
 };
 
 using VisitEntry = absl::FunctionRef<void(const std::string& root_id, const core::Entry&)>;
 
-// Writes an export file: the header at once, then every entry that is added, then the trailer.
-// REQUIRES: `out` outlives it.
+// Writes an export file: the header in the constructor, then every added entry, then the trailer.
+// REQUIRES: `out` outlives this object.
 class ExportWriter {
  public:
   ExportWriter(std::ostream& out, const std::string& root_id);
@@ -42,9 +42,9 @@ class ExportWriter {
   std::ostream& out_;
 };
 
-// Reads an export file and replays it. `visit` gets every entry that is right, in order; its error
-// stops the reading and is returned. A file that is damaged anywhere, cut off or continued after
-// its last line has a fault. Memory: the ledger's and one line.
+// Reads an export file and replays it. `visit` gets every correct entry, in order; an error of
+// `visit` stops the reading and is returned. The report has a fault if the file is damaged
+// anywhere, cut off, or continued after its last line. Memory: the ledger's and one line.
 absl::StatusOr<LedgerReport> ReadExport(
     std::istream& in,
     absl::FunctionRef<absl::Status(const std::string& root_id, const core::Entry&)> visit,

@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_EXPORT_FORMAT_H_
 #define EPSLEDGER_SERVER_STORAGE_EXPORT_FORMAT_H_
 
-// The lines of an export file (README.md). Every line has exactly one spelling: what parses formats
-// to the same bytes again, so that no byte of a file can change unseen.
+// The lines of an export file (README.md). Every line has exactly one spelling: a parsed line
+// formats to the same bytes again, so no byte of a file can change undetected.
 
 #include <cstdint>
 #include <optional>
@@ -23,24 +23,24 @@ struct ExportRow {
   core::Hash hash{};
   std::string content;
 };
-// The last line: without it the file was cut off.
+// The last line. A file without it was cut off.
 struct ExportTrailer {
   int64_t entry_count = 0;
   core::Hash hash{};
   core::Hash merkle_root{};
 };
 
-// Each without the newline that ends it.
+// Return a line without its final newline.
 std::string Format(const ExportHeader& header);
 std::string Format(const ExportRow& row);
 std::string Format(const ExportTrailer& trailer);
 
-// Nothing if the line is no such line. Never reads beyond it.
+// Return nothing if the line has another form. Never read beyond it.
 std::optional<ExportHeader> ParseExportHeader(std::string_view line);
 std::optional<ExportRow> ParseExportRow(std::string_view line);
 std::optional<ExportTrailer> ParseExportTrailer(std::string_view line);
 
-// Lower-case hexadecimal digits.
+// Returns lower-case hexadecimal digits.
 std::string ToHex(const core::Hash& hash);
 
 }  // namespace epsledger::storage

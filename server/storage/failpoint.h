@@ -14,7 +14,7 @@
 
 namespace epsledger::storage {
 
-// In the order in which a server passes them.
+// The points, in the order in which a server passes them.
 inline constexpr const char* kFailpoints[] = {
     "schema.before_step",       // a migration that is due
     "schema.before_commit",     // its last write
@@ -60,7 +60,7 @@ inline void Failpoint(const char* name) {
   if (internal::failpoint_armed.load(std::memory_order_relaxed)) internal::PassFailpoint(name);
 }
 
-// Makes the writes and syncs of the database and its log pass their points, if a point is armed.
+// If a point is armed, makes the writes and syncs of the database and its log pass their points.
 // REQUIRES: the database is in write-ahead mode and holds its files open.
 void PassFailpointsInFiles(sqlite3* database);
 

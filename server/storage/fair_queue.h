@@ -11,8 +11,8 @@
 
 namespace epsledger::storage {
 
-// Items of several tenants. Those of one come out in the order in which they went in; tenants take
-// turns, so that one who puts many in delays another's next by one item and not by all of them.
+// A queue for several tenants. The items of one tenant come out in the order of insertion. Tenants
+// take turns, so a tenant with many items delays the next item of another tenant by one item only.
 template <class Item>
 class FairQueue {
  public:
@@ -29,7 +29,8 @@ class FairQueue {
     queue->second.push_back(std::move(item));
     ++size_;
   }
-  // Comes out before what the tenant has in it, and before other tenants' if it has nothing in it.
+  // Inserts an item before the other items of the tenant, and before those of all tenants if the
+  // tenant has none.
   void PushFront(const std::string& tenant, Item item) {
     auto [queue, is_new] = queues_.try_emplace(tenant);
     if (is_new) turns_.push_front(queue);
@@ -55,7 +56,7 @@ class FairQueue {
   using Queues = std::map<std::string, std::deque<Item>, std::less<>>;  // none is empty
 
   Queues queues_;
-  std::list<typename Queues::iterator> turns_;  // one a queue, the next first
+  std::list<typename Queues::iterator> turns_;  // one per queue, the next first
   size_t size_ = 0;
 };
 

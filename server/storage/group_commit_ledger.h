@@ -28,56 +28,56 @@
 
 namespace epsledger::storage {
 
-// All ledgers of one process over one store. One thread decides: while its transaction is being
-// committed, arriving commands queue up and go into the next one together (natural group commit),
-// so that an fsync is shared by as many charges as arrived during the one before. Another thread
-// tells the outcomes, in the order in which they were decided.
+// All ledgers of one process over one store. One thread decides. While its transaction is being
+// committed, arriving commands queue up and go together into the next one (natural group commit),
+// so one fsync serves all charges that arrived during the previous one. Another thread reports the
+// outcomes, in the order of the decisions.
 //
 // Invariants: a reply with an outcome is called only after the commit that holds its entries (I7);
 // reads run between commits and see durable state only.
 //
-// After a failure what is known of the ledgers in flight is thrown away and read again. The calls
-// of the batch are answered UNAVAILABLE. A store that is held is then read only: commands are
-// refused with core::ReadOnly, reads go on, and a trial every second tells when it can be written
-// again. A sync that failed ends that until the process is restarted, and so does a store that
-// cannot be read.
+// After a failure the ledgers in flight are discarded and read again, and the calls of the batch
+// are answered UNAVAILABLE. A held store is then read only: commands are refused with
+// core::ReadOnly, reads continue, and a trial every second detects when the store can be written
+// again. After a failed sync, or if the store cannot be read, there are no more trials until the
+// process is restarted.
 //
-// Over a shared store each batch locks the ledgers that it is about, replays what other servers
-// appended to them, and decides then; reads replay what there is first. After a failure both go on
+// Over a shared store, each batch locks its ledgers, replays the entries that other servers
+// appended to them, and then decides; reads first replay new entries. After a failure both continue
 // as soon as the database answers.
 class GroupCommitLedger : public core::DurableLedger {
  public:
   struct Options {
-    // Commands in one transaction. Bounds how long a commit holds the others up.
+    // Commands in one transaction. Bounds how long a commit delays others.
     size_t max_batch = 1024;
-    // Commands and reads of one tenant that may wait, of all together twice as many; beyond that
-    // core::Overload, at once and on the caller's thread. About a second of them: what waits longer
-    // than its client does is still charged, so a long queue would spend budgets on calls that
-    // nobody waits for. What a reply asks for itself is never refused: it tells of a command that
-    // was done.
+    // Commands and reads of one tenant that may wait; of all tenants together twice as many.
+    // Further ones get core::Overload, immediately and on the caller's thread. This is about a
+    // second of work: a command is charged even if its client stopped waiting, so a long queue
+    // would spend budgets on calls that nobody waits for. A request from within a reply is never
+    // refused, because it reports a completed command.
     size_t max_queue = 16'384;
-    // After so long the other reads of a batch wait until what came meanwhile is decided.
+    // After this time the remaining reads of a batch wait until newly arrived commands are decided.
     absl::Duration max_reading = absl::Milliseconds(1);
-    // Committed batches whose replies may wait; then decisions do.
+    // Committed batches whose replies may wait. Beyond this bound decisions wait.
     size_t max_untold_batches = 16;
     // A held store that can only be read is tried again after this long.
     absl::Duration resume_interval = absl::Seconds(1);
-    // Shared stores only, as the next four. An idle server looks this often for what others append,
-    // and waits this long after a failure before it tries again.
+    // For shared stores only, like the next four. An idle server looks for new entries of others at
+    // this interval, and waits this long after a failure before it tries again.
     absl::Duration catch_up_interval = absl::Milliseconds(250);
-    // A database that does not answer for this long (because it waits for a standby that is gone,
-    // say) is no longer served from.
+    // The server stops serving from a database that does not answer for this long (for example
+    // because it waits for a standby that is gone).
     absl::Duration patience = absl::Seconds(10);
-    // After this long without an answer the server does not know which tokens were revoked. Longer
-    // than max_deciding.
+    // After this long without an answer the server no longer knows which tokens were revoked.
+    // Longer than max_deciding.
     absl::Duration token_patience = absl::Seconds(5);
-    // What is not decided by then goes into the next transaction. Others wait for
-    // the ledgers of this one, and the database throws out who holds them for too long
-    // (kSessionSettings of the PostgreSQL store).
+    // Commands that are not decided within this time go into the next transaction. Other servers
+    // wait for the ledgers of this one, and the database ends a session that holds them for too
+    // long (kSessionSettings of the PostgreSQL store).
     absl::Duration max_deciding = absl::Seconds(3);
     // Commands wait this long for a ledger that another server holds.
     absl::Duration hold_patience = absl::Seconds(10);
-    // Entries that were published, and that the store must hold (Replica::CheckPublished).
+    // Published entries that the store must hold (Replica::CheckPublished).
     std::vector<core::NamedEntry> published;
   };
 
@@ -86,7 +86,7 @@ class GroupCommitLedger : public core::DurableLedger {
   static absl::StatusOr<std::unique_ptr<GroupCommitLedger>> Open(std::unique_ptr<LedgerStore> store,
                                                                  Options options);
 
-  // Finishes what is queued, then stops.
+  // Finishes everything that is queued, then stops.
   ~GroupCommitLedger() override;
 
   void Submit(core::Tenant tenant, core::Command command, Reply reply) override;
@@ -107,7 +107,7 @@ class GroupCommitLedger : public core::DurableLedger {
     core::Tenant tenant;
     core::Command command;
     Reply reply;
-    // Since when it waits for a ledger that another server holds.
+    // Set while the command waits for a ledger that another server holds: the start of the wait.
     std::optional<Clock::time_point> set_aside = std::nullopt;
   };
   struct TenantRead {
@@ -129,56 +129,56 @@ class GroupCommitLedger : public core::DurableLedger {
   static const std::string& TenantOf(const Item& item) {
     return std::visit([](const auto& one) -> const std::string& { return one.tenant.name; }, item);
   }
-  // Decides and commits the writes; then has the replies told, and calls the listeners and the
+  // Decides and commits the writes; then passes the replies on, and calls the listeners and the
   // reads.
   void RunBatch(Batch batch) ABSL_LOCKS_EXCLUDED(mutex_);
-  // One attempt at the writes of a batch, an outcome for each. Over a shared store those that it
-  // has no time for go back to the queue; DEADLINE_EXCEEDED if another server holds a ledger.
+  // Makes one attempt at the writes of a batch, with an outcome for each. Over a shared store,
+  // writes without enough time go back to the queue; DEADLINE_EXCEEDED if another server holds a
+  // ledger.
   absl::Status Transact(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
-  // The stored hash of an entry; nothing if there is no such entry.
+  // Returns the stored hash of an entry; nothing if no such entry exists.
   absl::StatusOr<std::optional<core::Hash>> HashOf(const std::string& root_id, int64_t sequence);
-  // DATA_LOSS, and the ledger is in quarantine, if the entry that the store found for a key is of
-  // another one.
+  // DATA_LOSS if the entry that the store found for a key holds another key; the ledger is then in
+  // quarantine.
   absl::Status CheckFound(const std::string& root_id, const core::ChargeKey& key,
                           const std::optional<core::Entry>& found);
   // Decides one command and appends its entries. Sets `*store_status` if the store failed.
   absl::StatusOr<core::Outcome> Decide(const Write& write, absl::Status* store_status);
-  // What the head that a command brings proves (Replica::CheckSeen).
+  // Checks the head in a command (Replica::CheckSeen).
   absl::Status CheckSeen(const Write& write);
-  // Queues the commands that record what was found to be lost, if they can be written.
+  // Queues the commands that record lost entries, if they can be written.
   void RecordLostEntries() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Shows the tokens if they have changed; they are durable.
+  // Publishes the tokens if they have changed. REQUIRES: they are durable.
   void PublishTokens() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Failure() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Nothing is served any more.
+  // Stops serving.
   void Fail(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Everything is served again.
+  // Serves everything again.
   void Serve(const char* why) ABSL_LOCKS_EXCLUDED(mutex_);
   void LookAgainIn(absl::Duration interval);
 
-  // Held stores only.
-  // Transact, and after an error the durable state again.
+  // Held stores only. Calls Transact, and returns to the durable state after an error.
   absl::Status TransactHeld(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
-  // Ends the transaction, and replays the ledgers to which it had appended from the store.
+  // Ends the transaction, and replays from the store the ledgers to which it had appended.
   absl::Status ReadAgain();
   void BecomeReadOnly(const absl::Status& why) ABSL_LOCKS_EXCLUDED(mutex_);
   // Takes commands again if the store can be written.
   void Resume() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Shared stores only.
-  // Begins a transaction that holds the ledgers of the writes, as they are now.
+  // Shared stores only. Begins a transaction that holds the ledgers of the writes in their present
+  // state.
   absl::Status HoldLedgersOf(const std::vector<Write>& writes);
-  // What is known of the keys of the writes before they are decided need not be asked one by one.
+  // Looks up the keys of the writes in one request before they are decided.
   absl::Status PrefetchKeysOf(const std::vector<Write>& writes);
-  // Transact, again where that may help.
+  // Calls Transact, and repeats it where that may help.
   absl::Status TransactShared(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
-  // For writes that met a ledger that another server holds: decides those of other ledgers, each
-  // ledger by itself, and sets the rest aside. The batch and the outcomes are then of those that
-  // were decided.
+  // Handles writes of which some need a ledger that another server holds: decides the writes of
+  // other ledgers, each ledger by itself, and sets the rest aside. Afterwards the batch and the
+  // outcomes contain only the decided writes.
   absl::Status TransactApart(Batch* batch, std::vector<absl::StatusOr<core::Outcome>>* outcomes);
-  // What of the batch is about ledgers that are known to be held.
+  // Sets aside the writes of the batch that need ledgers which are known to be held elsewhere.
   void SetAside(Batch* batch);
-  // Tries what was set aside once more.
+  // Tries the writes that were set aside again.
   void TryAgain() ABSL_LOCKS_EXCLUDED(mutex_);
   std::vector<std::string> LedgersOf(const Write& write) const {
     return replica_.LedgersOf(write.tenant, write.command, {});
@@ -193,10 +193,10 @@ class GroupCommitLedger : public core::DurableLedger {
       items->pop_back();
     }
   }
-  // Takes into the batch what has come while it waited for its ledgers: the next of the queue, as
-  // long as it is of those ledgers alone.
+  // Adds items to the batch that arrived while it waited for its ledgers: the next items of the
+  // queue, as long as they need only those ledgers.
   void TopUp(Batch* batch) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Replays what others have appended, and says how that went (Health).
+  // Replays the entries that others have appended, and updates Health.
   absl::Status CatchUp() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ApplyForeign(const std::string& root_id, const core::Entry& entry);
 
@@ -205,20 +205,20 @@ class GroupCommitLedger : public core::DurableLedger {
   int64_t recovered_budget_count_ = 0;
   std::vector<core::Incarnation> incarnations_;
 
-  // The deciding thread alone uses these, once it runs.
+  // Only the deciding thread uses these once it runs.
   std::unique_ptr<LedgerStore> store_;
-  SharedLedgers* const shared_;  // of store_; nullptr if it is held
+  SharedLedgers* const shared_;  // of store_; nullptr for a held store
   Replica replica_;
   bool in_transaction_ = false;
-  std::vector<std::string> appended_;  // to these ledgers, in the open transaction
-  // When to catch up with a shared store, or to try one that can only be read.
+  std::vector<std::string> appended_;  // ledgers of the open transaction's entries
+  // The time to catch up with a shared store, or to retry one that can only be read.
   Clock::time_point next_look_ = Clock::time_point::max();
   core::LedgerHead published_access_;
-  // Shared stores only: the ledgers of the open transaction, and those that may not be complete in
-  // memory.
+  // Shared stores only: the ledgers of the open transaction, and the ledgers that may be incomplete
+  // in memory.
   std::vector<std::string> held_;
   std::set<std::string> unsettled_;
-  // Ledgers that another server holds, and what waits for them, in order.
+  // Ledgers that another server holds, and the writes that wait for them, in order.
   std::set<std::string> held_elsewhere_;
   std::vector<Write> aside_;
   Clock::time_point next_try_ = Clock::time_point::max();
@@ -229,16 +229,16 @@ class GroupCommitLedger : public core::DurableLedger {
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);     // no commands
   absl::Status unreadable_ ABSL_GUARDED_BY(mutex_);  // neither commands nor reads
-  // When the deciding thread began what it does now.
+  // The time when the deciding thread began its present work.
   Clock::time_point working_since_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
-  // Shared stores only: when this server last knew what others had appended.
+  // Shared stores only: the last time when this server knew all entries of others.
   Clock::time_point caught_up_at_ ABSL_GUARDED_BY(mutex_) = Clock::time_point::max();
-  // Somebody was refused for a failure that may have passed: absl's timeouts follow the clock on
-  // the wall, which may have been set back.
+  // A call was refused for a failure that may have passed. Needed because absl's timeouts follow
+  // the wall clock, which may have been set back.
   bool asked_while_failed_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<const core::TokenTable> tokens_ ABSL_GUARDED_BY(mutex_);
 
-  // Before `thread_`, which gives it the last replies.
+  // Declared before `thread_`, which passes it the last replies.
   ReplyThread replies_;
   std::thread thread_;
 };

@@ -13,30 +13,30 @@
 
 namespace epsledger::storage {
 
-// Whether the table of charge keys says of each ledger what its entries say. A charge whose row was
-// damaged or taken away would be answered with another's outcome, or charged twice.
+// Checks that the table of charge keys agrees with the entries of each ledger. A charge whose row
+// was damaged or removed would be answered with another's outcome, or charged twice.
 //
-// Entries and rows are added up, a 128-bit hash each, so that neither has to be kept: the sums of
-// equal sets are equal, and those of different ones differ but for a chance of about 2^-128. Rows
-// must also come in the order of their keys: a lookup of any ledger may go wrong at one that is out
-// of order.
+// The table adds up a 128-bit hash of each entry and of each row, so that neither must be kept. The
+// sums of equal sets are equal; the sums of different sets are equal only with a probability of
+// about 2^-128. Rows must also come in the order of their keys: a row out of order can make a
+// lookup of any ledger go wrong.
 //
 // Not thread-safe.
 class KeyTable {
  public:
-  // An entry of the ledger, if it takes a key.
+  // Adds an entry of the ledger if it takes a key.
   void AddEntry(int64_t ledger_id, const core::Entry& entry);
-  // The next row of the table. REQUIRES: they are read in the order of the index.
+  // Adds the next row of the table. REQUIRES: rows are read in the order of the index.
   void AddRow(int64_t ledger_id, const core::ChargeKey& key, int64_t sequence);
 
-  // Something in a row of the ledger is not of its type.
+  // Records that a value in a row of the ledger has the wrong type.
   void AddDamage(int64_t ledger_id) { damaged_.insert(ledger_id); }
 
-  // The ledgers for which the table differs from what was added here.
+  // Returns the ledgers for which the sums over entries and rows differ, or with a wrong type.
   std::vector<int64_t> DamagedLedgers() const;
-  // All of which there was an entry with a key, or a row.
+  // Returns all ledgers that had an entry with a key, or a row.
   std::vector<int64_t> Ledgers() const;
-  // Whether some row was not in the order of the keys.
+  // True if some row was not in the order of the keys.
   bool IsInDisorder() const { return is_in_disorder_; }
 
  private:
@@ -55,8 +55,8 @@ class KeyTable {
   std::optional<core::ChargeKey> last_;
 };
 
-// The same of the table that says in which blocks of entries the charges of a session are
-// (charge_block.h). A charge whose block is not there is not listed.
+// The same check for the table that records which blocks of entries hold charges of a session
+// (charge_block.h). A charge whose block is missing is not listed.
 class BlockTable {
  public:
   // REQUIRES: entries of one ledger come in order, one ledger after the other.
@@ -72,7 +72,7 @@ class BlockTable {
   };
   std::map<int64_t, Sums> ledgers_;
   std::pair<int64_t, int64_t> block_{};  // ledger and block of the last entry
-  std::set<int64_t> sessions_;           // that have a charge in it
+  std::set<int64_t> sessions_;           // with a charge in `block_`
 };
 
 }  // namespace epsledger::storage

@@ -9,9 +9,9 @@
 
 namespace epsledger::storage {
 
-// Makes `path`, a database that holds the one ledger of an export file, with the same head.
-// Verifies while it imports: with a fault in the report there is no file afterwards. The file
-// appears whole or not at all. ALREADY_EXISTS if there is one already.
+// Creates the database `path` with the one ledger of an export file, with the same head. Verifies
+// during the import: if the report has a fault, no file is created. The file appears complete or
+// not at all. ALREADY_EXISTS if `path` exists already.
 absl::StatusOr<LedgerReport> ImportToSqlite(std::istream& in, const std::string& path);
 
 }  // namespace epsledger::storage

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_LEDGER_INSPECTION_H_
 #define EPSLEDGER_SERVER_STORAGE_LEDGER_INSPECTION_H_
 
-// What every database of ledgers is held to, row by row.
+// The checks for every database of ledgers, row by row.
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ namespace epsledger::storage {
 class RowCursor {
  public:
   virtual ~RowCursor() = default;
-  // Goes to the next row. False after the last one, and after an error, which `status` says.
+  // Goes to the next row. False after the last row, and after an error, which `status` returns.
   virtual bool Next() = 0;
   virtual int64_t Int(int column) const = 0;
   virtual std::string Bytes(int column) const = 0;
@@ -32,8 +32,8 @@ struct StoredRows {
   RowCursor& budgets;  // budget id; by id
 };
 
-// Replays a ledger from empty: its entries, and that the rows of charges and budgets hold exactly
-// what the entries say. `visit` gets every entry that is right, until the first fault.
+// Replays a ledger from an empty state, and checks that the rows of charges and budgets hold
+// exactly what the entries say. `visit` gets every correct entry before the first fault.
 absl::StatusOr<LedgerReport> InspectLedger(const std::string& root_id, const StoredRows& rows,
                                            absl::FunctionRef<void(const core::Entry&)> visit,
                                            core::PriceCheck prices = core::PriceCheck::kStored);

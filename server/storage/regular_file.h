@@ -7,11 +7,11 @@
 
 namespace epsledger::storage {
 
-// All of a file. NOT_FOUND if there is none; INVALID_ARGUMENT, naming it, for a folder, a pipe or a
-// device, of which nobody knows the end; UNAVAILABLE if it cannot be read.
+// Reads a whole file. NOT_FOUND if it does not exist; INVALID_ARGUMENT, naming it, for a folder, a
+// pipe or a device, which may have no end; UNAVAILABLE if it cannot be read.
 absl::StatusOr<std::string> ReadRegularFile(const std::string& path);
 
-// Opens it with the flags of open(2) and never waits. Errors as above. The caller closes it.
+// Opens a file with the flags of open(2) and never waits. Errors as above. The caller closes it.
 absl::StatusOr<int> OpenRegularFile(const std::string& path, int flags);
 
 }  // namespace epsledger::storage

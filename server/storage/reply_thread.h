@@ -13,7 +13,7 @@
 
 namespace epsledger::storage {
 
-// Tells outcomes on a thread of its own, so that the next commit does not wait until those of the
+// Reports outcomes on a separate thread, so that the next commit does not wait until those of the
 // last one are converted and sent.
 //
 // Invariants: every reply is called exactly once, in the order of Give, and never two at a time.
@@ -24,18 +24,18 @@ class ReplyThread {
     absl::StatusOr<core::Outcome> outcome;
   };
 
-  // At most `max_waiting` batches wait; then Give does.
+  // At most `max_waiting` batches wait; then Give blocks.
   explicit ReplyThread(size_t max_waiting);
-  // Calls what waits, then ends.
+  // Calls the waiting replies, then ends.
   ~ReplyThread();
   ReplyThread(const ReplyThread&) = delete;
   ReplyThread& operator=(const ReplyThread&) = delete;
 
-  // A single answer that nothing is before is told here and now: waking a thread would take longer.
+  // Calls a single answer directly if nothing waits before it: waking a thread would take longer.
   // REQUIRES: one caller at a time, and no reply calls it.
   void Give(std::vector<Answer> answers) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // True within a reply that is not told by the caller of Give.
+  // True within a reply that this thread calls, rather than the caller of Give.
   bool IsThisThread() const { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:

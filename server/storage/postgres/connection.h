@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_POSTGRES_CONNECTION_H_
 #define EPSLEDGER_SERVER_STORAGE_POSTGRES_CONNECTION_H_
 
-// libpq with types: statements that are prepared at their first use, values in the binary format,
-// and several statements in one round trip.
+// A typed layer over libpq: statements that are prepared at their first use, values in the binary
+// format, and several statements in one round trip.
 
 #include <libpq-fe.h>
 
@@ -20,13 +20,13 @@
 
 namespace epsledger::storage {
 
-// SQL text of static storage duration; the parameters are cast in it ($1::bigint). Its address is
-// its identity: every statement is prepared once in a connection.
+// SQL text of static storage duration that casts its parameters ($1::bigint). The address of the
+// object is its identity: a connection prepares every statement once.
 struct PostgresStatement {
   const char* sql;
 };
 
-// The values of one statement, in its order.
+// The values of one statement, in the order of its parameters.
 class PostgresValues {
  public:
   PostgresValues& Int(int64_t value);
@@ -57,7 +57,7 @@ class PostgresRows {
   int count() const { return PQntuples(result_.get()); }
   // REQUIRES: a bigint column.
   int64_t Int(int row, int column) const;
-  // The value of a text or bytea column. Valid as long as this object.
+  // Returns the value of a text or bytea column. Valid during the life of this object.
   std::string_view Bytes(int row, int column) const;
 
  private:
@@ -69,41 +69,42 @@ class PostgresRows {
 
 // One session with the database. Not thread-safe.
 //
-// Errors: ABORTED for what a repetition of the transaction may cure (40001, 40P01) and for a value
-// that is taken (class 23); DATA_LOSS for a damaged table (XX001, XX002); FAILED_PRECONDITION where
-// tables are not what they should be, or not for this user (class 42); UNAVAILABLE for everything
-// else, `lost()` telling whether the session has ended.
+// Errors: ABORTED if a repetition of the transaction may succeed (40001, 40P01), and for a value
+// that is taken (class 23); DATA_LOSS for a damaged table (XX001, XX002); FAILED_PRECONDITION if
+// tables differ from what they should be, or are not accessible to this user (class 42);
+// UNAVAILABLE for everything else. `lost()` tells whether the session has ended.
 class PostgresConnection {
  public:
-  // `conninfo` is libpq's: keywords or a URI, of one host or several. A password that is not empty
-  // takes the place of any in it. A session that has not answered for as long as `patience`, as one
-  // that waits for its standby, is given up. UNAVAILABLE: it may succeed later;
-  // FAILED_PRECONDITION: the database answers, and does not take this role, password or name.
+  // `conninfo` has libpq's format: keywords or a URI, with one host or several. A nonempty
+  // `password` replaces any in `conninfo`. A session that has not answered for `patience`, for
+  // example because it waits for its standby, is given up. UNAVAILABLE: a later call may succeed;
+  // FAILED_PRECONDITION: the database answers, but does not accept this role, password or name.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(const std::string& conninfo,
                                                                   const std::string& password,
                                                                   absl::Duration patience);
 
-  // Runs the statements in their order and in one round trip; what follows one that fails is not
-  // run. The rows of each, or the first error.
+  // Runs the statements in order and in one round trip; statements after a failed one are not run.
+  // Returns the rows of each, or the first error.
   absl::StatusOr<std::vector<PostgresRows>> Run(const std::vector<PostgresCall>& calls);
 
-  // Statements without values, separated by semicolons: one transaction, if they do not begin one.
+  // Runs statements without values, separated by semicolons: as one transaction, unless they begin
+  // one.
   absl::Status Execute(const std::string& sql);
-  // The same, and the first value of the last of them as text; empty if it gives none.
+  // As Execute; returns the first value of the last statement as text, empty if it gives none.
   absl::StatusOr<std::string> ReadText(const std::string& sql);
 
-  // The rows of a FETCH from a binary cursor.
+  // Returns the rows of a FETCH from a binary cursor.
   absl::StatusOr<PostgresRows> Fetch(const std::string& sql);
 
-  // The session is over.
+  // True if the session has ended.
   bool lost() const { return PQstatus(connection_.get()) != CONNECTION_OK; }
-  // Nobody on the way can read what passes: TLS, or the encryption of GSSAPI. Who answers was
-  // verified only if sslmode said so.
+  // True if nobody on the network can read the traffic: TLS, or the encryption of GSSAPI. The
+  // identity of the server was verified only if sslmode requires that.
   bool IsEncrypted() const;
-  // The IP address of the server, of several hosts the one that was taken. Empty: a Unix socket.
+  // Returns the IP address of the connected server. Empty for a Unix socket.
   std::string Address() const;
-  // What the server warned of since the last call. A commit that it warns of may be on its own disk
-  // only ("canceling wait for synchronous replication").
+  // Returns the server's warnings since the last call. A commit with a warning may be on the
+  // server's own disk only ("canceling wait for synchronous replication").
   std::string TakeWarning();
 
  private:
@@ -114,14 +115,14 @@ class PostgresConnection {
   PostgresConnection(PGconn* connection, absl::Duration patience)
       : connection_(connection), patience_(patience) {}
   using Clock = std::chrono::steady_clock;
-  // When this session is given up if it does not answer.
+  // Returns the time when this session is given up if it does not answer.
   Clock::time_point Deadline() const;
-  // Waits until PQgetResult does not. False at the deadline.
+  // Waits until PQgetResult does not block. Returns false at the deadline.
   bool AwaitResult(Clock::time_point deadline) const;
   static void KeepWarning(void* self, const PGresult* notice);
   bool Send(const PostgresCall& call, bool prepare);
   absl::Status Error() const;
-  // The error of a session that cannot go on. Closes it.
+  // Closes a session that cannot continue and returns its error.
   absl::Status Broken();
   absl::Status Late();
   static absl::Status Error(const PGresult* result);

@@ -6,10 +6,10 @@
 
 namespace epsledger::storage {
 
-// OK if what the database acknowledges in this session survives the loss of its power and, unless
-// `without_standby`, of its machine. FAILED_PRECONDITION names the setting, what it is and what it
-// must be. Settings are read, not proven: a disk may lie. The session keeps its
-// synchronous_commit; the other settings may change under it.
+// OK if everything that the database acknowledges in this session survives a power loss and, unless
+// `without_standby`, the loss of its machine. FAILED_PRECONDITION names the setting, its value and
+// the required value. The settings are read, not proven: a disk may lie. synchronous_commit stays
+// fixed for the session; the other settings may change during it.
 absl::Status CheckPostgresDurability(PostgresConnection& connection, bool without_standby);
 
 }  // namespace epsledger::storage

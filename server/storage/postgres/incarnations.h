@@ -9,13 +9,13 @@
 
 namespace epsledger::storage {
 
-// The incarnations of the database, the present one last. Begins another one first if there is
-// none, or if the database is another one than before: a dump that was restored, or a copy. A base
-// backup and a standby that was promoted are the same one. Any number of servers may do it at once.
-// REQUIRES: MigratePostgresSchema.
+// Returns the incarnations of the database, the present one last. First begins a new one if none
+// exists, or if the database is another one than before: a restored dump, or a copy. A base backup
+// and a promoted standby count as the same database. Any number of servers may call it
+// concurrently. REQUIRES: MigratePostgresSchema was called.
 absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnection& connection);
 
-// The same without beginning one; none if no server has kept an account of them.
+// Returns the incarnations without beginning one; none if no server has recorded any.
 absl::StatusOr<std::vector<core::Incarnation>> ReadIncarnations(PostgresConnection& connection);
 
 }  // namespace epsledger::storage

@@ -11,7 +11,8 @@
 
 namespace epsledger::storage {
 
-// As VerifySqlite and ExportSqlite, of the ledgers at one moment: servers may go on meanwhile.
+// As VerifySqlite, SqliteIncarnations and ExportSqlite, for the ledgers at one moment: servers may
+// continue to run.
 absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(
     const PostgresStore::Options& options, core::PriceCheck prices = core::PriceCheck::kStored,
     VisitEntry visit = [](const std::string&, const core::Entry&) {});

@@ -10,8 +10,8 @@
 
 namespace epsledger::storage {
 
-// Reads the table of charge keys and returns the numbers of the ledgers of which it says something
-// else than the entries in `keys`. REQUIRES: a transaction that sees the very same entries.
+// Reads the table of charge keys and returns the numbers of the ledgers for which it contradicts
+// the entries in `keys`. REQUIRES: a transaction that sees exactly the same entries.
 absl::StatusOr<std::set<int64_t>> ReadDamagedLedgers(PostgresConnection& connection, KeyTable keys);
 
 }  // namespace epsledger::storage

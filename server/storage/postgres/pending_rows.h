@@ -20,20 +20,20 @@ inline std::string_view BytesOf(const core::Hash& hash) {
   return {reinterpret_cast<const char*>(hash.data()), hash.size()};
 }
 
-// The key of a charge, as it is stored: ledger, session, attempt, charge id.
+// The stored key of a charge: ledger, session, attempt, charge id.
 using StoredChargeKey = std::tuple<int64_t, int64_t, int64_t, std::string>;
 StoredChargeKey KeyIn(int64_t ledger_id, const core::ChargeKey& key);
 
-// What a transaction will store: entries, and the rows that say where things are in them.
+// The rows that a transaction will store: entries, and the index rows that locate things in them.
 class PendingRows {
  public:
   // ABORTED if the key or the budget of the entry is pending already.
   absl::Status Add(const std::string& root_id, int64_t ledger_id, const core::Entry& entry);
 
   size_t size() const { return entries_.size(); }
-  // The entry that takes the key, or nullptr.
+  // Returns the entry that takes the key, or nullptr.
   const core::Entry* FindCharge(const StoredChargeKey& key) const;
-  // What stores it all. Valid as long as nothing is changed here.
+  // Returns the statements that store all rows. Valid until this object changes.
   std::vector<PostgresCall> Inserts() const;
   void Clear();
 

@@ -23,37 +23,37 @@
 namespace epsledger::storage {
 
 // The ledgers of many servers, in one PostgreSQL 15 or later. A transaction locks the rows of the
-// ledgers that it appends to, in their order, at READ COMMITTED; entries are sent together, with
-// the commit.
+// ledgers that it appends to, in the order of their numbers, at READ COMMITTED; entries are sent
+// together with the commit.
 //
-// ABORTED, from Append or Commit, is definite: nothing of the transaction is durable.
+// ABORTED from Append or Commit is definite: nothing of the transaction is durable.
 class PostgresStore : public LedgerStore, public SharedLedgers {
  public:
   struct Options {
-    // libpq's: keywords or a URI, of one host or several.
+    // In libpq's format: keywords or a URI, with one host or several.
     std::string conninfo;
-    // Its first line is the password. Empty: as `conninfo` and libpq's own files say. Read again
-    // whenever a connection is made.
+    // A file whose first line is the password. Empty: `conninfo` and libpq's own files give it.
+    // Read again for every connection.
     std::string password_file;
-    // Takes a database without a synchronous standby: the loss of its one machine, or a failover,
-    // loses what was acknowledged.
+    // Accepts a database without a synchronous standby: the loss of its one machine, or a failover,
+    // loses acknowledged entries.
     bool without_standby = false;
-    // Takes a database in any phase; others are refused unless it is kOpen.
+    // Accepts a database in any phase. If false, the phase must be kOpen.
     bool for_migration = false;
-    // A connection that has not answered for so long is given up; what was in flight is unknown.
+    // A connection that has not answered for this long is given up; outcomes in flight are unknown.
     // Longer than statements wait for locks.
     absl::Duration patience = absl::Seconds(30);
   };
 
-  // Connects, checks that the database keeps what it acknowledges, and makes or migrates the
-  // tables. FAILED_PRECONDITION, with the reason, where acknowledged charges could be lost. Warns
-  // in the log of MissingPrecautions.
+  // Connects, checks that the database keeps what it acknowledges, and creates or migrates the
+  // tables. FAILED_PRECONDITION, with the reason, if acknowledged charges could be lost. Logs
+  // warnings about MissingPrecautions.
   static absl::StatusOr<std::unique_ptr<PostgresStore>> Open(const Options& options);
 
-  // A session that looks only: nothing is checked or made.
+  // Returns a session for reading: nothing is checked or created.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> ConnectToRead(const Options& options);
 
-  // As they were when this object was made.
+  // The incarnations at the creation of this object.
   std::vector<core::Incarnation> Incarnations() const override { return incarnations_; }
   absl::Status ReadAll(Visit visit) override;
   std::vector<std::string> LedgersWithDamagedKeys() const override {
@@ -86,15 +86,15 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
       const std::vector<std::string>& budget_ids) override;
 
   absl::StatusOr<PostgresPhase> Phase();
-  // Durable when it returns OK, and then no transaction that began before is open any more.
+  // When it returns OK, the phase is durable, and no transaction that began before is still open.
   absl::Status SetPhase(PostgresPhase phase);
-  // The same of the phase that it has, whichever that is.
+  // As SetPhase, with the present phase.
   absl::Status ConfirmPhase();
-  // No entries.
+  // True if the database has no entries.
   absl::StatusOr<bool> IsEmpty();
 
  private:
-  // How far the caller has come in a ledger.
+  // The position of the caller in a ledger.
   struct Position {
     int64_t ledger_id = 0;  // 0: not known
     core::LedgerHead head;
@@ -105,28 +105,28 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   absl::Status Connect();
   absl::Status ConnectIfLost();
   absl::Status CheckPhase(std::string_view phase) const;
-  // `answer` is that to kPhase.
+  // `answer`: the rows of kPhase.
   absl::Status CheckPhaseAndVersion(const PostgresRows& answer) const;
   absl::Status WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write);
-  // kStillDurable, and what it says. Where it says no the session is given up: the next one tells
-  // which setting it is.
+  // The call of kStillDurable, and the check of its answer. If the answer is no, the session is
+  // given up; the next one reports the setting.
   PostgresCall StillDurable() const;
   absl::Status CheckStillDurable(const PostgresRows& answer);
-  // Returns when all that was handed out is on the standby too, if there is to be one: a commit
-  // whose wait for it was cancelled is visible before.
+  // If a standby is required, returns when everything that was handed out is on the standby too. A
+  // commit whose wait for the standby was canceled is visible before.
   absl::Status AwaitStandby();
-  // What comes after the positions in these ledgers.
+  // Returns the call that reads the entries after the positions in these ledgers.
   PostgresCall TailsOf(const std::vector<std::string>& root_ids);
   absl::Status HandOut(const std::vector<std::string>& root_ids, const PostgresRows& tails,
                        Visit visit);
-  // A page after the other.
+  // Hands out one page after the other.
   absl::Status HandOutAll(std::vector<std::string> root_ids, Visit visit);
-  // What rows of root_budget, ledger_id, sequence and hash say.
+  // Records the heads in rows of root_budget, ledger_id, sequence and hash.
   void NoteHeads(const PostgresRows& rows, Heads* heads);
   absl::Status Flush();
-  // Asks for what the database holds.
+  // Reads only what the database holds.
   absl::StatusOr<PostgresRows> Ask(const PostgresCall& call);
-  // Reads, also of what the open transaction has appended.
+  // Reads also what the open transaction has appended.
   absl::StatusOr<PostgresRows> Read(const PostgresCall& call);
   int64_t LedgerId(const std::string& root_id) const;
   void EndTransaction();
@@ -134,13 +134,13 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   const Options options_;
   std::unique_ptr<PostgresConnection> connection_;
   std::map<std::string, Position> positions_;  // by root id
-  // Root ids of ledgers with an entry that does not decode or is another's: nothing more of them is
-  // handed out.
+  // Root ids of ledgers with an entry that does not decode or belongs to another position. No more
+  // entries of them are handed out.
   std::set<std::string> damaged_;
   std::set<int64_t> damaged_keys_;  // numbers of ledgers
   std::vector<core::Incarnation> incarnations_;
   bool seen_more_ = false;  // something was handed out since the last commit
-  bool warned_ = false;     // of MissingPrecautions, once in its life
+  bool warned_ = false;     // of MissingPrecautions, once per object
 
   // The open transaction.
   bool began_ = false;  // Begin was called
@@ -148,7 +148,7 @@ class PostgresStore : public LedgerStore, public SharedLedgers {
   std::set<std::string> held_;
   std::set<std::string> appended_;
   PendingRows pending_;
-  // Keys, as they were before anything was appended here.
+  // Keys in their state before anything was appended here.
   std::map<StoredChargeKey, std::optional<core::Entry>> prefetched_;
   std::map<int64_t, core::LedgerHead> new_heads_;  // by ledger_id
 };

@@ -9,12 +9,12 @@
 
 namespace epsledger::storage {
 
-// What is unwise about this session, a sentence each, for the log: it is a superuser's, or passes
-// in plaintext through a network. What cannot be found out is not told.
+// Returns the risks of this session for the log, one sentence each: it belongs to a superuser, or
+// passes in plaintext through a network. Unknown facts are not reported.
 std::vector<std::string> MissingPrecautions(PostgresConnection& connection);
 
-// Whether an IP address, in its canonical form, is this machine's own: 127.0.0.0/8, the same mapped
-// into IPv6, and ::1.
+// True if an IP address, in its canonical form, is a loopback address: 127.0.0.0/8, the same mapped
+// into IPv6, or ::1.
 bool IsLoopback(std::string_view address);
 
 }  // namespace epsledger::storage

@@ -10,22 +10,23 @@
 
 namespace epsledger::storage {
 
-// What may be done with the ledgers of a database.
+// The allowed use of the ledgers of a database.
 enum class PostgresPhase {
   kOpen,       // servers serve them
-  kReceiving,  // a migration is bringing them: what is there is not all of it
-  kMoved,      // a migration has taken them elsewhere: they go on there
+  kReceiving,  // a migration is bringing them: they are not complete yet
+  kMoved,      // a migration has moved them: they continue elsewhere
 };
 
-// Makes or brings up to date the tables. Any number of servers may do it at once: one row is
-// locked meanwhile. FAILED_PRECONDITION for a database that a newer server has changed.
+// Creates or updates the tables. Any number of servers may call it concurrently: it locks one row.
+// FAILED_PRECONDITION for a database that a newer server has changed.
 absl::Status MigratePostgresSchema(PostgresConnection& connection);
 
-// FAILED_PRECONDITION unless it is the version that MigratePostgresSchema leaves: a newer server
-// has changed the tables under this one.
+// FAILED_PRECONDITION unless `version` is the one that MigratePostgresSchema leaves: otherwise a
+// newer server has changed the tables during the life of this one.
 absl::Status CheckPostgresVersion(int64_t version);
 
-// The phase of this name in the table `epsledger`. FAILED_PRECONDITION for an unknown name.
+// Returns the phase with this name in the table `epsledger`. FAILED_PRECONDITION for an unknown
+// name.
 absl::StatusOr<PostgresPhase> PostgresPhaseOf(std::string_view name);
 // Durable when it returns OK.
 absl::Status WritePostgresPhase(PostgresConnection& connection, PostgresPhase phase);

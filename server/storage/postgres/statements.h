@@ -1,20 +1,20 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_
 #define EPSLEDGER_SERVER_STORAGE_POSTGRES_STATEMENTS_H_
 
-// What PostgresStore says to the database.
+// The SQL statements of PostgresStore.
 
 #include "server/storage/postgres/connection.h"
 
 namespace epsledger::storage {
 
-// A server that stops in the middle of a transaction is thrown out of it, so that the others do not
-// wait for it for ever.
+// The database ends the session of a server that hangs in a transaction, so that the others do not
+// wait forever.
 inline constexpr char kSessionSettings[] =
     "SET default_transaction_isolation = 'read committed';"
     "SET client_min_messages = 'warning';"
     "SET idle_in_transaction_session_timeout = '15s';"
     "SET lock_timeout = '10s'";
-// One that serves does not wait for the ledgers of others longer than that at a time
+// A serving server waits at most this long at a time for ledgers that others hold
 // (GroupCommitLedger::Options::hold_patience).
 inline constexpr char kServingSettings[] = "SET lock_timeout = '200ms'";
 
@@ -22,15 +22,15 @@ inline constexpr PostgresStatement kBegin = {"BEGIN"};
 inline constexpr PostgresStatement kBeginSnapshot = {
     "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"};
 inline constexpr PostgresStatement kCommit = {"COMMIT"};
-// Whether what is acknowledged is still kept: settings change under a session. $1: 1 if no standby
-// is wanted.
+// Checks that acknowledged commits are still kept, because settings may change during a session.
+// $1: 1 if no standby is required.
 inline constexpr PostgresStatement kStillDurable = {
     "SELECT CASE WHEN current_setting('fsync') = 'on' AND current_setting('full_page_writes') = "
     "'on'"
     " AND ($1::bigint = 1 OR current_setting('synchronous_standby_names') <> '')"
     " THEN 'yes' ELSE 'no' END"};
-// Returns when the standby has all that this session has seen: a record of its own comes after it.
-// PostgreSQL's alone; where there is no standby to wait for it is not asked.
+// Returns when the standby has everything that this session has seen: it waits for its own later
+// record. Only for PostgreSQL; not used without a standby.
 inline constexpr PostgresStatement kAwaitStandby = {
     "SELECT 1 FROM pg_logical_emit_message(true, 'epsledger', 'seen')"};
 inline constexpr PostgresStatement kPhase = {"SELECT phase, schema_version FROM epsledger"};
@@ -46,20 +46,21 @@ inline constexpr PostgresStatement kReadKeys = {
     " ORDER BY ledger_id, session_number, attempt, charge_id LIMIT $5::bigint"};
 inline constexpr PostgresStatement kAllHeads = {
     "SELECT root_budget, ledger_id, sequence, hash FROM ledgers WHERE sequence > 0"};
-// In the order of ledger_id, so that no two transactions wait for each other.
+// Locks in the order of ledger_id, so that no two transactions wait for each other.
 inline constexpr PostgresStatement kLockHeads = {
     "SELECT root_budget, ledger_id, sequence, hash FROM ledgers"
     " WHERE root_budget = ANY ($1::text[]) ORDER BY ledger_id FOR UPDATE"};
-// For one ledger, the common case: PostgreSQL plans it once, but an array each time again.
+// For one ledger, the common case: PostgreSQL plans it once, but plans a statement with an array
+// every time.
 inline constexpr PostgresStatement kLockHead = {
     "SELECT root_budget, ledger_id, sequence, hash FROM ledgers"
     " WHERE root_budget = $1::text FOR UPDATE"};
 inline constexpr PostgresStatement kMakeLedgers = {
     "INSERT INTO ledgers (root_budget) SELECT * FROM unnest($1::text[])"
     " ON CONFLICT (root_budget) DO NOTHING"};
-// What comes after the positions. The inner ORDER BY keeps it a walk along the index of each
-// ledger, whatever the planner knows of the tables. By the numbers of the ledgers: with their names
-// the planner has walked along all ledgers there are.
+// Reads the entries after the positions. Because of the inner ORDER BY, the planner walks along the
+// index of each ledger, whatever it knows of the tables. Uses the numbers of the ledgers: with
+// their names the planner walked along all existing ledgers.
 inline constexpr PostgresStatement kTails = {
     "SELECT e.hash, e.content, known.ledger_id"
     " FROM unnest($1::bigint[], $2::bigint[]) AS known (ledger_id, sequence)"
@@ -70,11 +71,11 @@ inline constexpr PostgresStatement kTails = {
 inline constexpr PostgresStatement kInsertEntries = {
     "INSERT INTO entries (ledger_id, sequence, hash, content)"
     " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[])"};
-// Without ON CONFLICT DO NOTHING: no entry is stored without its key. A key was looked for while
-// the row of its ledger was held; one that is taken all the same is an error of class 23, which
-// becomes ABORTED: nothing of the batch is durable, and it is decided again on what is stored.
-// CockroachDB where it runs SERIALIZABLE, and YugabyteDB where READ COMMITTED is its snapshot
-// isolation, may say 40001 instead, here or when the row is locked: the same is done.
+// Has no ON CONFLICT DO NOTHING, because no entry may be stored without its key. The key was looked
+// up while the row of its ledger was held. If it is taken nevertheless, the error of class 23
+// becomes ABORTED: nothing of the batch is durable, and it is decided again on the stored state.
+// CockroachDB under SERIALIZABLE, and YugabyteDB if its READ COMMITTED is snapshot isolation, may
+// return 40001 instead, here or when the row is locked, with the same effect.
 inline constexpr PostgresStatement kInsertCharges = {
     "INSERT INTO charges (ledger_id, session_number, attempt, charge_id, sequence)"
     " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[])"};
@@ -93,20 +94,20 @@ inline constexpr PostgresStatement kUpdateHead = {
 inline constexpr PostgresStatement kReadPage = {
     "SELECT hash, content FROM entries WHERE ledger_id = $1::bigint AND sequence > $2::bigint"
     " ORDER BY sequence LIMIT $3::bigint"};
-// Those of them before which there are less than so many bytes.
+// Reads the entries of a page that have fewer than $4 bytes of contents before them.
 inline constexpr PostgresStatement kReadPageOfBytes = {
     "SELECT hash, content FROM (SELECT sequence, hash, content,"
     " sum(octet_length(content)) OVER (ORDER BY sequence) - octet_length(content) AS bytes_before"
     " FROM entries WHERE ledger_id = $1::bigint AND sequence > $2::bigint"
     " ORDER BY sequence LIMIT $3::bigint) page"
     " WHERE bytes_before < $4::bigint ORDER BY sequence"};
-// A key whose entry has gone is found, without an entry: it is damaged, and not free.
+// A key whose entry is missing is found without an entry: the key is damaged, not free.
 inline constexpr PostgresStatement kFindCharge = {
     "SELECT e.hash, e.content FROM charges c"
     " LEFT JOIN entries e ON e.ledger_id = c.ledger_id AND e.sequence = c.sequence"
     " WHERE c.ledger_id = $1::bigint AND c.session_number = $2::bigint"
     " AND c.attempt = $3::bigint AND c.charge_id = $4::text"};
-// Many at once. The inner LIMIT keeps it a look into the index for each.
+// Finds many keys. The inner LIMIT makes it one index lookup per key.
 inline constexpr PostgresStatement kFindCharges = {
     "SELECT k.ledger_id, k.session_number, k.attempt, k.charge_id, e.hash, e.content"
     " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])"

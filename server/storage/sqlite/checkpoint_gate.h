@@ -10,21 +10,22 @@
 
 namespace epsledger::storage {
 
-// Keeps a database file as it is while it is copied. Between checkpoints nobody writes to it: what
-// is committed goes to the end of the log, or once to its beginning. Who copies holds the gate
-// together with others; who moves the log to the database holds it alone, and does without where
-// it is taken. It is a lock (flock) of the anchor beside the database.
+// Keeps a database file unchanged while it is copied. Between checkpoints nobody writes to the
+// file: commits go to the end of the log, or once to its beginning. Processes that copy share the
+// gate. A process that moves the log to the database must hold the gate alone, and skips the move
+// if the gate is taken. The gate is a lock (flock) of the anchor beside the database.
 class CheckpointGate {
  public:
-  // NOT_FOUND if there is no anchor.
+  // NOT_FOUND if no anchor exists.
   static absl::StatusOr<std::unique_ptr<CheckpointGate>> Open(const std::string& database);
   ~CheckpointGate();
   CheckpointGate(const CheckpointGate&) = delete;
   CheckpointGate& operator=(const CheckpointGate&) = delete;
 
-  // False: somebody copies. A file system without locks says true: nobody can copy from it.
+  // Returns false if somebody copies. Returns true on a file system without locks, because nobody
+  // can copy from it.
   bool HoldAlone();
-  // Waits for the end of a checkpoint. UNAVAILABLE where there are no locks.
+  // Waits for the end of a checkpoint. UNAVAILABLE if the file system has no locks.
   absl::Status HoldToCopy();
   void Release();
 

@@ -11,21 +11,21 @@
 
 namespace epsledger::storage {
 
-// Reads every row of a stored database and replays every ledger, each from empty: entries, and that
-// the tables `charges` and `budgets` hold exactly what the entries say. Changes nothing. One report
-// a ledger, in order of creation; one more, without a root, for rows that belong to none.
-// NOT_FOUND if there is no such file, FAILED_PRECONDITION if a server holds it or it is not ours,
-// DATA_LOSS if SQLite itself cannot read it.
-// `visit` gets every entry that is right.
+// Reads every row of a stored database, replays every ledger from an empty state, and checks that
+// the tables `charges` and `budgets` hold exactly what the entries say. Changes nothing. Returns
+// one report per ledger, in order of creation, and one without a root for rows that belong to no
+// ledger. NOT_FOUND if the file does not exist, FAILED_PRECONDITION if a server holds it or it is
+// not an epsledger database, DATA_LOSS if SQLite itself cannot read it. `visit` gets every correct
+// entry.
 absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(
     const std::string& path, core::PriceCheck prices = core::PriceCheck::kStored,
     VisitEntry visit = [](const std::string&, const core::Entry&) {});
 
-// The incarnations of a stored database, the present one last. Errors as above.
+// Returns the incarnations of a stored database, the present one last. Errors as above.
 absl::StatusOr<std::vector<core::Incarnation>> SqliteIncarnations(const std::string& path);
 
-// Writes the export file of one ledger, verifying it on the way; a ledger with a fault is not
-// exported: the report then says what is wrong. NOT_FOUND also for a ledger that is not there.
+// Writes the export file of one ledger and verifies the ledger on the way. A ledger with a fault is
+// not exported; the report then holds the fault. NOT_FOUND also if the ledger does not exist.
 absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::string& root_id,
                                           std::ostream& out);
 

@@ -12,24 +12,26 @@
 
 namespace epsledger::storage {
 
-// The incarnations of the database, the present one last; none where no server has kept an anchor.
+// Returns the incarnations of the database, the present one last; none if no server has kept an
+// anchor.
 absl::StatusOr<std::vector<core::Incarnation>> IncarnationsOf(sqlite3* database);
 
-// What an anchor of this moment would say, but for its incarnation and commit.
+// Returns the anchor for the present state, without its incarnation and commit.
 absl::StatusOr<Anchor> PresentState(sqlite3* database);
 
-// DATA_LOSS if there is no database at `path`, or an empty file, beside a log or an anchor that are
-// not empty. To be asked before SQLite opens it: it deletes the log of an empty database.
+// DATA_LOSS if the database at `path` is missing or empty, but its log or anchor is not empty.
+// REQUIRES: SQLite has not opened the database yet, because it deletes the log of an empty
+// database.
 absl::Status CheckForLostDatabase(const std::string& path);
 
-// DATA_LOSS, with what is missing, if the write-ahead log (write_ahead_log.h) or the anchor beside
-// the database shows that commits which were acknowledged are gone: an anchor names an entry that
-// the database does not hold, belongs to another database, is damaged, or is missing although there
-// was one. UNAVAILABLE if something cannot be read. A database that never had an anchor is held to
-// its log alone.
+// DATA_LOSS, naming what is missing, if the write-ahead log (write_ahead_log.h) or the anchor
+// beside the database shows that acknowledged commits are gone: an anchor names an entry that the
+// database does not hold, belongs to another database, is damaged, or is missing although there was
+// one. UNAVAILABLE if something cannot be read. For a database that never had an anchor, only the
+// log is checked.
 //
-// Changes nothing, and is to be asked before anything is written or checkpointed. REQUIRES: the
-// database at `path` is open, its log is too if it has one, and nobody writes.
+// Changes nothing. REQUIRES: nothing was written or checkpointed yet; the database at `path` is
+// open, and so is its log if it has one; nobody writes.
 absl::Status CheckForLostCommits(sqlite3* database, const std::string& path);
 
 }  // namespace epsledger::storage

@@ -9,7 +9,7 @@
 
 namespace epsledger::storage {
 
-// Where an entry is: entries.entry_id.
+// The parts of entries.entry_id, the position of an entry.
 inline constexpr int kSequenceBits = 40;
 inline constexpr int64_t kMaxSequence = (int64_t{1} << kSequenceBits) - 1;
 inline constexpr int64_t kMaxLedgerId = (int64_t{1} << (63 - kSequenceBits)) - 1;
@@ -18,13 +18,13 @@ constexpr int64_t EntryId(int64_t ledger_id, int64_t sequence) {
   return (ledger_id << kSequenceBits) + sequence;
 }
 
-// Brings the database to the newest schema, one transaction a step. The version is SQLite's
+// Brings the database to the newest schema, with one transaction per step. The version is SQLite's
 // user_version. FAILED_PRECONDITION for a database of a newer version or of another program, and
-// for one whose tables and triggers are not as this program made them.
+// for a database whose tables and triggers differ from those that this program creates.
 absl::Status MigrateSqliteSchema(sqlite3* database);
 
-// OK if the database is ours and has the newest schema. Changes nothing. FAILED_PRECONDITION as
-// above, and for an older version: a server that is started on it brings it up to date.
+// OK if the database belongs to epsledger and has the newest schema. Changes nothing.
+// FAILED_PRECONDITION as above, and for an older version, which a server updates when it starts.
 absl::Status CheckSqliteSchema(sqlite3* database);
 
 }  // namespace epsledger::storage

@@ -16,49 +16,48 @@
 
 namespace epsledger::storage {
 
-// What whoever serves from a database keeps beside it: an anchor of what it holds, and the
-// knowledge that the names of its files still lead to the files that are open.
+// Kept by a server for the database that it serves: an anchor of the database's contents, and a
+// check that the names of its files still lead to the open files.
 //
 // Not thread-safe.
 class ServedFiles {
  public:
-  // Why a new incarnation must begin before anybody serves from the database at `path`: it has
-  // none, or is another file than the one that was served. Empty: it need not. `with_names`: the
-  // files are the operating system's own.
+  // Returns the reason why a new incarnation must begin before anybody serves from the database at
+  // `path`: it has no incarnation, or is another file than the one that was served. Empty if none
+  // must begin. `with_names`: the files are the operating system's own.
   static absl::StatusOr<std::string> WhyToBegin(sqlite3* database, const std::string& path,
                                                 bool with_names);
 
-  // Begins to keep an anchor of what the database at `path` holds now. With `begun_because`, a text
-  // for the auditor, another incarnation begins. REQUIRES: the database and its log are open and
-  // hold everything that was acknowledged (CheckForLostCommits), or `begun_because` says what is
-  // missing; WhyToBegin is empty, or `begun_because` is not. Sets `*sync_failed` if a sync of the
-  // anchor failed.
+  // Begins to keep an anchor of the present contents of the database at `path`. If `begun_because`,
+  // a text for the auditor, is not empty, another incarnation begins. REQUIRES: the database and
+  // its log are open and hold everything that was acknowledged (CheckForLostCommits), or
+  // `begun_because` says what is missing; WhyToBegin is empty, or `begun_because` is not. Sets
+  // `*sync_failed` if a sync of the anchor failed.
   static absl::StatusOr<std::unique_ptr<ServedFiles>> Keep(sqlite3* database,
                                                            const std::string& path,
                                                            const std::string& begun_because,
                                                            bool with_names, bool* sync_failed);
-  // Syncs the anchor: a power loss after an orderly end takes nothing back.
+  // Syncs the anchor: after an orderly shutdown, a power loss does not leave it behind.
   ~ServedFiles();
   ServedFiles(const ServedFiles&) = delete;
   ServedFiles& operator=(const ServedFiles&) = delete;
 
-  // An entry was stored in the open transaction.
+  // Records an entry that was stored in the open transaction.
   void Appended(int64_t entry_id, const core::Hash& hash);
 
-  // After a commit that is durable and before anybody is told: looks at the names, and keeps what
-  // was committed in the anchor. UNAVAILABLE if a file was moved, replaced or removed, or the
-  // anchor cannot be written: what was committed may be lost, and nothing must be acknowledged any
-  // more. The kernel tells of a name that changes in the folder before the change returns; a folder
-  // above it is looked at every 250 ms. A file that is overwritten in its place, and a file system
-  // that is mounted over one, are not seen. Cost: a look for news and a small write; a sync and
-  // four looks every 250 ms.
+  // Called after a durable commit and before its acknowledgment: checks the names, and writes the
+  // commit to the anchor. UNAVAILABLE if a file was moved, replaced or removed, or the anchor
+  // cannot be written: the commit may be lost, and nothing may be acknowledged any more. The kernel
+  // reports a changed name in the folder before the change returns; folders above are checked every
+  // 250 ms. A file that is overwritten in place, or a file system that is mounted over one, is not
+  // detected. Cost: one query for changes and a small write; a sync and four checks every 250 ms.
   absl::Status Committed();
 
-  // After a transaction that failed: the anchor is to say what the database holds now.
+  // Called after a failed transaction: sets the anchor to the present contents of the database.
   absl::Status TakeBack(sqlite3* database);
-  // Looks at the names and writes the anchor anew, synced: what it says is durable.
+  // Checks the names, rewrites the anchor and syncs it.
   absl::Status Renew();
-  // A sync of the anchor has failed: it cannot be trusted any more.
+  // True if a sync of the anchor has failed: the anchor cannot be trusted any more.
   bool sync_failed() const { return file_->sync_failed(); }
 
  private:
@@ -70,18 +69,18 @@ class ServedFiles {
 
   ServedFiles() = default;
   absl::Status WriteAnchor();
-  // Whether something happened to a name in the folder since the last call.
+  // True if a name in the folder may have changed since the last call.
   bool NamesMayHaveChanged();
-  // Looks at the names if one may have changed, or `is_due`.
+  // Checks the names if one may have changed, or if `is_due`.
   absl::Status CheckNames(bool is_due);
   absl::Status NoteNames(const std::string& path);
 
   std::unique_ptr<AnchorFile> file_;
   Anchor anchor_;
   std::chrono::steady_clock::time_point synced_;
-  std::vector<NamedFile> names_;  // of the files, and last of the folder
+  std::vector<NamedFile> names_;  // of the files, then of the folder
   bool names_are_good_ = true;
-  int changes_ = -1;  // inotify's, of the folder; -1: it cannot be watched
+  int changes_ = -1;  // inotify descriptor of the folder; -1: it cannot be watched
 };
 
 }  // namespace epsledger::storage

@@ -25,48 +25,47 @@ namespace epsledger::storage {
 class SqliteStore : public LedgerStore {
  public:
   struct Options {
-    // The name of a registered sqlite3_vfs; nullptr is the operating system's own.
+    // The name of a registered sqlite3_vfs; nullptr: the default of the operating system.
     const char* vfs = nullptr;
     // Pages in the log after which a commit moves them to the database.
     int checkpoint_pages = 1000;
-    // Makes the database if it is missing, which otherwise is an error.
+    // Creates the database if it is missing. If false, a missing database is an error.
     bool create = true;
-    // Holds the folder and keeps an anchor beside the database (served_files.h): for who serves
-    // from it.
+    // Holds the folder and keeps an anchor beside the database (served_files.h). For servers.
     bool anchored = false;
-    // Opens what has lost commits all the same, as a new incarnation that notes this reason.
+    // If not empty: opens a database that has lost commits, as a new incarnation that records this
+    // reason.
     std::string accept_loss;
-    // Begins a new incarnation, for this reason.
+    // If not empty: begins a new incarnation, for this reason.
     std::string begin_because;
   };
 
   // Opens or creates `path`, whose folder exists. FAILED_PRECONDITION if another process holds it,
-  // it is not ours, it is not there or was renamed meanwhile, or the file system cannot keep the
-  // promises asked of it. DATA_LOSS if commits that were acknowledged are gone
-  // (CheckForLostCommits); the files are then as they were.
+  // it belongs to another program, it does not exist or was renamed in the meantime, or the file
+  // system cannot keep the required promises. DATA_LOSS if acknowledged commits are gone
+  // (CheckForLostCommits); the files are then unchanged.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path,
                                                            const Options& options);
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const std::string& path) {
     return Open(path, Options());
   }
 
-  // Moves the log to the database, unless something failed or somebody copies it.
+  // Moves the log to the database, unless something failed or somebody copies the database.
   ~SqliteStore() override;
 
   absl::Status ReadAll(
       absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit)
       override;
-  // What was missing when it was opened with accept_loss.
+  // The loss that was found when the database was opened with accept_loss.
   const std::string& accepted_loss() const { return accepted_loss_; }
 
   std::vector<core::Incarnation> Incarnations() const override { return incarnations_; }
   std::vector<std::string> LedgersWithDamagedKeys() const override { return damaged_keys_; }
   absl::Status Damage() const override { return damage_; }
-  // A database that could not be written when it was opened is read only, and so is one of which a
-  // transaction failed.
+  // A database is read only if it could not be written when it was opened, or after a failed
+  // transaction.
   absl::Status Writable() const override;
-  // FAILED_PRECONDITION after a sync that failed: a later one says that all is well, whatever was
-  // forgotten.
+  // FAILED_PRECONDITION after a failed sync: a later sync may succeed although writes were lost.
   absl::Status Resume() override;
   absl::Status Begin() override;
   absl::Status Append(const std::string& root_id, const core::Entry& entry) override;
@@ -84,7 +83,7 @@ class SqliteStore : public LedgerStore {
 
  private:
   SqliteStore() = default;
-  // SQLite calls it after a commit that left `pages` in the log.
+  // SQLite calls this after a commit that left `pages` pages in the log.
   static int CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages);
   absl::Status Configure(const std::string& path, const Options& options);
   struct Setting {
@@ -92,23 +91,24 @@ class SqliteStore : public LedgerStore {
     const char* want;
   };
   absl::Status Set(const std::string& path, const Setting& setting);
-  // Opens the log, under the exclusive lock, and holds it and the database to what was
-  // acknowledged.
+  // Opens the log under the exclusive lock, and checks that the log and the database hold
+  // everything that was acknowledged.
   absl::Status OpenLog(const std::string& path, const Options& options);
-  // Makes durable what the log shows: it may stand in the cache of the operating system only.
+  // Makes the contents of the log durable: they may be in the cache of the operating system only.
   absl::Status RewriteLog();
-  // Moves all of the log to the database. False: somebody copies it, and it stays.
+  // Moves the whole log to the database. Returns false if somebody copies the database; the log
+  // then stays.
   absl::StatusOr<bool> TruncateLog();
   absl::Status ReadIncarnations();
-  // Begins to keep the anchor and the names of a database that is served.
+  // Begins to keep the anchor and to check the names of a served database.
   absl::Status KeepFiles();
   // Writes a megabyte beside the database, syncs it and removes it.
   absl::Status TrialWrite();
   void NoteSync(int code);
   // OK unless a sync failed.
   absl::Status Trusted() const;
-  // Whether closing may move the log into the database. Not after an error: a sync that failed has
-  // forgotten writes, the next one says that all is well, and a power loss amid the move would
+  // Sets whether closing may move the log into the database. It must not after an error: a failed
+  // sync may have lost writes while the next sync succeeds, and a power loss during the move would
   // leave pages of transactions that the durable log does not have.
   void CheckpointOnClose(bool trusted) const;
   absl::StatusOr<Statement> Prepare(const char* sql);
@@ -116,24 +116,25 @@ class SqliteStore : public LedgerStore {
   absl::Status Run(sqlite3_stmt* statement);
   absl::Status Error(const char* doing);
   absl::Status ReadLedgers();
-  // The number of the ledger, or 0 if it is not stored yet.
+  // Returns the number of the ledger, or 0 if it is not stored yet.
   int64_t LedgerId(const std::string& root_id) const;
   struct StoredLedger {
     int64_t id = 0;
     int64_t sequence = 0;  // of the last entry
   };
-  // The ledger; a new one is stored.
+  // Returns the ledger; stores it if it is new.
   absl::StatusOr<StoredLedger*> LedgerOf(const std::string& root_id);
-  // Ends ReadAll: whether the tables of charge keys and blocks say what the entries say.
+  // Called at the end of ReadAll: checks that the tables of charge keys and blocks agree with the
+  // entries.
   absl::Status CheckTables(const std::map<int64_t, const std::string*>& root_ids, KeyTable keys,
                            BlockTable blocks);
   absl::Status ReadRows(const char* sql, absl::FunctionRef<void(sqlite3_stmt*)> visit);
-  // Notes that a charge of the session is among the entries around `sequence`.
+  // Records that the block of `sequence` has a charge of the session.
   absl::Status MarkBlock(int64_t ledger_id, int64_t session_number, int64_t sequence);
 
   FolderLock folder_;
-  std::unique_ptr<CheckpointGate> gate_;  // nullptr: there is no anchor
-  // Destroyed last of the database's, after the statements.
+  std::unique_ptr<CheckpointGate> gate_;  // nullptr without an anchor
+  // Declared before the statements, so that it is destroyed after them.
   Database database_;
   Statement begin_;
   Statement commit_;
@@ -147,24 +148,24 @@ class SqliteStore : public LedgerStore {
   Statement find_charge_;
   Statement list_charges_;
   std::map<std::string, StoredLedger> ledgers_;
-  // The last block that was marked: ledger, session, block.
+  // The last marked block: ledger, session, block.
   std::array<int64_t, 3> marked_{};
-  std::vector<std::string> appended_;  // in the open transaction, to these ledgers
+  std::vector<std::string> appended_;  // ledgers of the open transaction's entries
   int checkpoint_pages_ = 0;
   std::string path_;
   bool with_names_ = false;  // the files are the operating system's own
   bool anchored_ = false;
   bool sync_failed_ = false;
   absl::Status unwritable_;
-  std::string begun_because_;  // why an incarnation is begun; empty: none is
+  std::string begun_because_;  // the reason for a new incarnation; empty: none begins
   std::vector<core::Incarnation> incarnations_;
   std::vector<std::string> damaged_keys_;
   absl::Status damage_;
   std::string accepted_loss_;
-  std::unique_ptr<ServedFiles> served_;  // nullptr: nobody serves from it
+  std::unique_ptr<ServedFiles> served_;  // nullptr: not served
 };
 
-// DATA_LOSS: what it holds may be read.
+// DATA_LOSS for a database that may still be read.
 absl::Status DamagedDatabase(const std::string& what);
 
 }  // namespace epsledger::storage

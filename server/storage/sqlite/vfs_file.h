@@ -13,11 +13,11 @@
 
 namespace epsledger::storage {
 
-// A file beside a database, in the database's own file system: what happens to the one happens to
-// the other, in tests too. Errors are UNAVAILABLE and name the file. Not thread-safe.
+// A file beside a database, in the same SQLite file system (VFS), so that both see the same faults,
+// in tests too. Errors are UNAVAILABLE and name the file. Not thread-safe.
 class VfsFile {
  public:
-  // Opens `path`, and makes it if `create`. NOT_FOUND if it is missing.
+  // Opens `path`, and creates it if `create`. NOT_FOUND if it is missing.
   static absl::StatusOr<std::unique_ptr<VfsFile>> Open(sqlite3_vfs* vfs, const std::string& path,
                                                        bool create);
   ~VfsFile();
@@ -25,10 +25,10 @@ class VfsFile {
   VfsFile& operator=(const VfsFile&) = delete;
 
   absl::StatusOr<int64_t> Size();
-  // `size` bytes from `offset`; zeros after the end of the file.
+  // Returns `size` bytes from `offset`; zeros after the end of the file.
   absl::StatusOr<std::string> Read(size_t size, int64_t offset);
   absl::Status Write(const std::string& bytes, int64_t offset);
-  // After one that failed nothing is known of what was written, and this one fails for ever.
+  // After a failed Sync nobody knows what was written, and every later Sync fails.
   absl::Status Sync();
   bool sync_failed() const { return sync_failed_; }
 
@@ -39,7 +39,7 @@ class VfsFile {
   absl::Status Error(const char* doing, int code) const;
 
   std::string path_;                        // SQLite keeps a pointer to it
-  std::unique_ptr<std::byte[]> allocated_;  // what file_ is in
+  std::unique_ptr<std::byte[]> allocated_;  // the memory of file_
   sqlite3_file* file_ = nullptr;
   bool sync_failed_ = false;
 };

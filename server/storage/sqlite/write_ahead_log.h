@@ -7,19 +7,18 @@
 
 namespace epsledger::storage {
 
-// Whether the write-ahead log of a database proves that a durable commit is gone. SQLite reads a
-// log up to the first frame whose checksum is wrong and takes the rest for a commit that never
-// ended. Two things cannot come from a commit that was cut off:
+// Checks whether the write-ahead log of a database proves that a durable commit is gone. SQLite
+// reads a log up to the first frame with a wrong checksum and treats the rest as an unfinished
+// commit. Two findings cannot come from an interrupted commit:
 //
-//  * Behind that frame there are two commits of the same log. The second was begun when the first
-//    was durable.
-//  * The log's header is damaged, and its frames say something that the database does not say. A
-//    header is durable before the frames behind it, and is replaced only when all of them are in
+//  * Two commits of the same log follow that frame. The second began when the first was durable.
+//  * The log's header is damaged, and its frames hold something that the database does not hold. A
+//    header is durable before its frames are written, and is replaced only when all of them are in
 //    the database.
 //
-// DATA_LOSS, naming the frame and the byte, if it is proved; UNAVAILABLE if a file cannot be read.
-// OK proves nothing: damage to the last commit, and a log that was cut off at a frame or removed,
-// look like a power cut. `Anchor` is for those.
+// DATA_LOSS, naming the frame and the byte, if a loss is proved; UNAVAILABLE if a file cannot be
+// read. OK proves nothing: damage to the last commit, and a log that was cut off at a frame or
+// removed, look like a power cut. `Anchor` detects those.
 //
 // Changes nothing. REQUIRES: nobody writes to either file. Cost: reads the log once.
 absl::Status CheckWriteAheadLog(sqlite3_file* log, sqlite3_file* database);

@@ -1,12 +1,12 @@
 #!/bin/sh
 # secrets.sh [FOLDER]
 #
-# Makes the passwords that compose.yaml hands to containers as files, in docker/secrets or FOLDER:
-# postgres-password of the database's superuser, epsledger-password of the role that the servers log in
-# as, grafana-password. A file that is there is left as it is.
+# Makes the passwords that compose.yaml gives to containers as files, in docker/secrets or FOLDER:
+# postgres-password for the database's superuser, epsledger-password for the role that the servers
+# log in as, and grafana-password. An existing file is not changed.
 #
-# The folder is for its owner alone. The files in it can be read by every user, because compose mounts
-# them with the owner and mode that they have here, and the containers run as users of their own.
+# Only its owner can open the folder. Every user can read the files in it, because compose mounts
+# them with the owner and mode that they have here, and the containers run as other users.
 set -eu
 folder=${1:-$(dirname "$0")/secrets}
 
@@ -14,7 +14,7 @@ mkdir -p "$folder"
 chmod 0700 "$folder"
 for name in postgres-password epsledger-password grafana-password; do
   [ -s "$folder/$name" ] && continue
-  # 192 bits, in letters and digits that no program has to quote.
+  # 192 bits, in letters and digits that need no quoting.
   openssl rand -hex 24 > "$folder/$name.unfinished"
   chmod 0444 "$folder/$name.unfinished"
   mv "$folder/$name.unfinished" "$folder/$name"

@@ -103,7 +103,7 @@ absl::StatusOr<v1::AuditCanariesResponse> AuditCanaries(const accounting::AuditQ
   if (!answer.ok()) return answer.status();
   v1::AuditCanariesResponse response;
   ToProto(answer->epsilon, response.mutable_epsilon_lower_bound());
-  // No accountant answers this.
+  // No accountant gives this answer.
   response.mutable_epsilon_lower_bound()->clear_accountant();
   response.set_hypothesis(ToProto(answer->hypothesis));
   if (answer->mu_lower) response.set_mu_lower_bound(*answer->mu_lower);

@@ -12,14 +12,14 @@
 
 namespace epsledger::convert {
 
-// Scores of one request over the wire. accounting_service.proto states it.
+// The largest number of scores in one request over the wire, as stated in accounting_service.proto.
 inline constexpr int64_t kMaxAuditScores = 100'000;
 
-// The question that a request asks, complete and valid. INVALID_ARGUMENT names the field in proto3
-// JSON form:
+// Returns the question that a request asks, complete and valid. INVALID_ARGUMENT names the field in
+// proto3 JSON form:
 //   "method: got METHOD_UNSPECIFIED, want one of TWO_ARM_THRESHOLD, ..."
 //   "memberScores[3]: got NaN, want a number"
-// and refuses a request with scores and counts, or none of them.
+// It also refuses a request with both scores and counts, or with neither.
 absl::StatusOr<accounting::AuditQuestion> ToQuestion(const v1::AuditCanariesRequest& request,
                                                      int64_t max_scores = kMaxAuditScores);
 

@@ -44,8 +44,8 @@ absl::StatusOr<accounting::Query> ToCalibrate(const v1::CalibrateQuery& query) {
   return calibrate;
 }
 
-// The query's numbers as they came: accounting::Answer checks them, and names them as proto3 JSON
-// does.
+// Returns the query's numbers unchecked: accounting::Answer checks them, and names them as proto3
+// JSON does.
 absl::StatusOr<accounting::Query> ToQuery(const v1::Query& query) {
   switch (query.kind_case()) {
     case v1::Query::kEpsilonAtDelta:
@@ -141,7 +141,7 @@ v1::ComputeResponse Failure(const std::string& id, const absl::Status& status) {
 std::string ToJsonLine(const v1::ComputeResponse& response) {
   std::string line;
   const auto status = google::protobuf::util::MessageToJsonString(response, &line);
-  // Printing fails on text that is not UTF-8 only, and every text here was checked on its way in.
+  // Printing fails only on text that is not UTF-8, and every text here was checked on input.
   if (!status.ok()) {
     return R"({"error":{"code":"INTERNAL","message":"the answer cannot be printed as JSON"}})";
   }

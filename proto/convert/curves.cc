@@ -21,7 +21,7 @@ using accounting::CheckInterval;
 using accounting::Interval;
 using accounting::OutOfDomain;
 
-// The points of a range, first and last exactly as given.
+// Returns the points of a range, with first and last exactly as given.
 absl::StatusOr<std::vector<double>> Expand(const std::string& field, const v1::PointRange& range,
                                            const Interval& domain) {
   absl::Status status = CheckInterval(
@@ -38,7 +38,8 @@ absl::StatusOr<std::vector<double>> Expand(const std::string& field, const v1::P
   std::vector<double> points;
   const double steps = range.count() - 1;
   for (int i = 0; i < range.count(); ++i) {
-    // One rounding at the end where the ends are whole numbers: 0.15 and not 0.15000000000000002.
+    // Rounds only once, at the end, if the ends are whole numbers: 0.15 and not
+    // 0.15000000000000002.
     double point = (range.first() * (steps - i) + range.last() * i) / steps;
     if (!std::isfinite(point)) {
       point = range.first() * ((steps - i) / steps) + range.last() * (i / steps);
@@ -54,7 +55,7 @@ absl::StatusOr<std::vector<double>> Expand(const std::string& field, const v1::P
   return points;
 }
 
-// What both requests have. `list` and `range` are named as in proto3 JSON.
+// Reads the fields that both requests share. `list` and `range` are named as in proto3 JSON.
 template <class Request>
 absl::StatusOr<CurveQuestion> ToCurveQuestion(const Request& request, const std::string& list_field,
                                               const google::protobuf::RepeatedField<double>& list,
@@ -97,7 +98,7 @@ absl::StatusOr<CurveQuestion> ToCurveQuestion(const Request& request, const std:
   return curve;
 }
 
-// Asks at every point. `query_at` makes the query of one; `add` takes its answer.
+// Asks the question at every point. `query_at` makes the query for a point; `add` takes its answer.
 template <class QueryAt, class Add>
 absl::Status AskEach(const CurveQuestion& curve, absl::FunctionRef<bool()> abandoned,
                      const QueryAt& query_at, const Add& add) {
@@ -113,7 +114,7 @@ absl::Status AskEach(const CurveQuestion& curve, absl::FunctionRef<bool()> aband
   return absl::OkStatus();
 }
 
-// The difference is exact from 1/2 on (Sterbenz), and at 0.
+// The difference is exact for x >= 1/2 (Sterbenz), and for x = 0.
 bool OneMinusIsExact(double x) { return x == 0 || x >= 0.5; }
 
 // REQUIRES: x in [0, 1].

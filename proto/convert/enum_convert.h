@@ -1,7 +1,8 @@
 #ifndef EPSLEDGER_PROTO_CONVERT_ENUM_CONVERT_H_
 #define EPSLEDGER_PROTO_CONVERT_ENUM_CONVERT_H_
 
-// Enumerations from and to their messages. proto3 passes unknown numbers on: none gets past here.
+// Converts enumerations from and to their messages. proto3 lets unknown numbers pass; these
+// functions refuse them.
 
 #include <string>
 #include <string_view>

@@ -6,7 +6,8 @@
 
 namespace epsledger::convert {
 
-// True if the .proto file annotates the field so, [(google.api.field_behavior) = REQUIRED].
+// True if the .proto file annotates the field with `behavior`, as in
+// [(google.api.field_behavior) = REQUIRED].
 bool HasBehavior(const google::protobuf::FieldDescriptor& field,
                  google::api::FieldBehavior behavior);
 

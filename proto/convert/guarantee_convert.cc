@@ -5,7 +5,7 @@
 namespace epsledger::convert {
 namespace {
 
-// Both messages name the numbers alike.
+// Both messages use the same names for the numbers.
 template <class Message>
 void Fill(const accounting::Guarantee& guarantee, Message* message) {
   message->set_kind(ToProto(guarantee.kind));

@@ -7,11 +7,11 @@
 
 namespace epsledger::convert {
 
-// Replaces what `message` holds. A number that is absent stays absent: unknown is not zero.
+// Replaces the content of `message`. A number that is absent stays absent: unknown is not zero.
 void ToProto(const accounting::Guarantee& guarantee, v1::Guarantee* message);
 
-// The same numbers in the answer of a computation, and those of a central limit or a fit of mu that
-// only a computation asks for; `id`, `seconds` and `error` are left alone.
+// Sets the same numbers in the answer of a computation, and those of a central limit or a fit of
+// mu, which only a computation asks for. Does not change `id`, `seconds` and `error`.
 void ToProto(const accounting::Guarantee& guarantee, v1::ComputeResponse* message);
 
 }  // namespace epsledger::convert

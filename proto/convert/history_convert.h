@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
 #define EPSLEDGER_PROTO_CONVERT_HISTORY_CONVERT_H_
 
-// What every request of AccountingService says alike: which events, for which neighbors.
+// The part that all requests of AccountingService share: the events and the neighboring relation.
 
 #include <cstdint>
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace epsledger::convert {
 
-// A bound on one request, so that none can exhaust the server. accounting_service.proto states it.
+// A bound on one request, so that none can exhaust the server. Stated in accounting_service.proto.
 inline constexpr int64_t kMaxComputeEvents = 10'000;
 
-// The fields of that name of a request; an absent number is unset.
+// The fields of the same names in a request; an absent number is unset.
 struct HistoryFields {
   const google::protobuf::RepeatedPtrField<v1::CountedEvent>& events;
   v1::NeighboringRelation::Kind neighboring_relation;
@@ -41,9 +41,9 @@ HistoryFields HistoryOf(const Request& request) {
   return fields;
 }
 
-// Sets these fields of `question`; what is unset keeps the question's default. INVALID_ARGUMENT
-// names the field in proto3 JSON form. Numbers outside of the events are taken as they came:
-// accounting::Answer checks them.
+// Sets these fields of `question`; an unset field keeps the question's default. INVALID_ARGUMENT
+// names the field in proto3 JSON form. Does not check numbers outside the events:
+// accounting::Answer does.
 absl::Status ReadHistory(const HistoryFields& fields, accounting::Question* question);
 
 }  // namespace epsledger::convert

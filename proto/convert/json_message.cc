@@ -13,7 +13,8 @@
 namespace epsledger::convert {
 namespace {
 
-// What protobuf calls a type, for people: "TYPE_INT64", "type.googleapis.com/epsledger.v1.Query".
+// Describes for people a type that protobuf names: "TYPE_INT64",
+// "type.googleapis.com/epsledger.v1.Query".
 std::string Wanted(std::string_view type) {
   const size_t slash = type.find('/');
   if (slash != type.npos) {
@@ -36,8 +37,8 @@ std::string Wanted(std::string_view type) {
 }
 
 // The reader of protobuf says "(events[0].event) gausian: Cannot find field." and "(accountant):
-// invalid value "FOO" for type type.googleapis.com/epsledger.v1.Accountant.Kind". A wording that is
-// not known here is passed on as it is, its first line only.
+// invalid value "FOO" for type type.googleapis.com/epsledger.v1.Accountant.Kind". Of any other
+// wording only the first line is passed on, unchanged.
 absl::Status Readable(std::string said) {
   said = said.substr(0, said.find('\n'));
   std::string place;

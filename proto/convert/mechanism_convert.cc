@@ -43,8 +43,8 @@ absl::Status CheckNoUnknownFields(const Message& message, const std::string& pat
       path, ": unknown field ", unknown.field(0).number(), ": this version does not know it"));
 }
 
-// The fields of the message of S in the order of S::Fields, nullptr where it has none. Looked up
-// once, because every charge is converted.
+// Returns the fields of the message of S in the order of S::Fields, nullptr where it has none. They
+// are looked up only once, because every charge is converted.
 template <class S>
 const std::vector<const FieldDescriptor*>& FieldsOf(const Message& message) {
   static const auto& fields = *[&] {
@@ -58,7 +58,7 @@ const std::vector<const FieldDescriptor*>& FieldsOf(const Message& message) {
   return fields;
 }
 
-// Both descriptions of the events are compiled from one tree; a difference is a mistake in it.
+// Both descriptions of the events are built from one source tree, so a difference is a bug in it.
 absl::Status NotInProto(const Message& message, const char* field) {
   return absl::InternalError(
       absl::StrCat(message.GetDescriptor()->full_name(), " has no field for ", field));
@@ -154,7 +154,7 @@ KindReader ReaderOf(int field_number, std::index_sequence<I...>) {
 
 absl::StatusOr<MechanismEvent> ReadEvent(const Message& message, const std::string& path,
                                          int depth) {
-  // Before going down: what is too deep must not use the stack.
+  // Check the depth before the recursion: a message that is too deep must not use the stack.
   if (depth > accounting::kMaxEventDepth) {
     return accounting::OutOfDomain(path, absl::StrCat(depth, " events inside each other"),
                                    absl::StrCat("at most ", accounting::kMaxEventDepth));

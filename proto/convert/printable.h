@@ -8,7 +8,7 @@
 
 namespace epsledger::convert {
 
-// accounting::Printable, for the texts of messages: one '?' for each control.
+// accounting::Printable for the texts of messages: replaces each control character by '?'.
 inline std::string Printable(std::string_view text) { return accounting::Printable(text); }
 
 }  // namespace epsledger::convert

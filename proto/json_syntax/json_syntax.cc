@@ -8,7 +8,7 @@
 namespace epsledger::json_syntax {
 namespace {
 
-// The other spelling of a key that protobuf's reader takes.
+// Returns the other spelling of a key that protobuf's reader accepts.
 std::string InLowerCamelCase(std::string_view key) {
   std::string camel;
   for (size_t i = 0; i < key.size(); ++i) {
@@ -23,7 +23,7 @@ std::string InLowerCamelCase(std::string_view key) {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// The length of the UTF-8 character that `text` starts with, 0 if it is none.
+// Returns the length of the UTF-8 character at the start of `text`, or 0 if there is none.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -62,7 +62,8 @@ void AppendUtf8(uint32_t code, std::string* text) {
   }
 }
 
-// What stands between the quotes of a string, with its escapes read. REQUIRES: they are valid.
+// Returns the text between the quotes of a string, with its escapes decoded. REQUIRES: the escapes
+// are valid.
 std::string Unescaped(std::string_view inside) {
   constexpr std::string_view kShort = "bfnrt";
   constexpr std::string_view kMeant = "\b\f\n\r\t";
@@ -80,7 +81,7 @@ std::string Unescaped(std::string_view inside) {
     }
     uint32_t code = HexValue(inside.substr(i + 1, 4));
     i += 4;
-    // Two halves of one character.
+    // A surrogate pair: two escapes for one character.
     if (code >= 0xd800 && code < 0xdc00 && inside.substr(i + 1, 2) == "\\u") {
       const uint32_t low = HexValue(inside.substr(i + 3, 4));
       if (low >= 0xdc00 && low < 0xe000) {
@@ -93,7 +94,7 @@ std::string Unescaped(std::string_view inside) {
   return text;
 }
 
-// A recursive-descent reader that keeps nothing but the keys of the open objects.
+// A recursive-descent reader that stores only the keys of the open objects.
 class Checker {
  public:
   Checker(std::string_view text, std::string* id) : text_(text), id_(id) {}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # reference_tables.sh SOURCE_DIR EPSCTL
-# Compares `EPSCTL compute` with the reference tables in SOURCE_DIR/../shared. Exit 77: not there.
+# Compares `EPSCTL compute` with the reference tables in SOURCE_DIR/../shared. Ends with 77 if there
+# are none.
 set -euo pipefail
 
 compare=$1/../shared/check/compare.py

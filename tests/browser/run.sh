@@ -1,9 +1,10 @@
 #!/bin/sh
-# The dashboard in a browser, against real servers: run.sh BUILD_DIR
+# Tests the dashboard in a browser, against real servers: run.sh BUILD_DIR
 #
-# BUILD_DIR holds server/epsledgerd and client/cli/epsctl. Ends with 77, and says why, where there is no
-# Node, no chromium or no dashboard in the server. EPSLEDGER_SCREENSHOTS names a folder for pictures of
-# every page (light, dark, phone); EPSLEDGER_CHROMIUM the browser, /usr/bin/chromium if not said.
+# BUILD_DIR holds server/epsledgerd and client/cli/epsctl. Ends with 77, and says why, if Node,
+# chromium or the dashboard in the server is missing. EPSLEDGER_SCREENSHOTS names a folder for
+# pictures of every page (light, dark, phone). EPSLEDGER_CHROMIUM names the browser; the default is
+# /usr/bin/chromium.
 set -eu
 build=$(cd "${1:?usage: run.sh BUILD_DIR}" && pwd)
 cd "$(dirname "$0")"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # demo.sh --build-dir DIR [--twice] [--skip-without-data]
 #
-# Starts a server on loopback with a fresh data directory, creates a budget, and runs the ISTDP trainer
-# against it until it converges or the ledger refuses. With --twice the server is then killed with
-# SIGKILL and restarted, and a second run on the same budget must be refused from its first step: the
-# script checks that and ends with 1 if anything else happened.
+# Starts a server on loopback with a fresh data directory, creates a budget, and runs the ISTDP
+# trainer against it until it converges or the ledger refuses. With --twice the script then kills
+# the server with SIGKILL and restarts it. A second run on the same budget must be refused from its
+# first step: the script checks this and ends with 1 if anything else happens.
 #
-# --skip-without-data: end with 77 where EPSLEDGER_DATA_DIR (default: ../shared/data) has no a9a, instead
-# of letting the trainer look for the data elsewhere.
+# --skip-without-data: ends with 77 if EPSLEDGER_DATA_DIR (default: ../shared/data) has no a9a,
+# instead of letting the trainer look for the data elsewhere.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -82,8 +82,8 @@ server_is_gone() {
   fail "the server ended before it was ready; the end of its log stands above"
 }
 
-# Starts the server on the data directory and leaves its address in $address and that of its dashboard
-# in $dashboard once it serves.
+# Starts the server on the data directory. When the server is ready, sets $address to its address
+# and $dashboard to that of its dashboard.
 http_port=0
 start_server() {
   local deadline=$(( SECONDS + start_limit_seconds ))
@@ -96,7 +96,7 @@ start_server() {
       address=$(head -n 1 "$state/address")
       dashboard=$(sed -n '/^http/{p;q}' "$state/address")/
       http_port=${dashboard##*:}
-      http_port=${http_port%/}  # the same one after a restart, for the page that is open
+      http_port=${http_port%/}  # a restart uses the same port, for the page that is open
       if "$epsledgerd" healthcheck --server "$address" >/dev/null 2>&1; then return 0; fi
     fi
     kill -0 "$server_pid" 2>/dev/null || server_is_gone
@@ -106,7 +106,7 @@ start_server() {
   fail "the server did not serve within $start_limit_seconds s; the end of its log stands above"
 }
 
-# What the ledger holds against the budget: every field of it that is named spent.
+# Prints what the ledger has charged to the budget: every field of it with the name spent.
 spent() {
   "$epsctl" --server "$address" -o json budget get "$budget" | tr -d ' \n' |
     grep -o '"spent[A-Za-z]*":{\?[^,}]*' | sort

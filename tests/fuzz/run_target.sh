@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs a fuzz target: run_target.sh PROGRAM [SECONDS [libFuzzer options]]
 #
-# It starts from what it found before (PROGRAM_corpus, which this script keeps), from the seeds that
-# seed_corpora made, and from TARGET_corpus and TARGET.dict beside this script where they are. An
-# input that fails is kept beside the program, as PROGRAM-crash-...; PROGRAM FILE runs it again.
+# A run starts from what earlier runs found (PROGRAM_corpus, which this script keeps), from the
+# seeds that seed_corpora made, and from TARGET_corpus and TARGET.dict next to this script if they
+# exist. An input that fails is kept next to the program as PROGRAM-crash-...; PROGRAM FILE runs it
+# again.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -19,10 +20,10 @@ for folder in "$(dirname "$program")/seeds/$name" "$here/${name}_corpus"; do
 done
 if [[ -f $here/$name.dict ]]; then arguments+=("-dict=$here/$name.dict"); fi
 
-# In CI the same inputs each time.
+# CI uses the same inputs each time.
 if [[ -n ${CI:-} ]]; then arguments+=(-seed=1); fi
-# One input that takes longer than -timeout is a finding; the outer limit is for what libFuzzer does
-# not notice.
+# A single input that takes longer than -timeout is a finding. The outer limit ends a run whose hang
+# libFuzzer does not notice.
 log=$program.log
 if timeout --signal=KILL $(( seconds + 3000 )) "$program" \
   "-max_total_time=$seconds" -timeout=1200 -rss_limit_mb=4096 -print_final_stats=1 \
@@ -30,7 +31,7 @@ if timeout --signal=KILL $(( seconds + 3000 )) "$program" \
   tail -n 20 "$log"
 else
   status=$?
-  # The finding is at the end, with its input in base64; before it is what libFuzzer says of its way.
+  # The finding is at the end, with its input in base64; before it is libFuzzer's progress.
   echo "$name ended with status $status; the end of $log:"
   tail -n 70 "$log" | cut -c 1-2000
   exit "$status"

@@ -21,7 +21,7 @@ for program in epsledger-istdp epsledger-fsdp epsledger-fsdp-published epsledger
   "$program" --help > /dev/null
 done
 
-# As epsledgerd.service starts it, without systemd.
+# Start it as epsledgerd.service does, without systemd.
 set -a
 # shellcheck disable=SC1091  # a file of the package
 . /etc/epsledger/epsledgerd.env
@@ -36,11 +36,12 @@ epsctl budget create people --rho 1 --relation add-or-remove-one --privacy-unit 
 kill "$server"
 wait "$server"
 
-# By root, as operators do; what the check leaves beside the ledger must be the server's all the same.
+# Run as root, as operators do. The files that the check leaves must still belong to the server's
+# user.
 epsledger-backup /var/lib/epsledger /srv/backup > /dev/null
 expect "" "$(find /var/lib/epsledger ! -user epsledger)"
 
-# What was set stays set.
+# The settings survive.
 echo '# changed' >> /etc/epsledger/epsledgerd.env
 install --reinstall "$packages"/epsledger-server_*.deb
 expect '# changed' "$(tail -n 1 /etc/epsledger/epsledgerd.env)"

@@ -14,6 +14,7 @@
 #include "accounting/central_limit/reading.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "accounting/question.h"
 
@@ -208,7 +209,7 @@ class Compositions {
       answer = accountant == Accountant::kBest ? AskBest(query) : AskOne(accountant, query);
     }
     if (!answer.ok()) return answer;
-    if (absl::Status status = CheckConsistent(*answer); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckConsistent(*answer));
     answer->contains_unverified_claim = claimed_;
     return answer;
   }
@@ -250,7 +251,7 @@ class Compositions {
         continue;
       }
       if (!answer.ok()) return answer;
-      if (absl::Status status = CheckConsistent(*answer); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckConsistent(*answer));
       losses_asked = losses_asked || (*By(accountant, query))->is_privacy_loss();
       // Approximations are not compared: the first accountant that answers is the best informed.
       if (answer->kind == GuaranteeKind::kApproximation) {
@@ -310,7 +311,7 @@ ComposedHistory& ComposedHistory::operator=(ComposedHistory&&) noexcept = defaul
 ComposedHistory::~ComposedHistory() = default;
 
 absl::StatusOr<ComposedHistory> ComposedHistory::Create(Question history) {
-  if (absl::Status status = Validate(history); !status.ok()) return status;
+  RETURN_IF_ERROR(Validate(history));
   return ComposedHistory(std::make_unique<State>(std::move(history)));
 }
 
@@ -326,7 +327,7 @@ absl::StatusOr<Guarantee> ComposedHistory::Ask(Accountant accountant, const Quer
 }
 
 absl::StatusOr<Guarantee> Answer(const Question& question) {
-  if (absl::Status status = Validate(question); !status.ok()) return status;
+  RETURN_IF_ERROR(Validate(question));
   return Compositions(question).Ask(question.accountant, question.query);
 }
 

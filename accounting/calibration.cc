@@ -305,7 +305,7 @@ class Search {
     double from = LogOf(holds_);
     const bool up = at_holds <= 0;
     if (!up) fails_ = holds_;
-    // // Steps towards the edge, doubling the step.
+    // Steps towards the edge, doubling the step.
     for (int i = 0; i < kMaxEvaluations && failure_.ok(); ++i, step *= 2) {
       const double end = up ? range_.riskiest : range_.safest;
       const double u = from + (up ? step : -step);

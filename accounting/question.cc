@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "accounting/numeric/rounding.h"
 
@@ -51,28 +52,15 @@ struct QueryCheck {
       return OutOfDomain("query.calibrate", "both mu and operatingPoint", "at most one of them");
     }
     if (q.mu.has_value()) {
-      if (absl::Status s = CheckInterval("query.calibrate.mu", *q.mu, kNonNegative); !s.ok()) {
-        return s;
-      }
+      RETURN_IF_ERROR(CheckInterval("query.calibrate.mu", *q.mu, kNonNegative));
     } else if (q.operating_point.has_value()) {
-      if (absl::Status s = CheckInterval("query.calibrate.operatingPoint.falsePositiveRate",
-                                         q.operating_point->false_positive_rate, kProbability);
-          !s.ok()) {
-        return s;
-      }
-      if (absl::Status s = CheckInterval("query.calibrate.operatingPoint.truePositiveRate",
-                                         q.operating_point->true_positive_rate, kProbability);
-          !s.ok()) {
-        return s;
-      }
+      RETURN_IF_ERROR(CheckInterval("query.calibrate.operatingPoint.falsePositiveRate",
+                                    q.operating_point->false_positive_rate, kProbability));
+      RETURN_IF_ERROR(CheckInterval("query.calibrate.operatingPoint.truePositiveRate",
+                                    q.operating_point->true_positive_rate, kProbability));
     } else {
-      if (absl::Status s = CheckInterval("query.calibrate.epsilon", q.epsilon, kNonNegative);
-          !s.ok()) {
-        return s;
-      }
-      if (absl::Status s = CheckInterval("query.calibrate.delta", q.delta, kProbability); !s.ok()) {
-        return s;
-      }
+      RETURN_IF_ERROR(CheckInterval("query.calibrate.epsilon", q.epsilon, kNonNegative));
+      RETURN_IF_ERROR(CheckInterval("query.calibrate.delta", q.delta, kProbability));
     }
     return CheckEnum("query.calibrate.variable", static_cast<int>(q.variable), 1, 3);
   }
@@ -99,37 +87,24 @@ absl::Status Validate(Accountant accountant) {
 absl::Status Validate(const Query& query) { return std::visit(QueryCheck(), query); }
 
 absl::Status Validate(const Question& question) {
-  if (absl::Status s = Validate(question.accountant); !s.ok()) return s;
-  if (absl::Status s = CheckEnum("neighboringRelation", static_cast<int>(question.relation), 1, 3);
-      !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(Validate(question.accountant));
+  RETURN_IF_ERROR(CheckEnum("neighboringRelation", static_cast<int>(question.relation), 1, 3));
   if (question.adjacency.has_value()) {
     const int adjacency = static_cast<int>(*question.adjacency);
-    if (absl::Status s = CheckEnum("adjacency", adjacency, 1, 2); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckEnum("adjacency", adjacency, 1, 2));
     if (question.relation != NeighboringRelation::kAddOrRemoveOne) {
       return OutOfDomain("adjacency", *question.adjacency == Adjacency::kAdd ? "ADD" : "REMOVE",
                          "nothing: only add-or-remove-one has directions");
     }
   }
-  if (absl::Status s =
-          CheckEnum("sensitivityRelation", static_cast<int>(question.sensitivity_relation), 1, 2);
-      !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(
+      CheckEnum("sensitivityRelation", static_cast<int>(question.sensitivity_relation), 1, 2));
   for (size_t i = 0; i < question.events.size(); ++i) {
-    if (absl::Status s = Validate(question.events[i], absl::StrCat("events[", i, "]")); !s.ok()) {
-      return s;
-    }
+    RETURN_IF_ERROR(Validate(question.events[i], absl::StrCat("events[", i, "]")));
   }
-  if (absl::Status s = Validate(question.query); !s.ok()) return s;
-  if (absl::Status s = CheckInterval("relativeWidth", question.relative_width, kOpenProbability);
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = CheckRange("groupSize", question.group_size, 1, kMaxEventCount); !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(Validate(question.query));
+  RETURN_IF_ERROR(CheckInterval("relativeWidth", question.relative_width, kOpenProbability));
+  RETURN_IF_ERROR(CheckRange("groupSize", question.group_size, 1, kMaxEventCount));
   if (question.advanced_delta_slack.has_value()) {
     return CheckInterval("advancedDeltaSlack", *question.advanced_delta_slack, kOpenProbability);
   }

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/open_store.h"
 #include "server/transport/http/http_server.h"
 #include "server/transport/http/operations_routes.h"
@@ -19,9 +20,8 @@ constexpr timespec kPause = {.tv_sec = 1, .tv_nsec = 0};
 
 absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> OpenLedger(
     const Flags& flags, const std::vector<core::NamedEntry>& published) {
-  auto store = OpenStore(flags.store);
-  if (!store.ok()) return store.status();
-  return storage::GroupCommitLedger::Open(*std::move(store),
+  ASSIGN_OR_RETURN(auto store, OpenStore(flags.store));
+  return storage::GroupCommitLedger::Open(std::move(store),
                                           {.max_queue = flags.max_queue, .published = published});
 }
 
@@ -38,13 +38,12 @@ absl::StatusOr<std::unique_ptr<storage::GroupCommitLedger>> AwaitLedger(
     if (reason != told) {
       spdlog::warn("{}", reason);
       waiting = nullptr;  // frees its addresses
-      auto started =
-          transport::HttpServer::Start({.addresses = flags.http_addresses,
-                                        .tls_certificate_file = flags.server.tls_certificate_file,
-                                        .tls_key_file = flags.server.tls_key_file},
-                                       transport::WaitingRoutes(reason));
-      if (!started.ok()) return started.status();
-      waiting = *std::move(started);
+      ASSIGN_OR_RETURN(auto started, transport::HttpServer::Start(
+                                         {.addresses = flags.http_addresses,
+                                          .tls_certificate_file = flags.server.tls_certificate_file,
+                                          .tls_key_file = flags.server.tls_key_file},
+                                         transport::WaitingRoutes(reason)));
+      waiting = std::move(started);
       told = reason;
     }
     if (sigtimedwait(&stop_signals, nullptr, &kPause) > 0) {

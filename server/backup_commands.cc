@@ -8,6 +8,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/statusor.h"
+#include "accounting/event/status_macros.h"
 #include "server/printable.h"
 #include "server/statement/signing_key.h"
 #include "server/storage/data_directory.h"
@@ -33,18 +34,16 @@ absl::Status CheckKey(const std::string& folder) {
 }
 
 absl::Status BackUp(const BackupCommand& command) {
-  const auto copy = storage::BackUp(command.data_dir, command.to);
-  if (!copy.ok()) return copy.status();
-  if (absl::Status status = CheckKey(copy->folder); !status.ok()) return status;
-  std::printf("%s\n", copy->folder.c_str());
+  ASSIGN_OR_RETURN(const auto copy, storage::BackUp(command.data_dir, command.to));
+  RETURN_IF_ERROR(CheckKey(copy.folder));
+  std::printf("%s\n", copy.folder.c_str());
   return absl::OkStatus();
 }
 
 absl::Status Restore(const BackupCommand& command) {
-  if (absl::Status status = CheckKey(command.backup); !status.ok()) return status;
-  const auto restored = storage::Restore(command.backup, command.data_dir);
-  if (!restored.ok()) return restored.status();
-  std::printf("%s", Printable(storage::HeadLines(restored->ledgers)).c_str());
+  RETURN_IF_ERROR(CheckKey(command.backup));
+  ASSIGN_OR_RETURN(const auto restored, storage::Restore(command.backup, command.data_dir));
+  std::printf("%s", Printable(storage::HeadLines(restored.ledgers)).c_str());
   std::fprintf(stderr,
                "restored as a new incarnation. What was charged after the backup was taken is not "
                "in it, and was spent all the same: see \"What a restored old copy means\" in "
@@ -54,7 +53,7 @@ absl::Status Restore(const BackupCommand& command) {
 
 // Restores into a folder beside the backup, as a server would find it, and lets the ledger start.
 absl::Status Drill(const BackupCommand& command) {
-  if (absl::Status status = CheckKey(command.backup); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckKey(command.backup));
   std::string folder =
       std::filesystem::path(command.backup + "/.").lexically_normal().parent_path().string() +
       ".drill-XXXXXX";
@@ -65,19 +64,17 @@ absl::Status Drill(const BackupCommand& command) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
   });
-  const auto restored = storage::Restore(command.backup, folder);
-  if (!restored.ok()) return restored.status();
-  auto store = storage::SqliteStore::Open(storage::DatabaseIn(folder), {.anchored = true});
-  if (!store.ok()) return store.status();
-  const auto ledger = storage::GroupCommitLedger::Open(*std::move(store), {});
-  if (!ledger.ok()) return ledger.status();
-  if (absl::Status health = (*ledger)->Health(); !health.ok()) return health;
-  std::printf("%s", Printable(storage::HeadLines(restored->ledgers)).c_str());
+  ASSIGN_OR_RETURN(const auto restored, storage::Restore(command.backup, folder));
+  ASSIGN_OR_RETURN(auto store,
+                   storage::SqliteStore::Open(storage::DatabaseIn(folder), {.anchored = true}));
+  ASSIGN_OR_RETURN(const auto ledger, storage::GroupCommitLedger::Open(std::move(store), {}));
+  RETURN_IF_ERROR(ledger->Health());
+  std::printf("%s", Printable(storage::HeadLines(restored.ledgers)).c_str());
   std::fprintf(
       stderr,
       "the drill went well: %lld budgets and %lld entries were restored, verified and opened\n",
-      static_cast<long long>((*ledger)->recovered_budget_count()),
-      static_cast<long long>((*ledger)->recovered_entry_count()));
+      static_cast<long long>(ledger->recovered_budget_count()),
+      static_cast<long long>(ledger->recovered_entry_count()));
   return absl::OkStatus();
 }
 

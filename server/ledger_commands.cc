@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/access_ledger.h"
 #include "server/core/tenant.h"
 #include "server/heads/heads_file.h"
@@ -100,17 +101,15 @@ class PublishedHeads {
   static absl::StatusOr<PublishedHeads> Read(const LedgerCommand& command) {
     PublishedHeads published;
     if (command.heads_file.empty()) return published;
-    absl::StatusOr<std::vector<std::string>> keys = PublicKeys(command);
-    if (!keys.ok()) return keys.status();
-    const auto content = heads::HeadsFile(command.heads_file).Read(*keys);
-    if (!content.ok()) return content.status();
-    if (content->is_cut_off) {
+    ASSIGN_OR_RETURN(std::vector<std::string> keys, PublicKeys(command));
+    ASSIGN_OR_RETURN(const auto content, heads::HeadsFile(command.heads_file).Read(keys));
+    if (content.is_cut_off) {
       return absl::DataLossError(command.heads_file + ": ends in the middle of a line");
     }
-    if (content->entries.empty()) {
+    if (content.entries.empty()) {
       return absl::NotFoundError(command.heads_file + ": there are no heads in it");
     }
-    for (const core::NamedEntry& entry : content->entries) {
+    for (const core::NamedEntry& entry : content.entries) {
       published.missing_[entry.root_id].push_back(entry);
     }
     return published;
@@ -180,9 +179,8 @@ class PublishedHeads {
     if (command.place.data_dir.empty() || !std::filesystem::exists(path, error)) {
       return absl::InvalidArgumentError("--public-key: is missing, and there is no " + path);
     }
-    const absl::StatusOr<statement::SigningKey> key = statement::SigningKey::LoadOrCreate(path);
-    if (!key.ok()) return key.status();
-    return std::vector<std::string>{key->public_key()};
+    ASSIGN_OR_RETURN(const statement::SigningKey key, statement::SigningKey::LoadOrCreate(path));
+    return std::vector<std::string>{key.public_key()};
   }
 
   // Prints who lifted a ledger's quarantine, and why.
@@ -216,44 +214,37 @@ absl::Status Verify(const LedgerCommand& command) {
       return absl::InvalidArgumentError(
           "--heads: is of all ledgers, and an export file has one; want --data-dir or --postgres");
     }
-    absl::StatusOr<std::ifstream> file = OpenExport(command.file);
-    if (!file.ok()) return file.status();
+    ASSIGN_OR_RETURN(std::ifstream file, OpenExport(command.file));
     return Print(storage::ReadExport(
-        *file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }, prices));
+        file, [](const std::string&, const core::Entry&) { return absl::OkStatus(); }, prices));
   }
-  absl::StatusOr<PublishedHeads> published = PublishedHeads::Read(command);
-  if (!published.ok()) return published.status();
+  ASSIGN_OR_RETURN(PublishedHeads published, PublishedHeads::Read(command));
   if (place.postgres.empty()) {
-    const auto lives = storage::SqliteIncarnations(storage::DatabaseIn(place.data_dir));
-    if (!lives.ok()) return lives.status();
-    Print(*lives);
-    published->LeaveOut(*lives);
+    ASSIGN_OR_RETURN(const auto lives,
+                     storage::SqliteIncarnations(storage::DatabaseIn(place.data_dir)));
+    Print(lives);
+    published.LeaveOut(lives);
   } else {
-    const auto lives = storage::PostgresIncarnations(PostgresOf(place));
-    if (!lives.ok()) return lives.status();
-    Print(*lives);
-    published->LeaveOut(*lives);
+    ASSIGN_OR_RETURN(const auto lives, storage::PostgresIncarnations(PostgresOf(place)));
+    Print(lives);
+    published.LeaveOut(lives);
   }
   const auto found = [&](const std::string& root_id, const core::Entry& entry) {
-    published->Found(root_id, entry);
+    published.Found(root_id, entry);
   };
-  const auto reports =
-      place.postgres.empty()
-          ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices, found)
-          : storage::VerifyPostgres(PostgresOf(place), prices, found);
-  if (!reports.ok()) return reports.status();
-  absl::Status status = Print(*reports);
-  status.Update(published->Finish());
+  ASSIGN_OR_RETURN(const auto reports,
+                   place.postgres.empty()
+                       ? storage::VerifySqlite(storage::DatabaseIn(place.data_dir), prices, found)
+                       : storage::VerifyPostgres(PostgresOf(place), prices, found));
+  absl::Status status = Print(reports);
+  status.Update(published.Finish());
   return status;
 }
 
 absl::Status Import(const LedgerCommand& command) {
-  absl::StatusOr<std::ifstream> file = OpenExport(command.file);
-  if (!file.ok()) return file.status();
-  if (absl::Status status = storage::MakeDataDirectory(command.place.data_dir); !status.ok()) {
-    return status;
-  }
-  return Print(storage::ImportToSqlite(*file, storage::DatabaseIn(command.place.data_dir)));
+  ASSIGN_OR_RETURN(std::ifstream file, OpenExport(command.file));
+  RETURN_IF_ERROR(storage::MakeDataDirectory(command.place.data_dir));
+  return Print(storage::ImportToSqlite(file, storage::DatabaseIn(command.place.data_dir)));
 }
 
 absl::Status Export(const LedgerCommand& command) {
@@ -288,13 +279,13 @@ absl::Status AcceptLoss(const LedgerCommand& command) {
   }
   const std::string path = storage::DatabaseIn(command.place.data_dir);
   {
-    const auto store = storage::SqliteStore::Open(
-        path, {.create = false, .anchored = true, .accept_loss = command.reason});
-    if (!store.ok()) return store.status();
-    if ((*store)->accepted_loss().empty()) {
+    ASSIGN_OR_RETURN(const auto store,
+                     storage::SqliteStore::Open(
+                         path, {.create = false, .anchored = true, .accept_loss = command.reason}));
+    if (store->accepted_loss().empty()) {
       std::printf("nothing is missing, and nothing was changed\n");
     } else {
-      std::printf("accepted, as a new incarnation: %s\n", (*store)->accepted_loss().c_str());
+      std::printf("accepted, as a new incarnation: %s\n", store->accepted_loss().c_str());
     }
   }
   return Verify(command);
@@ -305,18 +296,18 @@ absl::Status Migrate(const LedgerCommand& command) {
     std::fprintf(stderr, "%lld entries\n", static_cast<long long>(entry_count));
   };
   const bool to_postgres = command.to == "postgres";
-  const absl::StatusOr<storage::MigrationReport> report =
+  ASSIGN_OR_RETURN(
+      const storage::MigrationReport report,
       to_postgres
           ? storage::MigrateToPostgres(command.place.data_dir, PostgresOf(command.place), progress)
-          : storage::MigrateToSqlite(PostgresOf(command.place), command.place.data_dir, progress);
-  if (!report.ok()) return report.status();
-  for (const auto& [root_id, head] : report->heads) {
+          : storage::MigrateToSqlite(PostgresOf(command.place), command.place.data_dir, progress));
+  for (const auto& [root_id, head] : report.heads) {
     std::printf("%s: %lld entries, head %s\n", NameOf(root_id).c_str(),
                 static_cast<long long>(head.sequence), storage::ToHex(head.hash).c_str());
   }
   std::printf("moved %lld entries, %lld of them now. %s\n",
-              static_cast<long long>(report->entry_count),
-              static_cast<long long>(report->copied_count),
+              static_cast<long long>(report.entry_count),
+              static_cast<long long>(report.copied_count),
               to_postgres ? "Start servers with --postgres and with the folder's statement.key as "
                             "--statement-key"
                           : "Start the server with --data-dir, and with the statement key of the "

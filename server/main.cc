@@ -21,6 +21,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "client/dashboard/packed_dashboard.h"
 #include "prometheus/registry.h"
 #include "server/access_log/access_log.h"
@@ -113,8 +114,7 @@ absl::StatusOr<std::string> StatementKeyFile(const Flags& flags) {
 
 absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) {
   if (flags.store.postgres.empty()) {
-    absl::Status status = epsledger::storage::MakeDataDirectory(flags.store.data_dir);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(epsledger::storage::MakeDataDirectory(flags.store.data_dir));
   }
   return SigningKey::LoadOrCreate(file);
 }
@@ -123,9 +123,8 @@ absl::StatusOr<SigningKey> LoadKey(const Flags& flags, const std::string& file) 
 absl::StatusOr<std::vector<std::string>> PublicKeys(const Flags& flags, const SigningKey& key) {
   std::vector<std::string> keys = {key.public_key()};
   for (const std::string& file : flags.server.former_statement_key_files) {
-    const absl::StatusOr<SigningKey> former = SigningKey::Load(file);
-    if (!former.ok()) return former.status();
-    keys.push_back(former->public_key());
+    ASSIGN_OR_RETURN(const SigningKey former, SigningKey::Load(file));
+    keys.push_back(former.public_key());
   }
   return keys;
 }
@@ -183,40 +182,31 @@ std::vector<StaticFile> Dashboard() {
 absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   WarnOfWhatIsOff(flags);
   RaiseDescriptorLimit();
-  const absl::StatusOr<bool> others_can_reach_http =
-      OthersCanReach(flags, "--http-listen", flags.http_addresses);
-  if (!others_can_reach_http.ok()) return others_can_reach_http.status();
-  const absl::StatusOr<bool> others_can_reach_operations =
-      OthersCanReach(flags, "--operations-listen", flags.operations_addresses);
-  if (!others_can_reach_operations.ok()) return others_can_reach_operations.status();
-  const absl::StatusOr<std::string> statement_key_file = StatementKeyFile(flags);
-  if (!statement_key_file.ok()) return statement_key_file.status();
+  ASSIGN_OR_RETURN(const bool others_can_reach_http,
+                   OthersCanReach(flags, "--http-listen", flags.http_addresses));
+  ASSIGN_OR_RETURN(const bool others_can_reach_operations,
+                   OthersCanReach(flags, "--operations-listen", flags.operations_addresses));
+  ASSIGN_OR_RETURN(const std::string statement_key_file, StatementKeyFile(flags));
   for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
                                    std::pair("--address-file", flags.address_file),
                                    std::pair("--access-log", flags.access_log_file)}) {
-    absl::Status status = CheckIsNoFileOfTheLedger(flags, flag, file);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckIsNoFileOfTheLedger(flags, flag, file));
   }
   const bool publishes = !flags.publish_heads_file.empty() || !flags.publish_heads_url.empty();
   std::optional<SigningKey> key;
   std::vector<epsledger::core::NamedEntry> published;
   if (publishes) {
-    if (absl::Status status = HeadPublisher::Check(PublisherOptions(flags)); !status.ok()) {
-      return status;
-    }
-    absl::StatusOr<SigningKey> loaded = LoadKey(flags, *statement_key_file);
-    if (!loaded.ok()) return loaded.status();
-    key = *std::move(loaded);
+    RETURN_IF_ERROR(HeadPublisher::Check(PublisherOptions(flags)));
+    ASSIGN_OR_RETURN(SigningKey loaded, LoadKey(flags, statement_key_file));
+    key = std::move(loaded);
     if (!flags.publish_heads_file.empty()) {
-      absl::StatusOr<std::vector<std::string>> public_keys = PublicKeys(flags, *key);
-      if (!public_keys.ok()) return public_keys.status();
-      auto content = HeadsFile(flags.publish_heads_file).Read(*public_keys);
-      if (!content.ok()) return content.status();
-      if (content->is_cut_off) {
+      ASSIGN_OR_RETURN(std::vector<std::string> public_keys, PublicKeys(flags, *key));
+      ASSIGN_OR_RETURN(auto content, HeadsFile(flags.publish_heads_file).Read(public_keys));
+      if (content.is_cut_off) {
         spdlog::warn("{}: ends in the middle of a line, which is not compared with anything",
                      flags.publish_heads_file);
       }
-      published = std::move(content->entries);
+      published = std::move(content.entries);
     }
   }
   auto ledger = AwaitLedger(flags, published, stop_signals);
@@ -225,80 +215,75 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   const auto registry = std::make_shared<prometheus::Registry>();
   ObservedLedger observed(**ledger, registry);
   epsledger::transport::ServerOptions options = flags.server;
-  options.statement_key_file = *statement_key_file;
+  options.statement_key_file = statement_key_file;
   options.storage = flags.store.postgres.empty() ? "sqlite" : "postgresql";
   options.registry = registry;
-  options.others_can_reach = *others_can_reach_http;
+  options.others_can_reach = others_can_reach_http;
   std::unique_ptr<epsledger::access_log::AccessLog> access_log;
   if (!flags.access_log_file.empty()) {
-    auto opened =
-        epsledger::access_log::AccessLog::Open(flags.access_log_file, flags.access_log_sample);
-    if (!opened.ok()) return opened.status();
-    access_log = *std::move(opened);
+    ASSIGN_OR_RETURN(auto opened, epsledger::access_log::AccessLog::Open(flags.access_log_file,
+                                                                         flags.access_log_sample));
+    access_log = std::move(opened);
   }
   options.access_log = access_log.get();
   std::unique_ptr<epsledger::oidc::OidcProvider> oidc;
   if (flags.oidc.IsSaid()) {
-    auto started = epsledger::oidc::OidcProvider::Start(flags.oidc);
-    if (!started.ok()) return started.status();
-    oidc = *std::move(started);
+    ASSIGN_OR_RETURN(auto started, epsledger::oidc::OidcProvider::Start(flags.oidc));
+    oidc = std::move(started);
   }
   options.identity_provider = oidc.get();
-  auto server = Server::Start(options, observed);
-  if (!server.ok()) return server.status();
-  HttpRoutes routes(observed, registry, (*server)->in_process(),
+  ASSIGN_OR_RETURN(auto server, Server::Start(options, observed));
+  HttpRoutes routes(observed, registry, server->in_process(),
                     {.host_names = flags.http_host_names, .dashboard = Dashboard()});
-  auto http =
+  ASSIGN_OR_RETURN(
+      auto http,
       HttpServer::Start({.addresses = flags.http_addresses,
                          .tls_certificate_file = flags.server.tls_certificate_file,
                          .tls_key_file = flags.server.tls_key_file,
                          .tls_client_ca_file = flags.server.tls_client_ca_file,
                          .peer_connections_per_second = flags.server.peer_connections_per_second},
-                        routes.handler());
-  if (!http.ok()) return http.status();
-  auto operations =
+                        routes.handler()));
+  ASSIGN_OR_RETURN(
+      auto operations,
       HttpServer::Start({.addresses = flags.operations_addresses,
                          .tls_certificate_file = flags.server.tls_certificate_file,
                          .tls_key_file = flags.server.tls_key_file},
-                        OperationsRoutes(observed, registry, (*server)->in_process().probe_wire));
-  if (!operations.ok()) return operations.status();
+                        OperationsRoutes(observed, registry, server->in_process().probe_wire)));
   if (!flags.address_file.empty()) {
-    std::vector<std::string> addresses = (*server)->addresses();
-    std::vector<std::string> http_addresses = (*http)->addresses();
-    for (const std::string& address : (*operations)->addresses()) {
+    std::vector<std::string> addresses = server->addresses();
+    std::vector<std::string> http_addresses = http->addresses();
+    for (const std::string& address : operations->addresses()) {
       http_addresses.push_back(address);
     }
     for (const std::string& address : http_addresses) {
       addresses.push_back((flags.server.tls_certificate_file.empty() ? "http://" : "https://") +
                           address);
     }
-    absl::Status status = WriteAddressFile(flags.address_file, addresses);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(WriteAddressFile(flags.address_file, addresses));
   }
   std::optional<HeadPublisher> publisher;
   if (publishes) {
     publisher.emplace(**ledger, *std::move(key), PublisherOptions(flags));
   }
   spdlog::info("serving on {} from {}, {} budgets and {} entries recovered",
-               absl::StrJoin((*server)->addresses(), ", "), Describe(flags.store),
+               absl::StrJoin(server->addresses(), ", "), Describe(flags.store),
                (*ledger)->recovered_budget_count(), (*ledger)->recovered_entry_count());
   int signal = 0;
   sigwait(&stop_signals, &signal);
   spdlog::info("stopping on signal {}: no new calls, open ones are answered", signal);
   // HTTP and gRPC have half each: a long call over HTTP takes no time from calls over gRPC.
   routes.Drain(kDrainPatience / 2);
-  (*server)->Drain(kDrainPatience / 2);
+  server->Drain(kDrainPatience / 2);
   publisher.reset();  // the last heads
-  if (const absl::Status health = (*ledger)->Health(); !health.ok()) return health;
+  RETURN_IF_ERROR((*ledger)->Health());
   spdlog::info("stopped");
   return absl::OkStatus();
 }
 
 // Manages the tokens of a data directory, without a server.
 absl::Status ManageTokens(const Flags& flags) {
-  auto ledger = OpenLedger(flags);
-  if (!ledger.ok()) return ledger.status();
-  return epsledger::RunTokenTask(flags, **ledger, std::cout);
+  ASSIGN_OR_RETURN(auto ledger, OpenLedger(flags));
+  return epsledger::RunTokenTask(flags, *ledger, std::cout);
 }
 
 absl::Status Run(const Flags& flags, const sigset_t& stop_signals) {

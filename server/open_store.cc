@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "accounting/event/status_macros.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/postgres/postgres_store.h"
 #include "server/storage/sqlite/sqlite_store.h"
@@ -19,9 +20,7 @@ absl::StatusOr<std::unique_ptr<storage::LedgerStore>> OpenStore(const StorePlace
                                          .password_file = place.postgres_password_file,
                                          .without_standby = place.postgres_without_standby});
   }
-  if (absl::Status status = storage::MakeDataDirectory(place.data_dir); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(storage::MakeDataDirectory(place.data_dir));
   const std::string database = storage::DatabaseIn(place.data_dir);
   const std::string moved = storage::MovedDatabaseIn(place.data_dir);
   const std::string unfinished = storage::UnfinishedDatabaseIn(place.data_dir);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "server/access/access_control.h"
 #include "server/access/method_rules.h"
 
@@ -24,24 +25,21 @@ absl::StatusOr<core::Token> Submit(core::DurableLedger& ledger, core::AccessComm
        .actor = core::Actor{.principal = "epsledgerd token", .door = core::Door::kOffline},
        .body = std::move(access)},
       [promise](absl::StatusOr<core::Outcome> outcome) { promise->set_value(std::move(outcome)); });
-  absl::StatusOr<core::Outcome> outcome = promise->get_future().get();
-  if (!outcome.ok()) return outcome.status();
-  return std::get<core::AccessOutcome>(*std::move(outcome)).token;
+  ASSIGN_OR_RETURN(core::Outcome outcome, promise->get_future().get());
+  return std::get<core::AccessOutcome>(std::move(outcome)).token;
 }
 
 absl::Status Create(const TokenFlags& flags, core::DurableLedger& ledger, std::ostream& out) {
   const absl::Time now = absl::Now();
   const std::optional<core::Role> role = access::RoleNamed(flags.role);
   if (!role) return absl::InvalidArgumentError("--role: want viewer, trainer or admin");
-  absl::StatusOr<access::NewToken> made =
-      access::DraftToken(core::Tenant{flags.tenant}, *role, flags.description,
-                         now + absl::Hours(24) * flags.days, now);
-  if (!made.ok()) return made.status();
-  absl::StatusOr<core::Token> token = Submit(
-      ledger,
-      core::AccessCommand{core::CreateToken{.spec = made->token.spec, .beyond_limit = true}});
-  if (!token.ok()) return token.status();
-  out << made->secret << std::endl;
+  ASSIGN_OR_RETURN(access::NewToken made,
+                   access::DraftToken(core::Tenant{flags.tenant}, *role, flags.description,
+                                      now + absl::Hours(24) * flags.days, now));
+  ASSIGN_OR_RETURN(core::Token token,
+                   Submit(ledger, core::AccessCommand{core::CreateToken{.spec = made.token.spec,
+                                                                        .beyond_limit = true}}));
+  out << made.secret << std::endl;
   return absl::OkStatus();
 }
 
@@ -64,10 +62,9 @@ absl::Status List(const TokenFlags& flags, core::DurableLedger& ledger, std::ost
 absl::Status Revoke(const TokenFlags& flags, core::DurableLedger& ledger, std::ostream& out) {
   constexpr const char* kTokens = "tokens/";
   const std::string id(absl::StartsWith(flags.name, kTokens) ? flags.name.substr(7) : flags.name);
-  absl::StatusOr<core::Token> token =
-      Submit(ledger, core::AccessCommand{core::RevokeToken{{flags.tenant}, id}});
-  if (!token.ok()) return token.status();
-  out << kTokens << token->spec.id << " is revoked" << std::endl;
+  ASSIGN_OR_RETURN(core::Token token,
+                   Submit(ledger, core::AccessCommand{core::RevokeToken{{flags.tenant}, id}}));
+  out << kTokens << token.spec.id << " is revoked" << std::endl;
   return absl::OkStatus();
 }
 

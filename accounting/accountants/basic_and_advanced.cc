@@ -5,6 +5,7 @@
 
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
@@ -66,10 +67,9 @@ class AdvancedComposed final : public Composition {
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByBasic(const std::vector<Use>& uses,
                                                             const Setting& setting,
                                                             const CompositionOptions& options) {
-  const auto parameters = ApproximateDpOf(uses, setting, Accountant::kBasic);
-  if (!parameters.ok()) return parameters.status();
+  ASSIGN_OR_RETURN(const auto parameters, ApproximateDpOf(uses, setting, Accountant::kBasic));
   return std::make_unique<BasicComposed>(
-      GroupPrivacy(BasicComposition(*parameters), static_cast<double>(options.group_size)));
+      GroupPrivacy(BasicComposition(parameters), static_cast<double>(options.group_size)));
 }
 
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByAdvanced(const std::vector<Use>& uses,
@@ -78,9 +78,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByAdvanced(const std::vector
   if (options.group_size > 1) {
     return UnknownGroup(Accountant::kAdvanced, "its theorem is about neighbors");
   }
-  const auto parameters = ApproximateDpOf(uses, setting, Accountant::kAdvanced);
-  if (!parameters.ok()) return parameters.status();
-  return std::make_unique<AdvancedComposed>(SumForAdvanced(*parameters),
+  ASSIGN_OR_RETURN(const auto parameters, ApproximateDpOf(uses, setting, Accountant::kAdvanced));
+  return std::make_unique<AdvancedComposed>(SumForAdvanced(parameters),
                                             options.advanced_delta_slack);
 }
 

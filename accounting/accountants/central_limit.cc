@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "accounting/central_limit/limit.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/gaussian/trade_off.h"
 
@@ -45,9 +46,8 @@ class CentralLimitComposed final : public Composition {
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByCentralLimit(
     const std::vector<Use>& uses, const Setting& setting, const CompositionOptions& options) {
   if (options.group_size > 1) return UnknownGroup(Accountant::kClt, "its limit is for neighbors");
-  const absl::StatusOr<double> mu = CentralLimitMu(uses, setting);
-  if (!mu.ok()) return mu.status();
-  return std::make_unique<CentralLimitComposed>(*mu);
+  ASSIGN_OR_RETURN(const double mu, CentralLimitMu(uses, setting));
+  return std::make_unique<CentralLimitComposed>(mu);
 }
 
 }  // namespace epsledger::accounting

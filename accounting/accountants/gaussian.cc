@@ -1,6 +1,7 @@
 #include "accounting/accountants/composers.h"
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/gaussian/trade_off.h"
@@ -57,13 +58,12 @@ class GaussianComposed final : public Composition {
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByGaussian(const std::vector<Use>& uses,
                                                                const Setting& setting,
                                                                const CompositionOptions& options) {
-  absl::StatusOr<Bounds> mu = ComposeGaussianMu(uses, setting);
-  if (!mu.ok()) return mu.status();
+  ASSIGN_OR_RETURN(Bounds mu, ComposeGaussianMu(uses, setting));
   const double group = static_cast<double>(options.group_size);
   if (group > 1) {  // [DRS19] Thm 2.14
-    *mu = Bounds{RoundDownNonNegative(group * mu->lower), RoundUpNonNegative(group * mu->upper)};
+    mu = Bounds{RoundDownNonNegative(group * mu.lower), RoundUpNonNegative(group * mu.upper)};
   }
-  return std::make_unique<GaussianComposed>(*mu);
+  return std::make_unique<GaussianComposed>(mu);
 }
 
 }  // namespace epsledger::accounting

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "accounting/event/status_macros.h"
 #include "accounting/renyi/moments.h"
 #include "accounting/renyi/moments_combinations.h"
 
@@ -68,9 +69,8 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByMoments(const std::vector<
   if (options.group_size > 1) {
     return UnknownGroup(accountant, "no group theorem for its moments is stated");
   }
-  absl::StatusOr<CombinedMoments> moments = CombinedMoments::Create(uses, setting, accountant);
-  if (!moments.ok()) return moments.status();
-  return std::make_unique<MomentsComposed>(accountant, *std::move(moments));
+  ASSIGN_OR_RETURN(CombinedMoments moments, CombinedMoments::Create(uses, setting, accountant));
+  return std::make_unique<MomentsComposed>(accountant, std::move(moments));
 }
 
 }  // namespace epsledger::accounting

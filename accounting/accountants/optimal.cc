@@ -10,6 +10,7 @@
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/optimal_heterogeneous.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/trade_off/type_two_error.h"
 
@@ -118,38 +119,36 @@ bool IsAPromise(const MechanismEvent& event) {
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByOptimal(const std::vector<Use>& uses,
                                                               const Setting& setting,
                                                               const CompositionOptions& options) {
-  absl::StatusOr<std::vector<CountedParameters>> events =
-      ApproximateDpOf(uses, setting, Accountant::kOptimal);
-  if (!events.ok()) return events.status();
+  ASSIGN_OR_RETURN(std::vector<CountedParameters> events,
+                   ApproximateDpOf(uses, setting, Accountant::kOptimal));
   bool attained = options.group_size == 1;
   for (const Use& use : uses) attained = attained && IsAPromise(*use.event);
   std::set<double> distinct;
-  for (CountedParameters& event : *events) {
+  for (CountedParameters& event : events) {
     event.parameters = GroupPrivacy(event.parameters, static_cast<double>(options.group_size));
     event.parameters.delta = std::min(1.0, event.parameters.delta);
     if (event.parameters.epsilon > 0) distinct.insert(event.parameters.epsilon);
   }
   if (distinct.size() <= 1) {
-    return std::make_unique<OptimalComposed>(*std::move(events), std::nullopt, attained);
+    return std::make_unique<OptimalComposed>(std::move(events), std::nullopt, attained);
   }
-  if (std::optional<EnumeratedComposition> outcomes = EnumeratedComposition::Create(*events)) {
-    return std::make_unique<OptimalComposed>(*std::move(events), std::move(outcomes), attained);
+  if (std::optional<EnumeratedComposition> outcomes = EnumeratedComposition::Create(events)) {
+    return std::make_unique<OptimalComposed>(std::move(events), std::move(outcomes), attained);
   }
   // The lattice gets the (epsilon, delta)-DP promises and not the events, whose own losses are
   // another problem.
   std::vector<MechanismEvent> promises;
-  promises.reserve(events->size());
+  promises.reserve(events.size());
   std::vector<Use> promised;
-  for (const CountedParameters& event : *events) {
+  for (const CountedParameters& event : events) {
     promises.push_back(ApproximateDp{event.parameters.epsilon, event.parameters.delta});
     promised.push_back(Use{&promises.back(), event.count});
   }
   CompositionOptions neighbors = options;
   neighbors.group_size = 1;
-  absl::StatusOr<std::unique_ptr<Composition>> lattice =
-      ComposeByPld(promised, setting, neighbors, Accountant::kOptimal);
-  if (!lattice.ok()) return lattice.status();
-  return std::make_unique<OptimalOnLattice>(*std::move(lattice), attained);
+  ASSIGN_OR_RETURN(std::unique_ptr<Composition> lattice,
+                   ComposeByPld(promised, setting, neighbors, Accountant::kOptimal));
+  return std::make_unique<OptimalOnLattice>(std::move(lattice), attained);
 }
 
 }  // namespace epsledger::accounting

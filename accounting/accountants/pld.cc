@@ -10,6 +10,7 @@
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/classical/optimal_heterogeneous.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/pld/directed_composition.h"
@@ -143,7 +144,7 @@ class PldComposed final : public Composition {
       const Bounds one = direction.Epsilon(at.log_delta, precision);
       epsilon = Bounds{std::max(epsilon.lower, one.lower), std::max(epsilon.upper, one.upper)};
     }
-    if (absl::Status status = CheckAgainstRenyi(epsilon, at.log_delta); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckAgainstRenyi(epsilon, at.log_delta));
     const double margin = kMargin * precision_.relative_width;
     answer.upper = std::min(epsilon.upper * (1 + margin), largest_loss_);
     if (two_sided_) answer.lower = epsilon.lower * (1 - margin);
@@ -194,14 +195,14 @@ class PldComposed final : public Composition {
     sampling.relative_width = 2e-3;
     sampling.largest_epsilon = -std::log(alpha_min);
     sampling.max_samples = 300;
-    const absl::StatusOr<GaussianSummary> fit =
-        SummarizeAsGaussian(TradeOffFunction::FromTable(TradeOff(sampling)), alpha_min);
-    if (!fit.ok()) return fit.status();
+    ASSIGN_OR_RETURN(
+        const GaussianSummary fit,
+        SummarizeAsGaussian(TradeOffFunction::FromTable(TradeOff(sampling)), alpha_min));
     Guarantee answer =
         Answer(absl::StrCat(kLossesTheorem, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
     answer.kind = GuaranteeKind::kApproximation;
-    answer.upper = fit->mu;
-    answer.regret = fit->regret;
+    answer.upper = fit.mu;
+    answer.regret = fit.regret;
     return answer;
   }
 
@@ -319,19 +320,17 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>
         pair.has_value() && pairs.size() == remove.size()) {
       pairs.push_back({*pair, use.count});
     }
-    const absl::StatusOr<DirectedProfiles> profiles =
-        ProfilesOf(*use.event, setting, options.group_size, asked_by);
-    if (!profiles.ok()) return profiles.status();
-    remove.push_back({profiles->remove, use.count});
-    add.push_back({profiles->add, use.count});
-    two_sided = two_sided && profiles->remove->exact() && profiles->add->exact();
+    ASSIGN_OR_RETURN(const DirectedProfiles profiles,
+                     ProfilesOf(*use.event, setting, options.group_size, asked_by));
+    remove.push_back({profiles.remove, use.count});
+    add.push_back({profiles.add, use.count});
+    two_sided = two_sided && profiles.remove->exact() && profiles.add->exact();
     before = use.event;
   }
   const bool all_pairs = pairs.size() == remove.size();
   if (!gaussians.empty()) {
-    const absl::StatusOr<Bounds> composed = ComposeGaussianMu(gaussians, setting);
-    if (!composed.ok()) return composed.status();
-    mu = *composed;
+    ASSIGN_OR_RETURN(const Bounds composed, ComposeGaussianMu(gaussians, setting));
+    mu = composed;
     const double group = static_cast<double>(options.group_size);
     if (group > 1) {  // [DRS19] Thm 2.14
       mu = Bounds{RoundDownNonNegative(group * mu->lower), RoundUpNonNegative(group * mu->upper)};

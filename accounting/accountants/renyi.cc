@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/renyi/conversion.h"
 #include "accounting/renyi/divergences.h"
 #include "accounting/renyi/moments.h"
@@ -68,10 +69,9 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByRenyi(const std::vector<Us
                                                             const Setting& setting,
                                                             const CompositionOptions& options,
                                                             Accountant accountant) {
-  absl::StatusOr<RenyiDivergences> profile =
-      RenyiDivergences::Create(uses, setting, accountant, options.group_size);
-  if (!profile.ok()) return profile.status();
-  return std::make_unique<RenyiComposed>(accountant, *std::move(profile));
+  ASSIGN_OR_RETURN(RenyiDivergences profile,
+                   RenyiDivergences::Create(uses, setting, accountant, options.group_size));
+  return std::make_unique<RenyiComposed>(accountant, std::move(profile));
 }
 
 }  // namespace epsledger::accounting

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/numeric/constants.h"
@@ -167,13 +168,12 @@ class TradeOffComposed final : public Composition {
       answer.regret = 0;
       return answer;
     }
-    const absl::StatusOr<GaussianSummary> summary = SummarizeAsGaussian(f_, alpha_min);
-    if (!summary.ok()) return summary.status();
+    ASSIGN_OR_RETURN(const GaussianSummary summary, SummarizeAsGaussian(f_, alpha_min));
     Guarantee answer =
         Answer(absl::StrCat(kTensorProduct, " ; [Gomez25], a fit on [alphaMin, 1 - alphaMin]"));
     answer.kind = GuaranteeKind::kApproximation;
-    answer.upper = summary->mu;
-    answer.regret = summary->regret;
+    answer.upper = summary.mu;
+    answer.regret = summary.regret;
     return answer;
   }
 
@@ -181,10 +181,9 @@ class TradeOffComposed final : public Composition {
   // The duality of the function itself loses digits here.
   template <class Question>
   absl::StatusOr<Guarantee> ByPrivacyLoss(Question ask) const {
-    const absl::StatusOr<std::unique_ptr<Composition>> losses =
-        ComposeByPld(uses_, setting_, options_, Accountant::kTradeOff);
-    if (!losses.ok()) return losses.status();
-    return ask(**losses);
+    ASSIGN_OR_RETURN(const std::unique_ptr<Composition> losses,
+                     ComposeByPld(uses_, setting_, options_, Accountant::kTradeOff));
+    return ask(*losses);
   }
 
   const TradeOffFunction f_;

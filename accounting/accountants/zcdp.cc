@@ -1,6 +1,7 @@
 #include "accounting/accountants/composers.h"
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/zcdp/zcdp.h"
 
@@ -41,9 +42,8 @@ class ZcdpComposed final : public Composition {
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByZcdp(const std::vector<Use>& uses,
                                                            const Setting& setting,
                                                            const CompositionOptions& options) {
-  const absl::StatusOr<ZcdpParameters> zcdp = ComposeZcdp(uses, setting, options.group_size);
-  if (!zcdp.ok()) return zcdp.status();
-  return std::make_unique<ZcdpComposed>(*zcdp);
+  ASSIGN_OR_RETURN(const ZcdpParameters zcdp, ComposeZcdp(uses, setting, options.group_size));
+  return std::make_unique<ZcdpComposed>(zcdp);
 }
 
 }  // namespace epsledger::accounting

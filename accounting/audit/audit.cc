@@ -10,6 +10,7 @@
 #include "accounting/audit/certified_trade_off.h"
 #include "accounting/audit/one_run_trade_off.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/question.h"
 
@@ -53,18 +54,17 @@ absl::Status AnswerTwoArms(const AuditQuestion& question, AuditAnswer* answer) {
   const bool by_mu = question.method == AuditMethod::kTwoArmGdp;
   TwoArmAudit audit;
   if (const auto* counts = std::get_if<TwoArmCounts>(&question.evidence)) {
-    const absl::StatusOr<TwoArmAudit> counted = AuditTwoArms(*counts, question.target);
-    if (!counted.ok()) return counted.status();
-    audit = *counted;
+    ASSIGN_OR_RETURN(const TwoArmAudit counted, AuditTwoArms(*counts, question.target));
+    audit = counted;
     answer->counts = *counts;
   } else {
-    const absl::StatusOr<TwoArmScoreAudit> scored =
+    ASSIGN_OR_RETURN(
+        const TwoArmScoreAudit scored,
         AuditTwoArmScores(std::get<CanaryScores>(question.evidence),
-                          by_mu ? AuditObjective::kMu : AuditObjective::kEpsilon, question.target);
-    if (!scored.ok()) return scored.status();
-    audit = scored->audit;
-    answer->counts = scored->counts;
-    answer->threshold = scored->threshold;
+                          by_mu ? AuditObjective::kMu : AuditObjective::kEpsilon, question.target));
+    audit = scored.audit;
+    answer->counts = scored.counts;
+    answer->threshold = scored.threshold;
   }
   answer->true_positive_rate_lower = audit.true_positive_rate_lower;
   answer->false_positive_rate_upper = audit.false_positive_rate_upper;
@@ -86,9 +86,8 @@ absl::StatusOr<std::vector<OneRunCounts>> CountsOf(const AuditQuestion& question
   if (question.guesses.has_value()) tried = {*question.guesses};
   std::vector<OneRunCounts> all;
   for (const int64_t guesses : tried) {
-    absl::StatusOr<OneRunCounts> counts = CountGuesses(scores, guesses);
-    if (!counts.ok()) return counts.status();
-    all.push_back(*counts);
+    ASSIGN_OR_RETURN(OneRunCounts counts, CountGuesses(scores, guesses));
+    all.push_back(counts);
   }
   if (all.empty()) return OutOfDomain("memberScores", "0 scores", "at least 1 in all");
   return all;
@@ -96,30 +95,27 @@ absl::StatusOr<std::vector<OneRunCounts>> CountsOf(const AuditQuestion& question
 
 absl::Status AnswerOneRun(const AuditQuestion& question, const TradeOffFunction* certified,
                           AuditAnswer* answer) {
-  const absl::StatusOr<std::vector<OneRunCounts>> all = CountsOf(question);
-  if (!all.ok()) return all.status();
-  const auto shares = static_cast<double>(all->size());
+  ASSIGN_OR_RETURN(const std::vector<OneRunCounts> all, CountsOf(question));
+  const auto shares = static_cast<double>(all.size());
   AuditTarget share = question.target;
   // Rounded up, so that the shares do not add up to more than there is.
   share.confidence = std::min(
       NextDown(1.0), NextUp(1 - RoundDown(question.target.failure_probability() / shares)));
   double best = -1;
-  for (const OneRunCounts& counts : *all) {
+  for (const OneRunCounts& counts : all) {
     double value = 0;
     if (question.method == AuditMethod::kOneRun) {
-      const absl::StatusOr<double> epsilon = OneRunEpsilonLowerBound(counts, share);
-      if (!epsilon.ok()) return epsilon.status();
-      value = *epsilon;
-      if (value > best) answer->epsilon = LowerBound(value, Theorem(question.method, all->size()));
+      ASSIGN_OR_RETURN(const double epsilon, OneRunEpsilonLowerBound(counts, share));
+      value = epsilon;
+      if (value > best) answer->epsilon = LowerBound(value, Theorem(question.method, all.size()));
     } else {
-      const absl::StatusOr<OneRunGaussianAudit> audit = AuditOneRunGaussian(counts, share);
-      if (!audit.ok()) return audit.status();
-      value = audit->mu_lower;
+      ASSIGN_OR_RETURN(const OneRunGaussianAudit audit, AuditOneRunGaussian(counts, share));
+      value = audit.mu_lower;
       if (value > best) {
         answer->mu_lower = value;
         answer->hypothesis = AuditHypothesis::kGaussianTradeOff;
         answer->epsilon =
-            LowerBound(audit->epsilon_lower_if_gaussian, Theorem(question.method, all->size()));
+            LowerBound(audit.epsilon_lower_if_gaussian, Theorem(question.method, all.size()));
       }
       if (certified != nullptr) {
         const double p_value =
@@ -139,12 +135,10 @@ absl::Status CompareWithCertificate(const AuditQuestion& question,
                                     const TradeOffFunction* certified, AuditAnswer* answer) {
   Question history = *question.history;
   history.query = EpsilonAtDelta::FromDelta(question.target.delta);
-  absl::StatusOr<Guarantee> epsilon = Answer(history);
-  if (!epsilon.ok()) return epsilon.status();
-  const double upper = epsilon->kind == GuaranteeKind::kApproximation
-                           ? kInfinity
-                           : epsilon->upper.value_or(kInfinity);
-  answer->certified_epsilon = *std::move(epsilon);
+  ASSIGN_OR_RETURN(Guarantee epsilon, Answer(history));
+  const double upper =
+      epsilon.kind == GuaranteeKind::kApproximation ? kInfinity : epsilon.upper.value_or(kInfinity);
+  answer->certified_epsilon = std::move(epsilon);
   if (question.method == AuditMethod::kOneRun) {
     answer->contradicts_certificate = *answer->epsilon.lower > upper;
   } else if (question.method == AuditMethod::kOneRunFDp) {
@@ -202,9 +196,8 @@ absl::StatusOr<AuditAnswer> Audit(const AuditQuestion& question) {
   if (!status.ok()) return status;
   std::optional<TradeOffFunction> certified;
   if (question.history.has_value() && question.method != AuditMethod::kOneRun) {
-    absl::StatusOr<TradeOffFunction> f = CertifiedTradeOff(*question.history);
-    if (!f.ok()) return f.status();
-    certified = *std::move(f);
+    ASSIGN_OR_RETURN(TradeOffFunction f, CertifiedTradeOff(*question.history));
+    certified = std::move(f);
   }
   const TradeOffFunction* function = certified.has_value() ? &*certified : nullptr;
   AuditAnswer answer;

@@ -1,12 +1,12 @@
 #include "accounting/audit/audit_target.h"
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::accounting {
 
 absl::Status Validate(const AuditTarget& target) {
-  absl::Status status = CheckInterval("delta", target.delta, Interval{0, 1, true, false});
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("delta", target.delta, Interval{0, 1, true, false}));
   return CheckInterval("confidence", target.confidence, kOpenProbability);
 }
 

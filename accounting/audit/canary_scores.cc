@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -29,8 +30,7 @@ absl::Status ValidateArm(const std::string& field, const std::vector<double>& sc
 }  // namespace
 
 absl::Status Validate(const CanaryScores& scores, size_t smallest_arm) {
-  absl::Status status = ValidateArm("memberScores", scores.members, smallest_arm);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(ValidateArm("memberScores", scores.members, smallest_arm));
   return ValidateArm("nonMemberScores", scores.non_members, smallest_arm);
 }
 

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/trade_off/tabulated_trade_off.h"
 
 namespace epsledger::accounting {
@@ -23,12 +24,11 @@ absl::StatusOr<TradeOffFunction> CertifiedTradeOff(const Question& history) {
     return OutOfDomain("adjacency", *history.adjacency == Adjacency::kAdd ? "ADD" : "REMOVE",
                        "none: an audit is of both directions");
   }
-  absl::StatusOr<ComposedHistory> composed = ComposedHistory::Create(history);
-  if (!composed.ok()) return composed.status();
+  ASSIGN_OR_RETURN(ComposedHistory composed, ComposedHistory::Create(history));
   absl::Status failure;
   const auto delta = [&](double epsilon) {
     if (!failure.ok()) return Bounds{0, 1};
-    const absl::StatusOr<Guarantee> answer = composed->Ask(DeltaAtEpsilon{epsilon});
+    const absl::StatusOr<Guarantee> answer = composed.Ask(DeltaAtEpsilon{epsilon});
     if (!answer.ok()) {
       failure = answer.status();
       return Bounds{0, 1};

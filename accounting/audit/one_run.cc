@@ -6,6 +6,7 @@
 
 #include "accounting/audit/binomial_tail.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -38,10 +39,8 @@ double WorstTailPerStep(double epsilon, int64_t guesses, int64_t correct, const 
 }  // namespace
 
 absl::Status Validate(const OneRunCounts& counts) {
-  absl::Status status = CheckRange("canaries", counts.canaries, 1, kMaxOneRunCanaries);
-  if (!status.ok()) return status;
-  status = CheckRange("guesses", counts.guesses, 1, counts.canaries);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckRange("canaries", counts.canaries, 1, kMaxOneRunCanaries));
+  RETURN_IF_ERROR(CheckRange("guesses", counts.guesses, 1, counts.canaries));
   return CheckRange("correct", counts.correct, 0, counts.guesses);
 }
 
@@ -56,10 +55,8 @@ double OneRunPValue(const OneRunCounts& counts, double epsilon, double delta) {
 
 absl::StatusOr<double> OneRunEpsilonLowerBound(const OneRunCounts& counts,
                                                const AuditTarget& target) {
-  absl::Status status = Validate(target);
-  if (!status.ok()) return status;
-  status = Validate(counts);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(Validate(target));
+  RETURN_IF_ERROR(Validate(counts));
   const double failure_probability = target.failure_probability();
   const auto excess = [&](double epsilon) {
     return OneRunPValue(counts, epsilon, target.delta) - failure_probability;

@@ -5,6 +5,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "accounting/audit/gaussian_hypothesis.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/trade_off.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/numeric/search.h"
@@ -61,10 +62,8 @@ double OneRunTradeOffPValue(const OneRunCounts& counts, const TradeOffFunction& 
 
 absl::StatusOr<OneRunGaussianAudit> AuditOneRunGaussian(const OneRunCounts& counts,
                                                         const AuditTarget& target) {
-  absl::Status status = Validate(target);
-  if (!status.ok()) return status;
-  status = Validate(counts);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(Validate(target));
+  RETURN_IF_ERROR(Validate(counts));
   const auto allowed = [&](double mu) {
     return Contradicts(counts, target.failure_probability(),
                        [mu](double alpha) {

@@ -9,6 +9,7 @@
 #include "accounting/audit/binomial_tail.h"
 #include "accounting/audit/gaussian_hypothesis.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
 
@@ -69,8 +70,7 @@ TwoArmAudit Evaluate(const TwoArmCounts& counts, const AuditTarget& target) {
 
 absl::Status CheckCounts(const std::string& all, int64_t count, const std::string& some,
                          int64_t positives) {
-  absl::Status status = CheckRange(all, count, 1, kMaxAuditTrials);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckRange(all, count, 1, kMaxAuditTrials));
   return CheckRange(some, positives, 0, count);
 }
 
@@ -120,22 +120,18 @@ int64_t PromisedErrors(int64_t errors, size_t count, int64_t size) {
 }  // namespace
 
 absl::StatusOr<TwoArmAudit> AuditTwoArms(const TwoArmCounts& counts, const AuditTarget& target) {
-  absl::Status status = Validate(target);
-  if (!status.ok()) return status;
-  status = CheckCounts("members", counts.members, "truePositives", counts.true_positives);
-  if (!status.ok()) return status;
-  status = CheckCounts("nonMembers", counts.non_members, "falsePositives", counts.false_positives);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(Validate(target));
+  RETURN_IF_ERROR(CheckCounts("members", counts.members, "truePositives", counts.true_positives));
+  RETURN_IF_ERROR(
+      CheckCounts("nonMembers", counts.non_members, "falsePositives", counts.false_positives));
   return Evaluate(counts, target);
 }
 
 absl::StatusOr<TwoArmScoreAudit> AuditTwoArmScores(const CanaryScores& scores,
                                                    AuditObjective objective,
                                                    const AuditTarget& target) {
-  absl::Status status = Validate(target);
-  if (!status.ok()) return status;
-  status = Validate(scores, kSmallestArm);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(Validate(target));
+  RETURN_IF_ERROR(Validate(scores, kSmallestArm));
   const auto member_order = FixedShuffle(scores.members.size(), kMemberSalt);
   const auto non_member_order = FixedShuffle(scores.non_members.size(), kNonMemberSalt);
   const size_t member_split = scores.members.size() / kChoiceShare;

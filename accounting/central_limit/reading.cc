@@ -4,6 +4,7 @@
 #include "accounting/central_limit/berry_esseen.h"
 #include "accounting/central_limit/functionals.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
@@ -21,13 +22,12 @@ absl::StatusOr<Guarantee> ReadCentralLimit(const std::vector<Use>& uses, const S
     sum = RoundUpNonNegative(sum + RoundUpNonNegative(count * one.upper));
   };
   for (const Use& use : uses) {
-    const absl::StatusOr<CentralLimitFunctionals> one = FunctionalsOf(*use.event, setting);
-    if (!one.ok()) return one.status();
-    add(reading.kl, use.count, one->kl);
-    add(reading.kappa2, use.count, one->kappa2);
-    add(reading.kappa3, use.count, one->kappa3);
-    add(reading.kappa3_bar, use.count, one->kappa3_bar);
-    parts.push_back(CountedFunctionals{*one, use.count});
+    ASSIGN_OR_RETURN(const CentralLimitFunctionals one, FunctionalsOf(*use.event, setting));
+    add(reading.kl, use.count, one.kl);
+    add(reading.kappa2, use.count, one.kappa2);
+    add(reading.kappa3, use.count, one.kappa3);
+    add(reading.kappa3_bar, use.count, one.kappa3_bar);
+    parts.push_back(CountedFunctionals{one, use.count});
   }
   Guarantee answer;
   answer.accountant = Accountant::kClt;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
 
@@ -22,11 +23,10 @@ absl::StatusOr<ApproximateDpParameters> SumOf(const MechanismEvent& event, const
                                               Accountant asked_by) {
   ApproximateDpParameters sum;
   for (const Use& use : Flatten(event)) {
-    const absl::StatusOr<ApproximateDpParameters> one =
-        ApproximateDpOf(*use.event, setting, asked_by);
-    if (!one.ok()) return one.status();
-    AddProductUp(sum.epsilon, use.count, one->epsilon);
-    AddProductUp(sum.delta, use.count, one->delta);
+    ASSIGN_OR_RETURN(const ApproximateDpParameters one,
+                     ApproximateDpOf(*use.event, setting, asked_by));
+    AddProductUp(sum.epsilon, use.count, one.epsilon);
+    AddProductUp(sum.delta, use.count, one.delta);
   }
   return sum;
 }
@@ -34,10 +34,9 @@ absl::StatusOr<ApproximateDpParameters> SumOf(const MechanismEvent& event, const
 // Of a sample that holds each record with probability q at most.
 absl::StatusOr<ApproximateDpParameters> SampledOf(const MechanismEvent& inner, double q,
                                                   const Setting& setting, Accountant asked_by) {
-  const absl::StatusOr<ApproximateDpParameters> whole = SumOf(inner, setting, asked_by);
-  if (!whole.ok()) return whole.status();
-  return ApproximateDpParameters{AmplifiedEpsilon(whole->epsilon, q),
-                                 RoundUpNonNegative(q * whole->delta)};
+  ASSIGN_OR_RETURN(const ApproximateDpParameters whole, SumOf(inner, setting, asked_by));
+  return ApproximateDpParameters{AmplifiedEpsilon(whole.epsilon, q),
+                                 RoundUpNonNegative(q * whole.delta)};
 }
 
 }  // namespace
@@ -89,13 +88,13 @@ absl::StatusOr<ApproximateDpParameters> ApproximateDpOf(const MechanismEvent& ev
     return SampledOf(*sampled->event, q, setting, asked_by);
   }
   if (const auto* selection = event.As<RepeatAndSelect>()) {
-    const absl::StatusOr<ApproximateDpParameters> run = SumOf(*selection->event, setting, asked_by);
-    if (!run.ok()) return run.status();
-    if (run->delta > 0) {
+    ASSIGN_OR_RETURN(const ApproximateDpParameters run,
+                     SumOf(*selection->event, setting, asked_by));
+    if (run.delta > 0) {
       return UnknownEvent(asked_by, event, "a run with a delta is not proved here");
     }
-    if (selection->mean == 1) return *run;  // one run always
-    return ApproximateDpParameters{RoundUp((2 + selection->shape) * run->epsilon, 2), 0};
+    if (selection->mean == 1) return run;  // one run always
+    return ApproximateDpParameters{RoundUp((2 + selection->shape) * run.epsilon, 2), 0};
   }
   return UnknownEvent(asked_by, event, "it has no single (epsilon, delta) of its own");
 }
@@ -106,9 +105,8 @@ absl::StatusOr<std::vector<CountedParameters>> ApproximateDpOf(const std::vector
   std::vector<CountedParameters> all;
   all.reserve(uses.size());
   for (const Use& use : uses) {
-    absl::StatusOr<ApproximateDpParameters> one = ApproximateDpOf(*use.event, setting, asked_by);
-    if (!one.ok()) return one.status();
-    all.push_back(CountedParameters{*one, use.count});
+    ASSIGN_OR_RETURN(ApproximateDpParameters one, ApproximateDpOf(*use.event, setting, asked_by));
+    all.push_back(CountedParameters{one, use.count});
   }
   return all;
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 // A sum of probabilities within this distance of 1 counts as 1: 10,000 terms of a correctly rounded
 // table.
 constexpr double kProbabilitySumTolerance = 1e-9;
-
-#define EPSLEDGER_RETURN_IF_ERROR(expression)                \
-  do {                                                       \
-    if (absl::Status s_ = (expression); !s_.ok()) return s_; \
-  } while (false)
 
 // Walks one event. Counts events over the whole walk and stops at the first violation, so that the
 // cost is bounded even for an event that shares parts.
@@ -46,7 +42,7 @@ class Validator {
   }
 
   absl::Status Check(const CountedEvent& event, const std::string& path, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(path + ".count", event.count, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(path + ".count", event.count, 1, kMaxEventCount));
     return Check(event.event, path + ".event", depth);
   }
 
@@ -58,16 +54,15 @@ class Validator {
     return CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive);
   }
   absl::Status CheckKind(const DiscreteGaussian& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckInterval(at + ".sigma", e.sigma, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".sigma", e.sigma, kPositive));
     return CheckRange(at + ".sensitivity", e.sensitivity, 1, kMaxEventCount);
   }
   absl::Status CheckKind(const DiscreteLaplace& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckInterval(at + ".noiseParameter", e.noise_parameter, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseParameter", e.noise_parameter, kPositive));
     return CheckRange(at + ".sensitivity", e.sensitivity, 1, kMaxEventCount);
   }
   absl::Status CheckKind(const RandomizedResponse& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckInterval(at + ".noiseParameter", e.noise_parameter, kOpenProbability));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseParameter", e.noise_parameter, kOpenProbability));
     return CheckRange(at + ".numBuckets", e.num_buckets, 2, kMaxEventCount);
   }
   absl::Status CheckKind(const ExponentialMechanism& e, const std::string& at, int) {
@@ -80,11 +75,11 @@ class Validator {
     return CheckInterval(at + ".epsilon", e.epsilon, kNonNegative);
   }
   absl::Status CheckKind(const ApproximateDp& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckInterval(at + ".epsilon", e.epsilon, kNonNegative));
+    RETURN_IF_ERROR(CheckInterval(at + ".epsilon", e.epsilon, kNonNegative));
     return CheckInterval(at + ".delta", e.delta, kProbability);
   }
   absl::Status CheckKind(const Zcdp& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckInterval(at + ".rho", e.rho, kNonNegative));
+    RETURN_IF_ERROR(CheckInterval(at + ".rho", e.rho, kNonNegative));
     return CheckInterval(at + ".xi", e.xi, kNonNegative);
   }
   absl::Status CheckKind(const GaussianDp& e, const std::string& at, int) {
@@ -119,25 +114,24 @@ class Validator {
   absl::Status CheckEach(const std::string& field, const std::vector<double>& values,
                          const Interval& domain) {
     for (size_t i = 0; i < values.size(); ++i) {
-      EPSLEDGER_RETURN_IF_ERROR(CheckInterval(absl::StrCat(field, "[", i, "]"), values[i], domain));
+      RETURN_IF_ERROR(CheckInterval(absl::StrCat(field, "[", i, "]"), values[i], domain));
     }
     return absl::OkStatus();
   }
 
   absl::Status CheckKind(const RenyiCurve& e, const std::string& at, int) {
     const std::string orders = at + ".orders", divergences = at + ".divergences";
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckColumns(orders, e.orders.size(), divergences, e.divergences.size(), 1));
-    EPSLEDGER_RETURN_IF_ERROR(CheckEach(orders, e.orders, kRenyiOrder));
-    EPSLEDGER_RETURN_IF_ERROR(CheckIncreasing(orders, e.orders));
+    RETURN_IF_ERROR(CheckColumns(orders, e.orders.size(), divergences, e.divergences.size(), 1));
+    RETURN_IF_ERROR(CheckEach(orders, e.orders, kRenyiOrder));
+    RETURN_IF_ERROR(CheckIncreasing(orders, e.orders));
     return CheckEach(divergences, e.divergences, kNonNegative);
   }
   absl::Status CheckKind(const TradeOffCurve& e, const std::string& at, int) {
     const std::string one = at + ".typeOne", two = at + ".typeTwo";
-    EPSLEDGER_RETURN_IF_ERROR(CheckColumns(one, e.type_one.size(), two, e.type_two.size(), 2));
-    EPSLEDGER_RETURN_IF_ERROR(CheckEach(one, e.type_one, kProbability));
-    EPSLEDGER_RETURN_IF_ERROR(CheckEach(two, e.type_two, kProbability));
-    EPSLEDGER_RETURN_IF_ERROR(CheckIncreasing(one, e.type_one));
+    RETURN_IF_ERROR(CheckColumns(one, e.type_one.size(), two, e.type_two.size(), 2));
+    RETURN_IF_ERROR(CheckEach(one, e.type_one, kProbability));
+    RETURN_IF_ERROR(CheckEach(two, e.type_two, kProbability));
+    RETURN_IF_ERROR(CheckIncreasing(one, e.type_one));
     if (e.type_one.front() != 0) {
       return OutOfDomain(one + "[0]", FormatDouble(e.type_one.front()), "0");
     }
@@ -148,7 +142,7 @@ class Validator {
     for (size_t i = 0; i < e.type_two.size(); ++i) {
       const std::string field = absl::StrCat(two, "[", i, "]");
       // A trade-off function is at most 1 - x: no mechanism has a curve above it.
-      EPSLEDGER_RETURN_IF_ERROR(
+      RETURN_IF_ERROR(
           CheckInterval(field, e.type_two[i], Interval{0, 1 - e.type_one[i], true, true}));
       if (i > 0 && e.type_two[i] > e.type_two[i - 1]) {
         return OutOfDomain(
@@ -161,12 +155,11 @@ class Validator {
   absl::Status CheckKind(const MixtureOfGaussians& e, const std::string& at, int) {
     const std::string sensitivities = at + ".sensitivities";
     const std::string probabilities = at + ".probabilities";
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
-    EPSLEDGER_RETURN_IF_ERROR(CheckColumns(sensitivities, e.sensitivities.size(), probabilities,
-                                           e.probabilities.size(), 1));
-    EPSLEDGER_RETURN_IF_ERROR(CheckEach(sensitivities, e.sensitivities, kNonNegative));
-    EPSLEDGER_RETURN_IF_ERROR(CheckEach(probabilities, e.probabilities, kProbability));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    RETURN_IF_ERROR(CheckColumns(sensitivities, e.sensitivities.size(), probabilities,
+                                 e.probabilities.size(), 1));
+    RETURN_IF_ERROR(CheckEach(sensitivities, e.sensitivities, kNonNegative));
+    RETURN_IF_ERROR(CheckEach(probabilities, e.probabilities, kProbability));
     double sum = 0;
     for (const double p : e.probabilities) sum += p;
     if (std::abs(sum - 1) > kProbabilitySumTolerance) {
@@ -176,62 +169,56 @@ class Validator {
   }
 
   absl::Status CheckKind(const PoissonSampled& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(
+    RETURN_IF_ERROR(
         CheckInterval(at + ".samplingProbability", e.sampling_probability, kPositiveProbability));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const TruncatedPoissonSampled& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(
+    RETURN_IF_ERROR(
         CheckInterval(at + ".samplingProbability", e.sampling_probability, kPositiveProbability));
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckRange(at + ".maxBatchSize", e.max_batch_size, 1, kMaxEventCount));
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".maxBatchSize", e.max_batch_size, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const SampledWithoutReplacement& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".sampleSize", e.sample_size, 1, e.dataset_size));
+    RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".sampleSize", e.sample_size, 1, e.dataset_size));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const SampledWithReplacement& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".sampleSize", e.sample_size, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".datasetSize", e.dataset_size, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".sampleSize", e.sample_size, 1, kMaxEventCount));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const RandomAllocation& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".rounds", e.rounds, 1, kMaxEventCount));
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".selected", e.selected, 1, e.rounds));
+    RETURN_IF_ERROR(CheckRange(at + ".rounds", e.rounds, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".selected", e.selected, 1, e.rounds));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const Composed& e, const std::string& at, int depth) {
     if (e.events.empty()) return OutOfDomain(at + ".events", "no events", "at least 1");
     for (size_t i = 0; i < e.events.size(); ++i) {
-      EPSLEDGER_RETURN_IF_ERROR(
-          Check(e.events[i], absl::StrCat(at, ".events[", i, "]"), depth + 1));
+      RETURN_IF_ERROR(Check(e.events[i], absl::StrCat(at, ".events[", i, "]"), depth + 1));
     }
     return absl::OkStatus();
   }
   absl::Status CheckKind(const SelfComposed& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".count", e.count, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".count", e.count, 1, kMaxEventCount));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckKind(const TreeAggregation& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
     return CheckRange(at + ".stepCount", e.step_count, 1, kMaxEventCount);
   }
   absl::Status CheckKind(const BandedMatrixFactorization& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".bands", e.bands, 1, kMaxEventCount));
-    EPSLEDGER_RETURN_IF_ERROR(CheckRange(at + ".iterations", e.iterations, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckInterval(at + ".noiseMultiplier", e.noise_multiplier, kPositive));
+    RETURN_IF_ERROR(CheckRange(at + ".bands", e.bands, 1, kMaxEventCount));
+    RETURN_IF_ERROR(CheckRange(at + ".iterations", e.iterations, 1, kMaxEventCount));
     return CheckInterval(at + ".samplingProbability", e.sampling_probability, kPositiveProbability);
   }
   absl::Status CheckKind(const RepeatAndSelect& e, const std::string& at, int depth) {
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckInterval(at + ".mean", e.mean, Interval{1, kInfinity, true, false}));
-    EPSLEDGER_RETURN_IF_ERROR(
-        CheckInterval(at + ".shape", e.shape, Interval{-1, kInfinity, false, false}));
+    RETURN_IF_ERROR(CheckInterval(at + ".mean", e.mean, Interval{1, kInfinity, true, false}));
+    RETURN_IF_ERROR(CheckInterval(at + ".shape", e.shape, Interval{-1, kInfinity, false, false}));
     return Check(e.event, at + ".event", depth + 1);
   }
   absl::Status CheckText(const std::string& field, const std::string& text) {
@@ -240,8 +227,8 @@ class Validator {
                        absl::StrCat("at most ", kMaxTextBytes));
   }
   absl::Status CheckKind(const UnverifiedClaim& e, const std::string& at, int) {
-    EPSLEDGER_RETURN_IF_ERROR(CheckInterval(at + ".epsilon", e.epsilon, kNonNegative));
-    EPSLEDGER_RETURN_IF_ERROR(CheckInterval(at + ".delta", e.delta, kProbability));
+    RETURN_IF_ERROR(CheckInterval(at + ".epsilon", e.epsilon, kNonNegative));
+    RETURN_IF_ERROR(CheckInterval(at + ".delta", e.delta, kProbability));
     return CheckText(at + ".citation", e.citation);
   }
   absl::Status CheckKind(const NonPrivate& e, const std::string& at, int) {

@@ -9,6 +9,7 @@
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "accounting/gaussian/calibration.h"
 #include "accounting/gaussian/mu.h"
@@ -189,7 +190,7 @@ Filter UnitsFilter() {
 }
 
 absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
-  if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
+  RETURN_IF_ERROR(Check(path, "epsilon", epsilon, kPositive));
   // The second cell, with no room, refuses every event that has a delta.
   return Filter{
       FilterRule::kAllCellsWithTolerance,
@@ -200,14 +201,14 @@ absl::StatusOr<Filter> PureDpFilter(double epsilon, const std::string& path) {
 absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
                                                ApproximateDpFilter kind, double order,
                                                const std::string& path) {
-  if (absl::Status s = Check(path, "epsilon", epsilon, kPositive); !s.ok()) return s;
-  if (absl::Status s = Check(path, "delta", delta, kOpenProbability); !s.ok()) return s;
+  RETURN_IF_ERROR(Check(path, "epsilon", epsilon, kPositive));
+  RETURN_IF_ERROR(Check(path, "delta", delta, kOpenProbability));
   const double log_delta = RoundDown(std::log(delta), 1);
   switch (kind) {
     case ApproximateDpFilter::kRenyiOrders:
       return RenyiGridFilter(epsilon, log_delta);
     case ApproximateDpFilter::kRenyiOneOrder: {
-      if (absl::Status s = Check(path, "order", order, kRenyiOrder); !s.ok()) return s;
+      RETURN_IF_ERROR(Check(path, "order", order, kRenyiOrder));
       const double cap = LargestDivergence(order, epsilon, log_delta);
       if (!(cap > 0)) return NoRoom("the conversion at this order alone costs more than epsilon");
       return OneCell(FilterRule::kAllCells, CellQuantity::kRenyi, order, cap,
@@ -237,21 +238,21 @@ absl::StatusOr<Filter> MakeApproximateDpFilter(double epsilon, double delta,
 }
 
 absl::StatusOr<Filter> ZcdpFilter(double rho, const std::string& path) {
-  if (absl::Status s = Check(path, "rho", rho, kPositive); !s.ok()) return s;
+  RETURN_IF_ERROR(Check(path, "rho", rho, kPositive));
   return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kRho, 0, rho,
                  absl::StrCat("[FZ21] Thm 4.3 at every order", kTolerance));
 }
 
 absl::StatusOr<Filter> GaussianDpFilter(double mu, const std::string& path) {
-  if (absl::Status s = Check(path, "mu", mu, kPositive); !s.ok()) return s;
+  RETURN_IF_ERROR(Check(path, "mu", mu, kPositive));
   const double cap = std::min(RoundDownNonNegative(mu * mu), kLargest);
   return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kMuSquared, 0, cap,
                  absl::StrCat("[ST22] Thm 1, plain Gaussian events only", kTolerance));
 }
 
 absl::StatusOr<Filter> RenyiFilter(double order, double divergence, const std::string& path) {
-  if (absl::Status s = Check(path, "order", order, kRenyiOrder); !s.ok()) return s;
-  if (absl::Status s = Check(path, "divergence", divergence, kPositive); !s.ok()) return s;
+  RETURN_IF_ERROR(Check(path, "order", order, kRenyiOrder));
+  RETURN_IF_ERROR(Check(path, "divergence", divergence, kPositive));
   return OneCell(FilterRule::kAllCellsWithTolerance, CellQuantity::kRenyi, order, divergence,
                  "[FZ21] Thm 4.3");
 }

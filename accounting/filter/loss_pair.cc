@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/pld/lattice_placement.h"
 
@@ -41,7 +42,7 @@ bool RestOf(const std::vector<double>& masses, Units* rest) {
   return true;
 }
 
-// // Returns x >= the number, off by one rounding.
+// Returns x >= the number, off by one rounding.
 double ToDoubleUp(Units units) {
   double x = std::ldexp(static_cast<double>(units), -kMassBits);
   if (std::ldexp(x, kMassBits) < static_cast<double>(units)) x = NextUp(x);
@@ -195,23 +196,22 @@ absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double
                                         double log_tail, int64_t max_points) {
   absl::StatusOr<Side> remove = SampleSide(*profiles.remove, interval, log_tail, max_points);
   if (!remove.ok()) return remove.status();
-  absl::StatusOr<Side> add = profiles.add == profiles.remove
+  ASSIGN_OR_RETURN(Side add, profiles.add == profiles.remove
                                  ? remove
-                                 : SampleSide(*profiles.add, interval, log_tail, max_points);
-  if (!add.ok()) return add.status();
+                                 : SampleSide(*profiles.add, interval, log_tail, max_points));
   // At epsilon = 0 both are the total variation distance.
-  double middle = std::max(remove->delta[0], add->delta[0]);
+  double middle = std::max(remove->delta[0], add.delta[0]);
   Hull remove_hull;
   Hull add_hull;
   SideMasses of_p;
   SideMasses of_q;
   long double at_zero = -1;
   for (int round = 0; at_zero < 0 && round < 200; ++round) {
-    remove->delta[0] = add->delta[0] = middle;
+    remove->delta[0] = add.delta[0] = middle;
     remove_hull = LowerHull(remove->delta, interval);
-    add_hull = LowerHull(add->delta, interval);
+    add_hull = LowerHull(add.delta, interval);
     of_p = MassesOf(*remove, remove_hull, interval);
-    of_q = MassesOf(*add, add_hull, interval);
+    of_q = MassesOf(add, add_hull, interval);
     // The slopes at e^0. To the right it is the slope of remove. To the left it comes from the
     // slope of add at the right: H(g) = 1 - g + g h(1/g) has the slope -1 + h(1) - h'(1).
     at_zero = of_p.first_slope - (-1 + static_cast<long double>(middle) - of_q.first_slope);
@@ -221,14 +221,14 @@ absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double
     const int64_t left = add_hull.vertex[1];
     const long double to_right = std::expm1(static_cast<long double>(right) * interval);
     const long double to_left = -std::expm1(-static_cast<long double>(left) * interval);
-    const long double at_left = to_left + (1 - to_left) * add->delta[left];
+    const long double at_left = to_left + (1 - to_left) * add.delta[left];
     const long double chord =
         (at_left * to_right + remove->delta[right] * to_left) / (to_left + to_right);
     middle = std::min(NextDown(middle), NextUp(static_cast<double>(chord)));
   }
   if (at_zero < 0) return absl::InternalError("the two orders of a pair do not fit together");
 
-  const auto below = static_cast<int64_t>(add->delta.size()) - 1;
+  const auto below = static_cast<int64_t>(add.delta.size()) - 1;
   const auto above = static_cast<int64_t>(remove->delta.size()) - 1;
   std::vector<long double> exact(static_cast<size_t>(below + above + 1), 0.0L);
   for (int64_t i = 1; i <= below; ++i) {
@@ -252,7 +252,7 @@ absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double
       const long double infinity_of_q = 1 - sum_of_q;
       if (infinity_of_q >= 0) {
         std::vector<long double> p(remove->delta.size(), 0.0L);
-        std::vector<long double> q(add->delta.size(), 0.0L);
+        std::vector<long double> q(add.delta.size(), 0.0L);
         for (int64_t i = 1; i <= above; ++i) p[i] = pair.masses[below + i];
         for (int64_t i = 1; i <= below; ++i) {
           q[i] = static_cast<long double>(pair.masses[below - i]) *
@@ -260,7 +260,7 @@ absl::StatusOr<LossPair> DominatingPair(const DirectedProfiles& profiles, double
         }
         const long double deficit = std::max(
             LargestDeficit(p, *remove, remove_hull, interval, infinity_of_p * (1 - 0x1p-60L)),
-            LargestDeficit(q, *add, add_hull, interval, infinity_of_q));
+            LargestDeficit(q, add, add_hull, interval, infinity_of_q));
         if (deficit <= 0) return pair;
         moved = 2 * (moved + deficit);
         continue;

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/filter/event_profiles.h"
 #include "accounting/filter/filter.h"
 #include "accounting/filter/pair_spectrum.h"
@@ -373,7 +374,7 @@ absl::Status LowerUntilProved(double epsilon, double delta, std::optional<double
 absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, NeighboringRelation relation,
                                         double epsilon, double delta,
                                         absl::FunctionRef<bool()> abandoned) {
-  if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckEpsilon(epsilon));
   if (ContainsNonPrivate(event)) {
     return absl::InvalidArgumentError("got a nonPrivate event, want one with a finite cost");
   }
@@ -382,8 +383,7 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
     return absl::InvalidArgumentError(
         "got a sequence of events, want the one event that most charges are made of");
   }
-  absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(uses[0], relation);
-  if (!profiles.ok()) return profiles.status();
+  ASSIGN_OR_RETURN(DirectedProfiles profiles, ProfilesOfUse(uses[0], relation));
   const double log_tail = LogTailOf(delta);
   const double slack = delta * kSlackShare;
   const double reserve = delta * kReserveShare;
@@ -395,7 +395,7 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
   int64_t points_left = kMostPoints;
   for (int halvings = 0; halvings < 8 && points_left > 0; ++halvings, interval /= 2) {
     absl::StatusOr<LossPair> pair =
-        DominatingPair(*profiles, SpacingNear(interval), log_tail, kMaxPairPoints);
+        DominatingPair(profiles, SpacingNear(interval), log_tail, kMaxPairPoints);
     if (!pair.ok()) {
       if (best.units > 0) break;
       return pair.status();
@@ -422,16 +422,13 @@ absl::StatusOr<Reference> MakeReference(const MechanismEvent& event, Neighboring
     return absl::InvalidArgumentError("it costs next to nothing: more than 2^40 of them would fit");
   }
   // The stored reference can be proved again on its own.
-  if (absl::Status status = LowerUntilProved(epsilon, delta, std::nullopt, abandoned, &best);
-      !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(LowerUntilProved(epsilon, delta, std::nullopt, abandoned, &best));
   return best;
 }
 
 absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, double delta,
                                   absl::FunctionRef<bool()> abandoned) {
-  if (absl::Status status = CheckEpsilon(epsilon); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckEpsilon(epsilon));
   const double reserve = delta * kReserveShare;
   const double per_unit = RoundUp(reference.slack / static_cast<double>(reference.units), 1);
   int64_t points_left = kMostPoints;
@@ -443,10 +440,7 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
         absl::StrFormat("one unit costs more than (%g, %g)", epsilon, delta));
   }
   Reference next{.pair = reference.pair, .units = room.units, .slack = 0, .reserve = reserve};
-  if (absl::Status status = LowerUntilProved(epsilon, delta, per_unit, abandoned, &next);
-      !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(LowerUntilProved(epsilon, delta, per_unit, abandoned, &next));
   return next;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/filter/event_profiles.h"
 #include "accounting/filter/pair_spectrum.h"
 #include "accounting/numeric/rounding.h"
@@ -95,19 +96,17 @@ class ResiduePricer::Chain {
       if (!(use.count >= 1 && use.count < 0x1p40)) {
         return absl::ResourceExhaustedError("an event of more than 2^40 uses");
       }
-      absl::StatusOr<DirectedProfiles> profiles = ProfilesOfUse(use, relation);
-      if (!profiles.ok()) return profiles.status();
+      ASSIGN_OR_RETURN(DirectedProfiles profiles, ProfilesOfUse(use, relation));
       const double log_tail =
           std::log(reference_.slack) + std::log(kTailShare) - std::log(use.count);
-      absl::StatusOr<LossPair> pair = DominatingPair(*profiles, reference_.pair.interval, log_tail,
-                                                     static_cast<int64_t>(kLargestTransform));
-      if (!pair.ok()) return pair.status();
-      const std::array<Direction, 2> directions = DirectionsOf(*pair);
-      const double infinity = std::max(InfinityMassOfP(*pair), InfinityMassOfQ(*pair));
+      ASSIGN_OR_RETURN(LossPair pair, DominatingPair(profiles, reference_.pair.interval, log_tail,
+                                                     static_cast<int64_t>(kLargestTransform)));
+      const std::array<Direction, 2> directions = DirectionsOf(pair);
+      const double infinity = std::max(InfinityMassOfP(pair), InfinityMassOfQ(pair));
       priced->infinity_mass = RoundUp(priced->infinity_mass + use.count * infinity, 2);
       priced->spread += use.count * SpreadOf(directions);
-      priced->masses += pair->masses.size();
-      priced->parts.push_back({.pair = *std::move(pair),
+      priced->masses += pair.masses.size();
+      priced->parts.push_back({.pair = std::move(pair),
                                .count = static_cast<int64_t>(use.count),
                                .moments = TailMomentsOf(directions, reference_.pair.interval)});
     }
@@ -126,13 +125,12 @@ class ResiduePricer::Chain {
           absl::StrFormat("its delta %g is more than the %g that the cap keeps for such events",
                           price.reserve, reference_.reserve));
     }
-    const absl::StatusOr<PowersOfEvent> uses = PowersOf(event, count, abandoned);
-    if (!uses.ok()) return uses.status();
+    ASSIGN_OR_RETURN(const PowersOfEvent uses, PowersOf(event, count, abandoned));
     // Once abandoned, the search ends soon, at a place without meaning.
     bool is_abandoned = false;
     const auto fails = [&](int64_t units) {
       is_abandoned = is_abandoned || abandoned();
-      return !is_abandoned && !Holds(event, *uses, count, level, UnitPrice{units, price.reserve});
+      return !is_abandoned && !Holds(event, uses, count, level, UnitPrice{units, price.reserve});
     };
     const double guess = static_cast<double>(count) * event.spread / spread_;
     const int64_t near =

@@ -64,7 +64,7 @@ std::optional<ProfilePoint> GaussianProfile::AroundMiddle(double epsilon, double
       delta_error += 1.02 * error * slope;
     }
     tail_error += density_below_moved;
-    // // The densities underflow.
+    // The densities underflow.
     delta_error += 0x1p-1070;
     tail_error += 0x1p-1070;
   }

@@ -10,6 +10,7 @@
 
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/renyi/closed_form.h"
@@ -369,7 +370,7 @@ absl::StatusOr<RenyiDivergences> RenyiDivergences::Create(const std::vector<Use>
   RenyiDivergencesBuilder builder(setting, asked_by, static_cast<double>(group_size), abandoned);
   for (const Use& use : uses) {
     if (abandoned()) return absl::CancelledError("nobody waits for the divergence any more");
-    if (absl::Status status = builder.Add(*use.event, use.count); !status.ok()) return status;
+    RETURN_IF_ERROR(builder.Add(*use.event, use.count));
   }
   return std::move(builder).Finish(static_cast<double>(uses.size()));
 }

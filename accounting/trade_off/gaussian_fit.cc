@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 
 namespace epsledger::accounting {
@@ -62,9 +63,7 @@ class EnvelopeOfLines : public TradeOffFunction::Representation {
 
 absl::StatusOr<GaussianSummary> FitGaussian(absl::FunctionRef<double(double epsilon)> delta_above,
                                             double smallest_alpha) {
-  const absl::Status status =
-      CheckInterval("smallestAlpha", smallest_alpha, Interval{0, 0.5, false, false});
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("smallestAlpha", smallest_alpha, Interval{0, 0.5, false, false}));
   // The slopes of f on [smallest_alpha, 1 - smallest_alpha] are within 1 / smallest_alpha.
   const double end = std::log((1 - smallest_alpha) / smallest_alpha);
   // Beyond some epsilon delta is negligible compared with smallest_alpha.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
@@ -18,9 +19,7 @@ constexpr int kGridPoints = 200;
 
 absl::StatusOr<GaussianSummary> SummarizeAsGaussian(const TradeOffFunction& f,
                                                     double smallest_alpha) {
-  const absl::Status status =
-      CheckInterval("smallestAlpha", smallest_alpha, Interval{0, 0.5, false, false});
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("smallestAlpha", smallest_alpha, Interval{0, 0.5, false, false}));
   const double end = std::log(smallest_alpha / (1 - smallest_alpha));
   // mu at alpha = 1 / (1 + e^-v); the logit v keeps both tails.
   const auto mu_at = [&](double v) {

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/trade_off/transformation.h"
@@ -59,9 +60,8 @@ absl::StatusOr<PiecewiseLinear> Power(PiecewiseLinear f, int64_t count) {
     }
     count >>= 1;
     if (count == 0) return *std::move(result);
-    absl::StatusOr<PiecewiseLinear> square = Enumerate(f, f);
-    if (!square.ok()) return square.status();
-    f = *std::move(square);
+    ASSIGN_OR_RETURN(PiecewiseLinear square, Enumerate(f, f));
+    f = std::move(square);
   }
 }
 
@@ -131,8 +131,7 @@ absl::StatusOr<TradeOffFunction> TensorProduct(const std::vector<CountedTradeOff
   int discrete_count = 0;
   const TradeOffFunction* single = nullptr;
   for (const CountedTradeOff& factor : factors) {
-    const absl::Status status = CheckRange("count", factor.count, 1, int64_t{1} << 53);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckRange("count", factor.count, 1, int64_t{1} << 53));
     if (IsIdentity(factor.f)) continue;
     const double root = std::sqrt(static_cast<double>(factor.count));
     if (const std::optional<Bounds> next = factor.f.gaussian_mu()) {

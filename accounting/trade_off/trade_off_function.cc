@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/profile.h"
 #include "accounting/gaussian/trade_off.h"
 #include "accounting/numeric/rounding.h"
@@ -157,8 +158,7 @@ TradeOffFunction TradeOffFunction::Gaussian(Bounds mu) {
 }
 
 absl::StatusOr<TradeOffFunction> TradeOffFunction::Gaussian(double mu) {
-  const absl::Status status = CheckInterval("mu", mu, kExtended);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("mu", mu, kExtended));
   return Gaussian(Bounds{mu, mu});
 }
 
@@ -175,17 +175,15 @@ TradeOffFunction TradeOffFunction::Laplace(Bounds theta) {
 }
 
 absl::StatusOr<TradeOffFunction> TradeOffFunction::Laplace(double theta) {
-  const absl::Status status = CheckInterval("theta", theta, kExtended);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("theta", theta, kExtended));
   return Laplace(Bounds{theta, theta});
 }
 
 absl::StatusOr<TradeOffFunction> TradeOffFunction::FromPoints(const std::vector<double>& type_one,
                                                               const std::vector<double>& type_two,
                                                               const std::string& field) {
-  absl::StatusOr<PiecewiseLinear> f = PiecewiseLinear::FromPoints(type_one, type_two, field);
-  if (!f.ok()) return f.status();
-  return FromPiecewiseLinear(*std::move(f));
+  ASSIGN_OR_RETURN(PiecewiseLinear f, PiecewiseLinear::FromPoints(type_one, type_two, field));
+  return FromPiecewiseLinear(std::move(f));
 }
 
 TradeOffFunction TradeOffFunction::FromPiecewiseLinear(PiecewiseLinear f) {

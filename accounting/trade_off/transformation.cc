@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/trade_off/type_two_error.h"
 
@@ -189,8 +190,7 @@ TradeOffFunction Symmetrize(const TradeOffFunction& f) {
 }
 
 absl::StatusOr<TradeOffFunction> Subsample(const TradeOffFunction& f, double probability) {
-  const absl::Status status = CheckInterval("probability", probability, kProbability);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("probability", probability, kProbability));
   if (probability == 0) return TradeOffFunction::Identity();
   if (probability == 1) return f;
   return Make<SubsampledFunction>(f, probability);
@@ -202,14 +202,12 @@ absl::StatusOr<TradeOffFunction> SubsampleSymmetrized(const TradeOffFunction& f,
     // Symmetrize(f) is below f and f^-1, so the theorem holds for it.
     return SubsampleSymmetrized(Symmetrize(f), probability);
   }
-  absl::StatusOr<TradeOffFunction> sampled = Subsample(f, probability);
-  if (!sampled.ok()) return sampled.status();
-  return Symmetrize(*sampled);
+  ASSIGN_OR_RETURN(TradeOffFunction sampled, Subsample(f, probability));
+  return Symmetrize(sampled);
 }
 
 absl::StatusOr<TradeOffFunction> GroupPrivacy(const TradeOffFunction& f, int64_t size) {
-  const absl::Status status = CheckRange("size", size, 1, int64_t{1} << 53);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckRange("size", size, 1, int64_t{1} << 53));
   if (size == 1) return f;
   const auto times = [k = static_cast<double>(size)](Bounds x) {
     return Bounds{RoundDownNonNegative(k * x.lower), RoundUpNonNegative(k * x.upper)};
@@ -224,8 +222,7 @@ absl::StatusOr<TradeOffFunction> GroupPrivacy(const TradeOffFunction& f, int64_t
 }
 
 absl::StatusOr<TradeOffFunction> RevealWithProbability(const TradeOffFunction& f, double delta) {
-  const absl::Status status = CheckInterval("delta", delta, kProbability);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckInterval("delta", delta, kProbability));
   return delta == 0 ? f : Make<RevealingFunction>(f, delta);
 }
 

@@ -8,6 +8,7 @@
 #include "accounting/classical/approximate_dp.h"
 #include "accounting/classical/basic_and_advanced.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/log_space.h"
 #include "accounting/numeric/rounding.h"
@@ -56,15 +57,14 @@ absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting
   const auto unamplified = [&](const MechanismEvent& inner,
                                double count) -> absl::StatusOr<ZcdpParameters> {
     // Joint convexity of the moments (accounting/renyi/README.md, "Sampling cannot hurt").
-    absl::StatusOr<ZcdpParameters> one = ComposeZcdp(Flatten(inner), setting);
-    if (!one.ok()) return one.status();
-    if (group_size > 1 && one->delta > 0) {
+    ASSIGN_OR_RETURN(ZcdpParameters one, ComposeZcdp(Flatten(inner), setting));
+    if (group_size > 1 && one.delta > 0) {
       return UnknownEvent(Accountant::kZcdp, event,
                           "no group theorem for the delta inside is proved here");
     }
-    return of_group(ZcdpParameters{.rho = Plus(0, count, one->rho),
-                                   .xi = Plus(0, count, one->xi),
-                                   .delta = Plus(0, count, one->delta)});
+    return of_group(ZcdpParameters{.rho = Plus(0, count, one.rho),
+                                   .xi = Plus(0, count, one.xi),
+                                   .delta = Plus(0, count, one.delta)});
   };
   if (const auto* sampled = event.As<PoissonSampled>()) return unamplified(*sampled->event, 1);
   if (const auto* subset = event.As<SampledWithoutReplacement>(); subset && replace_one) {
@@ -79,21 +79,20 @@ absl::StatusOr<ZcdpParameters> ZcdpOf(const MechanismEvent& event, const Setting
     return unamplified(MechanismEvent(Gaussian{banded->noise_multiplier}),
                        static_cast<double>((banded->iterations - 1) / banded->bands + 1));
   }
-  absl::StatusOr<ApproximateDpParameters> pair = ApproximateDpOf(event, setting, Accountant::kZcdp);
-  if (!pair.ok()) return pair.status();
-  if (group_size > 1) *pair = GroupPrivacy(*pair, group);
-  return ZcdpParameters{.rho = HalfSquare(pair->epsilon), .delta = pair->delta};
+  ASSIGN_OR_RETURN(ApproximateDpParameters pair,
+                   ApproximateDpOf(event, setting, Accountant::kZcdp));
+  if (group_size > 1) pair = GroupPrivacy(pair, group);
+  return ZcdpParameters{.rho = HalfSquare(pair.epsilon), .delta = pair.delta};
 }
 
 absl::StatusOr<ZcdpParameters> ComposeZcdp(const std::vector<Use>& uses, const Setting& setting,
                                            int64_t group_size) {
   ZcdpParameters sum;
   for (const Use& use : uses) {
-    const absl::StatusOr<ZcdpParameters> one = ZcdpOf(*use.event, setting, group_size);
-    if (!one.ok()) return one.status();
-    sum.rho = Plus(sum.rho, use.count, one->rho);
-    sum.xi = Plus(sum.xi, use.count, one->xi);
-    sum.delta = Plus(sum.delta, use.count, one->delta);
+    ASSIGN_OR_RETURN(const ZcdpParameters one, ZcdpOf(*use.event, setting, group_size));
+    sum.rho = Plus(sum.rho, use.count, one.rho);
+    sum.xi = Plus(sum.xi, use.count, one.xi);
+    sum.delta = Plus(sum.delta, use.count, one.delta);
   }
   return sum;
 }

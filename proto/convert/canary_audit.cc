@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/guarantee_convert.h"
 #include "proto/convert/history_convert.h"
@@ -50,13 +51,11 @@ absl::Status ReadCertificate(const v1::AuditCanariesRequest& request,
                              accounting::AuditQuestion* question) {
   accounting::Question history;
   history.query = accounting::Advantage{};
-  absl::Status status =
-      ReadHistory(HistoryFields{.events = request.events(),
-                                .neighboring_relation = request.neighboring_relation(),
-                                .adjacency = v1::Adjacency::KIND_UNSPECIFIED,
-                                .sensitivity_relation = request.sensitivity_relation()},
-                  &history);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(ReadHistory(HistoryFields{.events = request.events(),
+                                            .neighboring_relation = request.neighboring_relation(),
+                                            .adjacency = v1::Adjacency::KIND_UNSPECIFIED,
+                                            .sensitivity_relation = request.sensitivity_relation()},
+                              &history));
   if (request.events_size() > 0) question->history = std::move(history);
   return absl::OkStatus();
 }
@@ -99,35 +98,34 @@ absl::StatusOr<accounting::AuditQuestion> ToQuestion(const v1::AuditCanariesRequ
 }
 
 absl::StatusOr<v1::AuditCanariesResponse> AuditCanaries(const accounting::AuditQuestion& question) {
-  const absl::StatusOr<accounting::AuditAnswer> answer = accounting::Audit(question);
-  if (!answer.ok()) return answer.status();
+  ASSIGN_OR_RETURN(const accounting::AuditAnswer answer, accounting::Audit(question));
   v1::AuditCanariesResponse response;
-  ToProto(answer->epsilon, response.mutable_epsilon_lower_bound());
+  ToProto(answer.epsilon, response.mutable_epsilon_lower_bound());
   // No accountant gives this answer.
   response.mutable_epsilon_lower_bound()->clear_accountant();
-  response.set_hypothesis(ToProto(answer->hypothesis));
-  if (answer->mu_lower) response.set_mu_lower_bound(*answer->mu_lower);
-  if (answer->threshold) response.set_threshold(*answer->threshold);
-  FillCounts(*answer, &response);
-  if (answer->true_positive_rate_lower) {
-    response.set_true_positive_rate_lower(*answer->true_positive_rate_lower);
+  response.set_hypothesis(ToProto(answer.hypothesis));
+  if (answer.mu_lower) response.set_mu_lower_bound(*answer.mu_lower);
+  if (answer.threshold) response.set_threshold(*answer.threshold);
+  FillCounts(answer, &response);
+  if (answer.true_positive_rate_lower) {
+    response.set_true_positive_rate_lower(*answer.true_positive_rate_lower);
   }
-  if (answer->false_positive_rate_upper) {
-    response.set_false_positive_rate_upper(*answer->false_positive_rate_upper);
+  if (answer.false_positive_rate_upper) {
+    response.set_false_positive_rate_upper(*answer.false_positive_rate_upper);
   }
   response.set_method(static_cast<v1::AuditCanariesRequest::Method>(question.method));
   response.set_confidence(question.target.confidence);
   response.set_delta(question.target.delta);
   if (question.claimed_epsilon) response.set_claimed_epsilon(*question.claimed_epsilon);
-  if (answer->contradicts_claim) response.set_contradicts_claim(*answer->contradicts_claim);
-  if (answer->certified_epsilon) {
-    ToProto(*answer->certified_epsilon, response.mutable_certified_epsilon());
+  if (answer.contradicts_claim) response.set_contradicts_claim(*answer.contradicts_claim);
+  if (answer.certified_epsilon) {
+    ToProto(*answer.certified_epsilon, response.mutable_certified_epsilon());
   }
-  if (answer->contradicts_certificate) {
-    response.set_contradicts_certificate(*answer->contradicts_certificate);
+  if (answer.contradicts_certificate) {
+    response.set_contradicts_certificate(*answer.contradicts_certificate);
   }
-  if (answer->certificate_p_value) {
-    response.set_certificate_p_value(*answer->certificate_p_value);
+  if (answer.certificate_p_value) {
+    response.set_certificate_p_value(*answer.certificate_p_value);
   }
   return response;
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "google/protobuf/util/json_util.h"
 #include "proto/convert/enum_convert.h"
@@ -18,9 +19,8 @@ namespace {
 
 // The one target of a calibration and its variable.
 absl::StatusOr<accounting::Query> ToCalibrate(const v1::CalibrateQuery& query) {
-  const absl::StatusOr<accounting::Calibrate::Variable> variable =
-      FromProto(query.variable(), "query.calibrate.variable");
-  if (!variable.ok()) return variable.status();
+  ASSIGN_OR_RETURN(const accounting::Calibrate::Variable variable,
+                   FromProto(query.variable(), "query.calibrate.variable"));
   const bool spends = query.has_epsilon() || query.has_delta();
   if (int{spends} + int{query.has_mu()} + int{query.has_operating_point()} > 1) {
     return absl::InvalidArgumentError(
@@ -35,7 +35,7 @@ absl::StatusOr<accounting::Query> ToCalibrate(const v1::CalibrateQuery& query) {
         "truePositiveRate");
   }
   accounting::Calibrate calibrate{
-      .epsilon = query.epsilon(), .delta = query.delta(), .variable = *variable};
+      .epsilon = query.epsilon(), .delta = query.delta(), .variable = variable};
   if (query.has_mu()) calibrate.mu = query.mu();
   if (query.has_operating_point()) {
     calibrate.operating_point = {.false_positive_rate = rates.false_positive_rate(),
@@ -102,25 +102,21 @@ absl::StatusOr<accounting::Question> ToQuestion(const v1::ComputeRequest& reques
                                    absl::StrCat("at most ", kMaxComputeIdBytes));
   }
   accounting::Question question;
-  const absl::StatusOr<accounting::Accountant> accountant =
-      FromProto(request.accountant(), "accountant");
-  if (!accountant.ok()) return accountant.status();
-  question.accountant = *accountant;
+  ASSIGN_OR_RETURN(const accounting::Accountant accountant,
+                   FromProto(request.accountant(), "accountant"));
+  question.accountant = accountant;
 
-  absl::Status history = ReadHistory(HistoryOf(request), &question);
-  if (!history.ok()) return history;
+  RETURN_IF_ERROR(ReadHistory(HistoryOf(request), &question));
 
-  const absl::StatusOr<accounting::Query> query = ToQuery(request.query());
-  if (!query.ok()) return query.status();
-  question.query = *query;
+  ASSIGN_OR_RETURN(const accounting::Query query, ToQuery(request.query()));
+  question.query = query;
   return question;
 }
 
 absl::StatusOr<v1::ComputeResponse> Compute(const v1::ComputeRequest& request) {
-  const absl::StatusOr<accounting::Question> question = ToQuestion(request);
-  if (!question.ok()) return question.status();
+  ASSIGN_OR_RETURN(const accounting::Question question, ToQuestion(request));
   const auto start = std::chrono::steady_clock::now();
-  const absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(*question);
+  const absl::StatusOr<accounting::Guarantee> guarantee = accounting::Answer(question);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   if (!guarantee.ok()) return guarantee.status();
   v1::ComputeResponse response;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/question.h"
 #include "proto/convert/enum_convert.h"
@@ -63,10 +64,9 @@ absl::StatusOr<CurveQuestion> ToCurveQuestion(const Request& request, const std:
                                               const v1::PointRange* range, const Interval& domain) {
   CurveQuestion curve;
   if (request.accountant() != v1::Accountant::KIND_UNSPECIFIED) {
-    const absl::StatusOr<accounting::Accountant> accountant =
-        FromProto(request.accountant(), "accountant");
-    if (!accountant.ok()) return accountant.status();
-    curve.question.accountant = *accountant;
+    ASSIGN_OR_RETURN(const accounting::Accountant accountant,
+                     FromProto(request.accountant(), "accountant"));
+    curve.question.accountant = accountant;
   }
   absl::Status status = ReadHistory(HistoryOf(request), &curve.question);
   if (!status.ok()) return status;
@@ -81,9 +81,8 @@ absl::StatusOr<CurveQuestion> ToCurveQuestion(const Request& request, const std:
                        "one of the two");
   }
   if (range != nullptr) {
-    absl::StatusOr<std::vector<double>> points = Expand(range_field, *range, domain);
-    if (!points.ok()) return points.status();
-    curve.at = *std::move(points);
+    ASSIGN_OR_RETURN(std::vector<double> points, Expand(range_field, *range, domain));
+    curve.at = std::move(points);
     return curve;
   }
   if (list.size() > kMaxCurvePoints) {
@@ -102,14 +101,12 @@ absl::StatusOr<CurveQuestion> ToCurveQuestion(const Request& request, const std:
 template <class QueryAt, class Add>
 absl::Status AskEach(const CurveQuestion& curve, absl::FunctionRef<bool()> abandoned,
                      const QueryAt& query_at, const Add& add) {
-  absl::StatusOr<accounting::ComposedHistory> history =
-      accounting::ComposedHistory::Create(curve.question);
-  if (!history.ok()) return history.status();
+  ASSIGN_OR_RETURN(accounting::ComposedHistory history,
+                   accounting::ComposedHistory::Create(curve.question));
   for (const double x : curve.at) {
     if (abandoned()) return absl::CancelledError("nobody waits for the curve any more");
-    const absl::StatusOr<accounting::Guarantee> answer = history->Ask(query_at(x));
-    if (!answer.ok()) return answer.status();
-    add(x, *answer);
+    ASSIGN_OR_RETURN(const accounting::Guarantee answer, history.Ask(query_at(x)));
+    add(x, answer);
   }
   return absl::OkStatus();
 }
@@ -143,21 +140,20 @@ absl::StatusOr<CurveQuestion> ToQuestion(const v1::GetTradeOffCurveRequest& requ
 absl::StatusOr<v1::GetPrivacyProfileResponse> PrivacyProfile(const CurveQuestion& question,
                                                              absl::FunctionRef<bool()> abandoned) {
   v1::GetPrivacyProfileResponse response;
-  absl::Status status = AskEach(
+  RETURN_IF_ERROR(AskEach(
       question, abandoned, [](double epsilon) { return accounting::DeltaAtEpsilon{epsilon}; },
       [&](double epsilon, const accounting::Guarantee& delta) {
         v1::PrivacyProfilePoint* point = response.add_points();
         point->set_epsilon(epsilon);
         ToProto(delta, point->mutable_delta());
-      });
-  if (!status.ok()) return status;
+      }));
   return response;
 }
 
 absl::StatusOr<v1::GetTradeOffCurveResponse> TradeOffCurve(const CurveQuestion& question,
                                                            absl::FunctionRef<bool()> abandoned) {
   v1::GetTradeOffCurveResponse response;
-  absl::Status status = AskEach(
+  RETURN_IF_ERROR(AskEach(
       question, abandoned,
       [](double type_one_error) { return accounting::TypeTwoErrorAt{type_one_error}; },
       [&](double type_one_error, const accounting::Guarantee& type_two_error) {
@@ -170,8 +166,7 @@ absl::StatusOr<v1::GetTradeOffCurveResponse> TradeOffCurve(const CurveQuestion& 
         if (type_two_error.upper.has_value()) {
           point->set_true_positive_rate_lower(OneMinusRoundedDown(*type_two_error.upper));
         }
-      });
-  if (!status.ok()) return status;
+      }));
   return response;
 }
 

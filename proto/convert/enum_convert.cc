@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::convert {
 namespace {
@@ -11,8 +12,7 @@ namespace {
 template <class To, class From>
 absl::StatusOr<To> ByNumber(From value, const google::protobuf::EnumDescriptor* descriptor,
                             const std::string& path) {
-  absl::Status status = CheckEnum(value, descriptor, path);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckEnum(value, descriptor, path));
   return static_cast<To>(value);
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/mechanism_event.h"
+#include "accounting/event/status_macros.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/util/json_util.h"
 #include "proto/json_syntax/json_syntax.h"
@@ -84,7 +85,7 @@ absl::Status ReadJson(std::string_view text, google::protobuf::Message* message)
 }
 
 absl::Status ReadJsonObject(std::string_view text, google::protobuf::Message* message) {
-  if (absl::Status status = json_syntax::CheckObject(text, nullptr); !status.ok()) return status;
+  RETURN_IF_ERROR(json_syntax::CheckObject(text, nullptr));
   return ReadJson(text, message);
 }
 

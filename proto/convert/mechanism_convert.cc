@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
@@ -96,11 +97,10 @@ absl::Status ReadField(const Message& message, const FieldDescriptor* field, con
 absl::Status ReadField(const Message& message, const FieldDescriptor* field,
                        const std::string& path, int depth, NestedEvent& out) {
   // An absent message reads as an empty one, whose kind is unset.
-  absl::StatusOr<MechanismEvent> event =
-      ReadEvent(message.GetReflection()->GetMessage(message, field),
-                absl::StrCat(path, ".", field->json_name()), depth + 1);
-  if (!event.ok()) return event.status();
-  out = *std::move(event);
+  ASSIGN_OR_RETURN(MechanismEvent event,
+                   ReadEvent(message.GetReflection()->GetMessage(message, field),
+                             absl::StrCat(path, ".", field->json_name()), depth + 1));
+  out = std::move(event);
   return absl::OkStatus();
 }
 absl::Status ReadField(const Message& message, const FieldDescriptor* field,
@@ -109,10 +109,9 @@ absl::Status ReadField(const Message& message, const FieldDescriptor* field,
   const int size = reflection->FieldSize(message, field);
   out.resize(size);
   for (int i = 0; i < size; ++i) {
-    absl::Status status =
-        ReadFields(reflection->GetRepeatedMessage(message, field, i),
-                   absl::StrCat(path, ".", field->json_name(), "[", i, "]"), depth, out[i]);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(ReadFields(reflection->GetRepeatedMessage(message, field, i),
+                               absl::StrCat(path, ".", field->json_name(), "[", i, "]"), depth,
+                               out[i]));
   }
   return absl::OkStatus();
 }
@@ -134,8 +133,7 @@ template <class Event>
 absl::StatusOr<MechanismEvent> ReadKind(const Message& message, const std::string& path,
                                         int depth) {
   Event event;
-  absl::Status status = ReadFields(message, path, depth, event);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(ReadFields(message, path, depth, event));
   return MechanismEvent(std::move(event));
 }
 
@@ -159,8 +157,7 @@ absl::StatusOr<MechanismEvent> ReadEvent(const Message& message, const std::stri
     return accounting::OutOfDomain(path, absl::StrCat(depth, " events inside each other"),
                                    absl::StrCat("at most ", accounting::kMaxEventDepth));
   }
-  absl::Status status = CheckNoUnknownFields(message, path);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckNoUnknownFields(message, path));
   const Reflection* reflection = message.GetReflection();
   const FieldDescriptor* kind =
       reflection->GetOneofFieldDescriptor(message, message.GetDescriptor()->oneof_decl(0));
@@ -227,8 +224,7 @@ absl::StatusOr<MechanismEvent> FromProto(const v1::MechanismEvent& message,
                                          const std::string& path) {
   absl::StatusOr<MechanismEvent> event = ReadEvent(message, path, 1);
   if (!event.ok()) return event;
-  absl::Status status = accounting::Validate(*event, path);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(accounting::Validate(*event, path));
   return event;
 }
 
@@ -245,9 +241,8 @@ absl::StatusOr<std::vector<CountedEvent>> FromProto(
   std::vector<CountedEvent> events;
   events.reserve(messages.size());
   for (int i = 0; i < messages.size(); ++i) {
-    absl::StatusOr<CountedEvent> event = FromProto(messages[i], absl::StrCat(path, "[", i, "]"));
-    if (!event.ok()) return event.status();
-    events.push_back(*std::move(event));
+    ASSIGN_OR_RETURN(CountedEvent event, FromProto(messages[i], absl::StrCat(path, "[", i, "]")));
+    events.push_back(std::move(event));
   }
   return events;
 }

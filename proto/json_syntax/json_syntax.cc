@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::json_syntax {
 namespace {
@@ -102,8 +103,7 @@ class Checker {
   absl::Status Check() {
     SkipSpace();
     if (!At('{')) return Wrong("want an object, '{'");
-    absl::Status status = Object(1);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Object(1));
     SkipSpace();
     if (next_ < text_.size()) return Wrong("want nothing after the object");
     return absl::OkStatus();
@@ -175,8 +175,7 @@ class Checker {
     SkipSpace();
     if (Take(']')) return absl::OkStatus();
     do {
-      absl::Status status = Value(depth);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(Value(depth));
       SkipSpace();
     } while (Take(','));
     return Take(']') ? absl::OkStatus() : Wrong("want ',' or ']'");
@@ -196,8 +195,7 @@ class Checker {
       if (static_cast<unsigned char>(c) < 0x20) return Wrong("want control characters escaped");
       if (c == '\\') {
         escaped = true;
-        absl::Status status = Escape();
-        if (!status.ok()) return status;
+        RETURN_IF_ERROR(Escape());
         continue;
       }
       const size_t length = Utf8Length(text_.substr(next_));

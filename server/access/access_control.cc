@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "accounting/event/status_macros.h"
 #include "server/access/certificate_subject.h"
 #include "server/access/method_rules.h"
 #include "server/access/secret.h"
@@ -83,21 +84,19 @@ absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
         absl::StrCat("token.expireTime: got ", absl::FormatTime(expire_time, absl::UTCTimeZone()),
                      ", want a time in the next ten years"));
   }
-  if (absl::Status status = CheckGrants(grants); !status.ok()) return status;
-  absl::StatusOr<std::string> secret = MakeSecret();
-  if (!secret.ok()) return secret.status();
-  absl::StatusOr<std::string> id = MakeTokenId();
-  if (!id.ok()) return id.status();
+  RETURN_IF_ERROR(CheckGrants(grants));
+  ASSIGN_OR_RETURN(std::string secret, MakeSecret());
+  ASSIGN_OR_RETURN(std::string id, MakeTokenId());
   NewToken made;
-  made.token.spec = {.id = *std::move(id),
+  made.token.spec = {.id = std::move(id),
                      .tenant = tenant.name,
                      .role = role,
                      .description = description,
                      .expire_time_micros = absl::ToUnixMicros(expire_time),
-                     .secret_hash = HashOfSecret(*secret)};
+                     .secret_hash = HashOfSecret(secret)};
   made.token.grants = std::move(grants);
   made.token.create_time_micros = absl::ToUnixMicros(now);
-  made.secret = *std::move(secret);
+  made.secret = std::move(secret);
   return made;
 }
 

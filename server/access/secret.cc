@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::access {
 namespace {
@@ -32,15 +33,13 @@ bool IsBase64Url(char c) {
 }  // namespace
 
 absl::StatusOr<std::string> MakeSecret() {
-  absl::StatusOr<std::string> bytes = RandomBytes(kSecretBytes);
-  if (!bytes.ok()) return bytes.status();
-  return std::string(kPrefix) + absl::WebSafeBase64Escape(*bytes);
+  ASSIGN_OR_RETURN(std::string bytes, RandomBytes(kSecretBytes));
+  return std::string(kPrefix) + absl::WebSafeBase64Escape(bytes);
 }
 
 absl::StatusOr<std::string> MakeTokenId() {
-  absl::StatusOr<std::string> bytes = RandomBytes(kTokenIdBytes);
-  if (!bytes.ok()) return bytes.status();
-  return absl::BytesToHexString(*bytes);
+  ASSIGN_OR_RETURN(std::string bytes, RandomBytes(kTokenIdBytes));
+  return absl::BytesToHexString(bytes);
 }
 
 bool IsSecret(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
 #include "server/core/proposal.h"
@@ -181,22 +182,21 @@ absl::StatusOr<AccessOutcome> AccessLedger::Execute(
       return DecideOn(body);
     }
   };
-  absl::StatusOr<Decision> decision = std::visit(decide, command.body);
-  if (!decision.ok()) return decision.status();
-  for (EntryBody& body : decision->entries) {
+  ASSIGN_OR_RETURN(Decision decision, std::visit(decide, command.body));
+  for (EntryBody& body : decision.entries) {
     Entry entry{.sequence = head_.sequence + 1,
                 .time_micros = time_micros,
                 .actor = actor,
                 .body = std::move(body)};
     entry.content = EncodeContent(entry.sequence, entry.time_micros, entry.body, entry.actor);
     entry.hash = ChainHash(head_.hash, entry.content);
-    if (absl::Status status = store(entry); !status.ok()) return status;
-    if (absl::Status status = Apply(entry); !status.ok()) return status;
+    RETURN_IF_ERROR(store(entry));
+    RETURN_IF_ERROR(Apply(entry));
   }
-  AccessOutcome outcome{.lost_entry_count = decision->lost_entry_count,
-                        .is_proposed = decision->is_proposed};
-  if (!decision->token_id.empty()) {
-    outcome.token = tokens_.find(hash_of_token_.find(decision->token_id)->second)->second;
+  AccessOutcome outcome{.lost_entry_count = decision.lost_entry_count,
+                        .is_proposed = decision.is_proposed};
+  if (!decision.token_id.empty()) {
+    outcome.token = tokens_.find(hash_of_token_.find(decision.token_id)->second)->second;
   }
   return outcome;
 }
@@ -232,7 +232,7 @@ absl::Status AccessLedger::CheckNew(const TokenSpec& spec, const Entry& entry) c
 }
 
 absl::Status AccessLedger::ApplyLogin(const LoginCreated& login, const Entry& entry) {
-  if (absl::Status status = CheckNew(login.spec, entry); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckNew(login.spec, entry));
   const auto hash = hash_of_token_.find(login.login_of);
   const Token* token = hash == hash_of_token_.end() ? nullptr : &tokens_.find(hash->second)->second;
   if (token == nullptr || token->revoked || !token->login_of.empty() ||
@@ -258,7 +258,7 @@ absl::Status AccessLedger::ApplyLogin(const LoginCreated& login, const Entry& en
 
 absl::Status AccessLedger::ApplyCreated(const TokenSpec& spec, const std::vector<Grant>& grants,
                                         const Entry& entry) {
-  if (absl::Status status = CheckNew(spec, entry); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckNew(spec, entry));
   const int64_t time_micros = entry.time_micros;
   TenantTokens& tokens = tenants_[spec.tenant];
   while (!tokens.living.empty() && tokens.living.begin()->first <= time_micros) {
@@ -283,15 +283,12 @@ absl::Status AccessLedger::Apply(const Entry& entry) {
     return Contradiction(entry, "has a hash that does not follow from the entry before it");
   }
   if (const auto* created = std::get_if<TokenCreated>(&entry.body)) {
-    absl::Status status = ApplyCreated(created->spec, {}, entry);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(ApplyCreated(created->spec, {}, entry));
   } else if (const auto* limited = std::get_if<LimitedTokenCreated>(&entry.body)) {
     if (limited->grants.empty()) return Contradiction(entry, "limits a token to nothing");
-    absl::Status status = ApplyCreated(limited->spec, limited->grants, entry);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(ApplyCreated(limited->spec, limited->grants, entry));
   } else if (const auto* login = std::get_if<LoginCreated>(&entry.body)) {
-    absl::Status status = ApplyLogin(*login, entry);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(ApplyLogin(*login, entry));
   } else if (const auto* revoked = std::get_if<TokenRevoked>(&entry.body)) {
     const auto hash = hash_of_token_.find(revoked->token_id);
     if (hash == hash_of_token_.end()) return Contradiction(entry, "revokes no token");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
 #include "server/core/ledger.h"
@@ -124,39 +125,37 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateBudget& command,
   }
   if (spec.parent_id.empty()) {
     if (!root_id_.empty()) return absl::InternalError("a ledger has one root budget");
-  } else if (absl::Status status = CheckParent(spec); !status.ok()) {
-    return status;
-  }
+  } else
+    RETURN_IF_ERROR(CheckParent(spec));
   if (std::holds_alternative<TradeOffCurveCap>(spec.cap) && spec.partition_function.has_value()) {
     return absl::InvalidArgumentError(
         "budget.partition: got one, want none beside a trade-off curve, which holds one session");
   }
-  absl::StatusOr<accounting::Filter> filter = FilterFor(spec.cap, "budget.cap");
-  if (!filter.ok()) return filter.status();
+  ASSIGN_OR_RETURN(accounting::Filter filter, FilterFor(spec.cap, "budget.cap"));
   Decision decision{BudgetOutcome{.budget_id = spec.id, .created = true, .spec = spec},
-                    {BudgetCreated{.spec = spec, .filter = CellFilter::From(*filter)}}};
+                    {BudgetCreated{.spec = spec, .filter = CellFilter::From(filter)}}};
   const auto* units = std::get_if<UnitsCap>(&spec.cap);
   if (units == nullptr && !command.reference.has_value()) return decision;
   const accounting::MechanismEvent& event =
       units != nullptr ? *units->reference : *command.reference;
   const Gate gate{.budget_id = spec.id,
                   .session_id = "",
-                  .balance = Balance(CellFilter::From(*filter)),
+                  .balance = Balance(CellFilter::From(filter)),
                   .cap = &spec.cap};
   if (!gate.balance.CanFixReference()) {
     return absl::InvalidArgumentError(
         "budget.cap.approximateDp.reference: got an event, want none: only the filters RESIDUE and "
         "PORTFOLIO count units of one");
   }
-  const absl::StatusOr<std::shared_ptr<const UnitReference>> reference =
+  ASSIGN_OR_RETURN(
+      const std::shared_ptr<const UnitReference> reference,
       ReferenceFor(gate, spec.relation, event, PathOfUnits(spec.cap, "budget.cap") + ".reference",
-                   nullptr, pricing);
-  if (!reference.ok()) return reference.status();
-  if (*reference == nullptr) return WantReference(gate, spec.relation, event, nullptr);
+                   nullptr, pricing));
+  if (reference == nullptr) return WantReference(gate, spec.relation, event, nullptr);
   BudgetSpec& created = std::get<BudgetCreated>(decision.entries.front()).spec;
-  SetGuarantee(**reference, &created.cap);
+  SetGuarantee(*reference, &created.cap);
   std::get<BudgetOutcome>(decision.outcome).spec = created;
-  decision.entries.push_back(EntryOf(**reference, spec.id, 0));
+  decision.entries.push_back(EntryOf(*reference, spec.id, 0));
   return decision;
 }
 
@@ -220,7 +219,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
   }
   if (HasEnded(*budget)) return Ended(*budget);
   if (!successor.parent_id.empty()) {
-    if (absl::Status status = CheckParent(successor); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckParent(successor));
   }
   if (std::holds_alternative<TradeOffCurveCap>(command.cap)) {
     return absl::InvalidArgumentError(
@@ -231,9 +230,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
         "cap: got noGuarantee, want a promise: what promised something is not replaced by nothing; "
         "close it, and create another budget");
   }
-  absl::StatusOr<accounting::Filter> filter = FilterFor(successor.cap, "cap");
-  if (!filter.ok()) return filter.status();
-  CellFilter cells = CellFilter::From(*filter);
+  ASSIGN_OR_RETURN(accounting::Filter filter, FilterFor(successor.cap, "cap"));
+  CellFilter cells = CellFilter::From(filter);
   PricesWanted wanted;
   std::vector<Cost> carried =
       SpentIn(*budget, successor.cap, cells, /*is_crossed=*/false, pricing, &wanted);
@@ -260,28 +258,28 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                       .cap = &successor.cap};
       const accounting::MechanismEvent& event =
           stated != nullptr ? *stated->reference : reference->event;
-      const absl::StatusOr<std::shared_ptr<const UnitReference>> next = ReferenceFor(
-          gate, successor.relation, event, PathOfUnits(successor.cap, "cap"), chain, pricing);
-      if (!next.ok()) return next.status();
-      if (*next == nullptr) return WantReference(gate, successor.relation, event, chain);
-      SetGuarantee(**next, &successor.cap);
-      fixed.push_back(EntryOf(**next, successor.id, 0));
-      cells.cells[*units].cap = CostOfUnits((*next)->reference.units);
-      cells.cells[*units + 1].cap = Cost::RoundDown((*next)->reference.reserve);
+      ASSIGN_OR_RETURN(const std::shared_ptr<const UnitReference> next,
+                       ReferenceFor(gate, successor.relation, event,
+                                    PathOfUnits(successor.cap, "cap"), chain, pricing));
+      if (next == nullptr) return WantReference(gate, successor.relation, event, chain);
+      SetGuarantee(*next, &successor.cap);
+      fixed.push_back(EntryOf(*next, successor.id, 0));
+      cells.cells[*units].cap = CostOfUnits(next->reference.units);
+      cells.cells[*units + 1].cap = Cost::RoundDown(next->reference.reserve);
       carried[*units] = carried[*units + 1] = Cost();
       if (chain != nullptr) {
         carried[*units] = budget->balance.spent()[*old_units];
         carried[*units + 1] = budget->balance.spent()[*old_units + 1];
         // With fewer units, every charge is at a lower level than the one at which its price was
         // proved.
-        if ((*next)->reference.units < chain->reference.units && !carried[*units].is_infinite() &&
+        if (next->reference.units < chain->reference.units && !carried[*units].is_infinite() &&
             !PricesHoldAtEveryLevel(*budget)) {
           if (cells.rule != accounting::FilterRule::kAnyCell) {
             return absl::FailedPreconditionError(absl::StrFormat(
                 "cap: got one of %d units, want at least the %d of budgets/%s: the prices of what "
                 "was charged hold where so many units are left, and not where fewer are. To let "
                 "less be charged, freeze or close it",
-                (*next)->reference.units, chain->reference.units, command.budget_id));
+                next->reference.units, chain->reference.units, command.budget_id));
           }
           carried[*units] = carried[*units + 1] = Cost::Infinite();  // other cells go on
         }

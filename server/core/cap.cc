@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/numeric/rounding.h"
 #include "server/core/limits.h"
 
@@ -52,9 +53,7 @@ struct FilterBuilder {
   absl::StatusOr<accounting::Filter> operator()(const TradeOffCurveCap& cap) const {
     const std::string points = path + ".tradeOffCurve.points";
     const auto count = static_cast<int64_t>(cap.points.size());
-    if (absl::Status s = accounting::CheckRange(points, count, 1, kMaxCurvePoints); !s.ok()) {
-      return s;
-    }
+    RETURN_IF_ERROR(accounting::CheckRange(points, count, 1, kMaxCurvePoints));
     for (size_t i = 0; i < cap.points.size(); ++i) {
       const std::string point = absl::StrFormat("%s[%d]", points, i);
       const auto& [epsilon, delta] = cap.points[i];

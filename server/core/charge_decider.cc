@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "accounting/filter/filter.h"
 #include "server/core/codec.h"
@@ -112,14 +113,13 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
     } else if (all_or_nothing && any_refused) {
       refusal = Refusal{.reason = RefusalReason::kBatchRefused};
     } else {
-      absl::StatusOr<PricedEvent> event = Price(item.event);
-      if (!event.ok()) return event.status();
-      verdict.index = event->index;
-      refusal = WhyNot(*event, item.event, item.count);
+      ASSIGN_OR_RETURN(PricedEvent event, Price(item.event));
+      verdict.index = event.index;
+      refusal = WhyNot(event, item.event, item.count);
       if (!wanted_.empty()) continue;  // the other items may need more prices
       if (!refusal) {
-        if (absl::Status status = CheckUses(*event, item.count); !status.ok()) return status;
-        Take(*event, item.count);
+        RETURN_IF_ERROR(CheckUses(event, item.count));
+        Take(event, item.count);
       }
     }
     any_refused = any_refused || refusal.has_value();
@@ -151,18 +151,17 @@ absl::StatusOr<std::vector<ChargeRecord>> ChargeDecider::DecideRest(const Charge
 
 absl::StatusOr<Preview> ChargeDecider::PreviewOne(const accounting::MechanismEvent& event,
                                                   int64_t count) {
-  absl::StatusOr<PricedEvent> priced = Price(event);
-  if (!priced.ok()) return priced.status();
+  ASSIGN_OR_RETURN(PricedEvent priced, Price(event));
   if (!wanted_.empty()) return Preview();
   if (conditions_.blocked) return Preview{.refusal = conditions_.blocked, .steps_that_fit = 0};
-  Preview preview{.refusal = WhyNot(*priced, event, count), .steps_that_fit = 0};
-  if (counts_units_ && wanted_.empty()) FindPricesBelow(*priced, event, count);
-  preview.steps_that_fit = HowManyFit(*priced);
+  Preview preview{.refusal = WhyNot(priced, event, count), .steps_that_fit = 0};
+  if (counts_units_ && wanted_.empty()) FindPricesBelow(priced, event, count);
+  preview.steps_that_fit = HowManyFit(priced);
   if (preview.refusal && preview.refusal->reason == RefusalReason::kBudgetExhausted) {
     preview.refusal->steps_that_fit = preview.steps_that_fit;
   }
   if (!preview.refusal) {
-    if (absl::Status status = CheckUses(*priced, count); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckUses(priced, count));
   }
   if (preview.refusal && preview.refusal->reason == RefusalReason::kPolicyViolation) {
     preview.steps_that_fit = 0;
@@ -193,7 +192,7 @@ absl::StatusOr<ChargeDecider::PricedEvent> ChargeDecider::Price(
   }
   auto it = new_events_.find(encoding);
   if (it == new_events_.end()) {
-    if (absl::Status status = CheckRoomFor(encoding.size()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRoomFor(encoding.size()));
     new_event_bytes_ += static_cast<int64_t>(encoding.size());
     NewEvent added{.index = static_cast<int64_t>(session_.events.size() + new_events_.size()),
                    .event = event,

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/question.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
@@ -142,7 +143,7 @@ absl::StatusOr<Ledger::Decision> Ledger::Decide(const Command& command, ChargeLo
     return OutsideScope(*command.scope);
   }
   if (command.approval.has_value()) return DecideApproved(command, *command.approval, lookup);
-  if (absl::Status status = CheckUnguarded(command); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckUnguarded(command));
   return DecideUnguarded(command, lookup);
 }
 
@@ -191,18 +192,16 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const Charge& command, int64_t
         session->IsBeyondLastChargeId(item.charge_id)) {
       continue;
     }
-    absl::StatusOr<std::optional<ChargeRecord>> prior =
-        FindCharge({session->number, command.attempt, item.charge_id}, lookup);
-    if (!prior.ok()) return prior.status();
-    if (!prior->has_value()) continue;
-    absl::Status status = CheckSameKind(command, item, **prior, lookup);
-    if (status.ok()) status = decider.AddReplay(item, **std::move(prior));
+    ASSIGN_OR_RETURN(std::optional<ChargeRecord> prior,
+                     FindCharge({session->number, command.attempt, item.charge_id}, lookup));
+    if (!prior.has_value()) continue;
+    absl::Status status = CheckSameKind(command, item, *prior, lookup);
+    if (status.ok()) status = decider.AddReplay(item, *std::move(prior));
     if (!status.ok()) return status;
   }
-  absl::StatusOr<std::vector<ChargeRecord>> records = decider.DecideRest(command);
-  if (!records.ok()) return records.status();
+  ASSIGN_OR_RETURN(std::vector<ChargeRecord> records, decider.DecideRest(command));
   if (!decider.wanted().empty()) return Decision{decider.wanted(), {}};
-  Decision decision{ChargeOutcome{.records = *std::move(records)}, decider.TakeEntries()};
+  Decision decision{ChargeOutcome{.records = std::move(records)}, decider.TakeEntries()};
   const ChargeRecord& first = std::get<ChargeOutcome>(decision.outcome).records[0];
   const bool is_new = first.sequence > head_.sequence;
   if (command.lease_expire_time_micros && is_new &&
@@ -233,12 +232,10 @@ Conditions Ledger::ConditionsOf(const SessionState& session) const {
 
 absl::StatusOr<std::optional<ChargeRecord>> Ledger::FindCharge(const ChargeKey& key,
                                                                ChargeLookup lookup) const {
-  absl::StatusOr<std::optional<Entry>> entry = lookup(key);
-  if (!entry.ok()) return entry.status();
-  if (!entry->has_value()) return std::nullopt;
-  absl::StatusOr<ChargeRecord> record = ToRecord(**entry);
-  if (!record.ok()) return record.status();
-  return *std::move(record);
+  ASSIGN_OR_RETURN(std::optional<Entry> entry, lookup(key));
+  if (!entry.has_value()) return std::nullopt;
+  ASSIGN_OR_RETURN(ChargeRecord record, ToRecord(*entry));
+  return std::move(record);
 }
 
 absl::StatusOr<bool> Ledger::IsLease(const SessionState& session, const ChargeKey& key,
@@ -249,10 +246,9 @@ absl::StatusOr<bool> Ledger::IsLease(const SessionState& session, const ChargeKe
       })) {
     return true;
   }
-  const absl::StatusOr<std::optional<Entry>> settled =
-      lookup({key.session_number, key.attempt, SettlementId(key.charge_id)});
-  if (!settled.ok()) return settled.status();
-  return settled->has_value();
+  ASSIGN_OR_RETURN(const std::optional<Entry> settled,
+                   lookup({key.session_number, key.attempt, SettlementId(key.charge_id)}));
+  return settled.has_value();
 }
 
 absl::Status Ledger::CheckSameKind(const Charge& command, const ChargeItem& item,
@@ -260,13 +256,12 @@ absl::Status Ledger::CheckSameKind(const Charge& command, const ChargeItem& item
   // A refused charge was never a lease.
   if (stored.row.decision != ChargeDecision::kAccepted) return absl::OkStatus();
   const SessionState& session = *FindSession(stored.row.session_number);
-  const absl::StatusOr<bool> was_lease =
-      IsLease(session, {session.number, stored.row.attempt, item.charge_id}, lookup);
-  if (!was_lease.ok()) return was_lease.status();
-  if (*was_lease == command.lease_expire_time_micros.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool was_lease,
+                   IsLease(session, {session.number, stored.row.attempt, item.charge_id}, lookup));
+  if (was_lease == command.lease_expire_time_micros.has_value()) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrFormat(
       "charge id \"%s\" of attempt %d was used for a %s: a new step needs a new charge id",
-      item.charge_id, stored.row.attempt, *was_lease ? "lease" : "charge"));
+      item.charge_id, stored.row.attempt, was_lease ? "lease" : "charge"));
 }
 
 absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SettleLease& command,
@@ -274,27 +269,24 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SettleLease& command,
   const SessionState* session = FindSession(command.session);
   if (session == nullptr) return NoSuchSession(command.session);
   const ChargeKey key{session->number, command.attempt, command.lease_id};
-  absl::StatusOr<std::optional<ChargeRecord>> charge = FindCharge(key, lookup);
-  if (!charge.ok()) return charge.status();
+  ASSIGN_OR_RETURN(std::optional<ChargeRecord> charge, FindCharge(key, lookup));
   const std::string name =
       absl::StrFormat("budgets/%s/sessions/%s/attempts/%d/leases/%s", command.session.budget_id,
                       command.session.session_id, command.attempt, command.lease_id);
-  const absl::StatusOr<bool> is_lease =
-      charge->has_value() ? IsLease(*session, key, lookup) : absl::StatusOr<bool>(false);
-  if (!is_lease.ok()) return is_lease.status();
-  if (!*is_lease) return absl::NotFoundError(name + ": there is no such lease");
-  const int64_t granted = (*charge)->row.count;
+  ASSIGN_OR_RETURN(const bool is_lease, charge.has_value() ? IsLease(*session, key, lookup)
+                                                           : absl::StatusOr<bool>(false));
+  if (!is_lease) return absl::NotFoundError(name + ": there is no such lease");
+  const int64_t granted = charge->row.count;
   if (command.used_count > granted) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "usedCount: got %d, want at most the %d that were granted", command.used_count, granted));
   }
-  Decision decision{SettleOutcome{.charge = **std::move(charge), .used_count = command.used_count},
+  Decision decision{SettleOutcome{.charge = *std::move(charge), .used_count = command.used_count},
                     {}};
-  const absl::StatusOr<std::optional<Entry>> settled =
-      lookup({session->number, command.attempt, SettlementId(command.lease_id)});
-  if (!settled.ok()) return settled.status();
-  if (settled->has_value()) {
-    const auto* row = std::get_if<LeaseSettled>(&(*settled)->body);
+  ASSIGN_OR_RETURN(const std::optional<Entry> settled,
+                   lookup({session->number, command.attempt, SettlementId(command.lease_id)}));
+  if (settled.has_value()) {
+    const auto* row = std::get_if<LeaseSettled>(&settled->body);
     if (row == nullptr) return absl::DataLossError(name + ": its settlement is damaged");
     if (row->used_count == command.used_count) return decision;
     return absl::AlreadyExistsError(absl::StrFormat("%s was settled with usedCount %d, got %d",
@@ -326,10 +318,9 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const ChargePreview& command,
   const auto decide = [&](const SessionState& session,
                           Conditions conditions) -> absl::StatusOr<Decision> {
     ChargeDecider decider(session, std::move(conditions), pricing, head_.sequence, 0);
-    absl::StatusOr<Preview> preview = decider.PreviewOne(command.event, command.count);
-    if (!preview.ok()) return preview.status();
+    ASSIGN_OR_RETURN(Preview preview, decider.PreviewOne(command.event, command.count));
     if (!decider.wanted().empty()) return Decision{decider.wanted(), {}};
-    return Decision{*std::move(preview), {}};
+    return Decision{std::move(preview), {}};
   };
   if (!command.session.session_id.empty()) {
     const SessionState* session = FindSession(command.session);
@@ -405,26 +396,25 @@ Entry Ledger::Seal(EntryBody body, int64_t time_micros, const std::optional<Acto
 
 absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup lookup,
                                         absl::FunctionRef<absl::Status(const Entry&)> store) {
-  absl::StatusOr<Decision> decision = Decide(command, lookup);
-  if (!decision.ok()) return decision.status();
-  if (auto* wanted = std::get_if<PricesWanted>(&decision->outcome)) {
+  ASSIGN_OR_RETURN(Decision decision, Decide(command, lookup));
+  if (auto* wanted = std::get_if<PricesWanted>(&decision.outcome)) {
     wanted->command = std::make_shared<const Command>(command);
-    return std::move(decision->outcome);
+    return std::move(decision.outcome);
   }
-  auto* charged = std::get_if<ChargeOutcome>(&decision->outcome);
+  auto* charged = std::get_if<ChargeOutcome>(&decision.outcome);
   if (command.validate_only) {
     if (charged != nullptr) {
       for (ChargeRecord& record : charged->records) {
         if (record.sequence > head_.sequence) record.sequence = 0;
       }
     }
-    return std::move(decision->outcome);
+    return std::move(decision.outcome);
   }
   size_t record = 0;
-  for (EntryBody& body : decision->entries) {
+  for (EntryBody& body : decision.entries) {
     const Entry entry = Seal(std::move(body), command.time_micros, command.actor);
-    if (absl::Status status = store(entry); !status.ok()) return status;
-    if (absl::Status status = ApplySealed(entry); !status.ok()) return status;
+    RETURN_IF_ERROR(store(entry));
+    RETURN_IF_ERROR(ApplySealed(entry));
     // Records are in the order of their entries, mixed with replays.
     while (charged != nullptr && record < charged->records.size()) {
       ChargeRecord& next = charged->records[record];
@@ -433,8 +423,8 @@ absl::StatusOr<Outcome> Ledger::Execute(const Command& command, ChargeLookup loo
       ++record;
     }
   }
-  if (auto* opened = std::get_if<AttemptOutcome>(&decision->outcome)) opened->head = head_;
-  return std::move(decision->outcome);
+  if (auto* opened = std::get_if<AttemptOutcome>(&decision.outcome)) opened->head = head_;
+  return std::move(decision.outcome);
 }
 
 }  // namespace epsledger::core

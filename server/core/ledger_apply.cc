@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
@@ -59,9 +60,7 @@ absl::Status Ledger::Apply(const Entry& entry) {
 }
 
 absl::Status Ledger::ApplySealed(const Entry& entry) {
-  absl::Status status =
-      std::visit([&](const auto& body) { return ApplyBody(body, entry); }, entry.body);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(std::visit([&](const auto& body) { return ApplyBody(body, entry); }, entry.body));
   head_ = {.sequence = entry.sequence, .hash = entry.hash};
   merkle_.Append(MerkleLeaf(entry.content));
   const size_t place = entry.sequence % kRecentHashes;

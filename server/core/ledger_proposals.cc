@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/core/ledger.h"
 #include "server/core/limits.h"
@@ -141,16 +142,15 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
     return absl::AlreadyExistsError(
         absl::StrFormat("budgets/%s exists already in another tree", create->spec.id));
   }
-  const absl::StatusOr<const Proposal*> proposal =
-      PendingProposal(budget, budget_id, approval.proposal_id, command.time_micros);
-  if (!proposal.ok()) return proposal.status();
-  if ((*proposal)->sequence != approval.sequence) {
+  ASSIGN_OR_RETURN(const Proposal* proposal,
+                   PendingProposal(budget, budget_id, approval.proposal_id, command.time_micros));
+  if (proposal->sequence != approval.sequence) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "%s: got the approval of the proposal with sequence %d, want %d: another one bears the "
         "name, read it again",
-        NameOf(budget_id, approval.proposal_id), approval.sequence, (*proposal)->sequence));
+        NameOf(budget_id, approval.proposal_id), approval.sequence, proposal->sequence));
   }
-  const Person& proposer = (*proposal)->asked.proposer;
+  const Person& proposer = proposal->asked.proposer;
   if (!AreTwoPeople(proposer, approval.approver)) {
     return SecondPersonRequired(absl::StrFormat(
         "%s: got the approval of %s, want that of another person than %s, who proposed it. One of "
@@ -159,7 +159,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideApproved(const Command& command,
         NameOf(budget_id, approval.proposal_id), approval.approver.principal, proposer.principal));
   }
   Command proposed = command;
-  proposed.body = CommandFor((*proposal)->asked);
+  proposed.body = CommandFor(proposal->asked);
   absl::StatusOr<Decision> decision = DecideUnguarded(proposed, lookup);
   if (!decision.ok() || std::holds_alternative<PricesWanted>(decision->outcome)) return decision;
   decision->entries.insert(decision->entries.begin(),
@@ -225,9 +225,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const RejectProposal& command,
                                                   int64_t time_micros) const {
   const BudgetState* budget = FindBudget(command.budget_id);
   if (budget == nullptr) return NoBudget(command.budget_id);
-  const absl::StatusOr<const Proposal*> proposal =
-      PendingProposal(budget, command.budget_id, command.proposal_id, time_micros);
-  if (!proposal.ok()) return proposal.status();
+  ASSIGN_OR_RETURN(const Proposal* proposal,
+                   PendingProposal(budget, command.budget_id, command.proposal_id, time_micros));
   return Decision{ProposalOutcome{command.budget_id, command.proposal_id},
                   {ProposalResolved{.budget_id = command.budget_id,
                                     .proposal_id = command.proposal_id,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/filter/filter.h"
 #include "server/core/codec.h"
 #include "server/core/gate.h"
@@ -15,12 +16,11 @@ namespace {
 // Returns an error with the point of the curve that the plan does not meet, or OK.
 absl::Status MeetsCurve(PlanComposition& plan, const TradeOffCurveCap& cap) {
   for (const TradeOffCurveCap::Point& point : cap.points) {
-    const absl::StatusOr<accounting::Guarantee> at = plan.At(point.delta);
-    if (!at.ok()) return at.status();
-    if (!(*at->upper <= point.epsilon)) {
+    ASSIGN_OR_RETURN(const accounting::Guarantee at, plan.At(point.delta));
+    if (!(*at.upper <= point.epsilon)) {
       return absl::FailedPreconditionError(
           absl::StrFormat("session.plan: spends epsilon %.6g at delta %g, the cap is %g there",
-                          *at->upper, point.delta, point.epsilon));
+                          *at.upper, point.delta, point.epsilon));
     }
   }
   return absl::OkStatus();
@@ -41,10 +41,9 @@ absl::StatusOr<accounting::Guarantee> PlanComposition::At(double delta) {
   const accounting::Query query = accounting::EpsilonAtDelta::FromDelta(delta);
   if (!history_.has_value()) {
     question_.query = query;
-    absl::StatusOr<accounting::ComposedHistory> history =
-        accounting::ComposedHistory::Create(question_);
-    if (!history.ok()) return history.status();
-    history_ = *std::move(history);
+    ASSIGN_OR_RETURN(accounting::ComposedHistory history,
+                     accounting::ComposedHistory::Create(question_));
+    history_ = std::move(history);
   }
   absl::StatusOr<accounting::Guarantee> guarantee = history_->Ask(query);
   if (guarantee.ok() && !guarantee->upper.has_value()) {
@@ -66,9 +65,7 @@ std::vector<double> DeltasOf(const Cap& cap) {
 
 absl::Status CheckOwnCap(const SessionSpec& spec, PlanComposition& plan) {
   if (!spec.own_cap.has_value()) return absl::OkStatus();
-  if (absl::Status status = FilterFor(*spec.own_cap, "session.ownCap").status(); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(FilterFor(*spec.own_cap, "session.ownCap").status());
   if (const auto* cap = std::get_if<ApproximateDpCap>(&*spec.own_cap)) {
     return MeetsCurve(plan, TradeOffCurveCap{.points = {{cap->epsilon, cap->delta}}});
   }

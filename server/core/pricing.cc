@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "accounting/event/added_noise.h"
 #include "accounting/event/history.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/core/limits.h"
 #include "server/core/sha256.h"
@@ -23,12 +24,11 @@ absl::StatusOr<std::vector<Cost>> CostsIn(const std::vector<accounting::FilterCe
                                           const MechanismEvent& event,
                                           accounting::NeighboringRelation relation,
                                           absl::FunctionRef<bool()> abandoned) {
-  const absl::StatusOr<std::vector<double>> bounds =
-      accounting::CostUpperBounds(event, relation, cells, abandoned);
-  if (!bounds.ok()) return bounds.status();
+  ASSIGN_OR_RETURN(const std::vector<double> bounds,
+                   accounting::CostUpperBounds(event, relation, cells, abandoned));
   std::vector<Cost> costs;
-  costs.reserve(bounds->size());
-  for (const double bound : *bounds) costs.push_back(Cost::RoundUp(bound));
+  costs.reserve(bounds.size());
+  for (const double bound : bounds) costs.push_back(Cost::RoundUp(bound));
   return costs;
 }
 
@@ -180,12 +180,12 @@ absl::StatusOr<std::vector<Cost>> ComputeCosts(const CostKey& key, const Mechani
   absl::StatusOr<std::vector<Cost>> costs = CostsIn(cells, event, key.relation, abandoned);
   if (!costs.ok() || !key.is_crossed) return costs;
   const bool is_known = accounting::IsMadeOfAddedNoise(event);
-  const absl::StatusOr<std::vector<Cost>> crossing =
-      CostsIn(cells, event, accounting::NeighboringRelation::kAddOrRemoveOne, abandoned);
-  if (!crossing.ok()) return crossing.status();
+  ASSIGN_OR_RETURN(
+      const std::vector<Cost> crossing,
+      CostsIn(cells, event, accounting::NeighboringRelation::kAddOrRemoveOne, abandoned));
   for (size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].quantity == accounting::CellQuantity::kNoGuarantee) continue;
-    (*costs)[i] = is_known ? std::max((*costs)[i], (*crossing)[i]) : Cost::Infinite();
+    (*costs)[i] = is_known ? std::max((*costs)[i], crossing[i]) : Cost::Infinite();
   }
   return costs;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "server/core/charge_decider.h"
 #include "server/core/codec.h"
@@ -164,9 +165,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
             "session.ownCap: got tradeOffCurve, want a currency with a filter: an ADAPTIVE session "
             "cannot be held to a trade-off curve");
       }
-      absl::StatusOr<accounting::Filter> filter = FilterFor(*spec.own_cap, "session.ownCap");
-      if (!filter.ok()) return filter.status();
-      created.own_filter = CellFilter::From(*filter);
+      ASSIGN_OR_RETURN(accounting::Filter filter, FilterFor(*spec.own_cap, "session.ownCap"));
+      created.own_filter = CellFilter::From(filter);
     }
     std::optional<CellFilter> own_filter = created.own_filter;
     const int64_t number = created.session_number;
@@ -187,14 +187,13 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const CreateSession& command,
     return decision;
   }
 
-  if (absl::Status status = CheckDistinct(spec.plan); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckDistinct(spec.plan));
   std::optional<PlanComposition> composed_now;
   PlanComposition& plan =
       command.composition != nullptr ? *command.composition : composed_now.emplace(spec);
-  absl::StatusOr<accounting::Guarantee> composed = plan.At(spec.plan_delta);
-  if (!composed.ok()) return composed.status();
-  if (absl::Status status = CheckOwnCap(spec, plan); !status.ok()) return status;
-  PlanCharge charge{.epsilon = *composed->upper, .theorem = composed->theorem, .costs = {}};
+  ASSIGN_OR_RETURN(accounting::Guarantee composed, plan.At(spec.plan_delta));
+  RETURN_IF_ERROR(CheckOwnCap(spec, plan));
+  PlanCharge charge{.epsilon = *composed.upper, .theorem = composed.theorem, .costs = {}};
   if (std::isinf(charge.epsilon) && std::holds_alternative<NoGuaranteeCap>(budget->spec.cap)) {
     return absl::FailedPreconditionError(
         "session.plan: no finite epsilon is proven of it: charge it in an ADAPTIVE session");

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/heads/signed_heads.h"
 #include "server/storage/regular_file.h"
 
@@ -64,9 +65,8 @@ absl::Status HeadsFile::Append(const std::string& line) const {
       rename(path_.c_str(), (path_ + ".1").c_str()) != 0) {
     return Failed(path_, "renamed");
   }
-  const absl::StatusOr<int> opened = storage::OpenRegularFile(path_, O_RDWR | O_APPEND | O_CREAT);
-  if (!opened.ok()) return opened.status();
-  const int fd = *opened;
+  ASSIGN_OR_RETURN(const int opened, storage::OpenRegularFile(path_, O_RDWR | O_APPEND | O_CREAT));
+  const int fd = opened;
   // Removes an interrupted last line before the new one is appended.
   char last = '\n';
   bool done = fstat(fd, &status) == 0 &&

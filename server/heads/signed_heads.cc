@@ -11,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::heads {
 namespace {
@@ -69,10 +70,9 @@ absl::StatusOr<std::string> Sign(const Heads& heads, const statement::SigningKey
   }
   json["publicKey"] = Hex(key.public_key());
   std::string line = json.dump();
-  const absl::StatusOr<std::string> signature = key.Sign(line);
-  if (!signature.ok()) return signature.status();
+  ASSIGN_OR_RETURN(const std::string signature, key.Sign(line));
   line.pop_back();
-  absl::StrAppend(&line, View(kSignature), Hex(*signature), "\"}");
+  absl::StrAppend(&line, View(kSignature), Hex(signature), "\"}");
   return line;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "accounting/event/printable.h"
+#include "accounting/event/status_macros.h"
 #include "proto/json_syntax/json_syntax.h"
 #include "server/access/access_control.h"
 #include "server/access/certificate_subject.h"
@@ -150,7 +151,7 @@ absl::StatusOr<ClaimRules::Rule> ClaimRules::ParseRule(const json& object,
 }
 
 absl::StatusOr<ClaimRules> ClaimRules::Parse(std::string_view text) {
-  if (absl::Status syntax = json_syntax::CheckObject(text, nullptr); !syntax.ok()) return syntax;
+  RETURN_IF_ERROR(json_syntax::CheckObject(text, nullptr));
   const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) return Wrong("rules", "not JSON");
   ClaimRules rules;
@@ -165,9 +166,8 @@ absl::StatusOr<ClaimRules> ClaimRules::Parse(std::string_view text) {
     return Wrong("rules", absl::StrCat("want a list of 1 to ", kMaxRules, " rules"));
   }
   for (size_t i = 0; i < list->size(); ++i) {
-    absl::StatusOr<Rule> rule = ParseRule((*list)[i], absl::StrCat("rules[", i, "]"));
-    if (!rule.ok()) return rule.status();
-    rules.rules_.push_back(*std::move(rule));
+    ASSIGN_OR_RETURN(Rule rule, ParseRule((*list)[i], absl::StrCat("rules[", i, "]")));
+    rules.rules_.push_back(std::move(rule));
   }
   return rules;
 }

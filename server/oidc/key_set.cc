@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "proto/json_syntax/json_syntax.h"
 
 namespace epsledger::oidc {
@@ -114,17 +115,15 @@ absl::StatusOr<std::optional<KeySet::Key>> KeySet::KeyOf(const Json& member) {
 }
 
 absl::StatusOr<KeySet> KeySet::Parse(std::string_view text) {
-  const absl::StatusOr<json> list = KeysIn(text);
-  if (!list.ok()) return list.status();
+  ASSIGN_OR_RETURN(const json list, KeysIn(text));
   KeySet set;
-  for (const json& member : *list) {
-    absl::StatusOr<std::optional<Key>> key = KeyOf(member);
-    if (!key.ok()) return key.status();
-    if (!key->has_value()) continue;
-    if (set.Has((*key)->kid)) {
-      return Wrong(absl::StrCat("the kid \"", (*key)->kid, "\" is there twice"));
+  for (const json& member : list) {
+    ASSIGN_OR_RETURN(std::optional<Key> key, KeyOf(member));
+    if (!key.has_value()) continue;
+    if (set.Has(key->kid)) {
+      return Wrong(absl::StrCat("the kid \"", key->kid, "\" is there twice"));
     }
-    set.keys_.push_back(**std::move(key));
+    set.keys_.push_back(*std::move(key));
   }
   if (set.keys_.empty()) {
     return Wrong(
@@ -135,14 +134,13 @@ absl::StatusOr<KeySet> KeySet::Parse(std::string_view text) {
 }
 
 absl::StatusOr<KeySet> KeySet::ParseWhatIsRight(std::string_view text) {
-  const absl::StatusOr<json> list = KeysIn(text);
-  if (!list.ok()) return list.status();
+  ASSIGN_OR_RETURN(const json list, KeysIn(text));
   std::map<std::string, int> times;
-  for (const json& member : *list) {
+  for (const json& member : list) {
     if (member.is_object()) ++times[MemberText(member, "kid")];
   }
   KeySet set;
-  for (const json& member : *list) {
+  for (const json& member : list) {
     absl::StatusOr<std::optional<Key>> key = KeyOf(member);
     if (!key.ok() || !key->has_value() || times[(*key)->kid] > 1) continue;
     set.keys_.push_back(**std::move(key));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "accounting/event/status_macros.h"
 #include "server/access/secret.h"
 #include "server/oidc/jwt.h"
 #include "spdlog/spdlog.h"
@@ -48,12 +49,10 @@ absl::StatusOr<std::unique_ptr<OidcProvider>> OidcProvider::Start(const OidcOpti
     return absl::InvalidArgumentError(
         "--oidc-issuer, --oidc-audience, --oidc-keys and --oidc-rules: want all of them or none");
   }
-  absl::StatusOr<DocumentSource> keys = DocumentSource::Of("--oidc-keys", options.keys);
-  if (!keys.ok()) return keys.status();
-  absl::StatusOr<DocumentSource> rules = DocumentSource::Of("--oidc-rules", options.rules_file);
-  if (!rules.ok()) return rules.status();
+  ASSIGN_OR_RETURN(DocumentSource keys, DocumentSource::Of("--oidc-keys", options.keys));
+  ASSIGN_OR_RETURN(DocumentSource rules, DocumentSource::Of("--oidc-rules", options.rules_file));
   std::unique_ptr<OidcProvider> provider(
-      new OidcProvider(options, *std::move(keys), *std::move(rules)));
+      new OidcProvider(options, std::move(keys), std::move(rules)));
   if (absl::Status status = provider->ReadRules(); !status.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--oidc-rules: ", std::string(status.message())));
@@ -79,34 +78,31 @@ OidcProvider::~OidcProvider() {
 }
 
 absl::Status OidcProvider::ReadRules() {
-  absl::StatusOr<std::string> text = rules_source_.Read(stopping_);
-  if (!text.ok()) return text.status();
-  if (*text == rules_text_) return absl::OkStatus();
-  absl::StatusOr<ClaimRules> rules = ClaimRules::Parse(*text);
-  if (!rules.ok()) return rules.status();
-  rules_text_ = *std::move(text);
+  ASSIGN_OR_RETURN(std::string text, rules_source_.Read(stopping_));
+  if (text == rules_text_) return absl::OkStatus();
+  ASSIGN_OR_RETURN(ClaimRules rules, ClaimRules::Parse(text));
+  rules_text_ = std::move(text);
   absl::MutexLock lock(&mutex_);
-  rules_ = std::make_shared<const ClaimRules>(*std::move(rules));
+  rules_ = std::make_shared<const ClaimRules>(std::move(rules));
   known_.clear();
   return absl::OkStatus();
 }
 
 absl::Status OidcProvider::ReadKeys() {
-  absl::StatusOr<std::string> text = keys_source_.Read(stopping_);
-  if (!text.ok()) return text.status();
+  ASSIGN_OR_RETURN(std::string text, keys_source_.Read(stopping_));
   std::shared_ptr<const KeySet> keys;
-  if (*text != keys_text_) {
-    absl::StatusOr<KeySet> parsed = KeySet::Parse(*text);
+  if (text != keys_text_) {
+    absl::StatusOr<KeySet> parsed = KeySet::Parse(text);
     keys_status_ = parsed.status();
     if (!parsed.ok()) {
       // At the start there is nothing to withdraw.
       if (keys_text_.empty()) return parsed.status();
       // Even if the set has an error, keys that are not in it must not sign any more.
-      parsed = KeySet::ParseWhatIsRight(*text);
+      parsed = KeySet::ParseWhatIsRight(text);
       if (!parsed.ok()) return parsed.status();
     }
     keys = std::make_shared<const KeySet>(*std::move(parsed));
-    keys_text_ = *std::move(text);
+    keys_text_ = std::move(text);
   }
   absl::MutexLock lock(&mutex_);
   keys_time_ = absl::Now();
@@ -186,14 +182,13 @@ absl::StatusOr<access::Caller> OidcProvider::CallerOf(std::string_view token, ab
     keys = keys_;
     rules = rules_;
   }
-  absl::StatusOr<Known> known = Check(token, now, *keys, *rules);
-  if (!known.ok()) return known.status();
-  access::Caller caller = known->caller;
+  ASSIGN_OR_RETURN(Known known, Check(token, now, *keys, *rules));
+  access::Caller caller = known.caller;
   absl::MutexLock lock(&mutex_);
   // Do not remember a caller whose keys or rules were withdrawn meanwhile.
   if (keys != keys_ || rules != rules_) return caller;
   if (known_.size() >= kMaxKnownTokens) known_.clear();
-  known_.insert_or_assign(hash, *std::move(known));
+  known_.insert_or_assign(hash, std::move(known));
   return caller;
 }
 

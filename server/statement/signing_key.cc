@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::statement {
 namespace {
@@ -85,9 +86,8 @@ absl::StatusOr<SigningKey> SigningKey::Generate() {
 absl::StatusOr<SigningKey> SigningKey::LoadOrCreate(const std::string& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) return Load(path);
-  absl::StatusOr<SigningKey> key = Generate();
-  if (!key.ok()) return key.status();
-  if (absl::Status status = key->Save(path); !status.ok()) return status;
+  ASSIGN_OR_RETURN(SigningKey key, Generate());
+  RETURN_IF_ERROR(key.Save(path));
   return Load(path);
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 namespace {
@@ -28,7 +29,7 @@ absl::Status MakeDirectories(const path& name,
                              absl::FunctionRef<absl::Status(const std::string&)> sync) {
   std::error_code error;
   if (std::filesystem::is_directory(name, error)) return absl::OkStatus();
-  if (absl::Status status = MakeDirectories(Above(name), sync); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeDirectories(Above(name), sync));
   std::filesystem::create_directory(name, error);
   if (error) return CannotBeMade(name, error);
   return sync(Above(name).string());
@@ -85,7 +86,7 @@ absl::Status MakeDataDirectory(const std::string& name,
   if (!directory.has_filename()) directory = directory.parent_path();
   std::error_code error;
   if (std::filesystem::is_directory(directory, error)) return absl::OkStatus();
-  if (absl::Status status = MakeDirectories(directory, sync); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeDirectories(directory, sync));
   // Nobody else has business in a ledger.
   std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   return error ? CannotBeMade(directory, error) : absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/storage/export_format.h"
 
@@ -115,7 +116,7 @@ absl::StatusOr<LedgerReport> ReadExport(
     }
     core::Entry entry;
     if (auto fault = CheckRow(*row, report.root_id, verifier, &entry)) return finish(fault);
-    if (absl::Status status = visit(report.root_id, entry); !status.ok()) return status;
+    RETURN_IF_ERROR(visit(report.root_id, entry));
   }
   return finish(
       core::LedgerFault{verifier.next_sequence(), "the file is cut off: its last line is missing"});

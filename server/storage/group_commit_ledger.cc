@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/unavailable.h"
 #include "server/storage/failpoint.h"
 #include "spdlog/spdlog.h"
@@ -50,19 +51,17 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 
   absl::StatusOr<std::optional<core::ChargeRecord>> FindCharge(
       const core::SessionName& name, int64_t attempt, std::string_view charge_id) override {
-    absl::StatusOr<std::optional<Entry>> entry = FindKey(name, attempt, std::string(charge_id));
-    if (!entry.ok()) return entry.status();
-    if (!entry->has_value()) return std::nullopt;
-    return LedgerOf(name.budget_id)->ToRecord(**entry);
+    ASSIGN_OR_RETURN(std::optional<Entry> entry, FindKey(name, attempt, std::string(charge_id)));
+    if (!entry.has_value()) return std::nullopt;
+    return LedgerOf(name.budget_id)->ToRecord(*entry);
   }
 
   absl::StatusOr<std::optional<core::LeaseSettled>> FindSettlement(
       const core::SessionName& name, int64_t attempt, std::string_view lease_id) override {
-    absl::StatusOr<std::optional<Entry>> entry =
-        FindKey(name, attempt, core::SettlementId(std::string(lease_id)));
-    if (!entry.ok()) return entry.status();
-    if (!entry->has_value()) return std::nullopt;
-    const auto* settled = std::get_if<core::LeaseSettled>(&(*entry)->body);
+    ASSIGN_OR_RETURN(std::optional<Entry> entry,
+                     FindKey(name, attempt, core::SettlementId(std::string(lease_id))));
+    if (!entry.has_value()) return std::nullopt;
+    const auto* settled = std::get_if<core::LeaseSettled>(&entry->body);
     if (settled == nullptr) return absl::DataLossError("ledger: a settlement is damaged");
     return *settled;
   }
@@ -79,15 +78,14 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     const Ledger* ledger = LedgerOf(name.budget_id);
     const core::SessionState* session = ledger == nullptr ? nullptr : ledger->FindSession(name);
     if (session == nullptr) return ChargePage();
-    absl::StatusOr<std::vector<Entry>> entries =
+    ASSIGN_OR_RETURN(
+        std::vector<Entry> entries,
         Visible(*ledger, owner_.store_->ListCharges(StoredRootId(*ledger), session->number,
-                                                    after_sequence, limit, core::kMaxListedBytes));
-    if (!entries.ok()) return entries.status();
+                                                    after_sequence, limit, core::kMaxListedBytes)));
     ChargePage page;
-    for (int64_t bytes = 0; const Entry& entry : *entries) {
-      absl::StatusOr<core::ChargeRecord> record = ledger->ToRecord(entry);
-      if (!record.ok()) return record.status();
-      page.records.push_back(*std::move(record));
+    for (int64_t bytes = 0; const Entry& entry : entries) {
+      ASSIGN_OR_RETURN(core::ChargeRecord record, ledger->ToRecord(entry));
+      page.records.push_back(std::move(record));
       bytes += static_cast<int64_t>(entry.content.size());
       page.is_cut = bytes >= core::kMaxListedBytes || std::ssize(page.records) >= limit;
     }
@@ -135,8 +133,7 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     absl::StatusOr<std::optional<Entry>> entry =
         owner_.store_->FindCharge(StoredRootId(*ledger), key);
     if (entry.ok()) {
-      const absl::Status status = owner_.CheckFound(StoredRootId(*ledger), key, *entry);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(owner_.CheckFound(StoredRootId(*ledger), key, *entry));
     }
     if (entry.ok() && entry->has_value() && (*entry)->sequence > ledger->head().sequence) {
       return std::nullopt;
@@ -162,7 +159,7 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
 absl::StatusOr<std::unique_ptr<GroupCommitLedger>> GroupCommitLedger::Open(
     std::unique_ptr<LedgerStore> store, Options options) {
   std::unique_ptr<GroupCommitLedger> ledger(new GroupCommitLedger(std::move(store), options));
-  if (absl::Status status = ledger->Recover(); !status.ok()) return status;
+  RETURN_IF_ERROR(ledger->Recover());
   ledger->thread_ = std::thread([raw = ledger.get()] { raw->Loop(); });
   return ledger;
 }
@@ -441,10 +438,9 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
 
 absl::StatusOr<std::optional<core::Hash>> GroupCommitLedger::HashOf(const std::string& root_id,
                                                                     int64_t sequence) {
-  const auto found = store_->ReadEntries(root_id, sequence - 1, 1, kAnyBytes);
-  if (!found.ok()) return found.status();
-  if (found->empty() || found->front().sequence != sequence) return std::nullopt;
-  return found->front().hash;
+  ASSIGN_OR_RETURN(const auto found, store_->ReadEntries(root_id, sequence - 1, 1, kAnyBytes));
+  if (found.empty() || found.front().sequence != sequence) return std::nullopt;
+  return found.front().hash;
 }
 
 absl::Status GroupCommitLedger::CheckFound(const std::string& root_id, const core::ChargeKey& key,
@@ -483,7 +479,7 @@ absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Stat
       },
       [this](const std::string& root_id, const Entry& entry) {
         if (!in_transaction_ && shared_ == nullptr) {
-          if (absl::Status status = store_->Begin(); !status.ok()) return status;
+          RETURN_IF_ERROR(store_->Begin());
         }
         in_transaction_ = true;
         if (appended_.empty() || appended_.back() != root_id) appended_.push_back(root_id);
@@ -514,9 +510,8 @@ absl::Status GroupCommitLedger::TransactHeld(Batch* batch,
 }
 
 absl::Status GroupCommitLedger::ReadAgain() {
-  const absl::StatusOr<std::vector<std::string>> unknown = store_->Rollback();
-  if (!unknown.ok()) return unknown.status();
-  for (const std::string& root_id : *unknown) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> unknown, store_->Rollback());
+  for (const std::string& root_id : unknown) {
     replica_.Forget(root_id);
     int64_t last = 0;
     absl::StatusOr<std::vector<Entry>> entries;
@@ -524,12 +519,12 @@ absl::Status GroupCommitLedger::ReadAgain() {
       entries = store_->ReadEntries(root_id, last, /*limit=*/1000, kAnyBytes);
       if (!entries.ok()) return entries.status();
       for (const Entry& entry : *entries) {
-        if (absl::Status status = replica_.Apply(root_id, entry); !status.ok()) return status;
+        RETURN_IF_ERROR(replica_.Apply(root_id, entry));
         last = entry.sequence;
       }
     } while (!entries->empty());
   }
-  replica_.Kept(*unknown);
+  replica_.Kept(unknown);
   return absl::OkStatus();
 }
 

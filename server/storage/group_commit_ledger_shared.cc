@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "accounting/event/status_macros.h"
 #include "server/storage/group_commit_ledger.h"
 #include "spdlog/spdlog.h"
 
@@ -62,13 +63,12 @@ absl::Status GroupCommitLedger::HoldLedgersOf(const std::vector<Write>& writes) 
   }
   held_.assign(root_ids.begin(), root_ids.end());
   if (held_.empty()) return absl::OkStatus();  // of no ledger: nothing will be appended
-  if (absl::Status status = store_->Begin(); !status.ok()) return status;
-  const absl::StatusOr<std::vector<std::string>> lost =
-      shared_->Hold(held_, [this](const std::string& root_id, const Entry& entry) {
-        return ApplyForeign(root_id, entry);
-      });
-  if (!lost.ok()) return lost.status();
-  for (const std::string& root_id : *lost) replica_.Lost(root_id);
+  RETURN_IF_ERROR(store_->Begin());
+  ASSIGN_OR_RETURN(const std::vector<std::string> lost,
+                   shared_->Hold(held_, [this](const std::string& root_id, const Entry& entry) {
+                     return ApplyForeign(root_id, entry);
+                   }));
+  for (const std::string& root_id : lost) replica_.Lost(root_id);
   replica_.Kept(held_);
   for (const std::string& root_id : held_) unsettled_.erase(root_id);
   return absl::OkStatus();
@@ -121,9 +121,8 @@ absl::Status GroupCommitLedger::TransactShared(Batch* batch,
       replica_.Kept(held_);
       return status;
     }
-    const absl::StatusOr<std::vector<std::string>> unknown = store_->Rollback();
-    if (!unknown.ok()) return unknown.status();
-    for (const std::string& root_id : *unknown) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> unknown, store_->Rollback());
+    for (const std::string& root_id : unknown) {
       replica_.Forget(root_id);
       unsettled_.insert(root_id);
     }

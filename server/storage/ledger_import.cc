@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/sqlite/lost_commits.h"
 #include "server/storage/sqlite/sqlite_store.h"
@@ -38,7 +39,7 @@ absl::StatusOr<LedgerReport> ImportInto(std::istream& in, SqliteStore& store) {
         return status;
       });
   if (report.ok() && pending > 0) {
-    if (absl::Status status = store.Commit(); !status.ok()) return status;
+    RETURN_IF_ERROR(store.Commit());
   }
   return report;
 }
@@ -60,13 +61,12 @@ absl::StatusOr<LedgerReport> ImportToSqlite(std::istream& in, const std::string&
   if (std::filesystem::exists(path, error)) {
     return absl::AlreadyExistsError(path + ": there is a ledger already; import into a new folder");
   }
-  if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckForLostDatabase(path));
   const std::string unfinished = path + ".importing";
   RemoveDatabase(unfinished);
-  absl::StatusOr<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(unfinished);
-  if (!store.ok()) return store.status();
-  absl::StatusOr<LedgerReport> report = ImportInto(in, **store);
-  store->reset();  // the log is gone into the file
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> store, SqliteStore::Open(unfinished));
+  absl::StatusOr<LedgerReport> report = ImportInto(in, *store);
+  store.reset();  // the log is gone into the file
   if (report.ok() && !report->fault.has_value()) {
     if (absl::Status status = Publish(unfinished, path); !status.ok()) report = status;
   }

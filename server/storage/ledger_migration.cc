@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/replica.h"
 #include "server/storage/sqlite/anchor.h"
@@ -83,11 +84,10 @@ absl::Status IsAnother(const std::string& root_id) {
 absl::StatusOr<Heads> ReplayAll(LedgerStore& store) {
   Heads heads;
   Replica replica;
-  absl::Status status = store.ReadAll([&](const std::string& root_id, const Entry& entry) {
+  RETURN_IF_ERROR(store.ReadAll([&](const std::string& root_id, const Entry& entry) {
     heads[root_id] = {entry.sequence, entry.hash};
     return replica.Apply(root_id, entry);
-  });
-  if (!status.ok()) return status;
+  }));
   return heads;
 }
 
@@ -98,32 +98,28 @@ struct BothHeads {
 
 // OK if the source is whole and the destination holds a beginning of it.
 absl::StatusOr<BothHeads> Compare(LedgerStore& from, LedgerStore& to) {
-  absl::StatusOr<Heads> there = ReplayAll(to);
-  if (!there.ok()) return there.status();
-  absl::StatusOr<Heads> source = ReplayAll(from);
-  if (!source.ok()) return source.status();
+  ASSIGN_OR_RETURN(Heads there, ReplayAll(to));
+  ASSIGN_OR_RETURN(Heads source, ReplayAll(from));
   Heads common;
-  absl::Status status = from.ReadAll([&](const std::string& root_id, const Entry& entry) {
-    const auto known = there->find(root_id);
-    if (known != there->end() && known->second == LedgerHead{entry.sequence, entry.hash}) {
+  RETURN_IF_ERROR(from.ReadAll([&](const std::string& root_id, const Entry& entry) {
+    const auto known = there.find(root_id);
+    if (known != there.end() && known->second == LedgerHead{entry.sequence, entry.hash}) {
       common.insert(*known);
     }
     return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  for (const auto& [root_id, head] : *there) {
+  }));
+  for (const auto& [root_id, head] : there) {
     if (common.count(root_id) == 0) return IsAnother(root_id);
   }
-  return BothHeads{*std::move(there), *std::move(source)};
+  return BothHeads{std::move(there), std::move(source)};
 }
 
 // Appends to `to` what it lacks. Writes nothing unless Compare says OK.
 absl::StatusOr<MigrationReport> Copy(LedgerStore& from, LedgerStore& to,
                                      MigrationProgress progress) {
-  absl::StatusOr<BothHeads> both = Compare(from, to);
-  if (!both.ok()) return both.status();
-  const Heads& there = both->there;
-  MigrationReport report{.heads = std::move(both->source)};
+  ASSIGN_OR_RETURN(BothHeads both, Compare(from, to));
+  const Heads& there = both.there;
+  MigrationReport report{.heads = std::move(both.source)};
   int64_t pending = 0;
   const auto commit = [&]() {
     pending = 0;
@@ -143,9 +139,8 @@ absl::StatusOr<MigrationReport> Copy(LedgerStore& from, LedgerStore& to,
   if (status.ok() && pending > 0) status = commit();
   if (!status.ok()) return status;
   // What is stored now, read anew.
-  const absl::StatusOr<Heads> stored = ReplayAll(to);
-  if (!stored.ok()) return stored.status();
-  if (*stored != report.heads) {
+  ASSIGN_OR_RETURN(const Heads stored, ReplayAll(to));
+  if (stored != report.heads) {
     return absl::DataLossError("the destination does not hold what was written to it");
   }
   return report;
@@ -198,64 +193,58 @@ absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
                                                   const PostgresStore::Options& options,
                                                   MigrationProgress progress) {
   const Files files(data_dir);
-  absl::StatusOr<std::unique_ptr<PostgresStore>> postgres = OpenForMigration(options);
-  if (!postgres.ok()) return postgres.status();
-  const absl::StatusOr<PostgresPhase> phase = (*postgres)->Phase();
-  if (!phase.ok()) return phase.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<PostgresStore> postgres, OpenForMigration(options));
+  ASSIGN_OR_RETURN(const PostgresPhase phase, postgres->Phase());
   if (!Exists(files.database)) {
-    if ((Exists(files.taken_back) && *phase != PostgresPhase::kReceiving) ||
-        (Exists(files.unfinished) && *phase == PostgresPhase::kMoved)) {
-      return TakeBack(files, **postgres, progress);
+    if ((Exists(files.taken_back) && phase != PostgresPhase::kReceiving) ||
+        (Exists(files.unfinished) && phase == PostgresPhase::kMoved)) {
+      return TakeBack(files, *postgres, progress);
     }
-    if (!Exists(files.moved) || *phase == PostgresPhase::kMoved) {
+    if (!Exists(files.moved) || phase == PostgresPhase::kMoved) {
       return absl::NotFoundError(files.database + ": there is no ledger to move");
     }
     // The source was retired and the database not opened, or all was done before.
-    absl::StatusOr<std::unique_ptr<SqliteStore>> source = SqliteStore::Open(files.moved);
-    if (!source.ok()) return source.status();
-    if (*phase == PostgresPhase::kOpen) {
+    ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> source, SqliteStore::Open(files.moved));
+    if (phase == PostgresPhase::kOpen) {
       return absl::NotFoundError(files.database + ": its ledgers have been moved already");
     }
-    absl::StatusOr<MigrationReport> report = Copy(**source, **postgres, progress);
+    absl::StatusOr<MigrationReport> report = Copy(*source, *postgres, progress);
     if (!report.ok()) return report;
-    absl::Status status = (*postgres)->SetPhase(PostgresPhase::kOpen);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(postgres->SetPhase(PostgresPhase::kOpen));
     return report;
   }
-  absl::StatusOr<std::unique_ptr<SqliteStore>> source = SqliteStore::Open(files.database);
-  if (!source.ok()) return source.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> source, SqliteStore::Open(files.database));
   const auto check_empty = [&] {
-    const absl::StatusOr<bool> empty = (*postgres)->IsEmpty();
+    const absl::StatusOr<bool> empty = postgres->IsEmpty();
     return !empty.ok() || *empty
                ? empty.status()
                : absl::FailedPreconditionError(
                      "--postgres: holds ledgers that servers take charges for; want an empty "
                      "database");
   };
-  if (*phase == PostgresPhase::kMoved) {
+  if (phase == PostgresPhase::kMoved) {
     // A database with another ledger is left as it is, its phase too.
-    if (absl::Status status = Compare(**source, **postgres).status(); !status.ok()) return status;
+    RETURN_IF_ERROR(Compare(*source, *postgres).status());
   }
-  if (*phase == PostgresPhase::kOpen) {
-    if (absl::Status status = check_empty(); !status.ok()) return status;
+  if (phase == PostgresPhase::kOpen) {
+    RETURN_IF_ERROR(check_empty());
   }
-  if (*phase != PostgresPhase::kReceiving) {
-    absl::Status status = (*postgres)->SetPhase(PostgresPhase::kReceiving);
-    if (!status.ok()) return status;
+  if (phase != PostgresPhase::kReceiving) {
+    RETURN_IF_ERROR(postgres->SetPhase(PostgresPhase::kReceiving));
   }
-  if (*phase == PostgresPhase::kOpen) {
+  if (phase == PostgresPhase::kOpen) {
     // A server may have made a ledger before it saw the phase. Nothing of ours is beside it yet.
     if (absl::Status status = check_empty(); !status.ok()) {
-      (*postgres)->SetPhase(PostgresPhase::kOpen).IgnoreError();
+      postgres->SetPhase(PostgresPhase::kOpen).IgnoreError();
       return status;
     }
   }
-  absl::StatusOr<MigrationReport> report = Copy(**source, **postgres, progress);
+  absl::StatusOr<MigrationReport> report = Copy(*source, *postgres, progress);
   if (!report.ok()) return report;
   // The source first, and under its lock: for a moment nobody takes charges, and never both.
   absl::Status status = CheckLogIsEmpty(files.database);
   if (status.ok()) status = Retire(files.database, files.moved);
-  if (status.ok()) status = (*postgres)->SetPhase(PostgresPhase::kOpen);
+  if (status.ok()) status = postgres->SetPhase(PostgresPhase::kOpen);
   if (!status.ok()) return status;
   return report;
 }
@@ -264,11 +253,9 @@ absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& op
                                                 const std::string& data_dir,
                                                 MigrationProgress progress) {
   const Files files(data_dir);
-  absl::StatusOr<std::unique_ptr<PostgresStore>> postgres = OpenForMigration(options);
-  if (!postgres.ok()) return postgres.status();
-  const absl::StatusOr<PostgresPhase> phase = (*postgres)->Phase();
-  if (!phase.ok()) return phase.status();
-  if (*phase == PostgresPhase::kReceiving) {
+  ASSIGN_OR_RETURN(std::unique_ptr<PostgresStore> postgres, OpenForMigration(options));
+  ASSIGN_OR_RETURN(const PostgresPhase phase, postgres->Phase());
+  if (phase == PostgresPhase::kReceiving) {
     return absl::FailedPreconditionError(
         "--postgres: a migration to it has not come to its end; run that one again first");
   }
@@ -276,31 +263,29 @@ absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& op
     return absl::FailedPreconditionError(files.database +
                                          ": there is a ledger already; want a folder without one");
   }
-  const absl::StatusOr<bool> empty = (*postgres)->IsEmpty();
-  if (!empty.ok()) return empty.status();
-  if (*empty) return absl::NotFoundError("--postgres: there is no ledger to move");
+  ASSIGN_OR_RETURN(const bool empty, postgres->IsEmpty());
+  if (empty) return absl::NotFoundError("--postgres: there is no ledger to move");
   if (Exists(files.taken_back)) {
     return absl::FailedPreconditionError(
         data_dir + ": its migration is being taken back; finish that first, by --to postgres");
   }
-  if (*phase == PostgresPhase::kMoved && !Exists(files.unfinished)) {
+  if (phase == PostgresPhase::kMoved && !Exists(files.unfinished)) {
     return absl::NotFoundError(
         "--postgres: its ledgers have been moved already, or are being moved to another folder");
   }
   absl::Status status = MakeDataDirectory(data_dir);
   if (!status.ok()) return status;
   // Before the phase: without this file nobody goes on with it.
-  absl::StatusOr<std::unique_ptr<SqliteStore>> sqlite =
-      SqliteStore::Open(files.unfinished, {.create = *phase == PostgresPhase::kOpen});
-  if (!sqlite.ok()) return sqlite.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> sqlite,
+                   SqliteStore::Open(files.unfinished, {.create = phase == PostgresPhase::kOpen}));
   // If it was interrupted the phase is not written again, only its durability made sure of:
   // somebody may have taken the migration back since.
-  status = *phase == PostgresPhase::kOpen ? (*postgres)->SetPhase(PostgresPhase::kMoved)
-                                          : (*postgres)->ConfirmPhase();
+  status = phase == PostgresPhase::kOpen ? postgres->SetPhase(PostgresPhase::kMoved)
+                                         : postgres->ConfirmPhase();
   if (!status.ok()) return status;
-  absl::StatusOr<MigrationReport> report = Copy(**postgres, **sqlite, progress);
+  absl::StatusOr<MigrationReport> report = Copy(*postgres, *sqlite, progress);
   if (!report.ok()) return report;
-  sqlite->reset();
+  sqlite.reset();
   status = CheckLogIsEmpty(files.unfinished);
   // The database that they belonged to is gone from here.
   std::error_code ignored;

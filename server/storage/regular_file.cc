@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 
@@ -26,16 +27,15 @@ absl::StatusOr<int> OpenRegularFile(const std::string& path, int flags) {
 }
 
 absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
-  const absl::StatusOr<int> fd = OpenRegularFile(path, O_RDONLY);
-  if (!fd.ok()) return fd.status();
+  ASSIGN_OR_RETURN(const int fd, OpenRegularFile(path, O_RDONLY));
   std::string content;
   std::string chunk(1 << 16, '\0');
   ssize_t count = 0;
-  while ((count = read(*fd, chunk.data(), chunk.size())) > 0 || (count < 0 && errno == EINTR)) {
+  while ((count = read(fd, chunk.data(), chunk.size())) > 0 || (count < 0 && errno == EINTR)) {
     if (count > 0) content.append(chunk, 0, static_cast<size_t>(count));
   }
   const int error = errno;
-  close(*fd);
+  close(fd);
   if (count == 0) return content;
   return absl::UnavailableError(absl::StrCat(path, ": cannot be read: ", std::strerror(error)));
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/sha256.h"
 #include "spdlog/spdlog.h"
 
@@ -50,7 +51,7 @@ absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
   }
   std::unique_ptr<Ledger>& ledger = ledgers_[root_id];
   if (ledger == nullptr) ledger = std::make_unique<Ledger>();
-  if (absl::Status applied = ledger->Apply(entry); !applied.ok()) return applied;
+  RETURN_IF_ERROR(ledger->Apply(entry));
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
     const std::string tenant(core::TenantNameOf(root_id));
     // A ledger that was moved to another name is not what its name says.
@@ -335,9 +336,8 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
   const std::string root_id = core::StoredId(tenant.name, ledger.root_id());
   std::optional<bool> holds = ledger.Holds(seen);
   if (!holds.has_value()) {
-    const absl::StatusOr<std::optional<core::Hash>> stored = hash_of(root_id, seen.sequence);
-    if (!stored.ok()) return stored.status();
-    holds = stored->has_value() && seen.hash == core::BytesOf(**stored);
+    ASSIGN_OR_RETURN(const std::optional<core::Hash> stored, hash_of(root_id, seen.sequence));
+    holds = stored.has_value() && seen.hash == core::BytesOf(*stored);
   }
   if (*holds && seen.other_incarnation.empty()) return absl::OkStatus();
   if (*holds) {
@@ -471,7 +471,7 @@ absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& 
 
 absl::StatusOr<Outcome> Replica::DecideAccess(core::AccessCommand access, const Command& command,
                                               Append append, absl::Status* store_status) {
-  if (absl::Status why = WhyNot(core::kAccessRootId); !why.ok()) return why;
+  RETURN_IF_ERROR(WhyNot(core::kAccessRootId));
   if (auto* lift = std::get_if<core::LiftQuarantine>(&access.body)) {
     const auto ledger = ledgers_.find(lift->root_id);
     if (ledger == ledgers_.end()) {
@@ -510,13 +510,13 @@ absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Comman
   if (const auto* access = std::get_if<core::AccessCommand>(&command.body)) {
     return DecideAccess(*access, command, append, store_status);
   }
-  if (absl::Status status = CheckScope(tenant, command); !status.ok()) return status;
-  if (absl::Status status = CheckSeen(tenant, command, hash_of); !status.ok()) return status;
-  if (absl::Status status = CheckSuccessor(tenant, command); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckScope(tenant, command));
+  RETURN_IF_ERROR(CheckSeen(tenant, command, hash_of));
+  RETURN_IF_ERROR(CheckSuccessor(tenant, command));
   std::unique_ptr<Ledger> fresh;
   std::string root_id;
   Ledger* ledger = Route(tenant, command, &fresh, &root_id);
-  if (absl::Status why = WhyNot(root_id); !why.ok()) return why;
+  RETURN_IF_ERROR(WhyNot(root_id));
   if (ledger == nullptr) {
     // An empty ledger says what is missing in the words of the others.
     ledger = (fresh = std::make_unique<Ledger>()).get();

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 namespace {
@@ -285,9 +286,8 @@ absl::StatusOr<std::vector<PostgresRows>> PostgresConnection::Run(
 absl::Status PostgresConnection::Execute(const std::string& sql) { return ReadText(sql).status(); }
 
 absl::StatusOr<std::string> PostgresConnection::ReadText(const std::string& sql) {
-  const absl::StatusOr<PostgresRows> rows = Fetch(sql);
-  if (!rows.ok()) return rows.status();
-  return rows->count() == 0 ? std::string() : std::string(rows->Bytes(0, 0));
+  ASSIGN_OR_RETURN(const PostgresRows rows, Fetch(sql));
+  return rows.count() == 0 ? std::string() : std::string(rows.Bytes(0, 0));
 }
 
 absl::StatusOr<PostgresRows> PostgresConnection::Fetch(const std::string& sql) {

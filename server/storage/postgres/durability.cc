@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 
@@ -18,31 +19,26 @@ absl::Status CheckPostgresDurability(PostgresConnection& connection, bool withou
       {"full_page_writes", "a power loss would leave half-written pages"},
   };
   for (const auto& [setting, why] : must_be_on) {
-    const absl::StatusOr<std::string> value =
-        connection.ReadText(absl::StrFormat("SHOW %s", setting));
-    if (!value.ok()) return value.status();
-    if (*value != "on") {
+    ASSIGN_OR_RETURN(const std::string value,
+                     connection.ReadText(absl::StrFormat("SHOW %s", setting)));
+    if (value != "on") {
       return absl::FailedPreconditionError(
-          absl::StrFormat("ledger database: %s is \"%s\", want \"on\": %s", setting, *value, why));
+          absl::StrFormat("ledger database: %s is \"%s\", want \"on\": %s", setting, value, why));
     }
   }
-  const absl::StatusOr<std::string> commit = connection.ReadText("SHOW synchronous_commit");
-  if (!commit.ok()) return commit.status();
-  const bool local = *commit == "local" || *commit == "remote_write";
-  if (*commit != "on" && *commit != "remote_apply" && !(local && without_standby)) {
+  ASSIGN_OR_RETURN(const std::string commit, connection.ReadText("SHOW synchronous_commit"));
+  const bool local = commit == "local" || commit == "remote_write";
+  if (commit != "on" && commit != "remote_apply" && !(local && without_standby)) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "ledger database: synchronous_commit is \"%s\", want \"on\" or \"remote_apply\": a charge "
         "would be acknowledged before it is durable%s",
-        *commit, local ? " on the standby" : ""));
+        commit, local ? " on the standby" : ""));
   }
-  if (absl::Status kept = connection.Execute("SET synchronous_commit = " + *commit); !kept.ok()) {
-    return kept;
-  }
+  RETURN_IF_ERROR(connection.Execute("SET synchronous_commit = " + commit));
   if (without_standby) return absl::OkStatus();
-  const absl::StatusOr<std::string> standbys =
-      connection.ReadText("SHOW synchronous_standby_names");
-  if (!standbys.ok()) return standbys.status();
-  if (standbys->empty()) {
+  ASSIGN_OR_RETURN(const std::string standbys,
+                   connection.ReadText("SHOW synchronous_standby_names"));
+  if (standbys.empty()) {
     return absl::FailedPreconditionError(
         "ledger database: synchronous_standby_names is empty, want a synchronous standby: a "
         "failover would lose charges that were acknowledged. Where there is one machine and no "

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 namespace {
@@ -42,25 +43,24 @@ std::string RandomHex() {
 }
 
 absl::StatusOr<bool> HasTable(PostgresConnection& connection) {
-  const absl::StatusOr<std::string> count = connection.ReadText(
-      "SELECT count(*) FROM information_schema.tables"
-      " WHERE table_schema = current_schema() AND table_name = 'incarnations'");
-  if (!count.ok()) return count.status();
-  return *count != "0";
+  ASSIGN_OR_RETURN(const std::string count,
+                   connection.ReadText(
+                       "SELECT count(*) FROM information_schema.tables"
+                       " WHERE table_schema = current_schema() AND table_name = 'incarnations'"));
+  return count != "0";
 }
 
 // REQUIRES: a transaction that holds the row of the table `epsledger`.
 absl::Status BeginIfAnother(PostgresConnection& connection, const std::string& place) {
-  const absl::StatusOr<bool> there = HasTable(connection);
-  if (!there.ok()) return there.status();
-  if (!*there) {
-    if (absl::Status status = connection.Execute(kTable); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const bool there, HasTable(connection));
+  if (!there) {
+    RETURN_IF_ERROR(connection.Execute(kTable));
   }
-  const absl::StatusOr<std::string> last = connection.ReadText(
-      "SELECT coalesce((SELECT place FROM incarnations ORDER BY number DESC LIMIT 1), 'none')");
-  if (!last.ok()) return last.status();
-  const bool is_first = *last == "none";
-  if (!is_first && (*last == place || place.empty() || last->empty())) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string last,
+                   connection.ReadText("SELECT coalesce((SELECT place FROM incarnations ORDER BY "
+                                       "number DESC LIMIT 1), 'none')"));
+  const bool is_first = last == "none";
+  if (!is_first && (last == place || place.empty() || last.empty())) return absl::OkStatus();
   const std::string id = RandomHex();
   if (id.empty()) return absl::UnavailableError("there are no random numbers");
   return connection.Execute(absl::StrFormat(
@@ -90,12 +90,10 @@ absl::StatusOr<std::vector<core::Incarnation>> KeepIncarnations(PostgresConnecti
 }
 
 absl::StatusOr<std::vector<core::Incarnation>> ReadIncarnations(PostgresConnection& connection) {
-  const absl::StatusOr<bool> there = HasTable(connection);
-  if (!there.ok()) return there.status();
-  if (!*there) return std::vector<core::Incarnation>();
-  const auto answer = connection.Run({{&kReadIncarnations}});
-  if (!answer.ok()) return answer.status();
-  const PostgresRows& rows = answer->front();
+  ASSIGN_OR_RETURN(const bool there, HasTable(connection));
+  if (!there) return std::vector<core::Incarnation>();
+  ASSIGN_OR_RETURN(const auto answer, connection.Run({{&kReadIncarnations}}));
+  const PostgresRows& rows = answer.front();
   std::vector<core::Incarnation> incarnations;
   for (int row = 0; row < rows.count(); ++row) {
     const std::string_view id = rows.Bytes(row, 0);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/ledger_inspection.h"
 #include "server/storage/postgres/connection.h"
 #include "server/storage/postgres/incarnations.h"
@@ -111,21 +112,17 @@ struct Snapshot {
 };
 
 absl::StatusOr<Snapshot> TakeSnapshot(const PostgresStore::Options& options) {
-  absl::StatusOr<std::unique_ptr<PostgresConnection>> connection =
-      PostgresStore::ConnectToRead(options);
-  if (!connection.ok()) return connection.status();
-  absl::Status status =
-      (*connection)->Execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-  if (!status.ok()) return status;
-  const auto rows = (*connection)->Run({{&kLedgers}});
-  if (!rows.ok()) return rows.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<PostgresConnection> connection,
+                   PostgresStore::ConnectToRead(options));
+  RETURN_IF_ERROR(
+      connection->Execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"));
+  ASSIGN_OR_RETURN(const auto rows, connection->Run({{&kLedgers}}));
   Snapshot snapshot;
-  for (int row = 0; row < rows->front().count(); ++row) {
-    snapshot.ledgers.push_back({rows->front().Int(row, 0), std::string(rows->front().Bytes(row, 1)),
-                                rows->front().Int(row, 2),
-                                std::string(rows->front().Bytes(row, 3))});
+  for (int row = 0; row < rows.front().count(); ++row) {
+    snapshot.ledgers.push_back({rows.front().Int(row, 0), std::string(rows.front().Bytes(row, 1)),
+                                rows.front().Int(row, 2), std::string(rows.front().Bytes(row, 3))});
   }
-  snapshot.connection = *std::move(connection);
+  snapshot.connection = std::move(connection);
   return snapshot;
 }
 
@@ -147,19 +144,18 @@ absl::StatusOr<LedgerReport> Inspect(const Snapshot& snapshot, const ListedLedge
 absl::StatusOr<std::vector<LedgerReport>> VerifyPostgres(const PostgresStore::Options& options,
                                                          core::PriceCheck prices,
                                                          VisitEntry visit) {
-  const absl::StatusOr<Snapshot> snapshot = TakeSnapshot(options);
-  if (!snapshot.ok()) return snapshot.status();
+  ASSIGN_OR_RETURN(const Snapshot snapshot, TakeSnapshot(options));
   std::vector<LedgerReport> reports;
-  for (const ListedLedger& ledger : snapshot->ledgers) {
-    absl::StatusOr<LedgerReport> report = Inspect(
-        *snapshot, ledger, [&](const core::Entry& entry) { visit(ledger.root_id, entry); }, prices);
-    if (!report.ok()) return report.status();
-    reports.push_back(*std::move(report));
+  for (const ListedLedger& ledger : snapshot.ledgers) {
+    ASSIGN_OR_RETURN(LedgerReport report,
+                     Inspect(
+                         snapshot, ledger,
+                         [&](const core::Entry& entry) { visit(ledger.root_id, entry); }, prices));
+    reports.push_back(std::move(report));
   }
-  const auto strays = snapshot->connection->Run({{&kStrays}});
-  if (!strays.ok()) return strays.status();
-  if (strays->front().count() > 0) {
-    reports.push_back({.fault = core::LedgerFault{0, std::string(strays->front().Bytes(0, 0))}});
+  ASSIGN_OR_RETURN(const auto strays, snapshot.connection->Run({{&kStrays}}));
+  if (strays.front().count() > 0) {
+    reports.push_back({.fault = core::LedgerFault{0, std::string(strays.front().Bytes(0, 0))}});
   }
   return reports;
 }
@@ -172,17 +168,14 @@ absl::StatusOr<std::vector<core::Incarnation>> PostgresIncarnations(
 
 absl::StatusOr<LedgerReport> ExportPostgres(const PostgresStore::Options& options,
                                             const std::string& root_id, std::ostream& out) {
-  const absl::StatusOr<Snapshot> snapshot = TakeSnapshot(options);
-  if (!snapshot.ok()) return snapshot.status();
-  for (const ListedLedger& ledger : snapshot->ledgers) {
+  ASSIGN_OR_RETURN(const Snapshot snapshot, TakeSnapshot(options));
+  for (const ListedLedger& ledger : snapshot.ledgers) {
     if (ledger.root_id != root_id) continue;
     ExportWriter writer(out, root_id);
     absl::StatusOr<LedgerReport> report =
-        Inspect(*snapshot, ledger, [&](const core::Entry& entry) { writer.Add(entry); });
+        Inspect(snapshot, ledger, [&](const core::Entry& entry) { writer.Add(entry); });
     if (!report.ok() || report->fault.has_value()) return report;
-    if (absl::Status status = writer.Finish(report->head, report->merkle_root); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(writer.Finish(report->head, report->merkle_root));
     return report;
   }
   return absl::NotFoundError(

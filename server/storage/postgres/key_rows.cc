@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "accounting/event/status_macros.h"
 #include "server/storage/postgres/statements.h"
 
 namespace epsledger::storage {
@@ -18,14 +19,13 @@ absl::StatusOr<std::set<int64_t>> ReadDamagedLedgers(PostgresConnection& connect
   int64_t ledger_id = std::numeric_limits<int64_t>::min();
   core::ChargeKey key;
   for (int count = kKeysPerPage; count == kKeysPerPage;) {
-    const auto page = connection.Run({{&kReadKeys, PostgresValues()
-                                                       .Int(ledger_id)
-                                                       .Int(key.session_number)
-                                                       .Int(key.attempt)
-                                                       .Bytes(key.charge_id)
-                                                       .Int(kKeysPerPage)}});
-    if (!page.ok()) return page.status();
-    const PostgresRows& rows = page->front();
+    ASSIGN_OR_RETURN(const auto page, connection.Run({{&kReadKeys, PostgresValues()
+                                                                       .Int(ledger_id)
+                                                                       .Int(key.session_number)
+                                                                       .Int(key.attempt)
+                                                                       .Bytes(key.charge_id)
+                                                                       .Int(kKeysPerPage)}}));
+    const PostgresRows& rows = page.front();
     count = rows.count();
     for (int row = 0; row < count; ++row) {
       ledger_id = rows.Int(row, 0);

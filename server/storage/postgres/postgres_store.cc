@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/core/tenant.h"
 #include "server/storage/charge_block.h"
@@ -49,16 +50,15 @@ absl::StatusOr<std::string> ReadPassword(const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenSession(
     const PostgresStore::Options& options, absl::Duration patience) {
-  const absl::StatusOr<std::string> password = ReadPassword(options.password_file);
-  if (!password.ok()) return password.status();
-  return PostgresConnection::Open(options.conninfo, *password, patience);
+  ASSIGN_OR_RETURN(const std::string password, ReadPassword(options.password_file));
+  return PostgresConnection::Open(options.conninfo, password, patience);
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<PostgresStore>> PostgresStore::Open(const Options& options) {
   std::unique_ptr<PostgresStore> store(new PostgresStore(options));
-  if (absl::Status status = store->Connect(); !status.ok()) return status;
+  RETURN_IF_ERROR(store->Connect());
   return store;
 }
 
@@ -69,28 +69,25 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresStore::ConnectToRead
 
 absl::Status PostgresStore::Connect() {
   connection_ = nullptr;
-  absl::StatusOr<std::unique_ptr<PostgresConnection>> connection =
-      OpenSession(options_, options_.patience);
-  if (!connection.ok()) return connection.status();
-  absl::Status status = (*connection)->Execute(kSessionSettings);
-  if (status.ok()) status = CheckPostgresDurability(**connection, options_.without_standby);
-  if (status.ok()) status = MigratePostgresSchema(**connection);
+  ASSIGN_OR_RETURN(std::unique_ptr<PostgresConnection> connection,
+                   OpenSession(options_, options_.patience));
+  absl::Status status = connection->Execute(kSessionSettings);
+  if (status.ok()) status = CheckPostgresDurability(*connection, options_.without_standby);
+  if (status.ok()) status = MigratePostgresSchema(*connection);
   if (!status.ok()) return status;
-  const absl::StatusOr<std::string> phase = (*connection)->ReadText(kPhase.sql);
-  if (!phase.ok()) return phase.status();
-  status = CheckPhase(*phase);
+  ASSIGN_OR_RETURN(const std::string phase, connection->ReadText(kPhase.sql));
+  status = CheckPhase(phase);
   if (!status.ok()) return status;
   if (!std::exchange(warned_, true)) {
-    for (const std::string& missing : MissingPrecautions(**connection)) spdlog::warn("{}", missing);
+    for (const std::string& missing : MissingPrecautions(*connection)) spdlog::warn("{}", missing);
   }
   if (incarnations_.empty() && !options_.for_migration) {
-    auto incarnations = KeepIncarnations(**connection);
-    if (!incarnations.ok()) return incarnations.status();
-    incarnations_ = *std::move(incarnations);
+    ASSIGN_OR_RETURN(auto incarnations, KeepIncarnations(*connection));
+    incarnations_ = std::move(incarnations);
   }
-  if (!options_.for_migration) status = (*connection)->Execute(kServingSettings);
+  if (!options_.for_migration) status = connection->Execute(kServingSettings);
   if (!status.ok()) return status;
-  connection_ = *std::move(connection);
+  connection_ = std::move(connection);
   return absl::OkStatus();
 }
 
@@ -99,11 +96,10 @@ absl::Status PostgresStore::ConnectIfLost() {
 }
 
 absl::Status PostgresStore::CheckPhase(std::string_view phase) const {
-  const absl::StatusOr<PostgresPhase> found = PostgresPhaseOf(phase);
-  if (!found.ok()) return found.status();
-  if (options_.for_migration || *found == PostgresPhase::kOpen) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const PostgresPhase found, PostgresPhaseOf(phase));
+  if (options_.for_migration || found == PostgresPhase::kOpen) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      *found == PostgresPhase::kMoved
+      found == PostgresPhase::kMoved
           ? "ledger database: its ledgers have been moved elsewhere by `epsledgerd ledger migrate`"
           : "ledger database: `epsledgerd ledger migrate` has not brought all of the ledgers; run "
             "it again to its end");
@@ -140,7 +136,7 @@ absl::Status PostgresStore::AwaitStandby() {
 }
 
 absl::Status PostgresStore::ReadAll(Visit visit) {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  RETURN_IF_ERROR(ConnectIfLost());
   const auto end = [this](absl::Status status) {
     const absl::Status ended = connection_->Run({{&kCommit}}).status();
     return status.ok() ? ended : status;
@@ -219,7 +215,7 @@ absl::Status PostgresStore::HandOut(const std::vector<std::string>& root_ids,
     }
     const core::LedgerHead head = {entry->sequence, entry->hash};
     seen_more_ = true;
-    if (absl::Status status = visit(root_id, *std::move(entry)); !status.ok()) return status;
+    RETURN_IF_ERROR(visit(root_id, *std::move(entry)));
     reached = head;
   }
   return absl::OkStatus();
@@ -230,25 +226,23 @@ absl::Status PostgresStore::HandOutAll(std::vector<std::string> root_ids, Visit 
   while (count == kPage) {
     std::erase_if(root_ids, [this](const auto& root_id) { return damaged_.count(root_id) > 0; });
     if (root_ids.empty()) break;
-    const auto page = connection_->Run({TailsOf(root_ids)});
-    if (!page.ok()) return page.status();
-    if (absl::Status status = HandOut(root_ids, page->front(), visit); !status.ok()) return status;
-    count = page->front().count();
+    ASSIGN_OR_RETURN(const auto page, connection_->Run({TailsOf(root_ids)}));
+    RETURN_IF_ERROR(HandOut(root_ids, page.front(), visit));
+    count = page.front().count();
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  RETURN_IF_ERROR(ConnectIfLost());
   // The heads first: what is appended in between is handed out beyond them.
-  const auto found = connection_->Run({{&kPhase}, StillDurable(), {&kAllHeads}});
-  if (!found.ok()) return found.status();
-  if (absl::Status status = CheckPhaseAndVersion((*found)[0]); !status.ok()) return status;
-  if (!CheckStillDurable((*found)[1]).ok()) {
-    if (absl::Status status = Connect(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const auto found, connection_->Run({{&kPhase}, StillDurable(), {&kAllHeads}}));
+  RETURN_IF_ERROR(CheckPhaseAndVersion(found[0]));
+  if (!CheckStillDurable(found[1]).ok()) {
+    RETURN_IF_ERROR(Connect());
   }
   Heads stored;
-  NoteHeads((*found)[2], &stored);
+  NoteHeads(found[2], &stored);
   std::vector<std::string> lost;
   std::vector<std::string> behind;
   for (const auto& [root_id, position] : positions_) {
@@ -259,7 +253,7 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
       lost.push_back(root_id);
     }
   }
-  if (absl::Status status = HandOutAll(behind, visit); !status.ok()) return status;
+  RETURN_IF_ERROR(HandOutAll(behind, visit));
   for (const std::string& root_id : behind) {
     const core::LedgerHead& head = stored[root_id];
     const core::LedgerHead& reached = positions_[root_id].head;
@@ -268,14 +262,14 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
       lost.push_back(root_id);
     }
   }
-  if (absl::Status status = AwaitStandby(); !status.ok()) return status;
+  RETURN_IF_ERROR(AwaitStandby());
   return lost;
 }
 
 absl::Status PostgresStore::Begin() {
   Failpoint("begin.before");
   if (began_) return absl::FailedPreconditionError("a transaction is open already");
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  RETURN_IF_ERROR(ConnectIfLost());
   began_ = true;
   return absl::OkStatus();
 }
@@ -299,27 +293,25 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::Hold(
   if (!open_) calls.push_back({&kBegin});
   calls.insert(calls.end(), {lock, {&kPhase}, TailsOf(root_ids)});
   open_ = true;  // also if the lock fails
-  const auto results = connection_->Run(calls);
-  if (!results.ok()) return results.status();
+  ASSIGN_OR_RETURN(const auto results, connection_->Run(calls));
   Failpoint("begin.after");
-  const auto* const locked = &*results->end() - 3;
-  if (absl::Status status = CheckPhaseAndVersion(locked[1]); !status.ok()) return status;
+  const auto* const locked = &*results.end() - 3;
+  RETURN_IF_ERROR(CheckPhaseAndVersion(locked[1]));
   Heads heads;
   NoteHeads(locked[0], &heads);
   // What was read by a number that the ledger does not have, or has no more, is not its tail.
   bool all = heads.size() == root_ids.size() && known_ids == ids();
   if (all) {
-    if (absl::Status status = HandOut(root_ids, locked[2], visit); !status.ok()) return status;
+    RETURN_IF_ERROR(HandOut(root_ids, locked[2], visit));
     all = locked[2].count() < kPage;
   }
   if (heads.size() < root_ids.size()) {
     // Locks what it makes; what another has made in this moment is there after the waiting.
-    const auto made = connection_->Run({{&kMakeLedgers, names}, lock});
-    if (!made.ok()) return made.status();
-    NoteHeads((*made)[1], &heads);
+    ASSIGN_OR_RETURN(const auto made, connection_->Run({{&kMakeLedgers, names}, lock}));
+    NoteHeads(made[1], &heads);
   }
   if (!all) {
-    if (absl::Status status = HandOutAll(root_ids, visit); !status.ok()) return status;
+    RETURN_IF_ERROR(HandOutAll(root_ids, visit));
   }
   held_.insert(root_ids.begin(), root_ids.end());
   std::vector<std::string> lost;
@@ -333,13 +325,13 @@ absl::Status PostgresStore::Append(const std::string& root_id, const core::Entry
   if (!began_) return absl::FailedPreconditionError("no transaction is open");
   Failpoint("append.before");
   if (held_.count(root_id) == 0) {
-    const absl::StatusOr<std::vector<std::string>> lost =
+    ASSIGN_OR_RETURN(
+        const std::vector<std::string> lost,
         Hold({root_id}, [](const std::string& root, const core::Entry& unseen) {
           return absl::AbortedError(absl::StrFormat(
               "ledger database: entry %d of %s was appended meanwhile", unseen.sequence, root));
-        });
-    if (!lost.ok()) return lost.status();
-    if (!lost->empty())
+        }));
+    if (!lost.empty())
       return absl::DataLossError("ledger database: has lost entries of " + root_id);
   }
   Position& position = positions_[root_id];
@@ -348,7 +340,7 @@ absl::Status PostgresStore::Append(const std::string& root_id, const core::Entry
     return absl::AbortedError(absl::StrFormat("ledger database: entry %d of %s follows entry %d",
                                               entry.sequence, root_id, position.head.sequence));
   }
-  if (absl::Status status = pending_.Add(root_id, ledger_id, entry); !status.ok()) return status;
+  RETURN_IF_ERROR(pending_.Add(root_id, ledger_id, entry));
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
     prefetched_.erase(KeyIn(ledger_id, *key));
   }
@@ -359,8 +351,7 @@ absl::Status PostgresStore::Append(const std::string& root_id, const core::Entry
 }
 
 absl::Status PostgresStore::Flush() {
-  const auto stored = connection_->Run(pending_.Inserts());
-  if (!stored.ok()) return stored.status();
+  ASSIGN_OR_RETURN(const auto stored, connection_->Run(pending_.Inserts()));
   pending_.Clear();
   return absl::OkStatus();
 }
@@ -392,12 +383,11 @@ absl::Status PostgresStore::Commit() {
     calls.push_back(StillDurable());
     connection_->TakeWarning();
     // After a statement that fails the rest is skipped, COMMIT too.
-    const auto committed = connection_->Run(calls);
-    if (!committed.ok()) return committed.status();
+    ASSIGN_OR_RETURN(const auto committed, connection_->Run(calls));
     if (const std::string warning = connection_->TakeWarning(); !warning.empty()) {
       return absl::UnavailableError("ledger database: the commit may be lost: " + warning);
     }
-    if (absl::Status status = CheckStillDurable(committed->back()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckStillDurable(committed.back()));
     seen_more_ = false;  // the rows that it locked are in the log after what it saw
   }
   Failpoint("commit.after");
@@ -438,7 +428,7 @@ int64_t PostgresStore::LedgerId(const std::string& root_id) const {
 
 absl::StatusOr<PostgresRows> PostgresStore::Read(const PostgresCall& call) {
   if (pending_.size() > 0) {
-    if (absl::Status status = Flush(); !status.ok()) return status;
+    RETURN_IF_ERROR(Flush());
   }
   return Ask(call);
 }
@@ -447,24 +437,23 @@ absl::StatusOr<PostgresRows> PostgresStore::Ask(const PostgresCall& call) {
   if (connection_ == nullptr || connection_->lost()) {
     return absl::UnavailableError("ledger database: the connection is lost");
   }
-  absl::StatusOr<std::vector<PostgresRows>> results = connection_->Run({call});
-  if (!results.ok()) return results.status();
-  return std::move(results->front());
+  ASSIGN_OR_RETURN(std::vector<PostgresRows> results, connection_->Run({call}));
+  return std::move(results.front());
 }
 
 absl::StatusOr<std::vector<core::Entry>> PostgresStore::ReadEntries(const std::string& root_id,
                                                                     int64_t after_sequence,
                                                                     int64_t limit,
                                                                     int64_t max_bytes) {
-  const absl::StatusOr<PostgresRows> rows =
-      Read({&kReadPageOfBytes,
-            PostgresValues().Int(LedgerId(root_id)).Int(after_sequence).Int(limit).Int(max_bytes)});
-  if (!rows.ok()) return rows.status();
+  ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      Read(
+          {&kReadPageOfBytes,
+           PostgresValues().Int(LedgerId(root_id)).Int(after_sequence).Int(limit).Int(max_bytes)}));
   std::vector<core::Entry> result;
-  for (int row = 0; row < rows->count(); ++row) {
-    absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 0);
-    if (!entry.ok()) return entry.status();
-    result.push_back(*std::move(entry));
+  for (int row = 0; row < rows.count(); ++row) {
+    ASSIGN_OR_RETURN(core::Entry entry, EntryOf(rows, row, 0));
+    result.push_back(std::move(entry));
   }
   return result;
 }
@@ -476,16 +465,14 @@ absl::StatusOr<std::optional<core::Entry>> PostgresStore::FindCharge(const std::
   if (const core::Entry* pending = pending_.FindCharge(stored)) return *pending;
   if (const auto known = prefetched_.find(stored); known != prefetched_.end()) return known->second;
   // What is pending are other keys: they need not be stored before.
-  const absl::StatusOr<PostgresRows> rows = Ask({&kFindCharge, PostgresValues()
+  ASSIGN_OR_RETURN(const PostgresRows rows, Ask({&kFindCharge, PostgresValues()
                                                                    .Int(ledger_id)
                                                                    .Int(key.session_number)
                                                                    .Int(key.attempt)
-                                                                   .Bytes(key.charge_id)});
-  if (!rows.ok()) return rows.status();
-  if (rows->count() == 0) return std::nullopt;
-  absl::StatusOr<core::Entry> entry = EntryOf(*rows, 0, 0);
-  if (!entry.ok()) return entry.status();
-  return *std::move(entry);
+                                                                   .Bytes(key.charge_id)}));
+  if (rows.count() == 0) return std::nullopt;
+  ASSIGN_OR_RETURN(core::Entry entry, EntryOf(rows, 0, 0));
+  return std::move(entry);
 }
 
 absl::Status PostgresStore::Prefetch(const std::vector<StoredKey>& keys) {
@@ -500,16 +487,15 @@ absl::Status PostgresStore::Prefetch(const std::vector<StoredKey>& keys) {
     charge_ids.push_back(key.charge_id);
     prefetched_.try_emplace(KeyIn(ledger_ids.back(), key));
   }
-  const absl::StatusOr<PostgresRows> rows = Ask({&kFindCharges, PostgresValues()
+  ASSIGN_OR_RETURN(const PostgresRows rows, Ask({&kFindCharges, PostgresValues()
                                                                     .IntArray(ledger_ids)
                                                                     .IntArray(sessions)
                                                                     .IntArray(attempts)
-                                                                    .TextArray(charge_ids)});
-  if (!rows.ok()) return rows.status();
-  for (int row = 0; row < rows->count(); ++row) {
-    absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 4);
-    const StoredChargeKey key(rows->Int(row, 0), rows->Int(row, 1), rows->Int(row, 2),
-                              std::string(rows->Bytes(row, 3)));
+                                                                    .TextArray(charge_ids)}));
+  for (int row = 0; row < rows.count(); ++row) {
+    absl::StatusOr<core::Entry> entry = EntryOf(rows, row, 4);
+    const StoredChargeKey key(rows.Int(row, 0), rows.Int(row, 1), rows.Int(row, 2),
+                              std::string(rows.Bytes(row, 3)));
     if (entry.ok()) {
       prefetched_[key] = *std::move(entry);
     } else {
@@ -532,24 +518,23 @@ absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::s
   const int64_t blocks = limit / 8 + 1;
   int64_t bytes = 0;
   while (static_cast<int64_t>(result.size()) < limit && bytes < max_bytes) {
-    const absl::StatusOr<PostgresRows> rows =
+    ASSIGN_OR_RETURN(
+        const PostgresRows rows,
         Read({&kListCharges,
-              PostgresValues().Int(LedgerId(root_id)).Int(session_number).Int(block).Int(blocks)});
-    if (!rows.ok()) return rows.status();
-    if (rows->count() == 0) break;
-    for (int row = 0; row < rows->count(); ++row) {
-      absl::StatusOr<core::Entry> entry = EntryOf(*rows, row, 0);
-      if (!entry.ok()) return entry.status();
-      block = BlockOf(entry->sequence) + 1;
-      const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry->body);
+              PostgresValues().Int(LedgerId(root_id)).Int(session_number).Int(block).Int(blocks)}));
+    if (rows.count() == 0) break;
+    for (int row = 0; row < rows.count(); ++row) {
+      ASSIGN_OR_RETURN(core::Entry entry, EntryOf(rows, row, 0));
+      block = BlockOf(entry.sequence) + 1;
+      const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry.body);
       if (!charge.has_value() || charge->session_number != session_number ||
-          entry->sequence <= after || static_cast<int64_t>(result.size()) >= limit ||
+          entry.sequence <= after || static_cast<int64_t>(result.size()) >= limit ||
           bytes >= max_bytes) {
         continue;
       }
-      after = entry->sequence;
-      bytes += static_cast<int64_t>(entry->content.size());
-      result.push_back(*std::move(entry));
+      after = entry.sequence;
+      bytes += static_cast<int64_t>(entry.content.size());
+      result.push_back(std::move(entry));
     }
   }
   return result;
@@ -557,13 +542,13 @@ absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::s
 
 absl::StatusOr<std::map<std::string, std::string>> PostgresStore::FindLedgers(
     const std::vector<std::string>& budget_ids) {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
-  const absl::StatusOr<PostgresRows> rows =
-      Read({&kFindLedgers, PostgresValues().TextArray({budget_ids.begin(), budget_ids.end()})});
-  if (!rows.ok()) return rows.status();
+  RETURN_IF_ERROR(ConnectIfLost());
+  ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      Read({&kFindLedgers, PostgresValues().TextArray({budget_ids.begin(), budget_ids.end()})}));
   std::map<std::string, std::string> ledgers;
-  for (int row = 0; row < rows->count(); ++row) {
-    ledgers.emplace(rows->Bytes(row, 0), rows->Bytes(row, 1));
+  for (int row = 0; row < rows.count(); ++row) {
+    ledgers.emplace(rows.Bytes(row, 0), rows.Bytes(row, 1));
   }
   return ledgers;
 }

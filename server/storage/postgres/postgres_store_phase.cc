@@ -1,23 +1,22 @@
 // What a migration asks of a PostgresStore.
 
+#include "accounting/event/status_macros.h"
 #include "server/storage/postgres/postgres_store.h"
 #include "server/storage/postgres/statements.h"
 
 namespace epsledger::storage {
 
 absl::StatusOr<PostgresPhase> PostgresStore::Phase() {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
-  const absl::StatusOr<std::string> name = connection_->ReadText(kPhase.sql);
-  if (!name.ok()) return name.status();
-  return PostgresPhaseOf(*name);
+  RETURN_IF_ERROR(ConnectIfLost());
+  ASSIGN_OR_RETURN(const std::string name, connection_->ReadText(kPhase.sql));
+  return PostgresPhaseOf(name);
 }
 
 absl::StatusOr<bool> PostgresStore::IsEmpty() {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
-  const absl::StatusOr<std::string> empty =
-      connection_->ReadText("SELECT NOT EXISTS (SELECT 1 FROM entries)");
-  if (!empty.ok()) return empty.status();
-  return *empty == "t";
+  RETURN_IF_ERROR(ConnectIfLost());
+  ASSIGN_OR_RETURN(const std::string empty,
+                   connection_->ReadText("SELECT NOT EXISTS (SELECT 1 FROM entries)"));
+  return empty == "t";
 }
 
 absl::Status PostgresStore::SetPhase(PostgresPhase phase) {
@@ -32,7 +31,7 @@ absl::Status PostgresStore::ConfirmPhase() {
 }
 
 absl::Status PostgresStore::WritePhase(absl::FunctionRef<absl::Status(PostgresConnection&)> write) {
-  if (absl::Status status = ConnectIfLost(); !status.ok()) return status;
+  RETURN_IF_ERROR(ConnectIfLost());
   connection_->TakeWarning();
   absl::Status status = write(*connection_);
   // Whoever read the phase before has a row of this table locked until the end of its transaction.

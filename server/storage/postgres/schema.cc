@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/failpoint.h"
 
 namespace epsledger::storage {
@@ -96,11 +97,10 @@ absl::Status MakeVersionTable(PostgresConnection& connection) {
 absl::Status MigrateUnderLock(PostgresConnection& connection) {
   absl::Status status = connection.Execute("BEGIN");
   if (!status.ok()) return status;
-  const absl::StatusOr<std::string> text =
-      connection.ReadText("SELECT schema_version FROM epsledger FOR UPDATE");
-  if (!text.ok()) return text.status();
+  ASSIGN_OR_RETURN(const std::string text,
+                   connection.ReadText("SELECT schema_version FROM epsledger FOR UPDATE"));
   int64_t version = 0;
-  if (!absl::SimpleAtoi(*text, &version) || version < 0) {
+  if (!absl::SimpleAtoi(text, &version) || version < 0) {
     return absl::FailedPreconditionError("ledger database: belongs to another program");
   }
   if (version > kNewestVersion) return CheckPostgresVersion(version);
@@ -117,7 +117,7 @@ absl::Status MigrateUnderLock(PostgresConnection& connection) {
 }  // namespace
 
 absl::Status MigratePostgresSchema(PostgresConnection& connection) {
-  if (absl::Status status = MakeVersionTable(connection); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeVersionTable(connection));
   absl::Status status = MigrateUnderLock(connection);
   if (!status.ok()) connection.Execute("ROLLBACK").IgnoreError();
   return status;

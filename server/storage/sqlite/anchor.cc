@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/sha256.h"
 
 namespace epsledger::storage {
@@ -73,20 +74,17 @@ std::optional<Anchor> Decode(std::string_view bytes) {
 
 absl::StatusOr<std::unique_ptr<AnchorFile>> AnchorFile::Open(sqlite3_vfs* vfs,
                                                              const std::string& path, bool create) {
-  absl::StatusOr<std::unique_ptr<VfsFile>> file = VfsFile::Open(vfs, path, create);
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<AnchorFile>(new AnchorFile(*std::move(file)));
+  ASSIGN_OR_RETURN(std::unique_ptr<VfsFile> file, VfsFile::Open(vfs, path, create));
+  return std::unique_ptr<AnchorFile>(new AnchorFile(std::move(file)));
 }
 
 absl::StatusOr<std::optional<Anchor>> AnchorFile::Read() {
-  const absl::StatusOr<int64_t> size = file_->Size();
-  if (!size.ok()) return size.status();
-  if (*size == 0) return std::nullopt;
+  ASSIGN_OR_RETURN(const int64_t size, file_->Size());
+  if (size == 0) return std::nullopt;
   std::optional<Anchor> newest;
   for (int64_t place = 0; place < 2 * kRecords; ++place) {
-    const absl::StatusOr<std::string> bytes = file_->Read(kRecordSize, place * kPlaceSize);
-    if (!bytes.ok()) return bytes.status();
-    const std::optional<Anchor> anchor = Decode(*bytes);
+    ASSIGN_OR_RETURN(const std::string bytes, file_->Read(kRecordSize, place * kPlaceSize));
+    const std::optional<Anchor> anchor = Decode(bytes);
     if (anchor.has_value() && (!newest.has_value() || anchor->commit > newest->commit)) {
       newest = anchor;
       group_ = place < kRecords ? 1 : 0;

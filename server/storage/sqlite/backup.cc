@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/tenant.h"
 #include "server/storage/data_directory.h"
 #include "server/storage/export_format.h"
@@ -45,9 +46,8 @@ absl::Status Failed(const std::string& path, const char* doing) {
 class File {
  public:
   static absl::StatusOr<File> Open(const std::string& path, int flags) {
-    const absl::StatusOr<int> fd = OpenRegularFile(path, flags);
-    if (!fd.ok()) return fd.status();
-    return File(*fd);
+    ASSIGN_OR_RETURN(const int fd, OpenRegularFile(path, flags));
+    return File(fd);
   }
   ~File() {
     if (fd_ >= 0) close(fd_);
@@ -100,12 +100,10 @@ absl::Status CopyBytes(const File& from, const File& to, const std::string& path
 }
 
 absl::Status CopyFile(const std::string& from, const std::string& to) {
-  const absl::StatusOr<File> source = File::Open(from, O_RDONLY);
-  if (!source.ok()) return source.status();
-  const absl::StatusOr<File> copy = File::Open(to, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!copy.ok()) return copy.status();
-  if (absl::Status status = CopyBytes(*source, *copy, from); !status.ok()) return status;
-  return copy->Sync() ? absl::OkStatus() : Failed(to, "synced");
+  ASSIGN_OR_RETURN(const File source, File::Open(from, O_RDONLY));
+  ASSIGN_OR_RETURN(const File copy, File::Open(to, O_WRONLY | O_CREAT | O_TRUNC));
+  RETURN_IF_ERROR(CopyBytes(source, copy, from));
+  return copy.Sync() ? absl::OkStatus() : Failed(to, "synced");
 }
 
 // While checkpoints are held up the log grows at its end, or begins anew once, at which its header
@@ -113,17 +111,15 @@ absl::Status CopyFile(const std::string& from, const std::string& to) {
 absl::Status CopyLog(const std::string& from, const std::string& to) {
   std::error_code error;
   if (!fs::exists(from, error)) return absl::OkStatus();
-  const absl::StatusOr<File> source = File::Open(from, O_RDONLY);
-  if (!source.ok()) return source.status();
-  const absl::StatusOr<File> copy = File::Open(to, O_WRONLY | O_CREAT);
-  if (!copy.ok()) return copy.status();
+  ASSIGN_OR_RETURN(const File source, File::Open(from, O_RDONLY));
+  ASSIGN_OR_RETURN(const File copy, File::Open(to, O_WRONLY | O_CREAT));
   for (int attempt = 0; attempt < 3; ++attempt) {
     std::array<std::array<char, kLogHeaderSize>, 2> headers{};
-    if (source->Read(headers[0].data(), kLogHeaderSize, 0) < 0) return Failed(from, "read");
-    if (!copy->Truncate()) return Failed(to, "written");
-    if (absl::Status status = CopyBytes(*source, *copy, from); !status.ok()) return status;
-    if (source->Read(headers[1].data(), kLogHeaderSize, 0) < 0) return Failed(from, "read");
-    if (headers[0] == headers[1]) return copy->Sync() ? absl::OkStatus() : Failed(to, "synced");
+    if (source.Read(headers[0].data(), kLogHeaderSize, 0) < 0) return Failed(from, "read");
+    if (!copy.Truncate()) return Failed(to, "written");
+    RETURN_IF_ERROR(CopyBytes(source, copy, from));
+    if (source.Read(headers[1].data(), kLogHeaderSize, 0) < 0) return Failed(from, "read");
+    if (headers[0] == headers[1]) return copy.Sync() ? absl::OkStatus() : Failed(to, "synced");
   }
   return absl::UnavailableError(from + ": began anew again and again while it was copied");
 }
@@ -137,9 +133,8 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
     if (const auto verified = VerifySqlite(from); !verified.ok()) return verified.status();
   } else if (!gate.ok()) {
     return gate.status();
-  } else if (absl::Status status = (*gate)->HoldToCopy(); !status.ok()) {
-    return status;
-  }
+  } else
+    RETURN_IF_ERROR((*gate)->HoldToCopy());
   // The anchor first: what it knows is in the other two.
   absl::Status status;
   if (gate.ok()) status = CopyFile(AnchorOf(from), AnchorOf(to));
@@ -151,10 +146,9 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
 // Moves the log of a copy into it, and replays it.
 absl::StatusOr<std::vector<LedgerReport>> FinishAndVerify(const std::string& database) {
   {
-    const auto store = SqliteStore::Open(database, {.create = false});
-    if (!store.ok()) return store.status();
-    if (absl::Status damage = (*store)->Damage(); !damage.ok()) return damage;
-    if (absl::Status writable = (*store)->Writable(); !writable.ok()) return writable;
+    ASSIGN_OR_RETURN(const auto store, SqliteStore::Open(database, {.create = false}));
+    RETURN_IF_ERROR(store->Damage());
+    RETURN_IF_ERROR(store->Writable());
   }
   absl::StatusOr<std::vector<LedgerReport>> reports = VerifySqlite(database);
   if (!reports.ok()) return reports.status();
@@ -173,10 +167,9 @@ absl::StatusOr<std::vector<LedgerReport>> FinishAndVerify(const std::string& dat
 }
 
 absl::Status WriteFile(const std::string& path, const std::string& text) {
-  const absl::StatusOr<File> file = File::Open(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.ok()) return file.status();
-  return file->Write(text.data(), text.size(), 0) && file->Sync() ? absl::OkStatus()
-                                                                  : Failed(path, "written");
+  ASSIGN_OR_RETURN(const File file, File::Open(path, O_WRONLY | O_CREAT | O_TRUNC));
+  return file.Write(text.data(), text.size(), 0) && file.Sync() ? absl::OkStatus()
+                                                                : Failed(path, "written");
 }
 
 // The last part of a path.
@@ -236,25 +229,21 @@ absl::StatusOr<VerifiedCopy> BackUp(const std::string& data_dir, const std::stri
     return absl::InvalidArgumentError(
         absl::StrCat("--to: got ", folder, ", which is in the data directory; want another disk"));
   }
-  if (absl::Status status = MakeDataDirectory(folder); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeDataDirectory(folder));
   VerifiedCopy copy{.folder = absl::StrCat(
                         folder, "/epsledger-",
                         absl::FormatTime("%Y%m%dT%H%M%E9SZ", absl::Now(), absl::UTCTimeZone())),
                     .ledgers = {}};
   const std::string unfinished = copy.folder + kUnfinished;
-  if (absl::Status status = MakeFolder(unfinished); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeFolder(unfinished));
   const auto remove = absl::MakeCleanup([&] { fs::remove_all(unfinished, error); });
-  if (absl::Status status = CopyDatabase(source, DatabaseIn(unfinished)); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(CopyDatabase(source, DatabaseIn(unfinished)));
   const std::string key = absl::StrCat(data_dir, "/", kStatementKey);
   if (fs::exists(key, error)) {
-    absl::Status status = CopyFile(key, absl::StrCat(unfinished, "/", kStatementKey));
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CopyFile(key, absl::StrCat(unfinished, "/", kStatementKey)));
   }
-  absl::StatusOr<std::vector<LedgerReport>> ledgers = FinishAndVerify(DatabaseIn(unfinished));
-  if (!ledgers.ok()) return ledgers.status();
-  copy.ledgers = *std::move(ledgers);
+  ASSIGN_OR_RETURN(std::vector<LedgerReport> ledgers, FinishAndVerify(DatabaseIn(unfinished)));
+  copy.ledgers = std::move(ledgers);
   absl::Status status = WriteFile(absl::StrCat(unfinished, "/", kHeads), HeadLines(copy.ledgers));
   if (status.ok()) status = SyncDirectory(unfinished);
   if (status.ok()) status = Rename(unfinished, copy.folder);
@@ -283,10 +272,10 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
                                     ": belongs to a ledger; move it away first, and keep it");
   }
   // A folder that is there keeps its owner and mode: a mount point, or the one that a package made.
-  if (absl::Status status = MakeDataDirectory(data_dir); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeDataDirectory(data_dir));
   const std::string unfinished = data_dir + "/restore.unfinished";
   fs::remove_all(unfinished, error);
-  if (absl::Status status = MakeFolder(unfinished); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeFolder(unfinished));
   const auto remove = absl::MakeCleanup([&] { fs::remove_all(unfinished, error); });
   const std::string copied = DatabaseIn(unfinished);
   absl::Status status;
@@ -300,22 +289,20 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
     status = CopyFile(backup + key, unfinished + key);
   }
   if (!status.ok()) return status;
-  absl::StatusOr<std::vector<LedgerReport>> ledgers = FinishAndVerify(copied);
-  if (!ledgers.ok()) return ledgers.status();
-  const absl::StatusOr<std::string> noted = ReadRegularFile(heads);
-  if (!noted.ok()) return noted.status();
-  if (const std::string found = HeadLines(*ledgers); found != *noted) {
+  ASSIGN_OR_RETURN(std::vector<LedgerReport> ledgers, FinishAndVerify(copied));
+  ASSIGN_OR_RETURN(const std::string noted, ReadRegularFile(heads));
+  if (const std::string found = HeadLines(ledgers); found != noted) {
     return absl::DataLossError(
         absl::StrCat(backup, ": has not the heads that it was taken with, but:\n", found));
   }
   const std::string name = NameOf(backup);
   {
-    const auto store = SqliteStore::Open(
-        copied, {.create = false,
-                 .anchored = true,
-                 .begin_because = absl::StrCat("restored from the backup ", name)});
-    if (!store.ok()) return store.status();
-    if (absl::Status writable = (*store)->Writable(); !writable.ok()) return writable;
+    ASSIGN_OR_RETURN(const auto store,
+                     SqliteStore::Open(copied, {.create = false,
+                                                .anchored = true,
+                                                .begin_because = absl::StrCat(
+                                                    "restored from the backup ", name)}));
+    RETURN_IF_ERROR(store->Writable());
   }
   GiveTo(data_dir, unfinished);
   // The ledger comes last: until it is there, nothing takes the folder for a ledger.
@@ -325,7 +312,7 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
   if (status.ok()) status = Rename(copied, database);
   if (status.ok()) status = SyncDirectory(data_dir);
   if (!status.ok()) return status;
-  return VerifiedCopy{.folder = data_dir, .ledgers = *std::move(ledgers)};
+  return VerifiedCopy{.folder = data_dir, .ledgers = std::move(ledgers)};
 }
 
 }  // namespace epsledger::storage

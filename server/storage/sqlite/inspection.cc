@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/ledger_inspection.h"
 #include "server/storage/sqlite/handles.h"
 #include "server/storage/sqlite/lost_commits.h"
@@ -64,7 +65,7 @@ class Cursor : public RowCursor {
 };
 
 absl::StatusOr<Database> OpenReadOnly(const std::string& path) {
-  if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckForLostDatabase(path));
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
     return absl::NotFoundError(path + ": there is no such file");
@@ -74,8 +75,7 @@ absl::StatusOr<Database> OpenReadOnly(const std::string& path) {
       sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(raw);
   if (opened != SQLITE_OK) return Error(raw, path);
-  absl::Status status = CheckSqliteSchema(raw);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckSqliteSchema(raw));
   return database;
 }
 
@@ -146,29 +146,28 @@ absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database
 
 absl::StatusOr<std::vector<LedgerReport>> VerifySqlite(const std::string& path,
                                                        core::PriceCheck prices, VisitEntry visit) {
-  const absl::StatusOr<Database> database = OpenReadOnly(path);
-  if (!database.ok()) return database.status();
+  ASSIGN_OR_RETURN(const Database database, OpenReadOnly(path));
   std::vector<LedgerReport> reports;
-  const absl::Status lost = CheckForLostCommits(database->get(), path);
+  const absl::Status lost = CheckForLostCommits(database.get(), path);
   if (absl::IsDataLoss(lost)) {
     reports.push_back({.fault = core::LedgerFault{0, std::string(lost.message())}});
   } else if (!lost.ok()) {
     return lost;
   }
-  Cursor ledgers(database->get(), path,
+  Cursor ledgers(database.get(), path,
                  "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
-    LedgerRows rows(database->get(), path, ledgers.Int(0));
+    LedgerRows rows(database.get(), path, ledgers.Int(0));
     const std::string root_id = ledgers.Bytes(1);
-    absl::StatusOr<LedgerReport> report = InspectLedger(
-        root_id, rows.stored(), [&](const core::Entry& entry) { visit(root_id, entry); }, prices);
-    if (!report.ok()) return report.status();
-    reports.push_back(*std::move(report));
+    ASSIGN_OR_RETURN(LedgerReport report,
+                     InspectLedger(
+                         root_id, rows.stored(),
+                         [&](const core::Entry& entry) { visit(root_id, entry); }, prices));
+    reports.push_back(std::move(report));
   }
   if (!ledgers.status().ok()) return ledgers.status();
-  absl::StatusOr<std::optional<core::LedgerFault>> fault = CheckDatabase(database->get(), path);
-  if (!fault.ok()) return fault.status();
-  if (fault->has_value()) reports.push_back({.fault = *std::move(fault)});
+  ASSIGN_OR_RETURN(std::optional<core::LedgerFault> fault, CheckDatabase(database.get(), path));
+  if (fault.has_value()) reports.push_back({.fault = std::move(fault)});
   return reports;
 }
 
@@ -179,21 +178,18 @@ absl::StatusOr<std::vector<core::Incarnation>> SqliteIncarnations(const std::str
 
 absl::StatusOr<LedgerReport> ExportSqlite(const std::string& path, const std::string& root_id,
                                           std::ostream& out) {
-  const absl::StatusOr<Database> database = OpenReadOnly(path);
-  if (!database.ok()) return database.status();
-  if (absl::Status lost = CheckForLostCommits(database->get(), path); !lost.ok()) return lost;
-  Cursor ledgers(database->get(), path,
+  ASSIGN_OR_RETURN(const Database database, OpenReadOnly(path));
+  RETURN_IF_ERROR(CheckForLostCommits(database.get(), path));
+  Cursor ledgers(database.get(), path,
                  "SELECT ledger_id, root_budget FROM ledgers ORDER BY ledger_id");
   while (ledgers.Next()) {
     if (ledgers.Bytes(1) != root_id) continue;
     ExportWriter writer(out, root_id);
-    LedgerRows rows(database->get(), path, ledgers.Int(0));
+    LedgerRows rows(database.get(), path, ledgers.Int(0));
     absl::StatusOr<LedgerReport> report =
         InspectLedger(root_id, rows.stored(), [&](const core::Entry& entry) { writer.Add(entry); });
     if (!report.ok() || report->fault.has_value()) return report;
-    if (absl::Status status = writer.Finish(report->head, report->merkle_root); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(writer.Finish(report->head, report->merkle_root));
     return report;
   }
   if (!ledgers.status().ok()) return ledgers.status();

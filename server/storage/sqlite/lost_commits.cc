@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/export_format.h"
 #include "server/storage/sqlite/handles.h"
 #include "server/storage/sqlite/schema.h"
@@ -34,11 +35,11 @@ absl::StatusOr<Statement> Prepare(sqlite3* database, const char* sql) {
 }
 
 absl::StatusOr<bool> HasTable(sqlite3* database, const char* name) {
-  const absl::StatusOr<Statement> find =
-      Prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1");
-  if (!find.ok()) return find.status();
-  sqlite3_bind_text(find->get(), 1, name, -1, SQLITE_STATIC);
-  const int step = sqlite3_step(find->get());
+  ASSIGN_OR_RETURN(
+      const Statement find,
+      Prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1"));
+  sqlite3_bind_text(find.get(), 1, name, -1, SQLITE_STATIC);
+  const int step = sqlite3_step(find.get());
   if (step == SQLITE_ROW || step == SQLITE_DONE) return step == SQLITE_ROW;
   return Error(database);
 }
@@ -56,13 +57,12 @@ bool CopyColumn(sqlite3_stmt* row, int column, Bytes* bytes) {
 
 // The hash of an entry, or nothing if there is none.
 absl::StatusOr<std::optional<core::Hash>> HashOf(sqlite3* database, int64_t entry_id) {
-  const absl::StatusOr<Statement> find =
-      Prepare(database, "SELECT hash FROM entries WHERE entry_id = ?1");
-  if (!find.ok()) return find.status();
-  sqlite3_bind_int64(find->get(), 1, entry_id);
-  const int step = sqlite3_step(find->get());
+  ASSIGN_OR_RETURN(const Statement find,
+                   Prepare(database, "SELECT hash FROM entries WHERE entry_id = ?1"));
+  sqlite3_bind_int64(find.get(), 1, entry_id);
+  const int step = sqlite3_step(find.get());
   core::Hash hash;
-  if (step == SQLITE_ROW && CopyColumn(find->get(), 0, &hash)) return hash;
+  if (step == SQLITE_ROW && CopyColumn(find.get(), 0, &hash)) return hash;
   if (step == SQLITE_ROW || step == SQLITE_DONE) return std::nullopt;
   return Error(database);
 }
@@ -75,23 +75,21 @@ std::string EntryName(int64_t entry_id) {
 // OK if the database holds all that the anchor knows.
 absl::Status Compare(sqlite3* database, const Anchor& anchor) {
   if (anchor.entry_count == 0) return absl::OkStatus();
-  const absl::StatusOr<Anchor> present = PresentState(database);
-  if (!present.ok()) return present.status();
+  ASSIGN_OR_RETURN(const Anchor present, PresentState(database));
   absl::StatusOr<std::optional<core::Hash>> hash = std::optional<core::Hash>();
-  if (present->entry_count > 0) hash = HashOf(database, anchor.entry_id);
+  if (present.entry_count > 0) hash = HashOf(database, anchor.entry_id);
   if (!hash.ok()) return hash.status();
-  if (present->entry_count >= anchor.entry_count && *hash == anchor.hash) return absl::OkStatus();
+  if (present.entry_count >= anchor.entry_count && *hash == anchor.hash) return absl::OkStatus();
   return absl::DataLossError(absl::StrFormat(
       "entries that were acknowledged are gone: its anchor knows %d, the last of them %s with hash "
       "%s, and the database holds %d%s. Its log was damaged, cut off or removed, or an older "
       "database has taken its place",
-      anchor.entry_count, EntryName(anchor.entry_id), ToHex(anchor.hash), present->entry_count,
+      anchor.entry_count, EntryName(anchor.entry_id), ToHex(anchor.hash), present.entry_count,
       hash->has_value() && **hash != anchor.hash ? ", another one in that place" : ""));
 }
 
 absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
-  const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
-  if (!incarnations.ok()) return incarnations.status();
+  ASSIGN_OR_RETURN(const std::vector<core::Incarnation> incarnations, IncarnationsOf(database));
   sqlite3_vfs* vfs = nullptr;
   sqlite3_file_control(database, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
   if (vfs == nullptr) return absl::UnavailableError("its file system cannot be asked");
@@ -105,18 +103,18 @@ absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
   }
   // The first anchor is durable before the database has an incarnation: this one was never
   // finished.
-  if (absl::IsDataLoss(anchor.status()) && incarnations->empty()) return absl::OkStatus();
+  if (absl::IsDataLoss(anchor.status()) && incarnations.empty()) return absl::OkStatus();
   if (!anchor.ok()) return anchor.status();
   if (!anchor->has_value()) {
-    if (incarnations->empty()) return absl::OkStatus();
+    if (incarnations.empty()) return absl::OkStatus();
     return absl::DataLossError(
         absl::StrCat(AnchorOf(path), file.ok() ? " is empty" : " is missing",
                      ": nothing tells whether the database has lost its last commits"));
   }
   const bool known =
-      std::any_of(incarnations->begin(), incarnations->end(),
+      std::any_of(incarnations.begin(), incarnations.end(),
                   [&](const core::Incarnation& life) { return life.id == (*anchor)->incarnation; });
-  if (!incarnations->empty() && !known) {
+  if (!incarnations.empty() && !known) {
     return absl::DataLossError(absl::StrCat(
         AnchorOf(path), " belongs to another database, or to a later state of this one"));
   }
@@ -127,20 +125,20 @@ absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
 
 absl::StatusOr<std::vector<core::Incarnation>> IncarnationsOf(sqlite3* database) {
   std::vector<core::Incarnation> incarnations;
-  const absl::StatusOr<bool> there = HasTable(database, "incarnations");
-  if (!there.ok()) return there.status();
-  if (!*there) return incarnations;
-  const absl::StatusOr<Statement> select =
-      Prepare(database, "SELECT incarnation, begin_time, reason FROM incarnations ORDER BY number");
-  if (!select.ok()) return select.status();
+  ASSIGN_OR_RETURN(const bool there, HasTable(database, "incarnations"));
+  if (!there) return incarnations;
+  ASSIGN_OR_RETURN(
+      const Statement select,
+      Prepare(database,
+              "SELECT incarnation, begin_time, reason FROM incarnations ORDER BY number"));
   int step;
-  while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
+  while ((step = sqlite3_step(select.get())) == SQLITE_ROW) {
     core::Incarnation& life = incarnations.emplace_back();
-    const unsigned char* reason = sqlite3_column_text(select->get(), 2);
-    if (!CopyColumn(select->get(), 0, &life.id) || reason == nullptr) {
+    const unsigned char* reason = sqlite3_column_text(select.get(), 2);
+    if (!CopyColumn(select.get(), 0, &life.id) || reason == nullptr) {
       return absl::DataLossError("the table of incarnations is damaged");
     }
-    life.begin_seconds = sqlite3_column_int64(select->get(), 1);
+    life.begin_seconds = sqlite3_column_int64(select.get(), 1);
     life.reason = reinterpret_cast<const char*>(reason);
   }
   if (step != SQLITE_DONE) return Error(database);
@@ -149,31 +147,28 @@ absl::StatusOr<std::vector<core::Incarnation>> IncarnationsOf(sqlite3* database)
 
 absl::StatusOr<Anchor> PresentState(sqlite3* database) {
   Anchor anchor;
-  const absl::StatusOr<bool> there = HasTable(database, "entries");
-  if (!there.ok()) return there.status();
-  if (!*there) return anchor;
+  ASSIGN_OR_RETURN(const bool there, HasTable(database, "entries"));
+  if (!there) return anchor;
   // Entries of a ledger are numbered from 1 without a gap.
-  const absl::StatusOr<Statement> last = Prepare(
-      database,
-      "SELECT (SELECT max(entry_id) FROM entries"
-      "        WHERE entry_id BETWEEN l.ledger_id << 40 AND (l.ledger_id << 40) + 1099511627775)"
-      " FROM ledgers l ORDER BY l.ledger_id");
-  if (!last.ok()) return last.status();
+  ASSIGN_OR_RETURN(const Statement last, Prepare(database,
+                                                 "SELECT (SELECT max(entry_id) FROM entries"
+                                                 "        WHERE entry_id BETWEEN l.ledger_id << 40 "
+                                                 "AND (l.ledger_id << 40) + 1099511627775)"
+                                                 " FROM ledgers l ORDER BY l.ledger_id"));
   int step;
-  while ((step = sqlite3_step(last->get())) == SQLITE_ROW) {
-    const int64_t entry_id = sqlite3_column_int64(last->get(), 0);
+  while ((step = sqlite3_step(last.get())) == SQLITE_ROW) {
+    const int64_t entry_id = sqlite3_column_int64(last.get(), 0);
     if (entry_id == 0) continue;  // a ledger without entries
     anchor.entry_id = entry_id;
     anchor.entry_count += entry_id & kMaxSequence;
   }
   if (step != SQLITE_DONE) return Error(database);
   if (anchor.entry_count == 0) return anchor;
-  const absl::StatusOr<std::optional<core::Hash>> hash = HashOf(database, anchor.entry_id);
-  if (!hash.ok()) return hash.status();
-  if (!hash->has_value()) {
+  ASSIGN_OR_RETURN(const std::optional<core::Hash> hash, HashOf(database, anchor.entry_id));
+  if (!hash.has_value()) {
     return absl::DataLossError(absl::StrCat(EntryName(anchor.entry_id), ": damaged hash"));
   }
-  anchor.hash = **hash;
+  anchor.hash = *hash;
   return anchor;
 }
 

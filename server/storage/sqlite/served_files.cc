@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/sqlite/handles.h"
 #include "server/storage/sqlite/lost_commits.h"
 
@@ -59,15 +60,12 @@ FileIdentity IdentityOf(const std::string& path) {
 
 absl::StatusOr<std::string> ServedFiles::WhyToBegin(sqlite3* database, const std::string& path,
                                                     bool with_names) {
-  const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
-  if (!incarnations.ok()) return incarnations.status();
-  if (incarnations->empty()) return "first served";
-  const absl::StatusOr<std::unique_ptr<AnchorFile>> file =
-      AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/false);
-  if (!file.ok()) return file.status();
-  const absl::StatusOr<std::optional<Anchor>> anchor = (*file)->Read();
-  if (!anchor.ok()) return anchor.status();
-  const FileIdentity served = anchor->value_or(Anchor()).database;
+  ASSIGN_OR_RETURN(const std::vector<core::Incarnation> incarnations, IncarnationsOf(database));
+  if (incarnations.empty()) return "first served";
+  ASSIGN_OR_RETURN(const std::unique_ptr<AnchorFile> file,
+                   AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/false));
+  ASSIGN_OR_RETURN(const std::optional<Anchor> anchor, file->Read());
+  const FileIdentity served = anchor.value_or(Anchor()).database;
   if (!with_names || served == FileIdentity() || served == IdentityOf(path)) return "";
   return "its files were copied or restored: the database is another file than the one that was "
          "served";
@@ -77,44 +75,39 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
                                                                const std::string& path,
                                                                const std::string& begun_because,
                                                                bool with_names, bool* sync_failed) {
-  const absl::StatusOr<std::vector<core::Incarnation>> incarnations = IncarnationsOf(database);
-  if (!incarnations.ok()) return incarnations.status();
-  const absl::StatusOr<Anchor> present = PresentState(database);
-  if (!present.ok()) return present.status();
+  ASSIGN_OR_RETURN(const std::vector<core::Incarnation> incarnations, IncarnationsOf(database));
+  ASSIGN_OR_RETURN(const Anchor present, PresentState(database));
   std::unique_ptr<ServedFiles> served(new ServedFiles());
-  absl::StatusOr<std::unique_ptr<AnchorFile>> file =
-      AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/true);
-  if (!file.ok()) return file.status();
-  served->file_ = *std::move(file);
+  ASSIGN_OR_RETURN(std::unique_ptr<AnchorFile> file,
+                   AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/true));
+  served->file_ = std::move(file);
   const absl::StatusOr<std::optional<Anchor>> before = served->file_->Read();
   // Records that are there and were not read would stay the newest for good.
   if (!before.ok() && !absl::IsDataLoss(before.status())) return before.status();
   Anchor& anchor = served->anchor_;
-  anchor = *present;
+  anchor = present;
   anchor.commit = before.ok() && before->has_value() ? (*before)->commit : 0;
   if (with_names) anchor.database = IdentityOf(path);
-  const bool is_first = incarnations->empty();
+  const bool is_first = incarnations.empty();
   if (begun_because.empty()) {
-    anchor.incarnation = incarnations->back().id;
+    anchor.incarnation = incarnations.back().id;
   } else {
     sqlite3_randomness(static_cast<int>(anchor.incarnation.size()), anchor.incarnation.data());
   }
   // The anchor of a first incarnation is made before it, so that a database with an incarnation has
   // an anchor. Of a later one it is made after it: the anchor before it names an older one.
   if (!is_first && !begun_because.empty()) {
-    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed));
   }
   if (absl::Status status = served->Renew(); !status.ok()) {
     *sync_failed |= served->sync_failed();
     return status;
   }
   if (is_first) {
-    absl::Status status = NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed));
   }
   if (with_names) {
-    if (absl::Status status = served->NoteNames(path); !status.ok()) return status;
+    RETURN_IF_ERROR(served->NoteNames(path));
   }
   return served;
 }
@@ -145,11 +138,10 @@ absl::Status ServedFiles::Committed() {
 }
 
 absl::Status ServedFiles::TakeBack(sqlite3* database) {
-  const absl::StatusOr<Anchor> present = PresentState(database);
-  if (!present.ok()) return present.status();
-  anchor_.entry_count = present->entry_count;
-  anchor_.entry_id = present->entry_id;
-  anchor_.hash = present->hash;
+  ASSIGN_OR_RETURN(const Anchor present, PresentState(database));
+  anchor_.entry_count = present.entry_count;
+  anchor_.entry_id = present.entry_id;
+  anchor_.hash = present.hash;
   return absl::OkStatus();
 }
 

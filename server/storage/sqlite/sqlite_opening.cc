@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "accounting/event/status_macros.h"
 #include "server/storage/failpoint.h"
 #include "server/storage/sqlite/lost_commits.h"
 #include "server/storage/sqlite/schema.h"
@@ -46,15 +47,14 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string
   const bool held = options.anchored && options.vfs == nullptr;
   if (held) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
-    absl::StatusOr<FolderLock> lock = FolderLock::Hold(folder.empty() ? "." : folder);
-    if (!lock.ok()) return lock.status();
-    store->folder_ = *std::move(lock);
+    ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Hold(folder.empty() ? "." : folder));
+    store->folder_ = std::move(lock);
   }
   if (options.vfs == nullptr) {
-    if (absl::Status status = CheckForLostDatabase(path); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckForLostDatabase(path));
     KeepPrivate(path, options.create);
   }
-  if (absl::Status status = store->Configure(path, options); !status.ok()) return status;
+  RETURN_IF_ERROR(store->Configure(path, options));
   return store;
 }
 
@@ -81,7 +81,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
       {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
   };
   for (const Setting& setting : settings) {
-    if (absl::Status status = Set(path, setting); !status.ok()) return status;
+    RETURN_IF_ERROR(Set(path, setting));
   }
   if (sqlite3_db_readonly(database, "main") != 0) {
     return absl::FailedPreconditionError(
@@ -93,8 +93,8 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   // system only: it was killed before its sync, or its sync failed, and then a later
   // sync of the same file succeeds without writing them. Replays of their keys are answered without
   // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
-  if (absl::Status status = OpenLog(path, options); !status.ok()) return status;
-  if (absl::Status status = RewriteLog(); !status.ok()) return status;
+  RETURN_IF_ERROR(OpenLog(path, options));
+  RETURN_IF_ERROR(RewriteLog());
   // The lock is ours, but was the file's name taken away before? 0 also where the system cannot
   // say.
   int moved = 0;
@@ -148,12 +148,11 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
        " ORDER BY b.block, e.entry_id"},
   };
   for (const auto& [statement, sql] : statements) {
-    absl::StatusOr<Statement> prepared = Prepare(sql);
-    if (!prepared.ok()) return prepared.status();
-    *statement = *std::move(prepared);
+    ASSIGN_OR_RETURN(Statement prepared, Prepare(sql));
+    *statement = std::move(prepared);
   }
 
-  if (absl::Status status = ReadLedgers(); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadLedgers());
   if (!damage_.ok() && !accepted_loss_.empty()) {
     return absl::DataLossError(absl::StrCat(
         path,
@@ -168,9 +167,8 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   if (!options.begin_because.empty()) begun_because_ = options.begin_because;
   if (!damage_.ok()) return ReadIncarnations();
   if (anchored_ && begun_because_.empty()) {
-    absl::StatusOr<std::string> why = ServedFiles::WhyToBegin(database, path, with_names_);
-    if (!why.ok()) return why.status();
-    begun_because_ = *std::move(why);
+    ASSIGN_OR_RETURN(std::string why, ServedFiles::WhyToBegin(database, path, with_names_));
+    begun_because_ = std::move(why);
   }
   // Without room for an incarnation nobody could be told of it.
   if (!unwritable_.ok()) return begun_because_.empty() ? ReadIncarnations() : unwritable_;
@@ -192,10 +190,10 @@ absl::Status SqliteStore::ReadIncarnations() {
 
 absl::Status SqliteStore::KeepFiles() {
   if (!anchored_ || served_ != nullptr) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<ServedFiles>> served =
-      ServedFiles::Keep(database_.get(), path_, begun_because_, with_names_, &sync_failed_);
-  if (!served.ok()) return served.status();
-  served_ = *std::move(served);
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<ServedFiles> served,
+      ServedFiles::Keep(database_.get(), path_, begun_because_, with_names_, &sync_failed_));
+  served_ = std::move(served);
   begun_because_.clear();
   if (gate_ != nullptr || !with_names_) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<CheckpointGate>> gate = CheckpointGate::Open(path_);
@@ -310,7 +308,7 @@ absl::Status SqliteStore::TrialWrite() {
 }
 
 absl::Status SqliteStore::Resume() {
-  if (absl::Status status = Trusted(); !status.ok()) return status;
+  RETURN_IF_ERROR(Trusted());
   if (!damage_.ok()) return absl::FailedPreconditionError(std::string(damage_.message()));
   if (unwritable_.ok()) return absl::OkStatus();
   absl::Status status = TrialWrite();

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/storage/charge_block.h"
 #include "server/storage/failpoint.h"
@@ -71,17 +72,16 @@ absl::Status DamagedDatabase(const std::string& what) {
 
 absl::Status SqliteStore::ReadLedgers() {
   ledgers_.clear();
-  absl::StatusOr<Statement> ledgers = Prepare(
-      "SELECT l.root_budget, l.ledger_id,"
-      " (SELECT max(entry_id) & 1099511627775 FROM entries"
-      "  WHERE entry_id BETWEEN l.ledger_id << 40 AND (l.ledger_id << 40) + 1099511627775)"
-      " FROM ledgers l");
-  if (!ledgers.ok()) return ledgers.status();
+  ASSIGN_OR_RETURN(
+      Statement ledgers,
+      Prepare("SELECT l.root_budget, l.ledger_id,"
+              " (SELECT max(entry_id) & 1099511627775 FROM entries"
+              "  WHERE entry_id BETWEEN l.ledger_id << 40 AND (l.ledger_id << 40) + 1099511627775)"
+              " FROM ledgers l"));
   int step;
-  while ((step = sqlite3_step(ledgers->get())) == SQLITE_ROW) {
-    ledgers_[ColumnBytes(ledgers->get(), 0)] = {
-        .id = sqlite3_column_int64(ledgers->get(), 1),
-        .sequence = sqlite3_column_int64(ledgers->get(), 2)};
+  while ((step = sqlite3_step(ledgers.get())) == SQLITE_ROW) {
+    ledgers_[ColumnBytes(ledgers.get(), 0)] = {.id = sqlite3_column_int64(ledgers.get(), 1),
+                                               .sequence = sqlite3_column_int64(ledgers.get(), 2)};
   }
   if (step != SQLITE_DONE) return Error("reading the list of ledgers");
   return absl::OkStatus();
@@ -153,27 +153,25 @@ absl::Status SqliteStore::ReadAll(
     absl::FunctionRef<absl::Status(const std::string& root_id, core::Entry entry)> visit) {
   std::map<int64_t, const std::string*> root_ids;
   for (const auto& [root_id, ledger] : ledgers_) root_ids[ledger.id] = &root_id;
-  absl::StatusOr<Statement> select =
-      Prepare("SELECT entry_id, content, hash FROM entries ORDER BY entry_id");
-  if (!select.ok()) return select.status();
+  ASSIGN_OR_RETURN(Statement select,
+                   Prepare("SELECT entry_id, content, hash FROM entries ORDER BY entry_id"));
   auto root = root_ids.end();
   KeyTable keys;
   BlockTable blocks;
   int step;
-  while ((step = sqlite3_step(select->get())) == SQLITE_ROW) {
-    const int64_t entry_id = sqlite3_column_int64(select->get(), 0);
+  while ((step = sqlite3_step(select.get())) == SQLITE_ROW) {
+    const int64_t entry_id = sqlite3_column_int64(select.get(), 0);
     const int64_t ledger_id = entry_id >> kSequenceBits;
     if (root == root_ids.end() || root->first != ledger_id) root = root_ids.find(ledger_id);
     if (root == root_ids.end()) return absl::DataLossError("an entry belongs to no ledger");
-    absl::StatusOr<core::Entry> entry = ColumnEntry(select->get(), 1, 2);
-    if (!entry.ok()) return entry.status();
-    if (entry_id != EntryId(ledger_id, entry->sequence)) {
+    ASSIGN_OR_RETURN(core::Entry entry, ColumnEntry(select.get(), 1, 2));
+    if (entry_id != EntryId(ledger_id, entry.sequence)) {
       return absl::DataLossError(absl::StrFormat(
-          "ledger of budgets/%s: entry %d is stored as another", *root->second, entry->sequence));
+          "ledger of budgets/%s: entry %d is stored as another", *root->second, entry.sequence));
     }
-    keys.AddEntry(ledger_id, *entry);
-    blocks.AddEntry(ledger_id, *entry);
-    if (absl::Status status = visit(*root->second, *std::move(entry)); !status.ok()) return status;
+    keys.AddEntry(ledger_id, entry);
+    blocks.AddEntry(ledger_id, entry);
+    RETURN_IF_ERROR(visit(*root->second, std::move(entry)));
   }
   if (step != SQLITE_DONE) return Error("reading the entries");
   return CheckTables(root_ids, std::move(keys), std::move(blocks));
@@ -228,10 +226,9 @@ absl::Status SqliteStore::CheckTables(const std::map<int64_t, const std::string*
 }
 
 absl::Status SqliteStore::ReadRows(const char* sql, absl::FunctionRef<void(sqlite3_stmt*)> visit) {
-  absl::StatusOr<Statement> select = Prepare(sql);
-  if (!select.ok()) return select.status();
+  ASSIGN_OR_RETURN(Statement select, Prepare(sql));
   int step;
-  while ((step = sqlite3_step(select->get())) == SQLITE_ROW) visit(select->get());
+  while ((step = sqlite3_step(select.get())) == SQLITE_ROW) visit(select.get());
   return step == SQLITE_DONE ? absl::OkStatus() : Error(sql);
 }
 
@@ -247,12 +244,12 @@ absl::StatusOr<std::vector<std::string>> SqliteStore::Rollback() {
   CheckpointOnClose(false);
   unwritable_ = absl::UnavailableError("ledger database: a transaction failed");
   if (sqlite3_get_autocommit(database_.get()) == 0) {
-    if (absl::Status status = Run(rollback_.get()); !status.ok()) return status;
+    RETURN_IF_ERROR(Run(rollback_.get()));
   }
   marked_ = {};
-  if (absl::Status status = ReadLedgers(); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadLedgers());
   if (served_ != nullptr) {
-    if (absl::Status status = served_->TakeBack(database_.get()); !status.ok()) return status;
+    RETURN_IF_ERROR(served_->TakeBack(database_.get()));
   }
   return std::exchange(appended_, {});
 }
@@ -282,7 +279,7 @@ int64_t SqliteStore::LedgerId(const std::string& root_id) const {
 absl::StatusOr<SqliteStore::StoredLedger*> SqliteStore::LedgerOf(const std::string& root_id) {
   if (const auto it = ledgers_.find(root_id); it != ledgers_.end()) return &it->second;
   BindText(insert_ledger_.get(), 1, root_id);
-  if (absl::Status status = Run(insert_ledger_.get()); !status.ok()) return status;
+  RETURN_IF_ERROR(Run(insert_ledger_.get()));
   Failpoint("append.after_ledger");
   const int64_t id = sqlite3_last_insert_rowid(database_.get());
   if (id > kMaxLedgerId) return absl::ResourceExhaustedError("the database holds no more ledgers");
@@ -297,18 +294,17 @@ absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& 
   }
   Failpoint("append.before");
   if (appended_.empty() || appended_.back() != root_id) appended_.push_back(root_id);
-  const absl::StatusOr<StoredLedger*> ledger = LedgerOf(root_id);
-  if (!ledger.ok()) return ledger.status();
-  const int64_t ledger_id = (*ledger)->id;
-  if (entry.sequence != (*ledger)->sequence + 1 || entry.sequence > kMaxSequence) {
+  ASSIGN_OR_RETURN(StoredLedger * ledger, LedgerOf(root_id));
+  const int64_t ledger_id = ledger->id;
+  if (entry.sequence != ledger->sequence + 1 || entry.sequence > kMaxSequence) {
     return absl::AbortedError(absl::StrFormat("ledger database: entry %d of %s follows entry %d",
-                                              entry.sequence, root_id, (*ledger)->sequence));
+                                              entry.sequence, root_id, ledger->sequence));
   }
   sqlite3_bind_int64(insert_entry_.get(), 1, EntryId(ledger_id, entry.sequence));
   BindBlob(insert_entry_.get(), 2, entry.hash.data(), entry.hash.size());
   BindBlob(insert_entry_.get(), 3, entry.content.data(), entry.content.size());
-  if (absl::Status status = Run(insert_entry_.get()); !status.ok()) return status;
-  (*ledger)->sequence = entry.sequence;
+  RETURN_IF_ERROR(Run(insert_entry_.get()));
+  ledger->sequence = entry.sequence;
   if (served_ != nullptr) served_->Appended(EntryId(ledger_id, entry.sequence), entry.hash);
   Failpoint("append.after_entry");
   if (const std::optional<core::ChargeKey> key = core::KeyOf(entry.body)) {
@@ -356,10 +352,9 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ReadEntries(const std::str
   std::vector<core::Entry> result;
   int step = SQLITE_DONE;
   for (int64_t bytes = 0; bytes < max_bytes && (step = sqlite3_step(read)) == SQLITE_ROW;) {
-    absl::StatusOr<core::Entry> entry = ColumnEntry(read, 0, 1);
-    if (!entry.ok()) return entry.status();
-    bytes += static_cast<int64_t>(entry->content.size());
-    result.push_back(*std::move(entry));
+    ASSIGN_OR_RETURN(core::Entry entry, ColumnEntry(read, 0, 1));
+    bytes += static_cast<int64_t>(entry.content.size());
+    result.push_back(std::move(entry));
   }
   if (step != SQLITE_ROW && step != SQLITE_DONE) return Error("reading entries");
   return result;
@@ -376,9 +371,8 @@ absl::StatusOr<std::optional<core::Entry>> SqliteStore::FindCharge(const std::st
   const int step = sqlite3_step(find);
   if (step == SQLITE_DONE) return std::nullopt;
   if (step != SQLITE_ROW) return Error("looking up a charge");
-  absl::StatusOr<core::Entry> entry = ColumnEntry(find, 0, 1);
-  if (!entry.ok()) return entry.status();
-  return *std::move(entry);
+  ASSIGN_OR_RETURN(core::Entry entry, ColumnEntry(find, 0, 1));
+  return std::move(entry);
 }
 
 absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::string& root_id,
@@ -396,15 +390,14 @@ absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::str
   int64_t bytes = 0;
   while (static_cast<int64_t>(result.size()) < limit && bytes < max_bytes &&
          (step = sqlite3_step(list)) == SQLITE_ROW) {
-    absl::StatusOr<core::Entry> entry = ColumnEntry(list, 0, 1);
-    if (!entry.ok()) return entry.status();
-    const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry->body);
+    ASSIGN_OR_RETURN(core::Entry entry, ColumnEntry(list, 0, 1));
+    const std::optional<core::ChargeKey> charge = core::ChargeKeyOf(entry.body);
     if (!charge.has_value() || charge->session_number != session_number ||
-        entry->sequence <= after_sequence) {
+        entry.sequence <= after_sequence) {
       continue;
     }
-    bytes += static_cast<int64_t>(entry->content.size());
-    result.push_back(*std::move(entry));
+    bytes += static_cast<int64_t>(entry.content.size());
+    result.push_back(std::move(entry));
   }
   if (step != SQLITE_ROW && step != SQLITE_DONE) return Error("listing charges");
   return result;

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::storage {
 namespace {
@@ -87,12 +88,11 @@ int64_t OffsetOf(int64_t frame, int64_t page_size) {
 // For a log whose header cannot be read: OK if its first generation of frames says no more than the
 // database does.
 absl::Status CheckHeadless(sqlite3_file* log, int64_t log_size, sqlite3_file* database) {
-  const absl::StatusOr<int64_t> database_size = SizeOf(database);
-  if (!database_size.ok()) return database_size.status();
+  ASSIGN_OR_RETURN(const int64_t database_size, SizeOf(database));
   int64_t page_size = 0;
   std::string start(100, '\0');
-  if (*database_size >= static_cast<int64_t>(start.size())) {
-    if (absl::Status status = ReadAt(database, 0, &start); !status.ok()) return status;
+  if (database_size >= static_cast<int64_t>(start.size())) {
+    RETURN_IF_ERROR(ReadAt(database, 0, &start));
     page_size = BigEndian(start, 14) & 0xffff;  // bytes 16 and 17
     if (page_size == 1) page_size = 65536;
   }
@@ -106,9 +106,7 @@ absl::Status CheckHeadless(sqlite3_file* log, int64_t log_size, sqlite3_file* da
   std::string bytes(static_cast<size_t>(kFrameHeaderSize), '\0');
   uint64_t salt = 0;
   for (int64_t frame = 0; OffsetOf(frame + 1, page_size) <= log_size; ++frame) {
-    if (absl::Status status = ReadAt(log, OffsetOf(frame, page_size), &bytes); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(ReadAt(log, OffsetOf(frame, page_size), &bytes));
     const Frame at = FrameAt(bytes);
     if (at.page == 0) continue;
     if (salt == 0) salt = at.salt;
@@ -122,7 +120,7 @@ absl::Status CheckHeadless(sqlite3_file* log, int64_t log_size, sqlite3_file* da
   std::string in_database = in_log;
   for (const auto& [page, frame] : last) {
     const int64_t offset = (int64_t{page} - 1) * page_size;
-    if (offset + page_size > *database_size) return damaged;
+    if (offset + page_size > database_size) return damaged;
     absl::Status status = ReadAt(log, OffsetOf(frame, page_size) + kFrameHeaderSize, &in_log);
     if (status.ok()) status = ReadAt(database, offset, &in_database);
     if (!status.ok()) return status;
@@ -134,28 +132,25 @@ absl::Status CheckHeadless(sqlite3_file* log, int64_t log_size, sqlite3_file* da
 }  // namespace
 
 absl::Status CheckWriteAheadLog(sqlite3_file* log, sqlite3_file* database) {
-  const absl::StatusOr<int64_t> size = SizeOf(log);
-  if (!size.ok()) return size.status();
-  if (*size < kHeaderSize) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t size, SizeOf(log));
+  if (size < kHeaderSize) return absl::OkStatus();
   std::string header(static_cast<size_t>(kHeaderSize), '\0');
-  if (absl::Status status = ReadAt(log, 0, &header); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadAt(log, 0, &header));
   const uint32_t magic = BigEndian(header, 0);
   const int64_t page_size = BigEndian(header, 8);
   Checksum checksum((magic & 1) != 0);
   checksum.Add(header, 0, 24);
   if ((magic & ~1U) != kMagic || BigEndian(header, 4) != kFormat || !IsPageSize(page_size) ||
       !checksum.Is(header, 24)) {
-    return CheckHeadless(log, *size, database);
+    return CheckHeadless(log, size, database);
   }
   const uint64_t salt = uint64_t{BigEndian(header, 16)} << 32 | BigEndian(header, 20);
 
   std::string bytes(static_cast<size_t>(kFrameHeaderSize + page_size), '\0');
   int64_t bad = -1;           // the first frame that SQLite does not believe
   int64_t commits_after = 0;  // from there on
-  for (int64_t frame = 0; OffsetOf(frame + 1, page_size) <= *size; ++frame) {
-    if (absl::Status status = ReadAt(log, OffsetOf(frame, page_size), &bytes); !status.ok()) {
-      return status;
-    }
+  for (int64_t frame = 0; OffsetOf(frame + 1, page_size) <= size; ++frame) {
+    RETURN_IF_ERROR(ReadAt(log, OffsetOf(frame, page_size), &bytes));
     const Frame at = FrameAt(bytes);
     if (bad < 0) {
       checksum.Add(bytes, 0, 8);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "accounting/event/printable.h"
+#include "accounting/event/status_macros.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/stubs/logging.h"
 #include "prometheus/counter.h"
@@ -179,50 +180,45 @@ Server::~Server() {
 }
 
 absl::Status Server::Listen(const ServerOptions& options) {
-  absl::StatusOr<statement::SigningKey> key =
-      options.statement_key_file.empty()
-          ? statement::SigningKey::Generate()
-          : statement::SigningKey::LoadOrCreate(options.statement_key_file);
-  if (!key.ok()) return key.status();
+  ASSIGN_OR_RETURN(statement::SigningKey key,
+                   options.statement_key_file.empty()
+                       ? statement::SigningKey::Generate()
+                       : statement::SigningKey::LoadOrCreate(options.statement_key_file));
   std::vector<std::string> former_public_keys;
   std::vector<std::string> former_secrets;
   for (const std::string& file : options.former_statement_key_files) {
-    const absl::StatusOr<statement::SigningKey> former = statement::SigningKey::Load(file);
-    if (!former.ok()) return former.status();
-    absl::StatusOr<std::string> secret = former->SecretFor(kHeadPurpose);
-    if (!secret.ok()) return secret.status();
-    former_public_keys.push_back(former->public_key());
-    former_secrets.push_back(*std::move(secret));
+    ASSIGN_OR_RETURN(const statement::SigningKey former, statement::SigningKey::Load(file));
+    ASSIGN_OR_RETURN(std::string secret, former.SecretFor(kHeadPurpose));
+    former_public_keys.push_back(former.public_key());
+    former_secrets.push_back(std::move(secret));
   }
   ServerFacts facts{.version = EPSLEDGER_VERSION,
                     .name = options.name,
                     .storage = options.storage,
                     .quotas = options.quotas,
                     .start_time = absl::Now(),
-                    .statement_public_key = key->public_key(),
+                    .statement_public_key = key.public_key(),
                     .former_statement_public_keys = std::move(former_public_keys)};
   // protobuf logs a line for every request whose text is not UTF-8; here the client gets an error
   // instead.
   google::protobuf::SetLogHandler(nullptr);
 
-  absl::StatusOr<std::string> head_secret = key->SecretFor(kHeadPurpose);
-  if (!head_secret.ok()) return head_secret.status();
-  const HandlerContext context{
-      quota_ledger_,
-      open_calls_,
-      open_streams_,
-      std::make_shared<WatchTurns>(kMaxWatchReads),
-      computations_,
-      access_,
-      std::make_shared<const HeadKey>(*std::move(head_secret), ledger_.Incarnations(),
-                                      former_secrets)};
+  ASSIGN_OR_RETURN(std::string head_secret, key.SecretFor(kHeadPurpose));
+  const HandlerContext context{quota_ledger_,
+                               open_calls_,
+                               open_streams_,
+                               std::make_shared<WatchTurns>(kMaxWatchReads),
+                               computations_,
+                               access_,
+                               std::make_shared<const HeadKey>(
+                                   std::move(head_secret), ledger_.Incarnations(), former_secrets)};
   AddAccessService(context, methods_);
   AddProposalService(context, methods_);
   AddBudgetService(context, methods_);
   AddSessionService(context, methods_);
   AddChargeService(context, methods_);
   AddAccountingService(context, methods_);
-  AddAuditService(context, std::make_shared<const statement::SigningKey>(*std::move(key)), facts,
+  AddAuditService(context, std::make_shared<const statement::SigningKey>(std::move(key)), facts,
                   methods_);
   AddServerService(context, std::move(facts), methods_);
   HealthService::AddTo(methods_, health_);
@@ -245,25 +241,27 @@ absl::Status Server::ListenOnWire(const ServerOptions& options) {
         Record(access_log_, method.full_name, origin, std::move(caller), "", SteadyNow(), denied);
         return denied;
       }};
-  auto wire = wire::WireServer::Start(
-      {.addresses = options.addresses,
-       .tls = {.certificate = options.tls_certificate_file,
-               .key = options.tls_key_file,
-               .client_ca = options.tls_client_ca_file},
-       .on_reload =
-           [&failures = reload_failures_](const absl::Status& status) {
-             if (status.ok()) return spdlog::info("the TLS files were read anew");
-             failures.Increment();
-             const std::string why(status.message());
-             spdlog::error(
-                 "the TLS files have changed and are left alone, the certificate before stays in "
-                 "use: {}",
-                 why);
-           },
-       .peer_connections_per_second = options.peer_connections_per_second},
-      std::move(services));
-  if (!wire.ok()) return wire.status();
-  wire_ = *std::move(wire);
+  ASSIGN_OR_RETURN(
+      auto wire,
+      wire::WireServer::Start({.addresses = options.addresses,
+                               .tls = {.certificate = options.tls_certificate_file,
+                                       .key = options.tls_key_file,
+                                       .client_ca = options.tls_client_ca_file},
+                               .on_reload =
+                                   [&failures = reload_failures_](const absl::Status& status) {
+                                     if (status.ok())
+                                       return spdlog::info("the TLS files were read anew");
+                                     failures.Increment();
+                                     const std::string why(status.message());
+                                     spdlog::error(
+                                         "the TLS files have changed and are left alone, the "
+                                         "certificate before stays in "
+                                         "use: {}",
+                                         why);
+                                   },
+                               .peer_connections_per_second = options.peer_connections_per_second},
+                              std::move(services)));
+  wire_ = std::move(wire);
   return absl::OkStatus();
 }
 

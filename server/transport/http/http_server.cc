@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "accounting/event/status_macros.h"
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
@@ -422,28 +423,27 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
                                                               HttpHandler handler) {
   std::unique_ptr<HttpServer> server(new HttpServer(options, std::move(handler)));
   if (!options.tls_certificate_file.empty()) {
-    absl::StatusOr<RenewedTlsFiles> files = RenewedTlsFiles::Open(
-        {.certificate = options.tls_certificate_file,
-         .key = options.tls_key_file,
-         .client_ca = options.tls_client_ca_file},
-        [](const absl::Status& status) {
-          if (!status.ok())
-            spdlog::error("HTTP keeps its certificate: {}", std::string(status.message()));
-        });
-    if (!files.ok()) return files.status();
-    server->loop_->tls_files.emplace(*std::move(files));
+    ASSIGN_OR_RETURN(RenewedTlsFiles files,
+                     RenewedTlsFiles::Open({.certificate = options.tls_certificate_file,
+                                            .key = options.tls_key_file,
+                                            .client_ca = options.tls_client_ca_file},
+                                           [](const absl::Status& status) {
+                                             if (!status.ok())
+                                               spdlog::error("HTTP keeps its certificate: {}",
+                                                             std::string(status.message()));
+                                           }));
+    server->loop_->tls_files.emplace(std::move(files));
   }
   for (const std::string& address : options.addresses) {
-    absl::StatusOr<HostPort> at = ReadAddress(address);
-    if (!at.ok()) return at.status();
+    ASSIGN_OR_RETURN(HostPort at, ReadAddress(address));
     beast::error_code error;
-    const auto ip = asio::ip::make_address(at->host, error);
+    const auto ip = asio::ip::make_address(at.host, error);
     if (error) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "an address of HTTP: got \"%s\", want an IP address as the host", address));
     }
     auto acceptor = std::make_unique<tcp::acceptor>(server->loop_->context);
-    const tcp::endpoint endpoint(ip, at->port);
+    const tcp::endpoint endpoint(ip, at.port);
     acceptor->open(endpoint.protocol(), error);
     if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor->bind(endpoint, error);
@@ -453,7 +453,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
           absl::StrFormat("%s: cannot be listened on: %s", address, error.message()));
     }
     const std::string host =
-        at->host.find(':') == std::string::npos ? at->host : absl::StrCat("[", at->host, "]");
+        at.host.find(':') == std::string::npos ? at.host : absl::StrCat("[", at.host, "]");
     server->addresses_.push_back(absl::StrCat(host, ":", acceptor->local_endpoint().port()));
     server->loop_->acceptors.push_back(std::move(acceptor));
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 
 namespace epsledger::transport {
 namespace {
@@ -85,20 +86,17 @@ absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files) {
        {std::pair(&files.certificate, &material.certificate), std::pair(&files.key, &material.key),
         std::pair(&files.client_ca, &material.client_ca)}) {
     if (path == &files.client_ca && path->empty()) continue;
-    absl::StatusOr<std::string> pem = ReadPem(*path);
-    if (!pem.ok()) return pem.status();
-    *text = *std::move(pem);
+    ASSIGN_OR_RETURN(std::string pem, ReadPem(*path));
+    *text = std::move(pem);
   }
-  absl::Status status = CheckFit(files, material);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckFit(files, material));
   return material;
 }
 
 absl::StatusOr<RenewedTlsFiles> RenewedTlsFiles::Open(const TlsFiles& files, OnReload on_reload) {
   std::string version = VersionOf(files);  // before reading, as in Reload
-  absl::StatusOr<TlsMaterial> material = ReadTlsFiles(files);
-  if (!material.ok()) return material.status();
-  return RenewedTlsFiles(files, std::move(on_reload), std::move(version), *std::move(material));
+  ASSIGN_OR_RETURN(TlsMaterial material, ReadTlsFiles(files));
+  return RenewedTlsFiles(files, std::move(on_reload), std::move(version), std::move(material));
 }
 
 RenewedTlsFiles::RenewedTlsFiles(TlsFiles files, OnReload on_reload, std::string version,

@@ -20,6 +20,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
@@ -122,10 +123,9 @@ class WireServer::State {
 
   absl::Status Listen() {
     if (!options_.tls.certificate.empty()) {
-      absl::StatusOr<RenewedTlsFiles> files =
-          RenewedTlsFiles::Open(options_.tls, options_.on_reload);
-      if (!files.ok()) return files.status();
-      tls_files_.emplace(*std::move(files));
+      ASSIGN_OR_RETURN(RenewedTlsFiles files,
+                       RenewedTlsFiles::Open(options_.tls, options_.on_reload));
+      tls_files_.emplace(std::move(files));
       tls_ = ServerTls::Make(tls_files_->material(), ServerTls::Protocol::kHttp2);
       if (tls_ == nullptr) {
         return absl::InvalidArgumentError("the TLS files: OpenSSL does not take them");
@@ -135,9 +135,8 @@ class WireServer::State {
       loops_.push_back(std::make_unique<Loop>());
     }
     for (const std::string& address : options_.addresses) {
-      absl::Status status =
-          absl::StartsWith(address, "unix:") ? ListenOnPath(address) : ListenOnPort(address);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(absl::StartsWith(address, "unix:") ? ListenOnPath(address)
+                                                         : ListenOnPort(address));
     }
     return absl::OkStatus();
   }
@@ -486,8 +485,7 @@ absl::StatusOr<std::unique_ptr<WireServer>> WireServer::Start(WireOptions option
                                                               Services services) {
   std::unique_ptr<WireServer> server(
       new WireServer(std::make_unique<State>(std::move(options), std::move(services))));
-  absl::Status status = server->state_->Listen();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(server->state_->Listen());
   server->state_->Run();
   return server;
 }

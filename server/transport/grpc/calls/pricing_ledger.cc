@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/codec.h"
 #include "server/core/pricing.h"
 #include "server/core/unavailable.h"
@@ -203,9 +204,8 @@ class PricingLedger::Memory {
                                                   const std::string& encoding,
                                                   absl::FunctionRef<bool()> abandoned)
         ABSL_LOCKS_EXCLUDED(mutex_) {
-      const absl::StatusOr<Prepared> event = Prepare(wanted, encoding, abandoned);
-      if (!event.ok()) return event.status();
-      return pricer_.PriceOf(**event, wanted.count, wanted.level, abandoned);
+      ASSIGN_OR_RETURN(const Prepared event, Prepare(wanted, encoding, abandoned));
+      return pricer_.PriceOf(*event, wanted.count, wanted.level, abandoned);
     }
 
     absl::StatusOr<Prepared> Prepare(const UnitPriceWanted& wanted, const std::string& encoding,

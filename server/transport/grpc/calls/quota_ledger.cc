@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/unavailable.h"
 #include "server/transport/grpc/status/status_mapping.h"
 
@@ -82,12 +83,10 @@ absl::Status QuotaLedger::TakeRate(const core::Tenant& tenant, const core::Comma
   if (!counts_tenants && !counts_callers) return absl::OkStatus();
   const double changes = ChangesIn(command);
   if (counts_callers) {
-    absl::Status status = CheckBatch(changes, quotas_.changes_per_second_of_caller, "one caller");
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckBatch(changes, quotas_.changes_per_second_of_caller, "one caller"));
   }
   if (counts_tenants) {
-    absl::Status status = CheckBatch(changes, quotas_.changes_per_second_of_tenant, "the tenant");
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckBatch(changes, quotas_.changes_per_second_of_tenant, "the tenant"));
   }
   const RateLimiter::Clock::time_point now = RateLimiter::Clock::now();
   absl::MutexLock lock(&mutex_);

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/audit_convert.h"
 #include "server/transport/grpc/converters/budget_convert.h"
@@ -33,15 +34,13 @@ absl::StatusOr<core::Role> ReadRole(v1::Role::Kind role) {
 absl::StatusOr<core::Grant> ReadGrant(const std::string& field, const v1::Grant& message) {
   core::Grant grant;
   if (message.resource().find("/sessions/") != std::string::npos) {
-    absl::StatusOr<core::SessionName> session =
-        ParseSessionName(field + ".resource", message.resource());
-    if (!session.ok()) return session.status();
-    grant.budget_id = std::move(session->budget_id);
-    grant.session_id = std::move(session->session_id);
+    ASSIGN_OR_RETURN(core::SessionName session,
+                     ParseSessionName(field + ".resource", message.resource()));
+    grant.budget_id = std::move(session.budget_id);
+    grant.session_id = std::move(session.session_id);
   } else {
-    absl::StatusOr<std::string> budget = ParseBudgetName(field + ".resource", message.resource());
-    if (!budget.ok()) return budget.status();
-    grant.budget_id = *std::move(budget);
+    ASSIGN_OR_RETURN(std::string budget, ParseBudgetName(field + ".resource", message.resource()));
+    grant.budget_id = std::move(budget);
   }
   grant.methods = {message.methods().begin(), message.methods().end()};
   return grant;
@@ -65,8 +64,7 @@ absl::StatusOr<access::NewToken> FromProto(const v1::CreateTokenRequest& request
   }
   absl::Status status = CheckOutputOnlyUnset(token, "token");
   if (!status.ok()) return status;
-  absl::StatusOr<core::Role> role = ReadRole(token.role());
-  if (!role.ok()) return role.status();
+  ASSIGN_OR_RETURN(core::Role role, ReadRole(token.role()));
   status = CheckText("token.description", token.description(), 0, core::kMaxDisplayNameBytes);
   if (!status.ok()) return status;
   const auto& expire = token.expire_time();
@@ -79,13 +77,11 @@ absl::StatusOr<access::NewToken> FromProto(const v1::CreateTokenRequest& request
       absl::FromUnixSeconds(expire.seconds()) + absl::Nanoseconds(expire.nanos());
   std::vector<core::Grant> grants;
   for (int i = 0; i < token.grants_size(); ++i) {
-    absl::StatusOr<core::Grant> grant =
-        ReadGrant(absl::StrCat("token.grants[", i, "]"), token.grants(i));
-    if (!grant.ok()) return grant.status();
-    grants.push_back(*std::move(grant));
+    ASSIGN_OR_RETURN(core::Grant grant,
+                     ReadGrant(absl::StrCat("token.grants[", i, "]"), token.grants(i)));
+    grants.push_back(std::move(grant));
   }
-  return access::DraftToken(tenant, *role, token.description(), expire_time, now,
-                            std::move(grants));
+  return access::DraftToken(tenant, role, token.description(), expire_time, now, std::move(grants));
 }
 
 absl::StatusOr<std::string> ParseTokenName(const std::string& field, std::string_view name) {

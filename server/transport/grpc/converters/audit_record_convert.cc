@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "proto/convert/enum_convert.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
@@ -53,14 +54,13 @@ absl::Status Check(const v1::SessionAudit& audit) {
 }  // namespace
 
 absl::StatusOr<core::RecordAudit> FromProto(const v1::RecordAuditRequest& request) {
-  absl::StatusOr<core::SessionName> session = ParseSessionName("session", request.session());
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(core::SessionName session, ParseSessionName("session", request.session()));
   if (!request.has_audit()) {
     return accounting::OutOfDomain("audit", "nothing", "what the audit found");
   }
   const v1::SessionAudit& audit = request.audit();
-  if (absl::Status status = Check(audit); !status.ok()) return status;
-  core::RecordAudit command{.session = *std::move(session), .audit = {}};
+  RETURN_IF_ERROR(Check(audit));
+  core::RecordAudit command{.session = std::move(session), .audit = {}};
   command.audit.method = static_cast<accounting::AuditMethod>(audit.method());
   command.audit.hypothesis = static_cast<accounting::AuditHypothesis>(audit.hypothesis());
   command.audit.epsilon_lower = audit.epsilon_lower_bound();

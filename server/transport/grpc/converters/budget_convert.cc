@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/limits.h"
@@ -26,9 +27,8 @@ absl::StatusOr<core::Cap> ReadApproximateDp(const v1::ApproximateDpCap& message,
   cap.delta = message.delta();
   cap.filter = accounting::ApproximateDpFilter::kPortfolio;
   if (message.filter() != v1::ApproximateDpCap::FILTER_UNSPECIFIED) {
-    absl::Status status = convert::CheckEnum(
-        message.filter(), v1::ApproximateDpCap::Filter_descriptor(), path + ".filter");
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(convert::CheckEnum(message.filter(), v1::ApproximateDpCap::Filter_descriptor(),
+                                       path + ".filter"));
     cap.filter = static_cast<accounting::ApproximateDpFilter>(message.filter());
   }
   const bool one_order = cap.filter == accounting::ApproximateDpFilter::kRenyiOneOrder;
@@ -93,14 +93,13 @@ core::TradeOffCurveCap ReadTradeOffCurve(const v1::TradeOffCurveCap& message) {
 }
 
 absl::StatusOr<core::Cap> ReadUnits(const v1::UnitsCap& message, const std::string& path) {
-  if (absl::Status status = CheckOutputOnlyUnset(message, path); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckOutputOnlyUnset(message, path));
   core::UnitsCap cap{
       .reference = {}, .count = message.count(), .delta = message.delta(), .guarantee = {}};
   if (message.has_reference()) {
-    absl::StatusOr<accounting::MechanismEvent> event =
-        convert::FromProto(message.reference(), path + ".reference");
-    if (!event.ok()) return event.status();
-    cap.reference = *std::move(event);
+    ASSIGN_OR_RETURN(accounting::MechanismEvent event,
+                     convert::FromProto(message.reference(), path + ".reference"));
+    cap.reference = std::move(event);
   }
   return cap;
 }
@@ -109,12 +108,12 @@ absl::StatusOr<core::Policy> ReadPolicy(const v1::Policy& message, const std::st
   core::Policy policy;
   policy.provenance_required = message.provenance_required();
   for (int i = 0; i < message.allowed_samplers_size(); ++i) {
-    const absl::StatusOr<core::Sampler> sampler =
-        ReadSampler(message.allowed_samplers(i), absl::StrCat(path, ".allowedSamplers[", i, "]"));
-    if (!sampler.ok()) return sampler.status();
-    if (std::find(policy.allowed_samplers.begin(), policy.allowed_samplers.end(), *sampler) ==
+    ASSIGN_OR_RETURN(
+        const core::Sampler sampler,
+        ReadSampler(message.allowed_samplers(i), absl::StrCat(path, ".allowedSamplers[", i, "]")));
+    if (std::find(policy.allowed_samplers.begin(), policy.allowed_samplers.end(), sampler) ==
         policy.allowed_samplers.end()) {
-      policy.allowed_samplers.push_back(*sampler);
+      policy.allowed_samplers.push_back(sampler);
     }
   }
   return policy;
@@ -192,8 +191,7 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
                        "which promises nothing"));
   }
   if (!cap.ok()) return cap;
-  const absl::StatusOr<accounting::Filter> filter = core::FilterFor(*cap, path);
-  if (!filter.ok()) return filter.status();
+  ASSIGN_OR_RETURN(const accounting::Filter filter, core::FilterFor(*cap, path));
   return cap;
 }
 
@@ -212,16 +210,15 @@ absl::Status CheckNoReference(const v1::Cap& cap, const std::string& path) {
 }
 
 absl::StatusOr<core::CreateBudget> ReadCreateBudget(const v1::CreateBudgetRequest& request) {
-  absl::StatusOr<core::BudgetSpec> spec = FromProto(request);
-  if (!spec.ok()) return spec.status();
+  ASSIGN_OR_RETURN(core::BudgetSpec spec, FromProto(request));
   const v1::Cap& cap = request.budget().cap();
-  core::CreateBudget command{.spec = *std::move(spec)};
+  core::CreateBudget command{.spec = std::move(spec)};
   command.any_filter = NamesNoFilter(cap);
   if (cap.has_approximate_dp() && cap.approximate_dp().has_reference()) {
-    absl::StatusOr<accounting::MechanismEvent> event =
-        convert::FromProto(cap.approximate_dp().reference(), "budget.cap.approximateDp.reference");
-    if (!event.ok()) return event.status();
-    command.reference = *std::move(event);
+    ASSIGN_OR_RETURN(
+        accounting::MechanismEvent event,
+        convert::FromProto(cap.approximate_dp().reference(), "budget.cap.approximateDp.reference"));
+    command.reference = std::move(event);
   }
   return command;
 }
@@ -242,26 +239,23 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
   status = CheckOutputOnlyUnset(budget, "budget");
   if (!status.ok()) return status;
   if (!budget.parent().empty()) {
-    absl::StatusOr<std::string> parent = ParseBudgetName("budget.parent", budget.parent());
-    if (!parent.ok()) return parent.status();
-    if (*parent == spec.id) {
+    ASSIGN_OR_RETURN(std::string parent, ParseBudgetName("budget.parent", budget.parent()));
+    if (parent == spec.id) {
       return accounting::OutOfDomain("budget.parent", Shown(budget.parent()), "another budget");
     }
-    spec.parent_id = *std::move(parent);
+    spec.parent_id = std::move(parent);
   }
-  absl::StatusOr<core::Cap> cap = FromProto(budget.cap(), "budget.cap");
-  if (!cap.ok()) return cap.status();
+  ASSIGN_OR_RETURN(core::Cap cap, FromProto(budget.cap(), "budget.cap"));
   if (budget.cap().has_units() && !budget.cap().units().has_reference()) {
     return absl::InvalidArgumentError(
         "budget.cap.units.reference: unset, want the event that units are counted in, best the "
         "step "
         "that most sessions repeat");
   }
-  spec.cap = *std::move(cap);
-  const absl::StatusOr<accounting::NeighboringRelation> relation =
-      convert::FromProto(budget.neighboring_relation(), "budget.neighboringRelation");
-  if (!relation.ok()) return relation.status();
-  spec.relation = *relation;
+  spec.cap = std::move(cap);
+  ASSIGN_OR_RETURN(const accounting::NeighboringRelation relation,
+                   convert::FromProto(budget.neighboring_relation(), "budget.neighboringRelation"));
+  spec.relation = relation;
   spec.privacy_unit = budget.privacy_unit();
   status = CheckText("budget.privacyUnit", spec.privacy_unit, 1, core::kMaxPrivacyUnitBytes);
   if (!status.ok()) return status;
@@ -272,31 +266,26 @@ absl::StatusOr<core::BudgetSpec> FromProto(const v1::CreateBudgetRequest& reques
     if (!status.ok()) return status;
   }
   if (budget.has_policy()) {
-    absl::StatusOr<core::Policy> policy = ReadPolicy(budget.policy(), "budget.policy");
-    if (!policy.ok()) return policy.status();
-    spec.policy = *std::move(policy);
+    ASSIGN_OR_RETURN(core::Policy policy, ReadPolicy(budget.policy(), "budget.policy"));
+    spec.policy = std::move(policy);
   }
-  absl::StatusOr<core::BudgetDescription> description = ReadDescription(budget);
-  if (!description.ok()) return description.status();
-  spec.description = *std::move(description);
+  ASSIGN_OR_RETURN(core::BudgetDescription description, ReadDescription(budget));
+  spec.description = std::move(description);
   return spec;
 }
 
 absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& request) {
-  absl::StatusOr<std::string> id = ParseBudgetName("budget.name", request.budget().name());
-  if (!id.ok()) return id.status();
-  absl::Status status = CheckOnlyDescriptionSet(request.budget());
-  if (!status.ok()) return status;
-  core::UpdateBudget update{.budget_id = *std::move(id)};
-  absl::StatusOr<core::BudgetDescription> description = ReadDescription(request.budget());
-  if (!description.ok()) return description.status();
+  ASSIGN_OR_RETURN(std::string id, ParseBudgetName("budget.name", request.budget().name()));
+  RETURN_IF_ERROR(CheckOnlyDescriptionSet(request.budget()));
+  core::UpdateBudget update{.budget_id = std::move(id)};
+  ASSIGN_OR_RETURN(core::BudgetDescription description, ReadDescription(request.budget()));
   for (const std::string& path : request.update_mask().paths()) {
     if (path == "display_name") {
-      update.display_name = description->display_name;
+      update.display_name = description.display_name;
     } else if (path == "labels") {
-      update.labels = description->labels;
+      update.labels = description.labels;
     } else if (path == "alert_thresholds") {
-      update.alert_thresholds = description->alert_thresholds;
+      update.alert_thresholds = description.alert_thresholds;
     } else {
       return accounting::OutOfDomain("updateMask", Shown(path),
                                      "displayName, labels or alertThresholds: all else never "
@@ -311,17 +300,15 @@ absl::StatusOr<core::UpdateBudget> FromProto(const v1::UpdateBudgetRequest& requ
 }
 
 absl::StatusOr<core::SupersedeBudget> FromProto(const v1::SupersedeBudgetRequest& request) {
-  absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-  if (!id.ok()) return id.status();
+  ASSIGN_OR_RETURN(std::string id, ParseBudgetName("name", request.name()));
   absl::Status status = CheckResourceId("successorId", request.successor_id());
   if (status.ok()) status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
   if (!status.ok()) return status;
-  absl::StatusOr<core::Cap> cap = FromProto(request.cap(), "cap");
-  if (!cap.ok()) return cap.status();
+  ASSIGN_OR_RETURN(core::Cap cap, FromProto(request.cap(), "cap"));
   if (status = CheckNoReference(request.cap(), "cap"); !status.ok()) return status;
-  return core::SupersedeBudget{.budget_id = *std::move(id),
+  return core::SupersedeBudget{.budget_id = std::move(id),
                                .successor_id = request.successor_id(),
-                               .cap = *std::move(cap),
+                               .cap = std::move(cap),
                                .reason = request.reason(),
                                .any_filter = NamesNoFilter(request.cap())};
 }
@@ -332,9 +319,8 @@ absl::StatusOr<core::BudgetDescription> ReadDescription(const v1::Budget& budget
   absl::Status status =
       CheckText("budget.displayName", budget.display_name(), 0, core::kMaxDisplayNameBytes);
   if (!status.ok()) return status;
-  absl::StatusOr<std::vector<core::Label>> labels = ReadLabels(budget.labels(), "budget.labels");
-  if (!labels.ok()) return labels.status();
-  description.labels = *std::move(labels);
+  ASSIGN_OR_RETURN(std::vector<core::Label> labels, ReadLabels(budget.labels(), "budget.labels"));
+  description.labels = std::move(labels);
   const std::string field = "budget.alertThresholds";
   status =
       accounting::CheckRange(field, budget.alert_thresholds_size(), 0, core::kMaxAlertThresholds);
@@ -371,8 +357,7 @@ absl::StatusOr<std::vector<core::Label>> ReadLabels(
 
 absl::StatusOr<core::Sampler> ReadSampler(v1::Provenance::Sampler sampler,
                                           const std::string& path) {
-  absl::Status status = convert::CheckEnum(sampler, v1::Provenance::Sampler_descriptor(), path);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(convert::CheckEnum(sampler, v1::Provenance::Sampler_descriptor(), path));
   return static_cast<core::Sampler>(sampler);  // the same numbers
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "accounting/event/status_macros.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/charge_convert.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -105,9 +106,8 @@ class ChangeOf {
   absl::StatusOr<bool> TellCharge(int64_t session_number) {
     const core::SessionState* session = WatchedSession(session_number);
     if (session == nullptr) return false;
-    const absl::StatusOr<core::ChargeRecord> record = ledger_.ToRecord(entry_);
-    if (!record.ok()) return record.status();
-    ToProto(NameOf(*session), *record, change_.mutable_charge());
+    ASSIGN_OR_RETURN(const core::ChargeRecord record, ledger_.ToRecord(entry_));
+    ToProto(NameOf(*session), record, change_.mutable_charge());
     return true;
   }
 
@@ -149,11 +149,10 @@ class ChangeOf {
   absl::StatusOr<bool> TellLease(const Body& body, std::optional<int64_t> used_count) {
     const core::SessionState* session = WatchedSession(body.session_number);
     if (session == nullptr) return false;
-    const absl::StatusOr<std::optional<core::ChargeRecord>> charge =
-        reader_.FindCharge(NameOf(*session), body.attempt, body.lease_id);
-    if (!charge.ok()) return charge.status();
-    if (!charge->has_value()) return absl::DataLossError("ledger: a lease without its charge");
-    ToProto(NameOf(*session), **charge, used_count, change_.mutable_lease());
+    ASSIGN_OR_RETURN(const std::optional<core::ChargeRecord> charge,
+                     reader_.FindCharge(NameOf(*session), body.attempt, body.lease_id));
+    if (!charge.has_value()) return absl::DataLossError("ledger: a lease without its charge");
+    ToProto(NameOf(*session), *charge, used_count, change_.mutable_lease());
     return true;
   }
 
@@ -171,10 +170,9 @@ absl::StatusOr<std::optional<v1::LedgerChange>> ToChange(core::LedgerReader& rea
                                                          const Watched& watched,
                                                          const core::Entry& entry) {
   v1::LedgerChange change;
-  const absl::StatusOr<bool> told =
-      std::visit(ChangeOf(reader, ledger, watched, entry, &change), entry.body);
-  if (!told.ok()) return told.status();
-  if (!*told) return std::nullopt;
+  ASSIGN_OR_RETURN(const bool told,
+                   std::visit(ChangeOf(reader, ledger, watched, entry, &change), entry.body));
+  if (!told) return std::nullopt;
   change.set_sequence(entry.sequence);
   ToProto(entry.time_micros, change.mutable_time());
   return change;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/mechanism_convert.h"
@@ -26,33 +27,28 @@ template <class Message>
 absl::StatusOr<core::ChargeItem> ReadItem(const Message& message, const std::string& path) {
   absl::Status status = CheckChargeId(path + "chargeId", message.charge_id());
   if (!status.ok()) return status;
-  absl::StatusOr<accounting::MechanismEvent> event =
-      convert::FromProto(message.event(), path + "event");
-  if (!event.ok()) return event.status();
+  ASSIGN_OR_RETURN(accounting::MechanismEvent event,
+                   convert::FromProto(message.event(), path + "event"));
   status = accounting::CheckRange(path + "count", message.count(), 1, accounting::kMaxEventCount);
   if (!status.ok()) return status;
-  return core::ChargeItem{message.charge_id(), *std::move(event), message.count()};
+  return core::ChargeItem{message.charge_id(), std::move(event), message.count()};
 }
 
 }  // namespace
 
 absl::StatusOr<core::Charge> FromProto(const v1::ChargeRequest& request) {
-  absl::StatusOr<AttemptName> name = ParseAttemptName("attempt", request.attempt());
-  if (!name.ok()) return name.status();
-  absl::StatusOr<core::ChargeItem> item = ReadItem(request, "");
-  if (!item.ok()) return item.status();
-  core::Charge charge{.session = std::move(name->session), .attempt = name->attempt};
-  charge.items.push_back(*std::move(item));
+  ASSIGN_OR_RETURN(AttemptName name, ParseAttemptName("attempt", request.attempt()));
+  ASSIGN_OR_RETURN(core::ChargeItem item, ReadItem(request, ""));
+  core::Charge charge{.session = std::move(name.session), .attempt = name.attempt};
+  charge.items.push_back(std::move(item));
   return charge;
 }
 
 absl::StatusOr<core::Charge> FromProto(const v1::AcquireLeaseRequest& request, int64_t now_micros) {
-  absl::StatusOr<AttemptName> name = ParseAttemptName("attempt", request.attempt());
-  if (!name.ok()) return name.status();
+  ASSIGN_OR_RETURN(AttemptName name, ParseAttemptName("attempt", request.attempt()));
   absl::Status status = CheckChargeId("leaseId", request.lease_id());
   if (!status.ok()) return status;
-  absl::StatusOr<accounting::MechanismEvent> event = convert::FromProto(request.event(), "event");
-  if (!event.ok()) return event.status();
+  ASSIGN_OR_RETURN(accounting::MechanismEvent event, convert::FromProto(request.event(), "event"));
   status = accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount);
   if (!status.ok()) return status;
   const google::protobuf::Duration& time = request.time_to_live();
@@ -64,21 +60,19 @@ absl::StatusOr<core::Charge> FromProto(const v1::AcquireLeaseRequest& request, i
                                    absl::StrCat(time.seconds(), " s and ", time.nanos(), " ns"),
                                    "in (0, 366 days]");
   }
-  core::Charge charge{.session = std::move(name->session), .attempt = name->attempt};
-  charge.items.push_back({request.lease_id(), *std::move(event), request.count()});
+  core::Charge charge{.session = std::move(name.session), .attempt = name.attempt};
+  charge.items.push_back({request.lease_id(), std::move(event), request.count()});
   charge.lease_expire_time_micros = now_micros + time.seconds() * 1'000'000 + time.nanos() / 1'000;
   return charge;
 }
 
 absl::StatusOr<core::SettleLease> FromProto(const v1::SettleLeaseRequest& request) {
-  absl::StatusOr<ChargeName> name = ParseLeaseName("name", request.name());
-  if (!name.ok()) return name.status();
-  absl::Status status =
-      accounting::CheckRange("usedCount", request.used_count(), 0, accounting::kMaxEventCount);
-  if (!status.ok()) return status;
-  return core::SettleLease{.session = std::move(name->attempt.session),
-                           .attempt = name->attempt.attempt,
-                           .lease_id = std::move(name->charge_id),
+  ASSIGN_OR_RETURN(ChargeName name, ParseLeaseName("name", request.name()));
+  RETURN_IF_ERROR(
+      accounting::CheckRange("usedCount", request.used_count(), 0, accounting::kMaxEventCount));
+  return core::SettleLease{.session = std::move(name.attempt.session),
+                           .attempt = name.attempt.attempt,
+                           .lease_id = std::move(name.charge_id),
                            .used_count = request.used_count()};
 }
 
@@ -87,11 +81,9 @@ absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead&
                                                            const core::Tenant& tenant) {
   if (!is_set) return std::nullopt;
   const std::string field = "lastSeenHead";
-  absl::StatusOr<std::string> id = ParseBudgetName(field + ".rootBudget", head.root_budget());
-  if (!id.ok()) return id.status();
-  absl::Status status = accounting::CheckRange(field + ".sequence", head.sequence(), 1,
-                                               std::numeric_limits<int64_t>::max());
-  if (!status.ok()) return status;
+  ASSIGN_OR_RETURN(std::string id, ParseBudgetName(field + ".rootBudget", head.root_budget()));
+  RETURN_IF_ERROR(accounting::CheckRange(field + ".sequence", head.sequence(), 1,
+                                         std::numeric_limits<int64_t>::max()));
   if (!head.hash().empty() && head.hash().size() != std::tuple_size_v<core::Hash>) {
     return accounting::OutOfDomain(field + ".hash", absl::StrCat(head.hash().size(), " bytes"),
                                    "32 bytes, or none");
@@ -99,24 +91,22 @@ absl::StatusOr<std::optional<core::SeenHead>> ReadSeenHead(const v1::LedgerHead&
   if (!head.merkle_root().empty()) {
     return accounting::OutOfDomain(field + ".merkleRoot", "a value", "unset");
   }
-  core::SeenHead seen{*std::move(id), head.sequence(), head.hash()};
+  core::SeenHead seen{std::move(id), head.sequence(), head.hash()};
   key.Check(tenant, head.tag(), &seen);
   return seen;
 }
 
 absl::StatusOr<core::Charge> FromProto(const v1::BatchChargeRequest& request) {
-  absl::StatusOr<AttemptName> name = ParseAttemptName("attempt", request.attempt());
-  if (!name.ok()) return name.status();
-  absl::Status status =
-      convert::CheckEnum(request.mode(), v1::BatchChargeRequest::Mode_descriptor(), "mode");
-  if (!status.ok()) return status;
+  ASSIGN_OR_RETURN(AttemptName name, ParseAttemptName("attempt", request.attempt()));
+  RETURN_IF_ERROR(
+      convert::CheckEnum(request.mode(), v1::BatchChargeRequest::Mode_descriptor(), "mode"));
   const int size = request.items_size();
   if (size < 1 || size > core::kMaxBatchItems) {
     return accounting::OutOfDomain("items", absl::StrCat(size, " items"),
                                    absl::StrCat("1 to ", core::kMaxBatchItems));
   }
-  core::Charge charge{.session = std::move(name->session),
-                      .attempt = name->attempt,
+  core::Charge charge{.session = std::move(name.session),
+                      .attempt = name.attempt,
                       .mode = static_cast<core::BatchMode>(request.mode())};  // the same numbers
   absl::flat_hash_set<absl::string_view> ids;
   ids.reserve(size);

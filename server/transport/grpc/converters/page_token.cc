@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/limits.h"
 #include "server/transport/grpc/status/shown_text.h"
@@ -48,8 +49,7 @@ absl::StatusOr<std::string> ReadPageToken(std::string_view list, std::string_vie
 }
 
 absl::StatusOr<int64_t> ReadPageSize(int32_t requested) {
-  absl::Status status = accounting::CheckRange("pageSize", requested, 0, core::kMaxPageSize);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(accounting::CheckRange("pageSize", requested, 0, core::kMaxPageSize));
   return requested == 0 ? kDefaultPageSize : requested;
 }
 

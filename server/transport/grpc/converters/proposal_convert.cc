@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/limits.h"
@@ -74,10 +75,10 @@ absl::StatusOr<core::ProposedChange> ReadChange(const v1::CreateProposalRequest&
     case v1::Proposal::kThaw:
       return core::ProposedPhase{core::BudgetPhase::kActive};
     case v1::Proposal::kSetApprovalPolicy: {
-      absl::StatusOr<std::vector<core::GuardedChange>> guarded =
-          FromProto(request.proposal().set_approval_policy(), "proposal.setApprovalPolicy");
-      if (!guarded.ok()) return guarded.status();
-      return core::ProposedPolicy{*std::move(guarded)};
+      ASSIGN_OR_RETURN(
+          std::vector<core::GuardedChange> guarded,
+          FromProto(request.proposal().set_approval_policy(), "proposal.setApprovalPolicy"));
+      return core::ProposedPolicy{std::move(guarded)};
     }
     case v1::Proposal::CHANGE_NOT_SET:
       break;
@@ -124,9 +125,8 @@ absl::StatusOr<std::vector<core::GuardedChange>> FromProto(const v1::ApprovalPol
   std::vector<core::GuardedChange> guarded;
   for (int i = 0; i < policy.guarded_size(); ++i) {
     const std::string field = absl::StrCat(path, ".guarded[", i, "]");
-    absl::Status status =
-        convert::CheckEnum(policy.guarded(i), v1::ApprovalPolicy::Change_descriptor(), field);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(
+        convert::CheckEnum(policy.guarded(i), v1::ApprovalPolicy::Change_descriptor(), field));
     const auto change = static_cast<core::GuardedChange>(policy.guarded(i));  // the same numbers
     if (std::find(guarded.begin(), guarded.end(), change) != guarded.end()) {
       return accounting::OutOfDomain(field, core::Name(change), "each change once");
@@ -145,15 +145,14 @@ void ToProto(const std::vector<core::GuardedChange>& guarded, v1::ApprovalPolicy
 
 absl::StatusOr<core::ProposeChange> FromProto(const v1::CreateProposalRequest& request,
                                               int64_t now_micros) {
-  absl::StatusOr<std::string> budget_id = ParseBudgetName("parent", request.parent());
-  if (!budget_id.ok()) return budget_id.status();
+  ASSIGN_OR_RETURN(std::string budget_id, ParseBudgetName("parent", request.parent()));
   absl::Status status = CheckResourceId("proposalId", request.proposal_id());
   if (!status.ok()) return status;
   if (!request.has_proposal()) {
     return absl::InvalidArgumentError("proposal: unset, want a proposal");
   }
   const v1::Proposal& proposal = request.proposal();
-  const std::string name = FormatProposalName({*budget_id, request.proposal_id()});
+  const std::string name = FormatProposalName({budget_id, request.proposal_id()});
   if (!proposal.name().empty() && proposal.name() != name) {
     return accounting::OutOfDomain("proposal.name", Shown(proposal.name()),
                                    absl::StrCat("unset or ", name));
@@ -172,11 +171,10 @@ absl::StatusOr<core::ProposeChange> FromProto(const v1::CreateProposalRequest& r
                                      "a time in the future, at most 90 days away");
     }
   }
-  absl::StatusOr<core::ProposedChange> change = ReadChange(request, *budget_id);
-  if (!change.ok()) return change.status();
-  return core::ProposeChange{.budget_id = *std::move(budget_id),
+  ASSIGN_OR_RETURN(core::ProposedChange change, ReadChange(request, budget_id));
+  return core::ProposeChange{.budget_id = std::move(budget_id),
                              .proposal_id = request.proposal_id(),
-                             .change = *std::move(change),
+                             .change = std::move(change),
                              .reason = proposal.reason(),
                              .proposer = {},
                              .expire_time_micros = expire_micros};

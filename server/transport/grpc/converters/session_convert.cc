@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/mechanism_convert.h"
 #include "server/core/limits.h"
@@ -40,13 +41,12 @@ absl::Status ReadAdaptive(const v1::Session& session, core::SessionSpec* spec) {
                        "unset: only DECLARED has one");
   }
   if (session.has_own_cap()) {
-    absl::StatusOr<core::Cap> cap = FromProto(session.own_cap(), "session.ownCap");
-    if (!cap.ok()) return cap.status();
-    if (std::holds_alternative<core::UnitsCap>(*cap)) {
+    ASSIGN_OR_RETURN(core::Cap cap, FromProto(session.own_cap(), "session.ownCap"));
+    if (std::holds_alternative<core::UnitsCap>(cap)) {
       return OutOfDomain("session.ownCap", "units",
                          "another currency: a budget can have such a cap and hold the session");
     }
-    spec->own_cap = *std::move(cap);
+    spec->own_cap = std::move(cap);
   }
   return absl::OkStatus();
 }
@@ -56,24 +56,22 @@ absl::Status ReadDeclared(const v1::Session& session, core::SessionSpec* spec) {
     return OutOfDomain("session.noOwnCap", "true", "false: the plan is the cap of DECLARED");
   }
   if (session.has_own_cap()) {
-    absl::StatusOr<core::Cap> cap = FromProto(session.own_cap(), "session.ownCap");
-    if (!cap.ok()) return cap.status();
-    if (!std::holds_alternative<core::ApproximateDpCap>(*cap) &&
-        !std::holds_alternative<core::TradeOffCurveCap>(*cap)) {
+    ASSIGN_OR_RETURN(core::Cap cap, FromProto(session.own_cap(), "session.ownCap"));
+    if (!std::holds_alternative<core::ApproximateDpCap>(cap) &&
+        !std::holds_alternative<core::TradeOffCurveCap>(cap)) {
       return OutOfDomain("session.ownCap", "another currency",
                          "approximateDp or tradeOffCurve, in which a plan is composed");
     }
-    spec->own_cap = *std::move(cap);
+    spec->own_cap = std::move(cap);
   }
   const int size = session.plan().events_size();
   if (size < 1 || size > core::kMaxPlanEvents) {
     return OutOfDomain("session.plan.events", absl::StrCat(size, " events"),
                        absl::StrCat("1 to ", core::kMaxPlanEvents, " for DECLARED"));
   }
-  absl::StatusOr<std::vector<accounting::CountedEvent>> plan =
-      convert::FromProto(session.plan().events(), "session.plan.events");
-  if (!plan.ok()) return plan.status();
-  spec->plan = *std::move(plan);
+  ASSIGN_OR_RETURN(std::vector<accounting::CountedEvent> plan,
+                   convert::FromProto(session.plan().events(), "session.plan.events"));
+  spec->plan = std::move(plan);
   spec->plan_delta = session.plan_delta();
   return accounting::CheckInterval("session.planDelta", spec->plan_delta,
                                    accounting::kOpenProbability);
@@ -108,9 +106,9 @@ absl::StatusOr<core::Claim> ReadClaim(const v1::Claim& message) {
 absl::StatusOr<core::Provenance> FromProto(const v1::Provenance& message, const std::string& path) {
   core::Provenance provenance;
   if (message.sampler() != v1::Provenance::SAMPLER_UNSPECIFIED) {
-    const absl::StatusOr<core::Sampler> sampler = ReadSampler(message.sampler(), path + ".sampler");
-    if (!sampler.ok()) return sampler.status();
-    provenance.sampler = *sampler;
+    ASSIGN_OR_RETURN(const core::Sampler sampler,
+                     ReadSampler(message.sampler(), path + ".sampler"));
+    provenance.sampler = sampler;
   }
   absl::Status status =
       accounting::CheckInterval(path + ".clipNorm", message.clip_norm(), accounting::kNonNegative);
@@ -138,27 +136,23 @@ void ToProto(const core::Provenance& provenance, v1::Provenance* message) {
 }
 
 absl::StatusOr<core::CreateSession> ReadCreateSession(const v1::CreateSessionRequest& request) {
-  absl::StatusOr<core::SessionSpec> spec = FromProto(request);
-  if (!spec.ok()) return spec.status();
-  core::CreateSession command{.spec = *std::move(spec)};
+  ASSIGN_OR_RETURN(core::SessionSpec spec, FromProto(request));
+  core::CreateSession command{.spec = std::move(spec)};
   const v1::Cap& own_cap = request.session().own_cap();
-  if (absl::Status status = CheckNoReference(own_cap, "session.ownCap"); !status.ok())
-    return status;
+  RETURN_IF_ERROR(CheckNoReference(own_cap, "session.ownCap"));
   command.any_filter = NamesNoFilter(own_cap);
   if (request.has_expects()) {
-    absl::StatusOr<accounting::MechanismEvent> event =
-        convert::FromProto(request.expects(), "expects");
-    if (!event.ok()) return event.status();
-    command.expects = *std::move(event);
+    ASSIGN_OR_RETURN(accounting::MechanismEvent event,
+                     convert::FromProto(request.expects(), "expects"));
+    command.expects = std::move(event);
   }
   return command;
 }
 
 absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& request) {
   core::SessionSpec spec;
-  absl::StatusOr<std::string> budget_id = ParseBudgetName("parent", request.parent());
-  if (!budget_id.ok()) return budget_id.status();
-  spec.budget_id = *std::move(budget_id);
+  ASSIGN_OR_RETURN(std::string budget_id, ParseBudgetName("parent", request.parent()));
+  spec.budget_id = std::move(budget_id);
   absl::Status status = CheckResourceId("sessionId", request.session_id());
   if (!status.ok()) return status;
   spec.id = request.session_id();
@@ -175,10 +169,10 @@ absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& requ
   status = convert::CheckEnum(session.mode(), v1::Session::Mode_descriptor(), "session.mode");
   if (!status.ok()) return status;
   spec.mode = static_cast<core::SessionMode>(session.mode());  // the same numbers
-  const absl::StatusOr<accounting::NeighboringRelation> relation =
-      convert::FromProto(session.neighboring_relation(), "session.neighboringRelation");
-  if (!relation.ok()) return relation.status();
-  spec.relation = *relation;
+  ASSIGN_OR_RETURN(
+      const accounting::NeighboringRelation relation,
+      convert::FromProto(session.neighboring_relation(), "session.neighboringRelation"));
+  spec.relation = relation;
   spec.display_name = session.display_name();
   status = CheckText("session.displayName", spec.display_name, 0, core::kMaxDisplayNameBytes);
   if (!status.ok()) return status;
@@ -187,13 +181,11 @@ absl::StatusOr<core::SessionSpec> FromProto(const v1::CreateSessionRequest& requ
     status = CheckResourceId("session.group", spec.group);
     if (!status.ok()) return status;
   }
-  absl::StatusOr<std::vector<core::Label>> labels = ReadLabels(session.labels(), "session.labels");
-  if (!labels.ok()) return labels.status();
-  spec.labels = *std::move(labels);
+  ASSIGN_OR_RETURN(std::vector<core::Label> labels, ReadLabels(session.labels(), "session.labels"));
+  spec.labels = std::move(labels);
   if (session.has_claim()) {
-    absl::StatusOr<core::Claim> claim = ReadClaim(session.claim());
-    if (!claim.ok()) return claim.status();
-    spec.claim = *std::move(claim);
+    ASSIGN_OR_RETURN(core::Claim claim, ReadClaim(session.claim()));
+    spec.claim = std::move(claim);
   }
   status = spec.mode == core::SessionMode::kAdaptive ? ReadAdaptive(session, &spec)
                                                      : ReadDeclared(session, &spec);

@@ -7,6 +7,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/access_service.pb.h"
 #include "server/access/secret.h"
 #include "server/core/access_ledger.h"
@@ -65,9 +66,8 @@ class AccessHandlers {
     Handle<v1::RevokeTokenRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::RevokeTokenRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseTokenName("name", request.name());
-          if (!id.ok()) return id.status();
-          core::AccessCommand command{core::RevokeToken{call->caller().tenant, *std::move(id)}};
+          ASSIGN_OR_RETURN(std::string id, ParseTokenName("name", request.name()));
+          core::AccessCommand command{core::RevokeToken{call->caller().tenant, std::move(id)}};
           SubmitNow<core::AccessOutcome>(context_.ledger, std::move(command), {}, call,
                                          [call](const core::AccessOutcome& outcome) {
                                            v1::Token message;
@@ -107,17 +107,15 @@ class AccessHandlers {
               return core::Overload("too many logins of this token: try again");
             }
           }
-          absl::StatusOr<std::string> secret = access::MakeSecret();
-          if (!secret.ok()) return secret.status();
-          absl::StatusOr<std::string> id = access::MakeTokenId();
-          if (!id.ok()) return id.status();
+          ASSIGN_OR_RETURN(std::string secret, access::MakeSecret());
+          ASSIGN_OR_RETURN(std::string id, access::MakeTokenId());
           core::AccessCommand command{core::CreateLogin{
               .tenant = caller.tenant,
               .token_id = *std::move(token),
-              .id = *std::move(id),
-              .secret_hash = access::HashOfSecret(*secret),
+              .id = std::move(id),
+              .secret_hash = access::HashOfSecret(secret),
               .expire_time_micros = absl::ToUnixMicros(absl::Now() + kLoginLife)}};
-          SubmitForSecret(context_.ledger, std::move(command), *std::move(secret), call);
+          SubmitForSecret(context_.ledger, std::move(command), std::move(secret), call);
           return absl::OkStatus();
         });
   }

@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/accounting_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/canary_audit.h"
@@ -21,8 +22,7 @@ class AccountingHandlers {
         context_.open_calls, std::move(arrived),
         [this](v1::ComputeRequest& request, const Call& call) -> absl::Status {
           // Report errors in the request immediately, not after the waiting computations.
-          absl::Status status = convert::ToQuestion(request).status();
-          if (!status.ok()) return status;
+          RETURN_IF_ERROR(convert::ToQuestion(request).status());
           return context_.computations->Submit(
               call->caller().tenant, [call, request = std::move(request)] {
                 if (call->Abandoned()) return;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/audit_service.pb.h"
 #include "server/core/ledger.h"
 #include "server/core/ledger_verifier.h"
@@ -35,12 +36,11 @@ absl::Status AnswerEntries(core::LedgerReader& reader, const std::string& budget
   response.set_last_sequence(ledger->head().sequence);
   // The previous entry provides the hash that the first entry follows.
   const int64_t before = after == 0 ? 0 : 1;
-  const absl::StatusOr<std::vector<core::Entry>> entries =
-      reader.ListEntries(*ledger, after - before, size + before);
-  if (!entries.ok()) return entries.status();
+  ASSIGN_OR_RETURN(const std::vector<core::Entry> entries,
+                   reader.ListEntries(*ledger, after - before, size + before));
   core::Hash previous{};
   size_t bytes = 0;
-  for (const core::Entry& entry : *entries) {
+  for (const core::Entry& entry : entries) {
     if (entry.sequence > after) {
       if (bytes > kMaxPageBytes) break;
       ToProto(entry, previous, *ledger, response.add_entries());
@@ -78,9 +78,8 @@ class AuditHandlers {
     Handle<v1::GetLedgerHeadRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::GetLedgerHeadRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
-          if (!id.ok()) return id.status();
-          ReadLedger(*std::move(id), call,
+          ASSIGN_OR_RETURN(std::string id, ParseBudgetName("budget", request.budget()));
+          ReadLedger(std::move(id), call,
                      [call, key = context_.head_key](const core::Ledger& ledger,
                                                      core::LedgerReader&) -> absl::Status {
                        v1::LedgerHead message;
@@ -98,9 +97,8 @@ class AuditHandlers {
         [this](const v1::ListAuditEntriesRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
-          absl::Status status =
-              accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit);
-          if (!status.ok()) return status;
+          RETURN_IF_ERROR(
+              accounting::CheckRange("afterSequence", request.after_sequence(), 0, kNoLimit));
           const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
           if (!size.ok()) return size.status();
           ReadState(context_.ledger, call,
@@ -118,17 +116,15 @@ class AuditHandlers {
         [this](const v1::ProveInclusionRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
-          absl::Status status = accounting::CheckRange("sequence", request.sequence(), 1, kNoLimit);
-          if (!status.ok()) return status;
+          RETURN_IF_ERROR(accounting::CheckRange("sequence", request.sequence(), 1, kNoLimit));
           ReadLedger(*id, call,
                      [this, call, id = *id, request](const core::Ledger& ledger,
                                                      core::LedgerReader&) -> absl::Status {
-                       const absl::StatusOr<int64_t> size =
-                           TreeSize("treeSize", request.tree_size(), ledger);
-                       if (!size.ok()) return size.status();
+                       ASSIGN_OR_RETURN(const int64_t size,
+                                        TreeSize("treeSize", request.tree_size(), ledger));
                        absl::Status in_tree =
-                           accounting::CheckRange("sequence", request.sequence(), 1, *size);
-                       if (in_tree.ok()) ComputeInclusion(id, request.sequence(), *size, call);
+                           accounting::CheckRange("sequence", request.sequence(), 1, size);
+                       if (in_tree.ok()) ComputeInclusion(id, request.sequence(), size, call);
                        return in_tree;
                      });
           return absl::OkStatus();
@@ -141,17 +137,15 @@ class AuditHandlers {
         [this](const v1::ProveConsistencyRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
           if (!id.ok()) return id.status();
-          absl::Status status = accounting::CheckRange("oldSize", request.old_size(), 1, kNoLimit);
-          if (!status.ok()) return status;
+          RETURN_IF_ERROR(accounting::CheckRange("oldSize", request.old_size(), 1, kNoLimit));
           ReadLedger(*id, call,
                      [this, call, id = *id, request](const core::Ledger& ledger,
                                                      core::LedgerReader&) -> absl::Status {
-                       const absl::StatusOr<int64_t> size =
-                           TreeSize("newSize", request.new_size(), ledger);
-                       if (!size.ok()) return size.status();
+                       ASSIGN_OR_RETURN(const int64_t size,
+                                        TreeSize("newSize", request.new_size(), ledger));
                        absl::Status in_tree =
-                           accounting::CheckRange("oldSize", request.old_size(), 1, *size);
-                       if (in_tree.ok()) ComputeConsistency(id, request.old_size(), *size, call);
+                           accounting::CheckRange("oldSize", request.old_size(), 1, size);
+                       if (in_tree.ok()) ComputeConsistency(id, request.old_size(), size, call);
                        return in_tree;
                      });
           return absl::OkStatus();
@@ -179,20 +173,18 @@ class AuditHandlers {
         context_.open_calls, std::move(arrived),
         [this](const v1::GetPrivacyStatementRequest& request, const Call& call) -> absl::Status {
           core::SessionName name;
-          absl::Status status = ReadResourceName(request.name(), &name);
-          if (!status.ok()) return status;
-          status =
-              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
-          if (!status.ok()) return status;
+          RETURN_IF_ERROR(ReadResourceName(request.name(), &name));
+          RETURN_IF_ERROR(
+              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability));
           ReadLedger(name.budget_id, call,
                      [this, call, name, delta = request.delta()](
                          const core::Ledger& ledger, core::LedgerReader&) -> absl::Status {
-                       absl::StatusOr<statement::Facts> facts =
-                           statement::ReadFacts(ledger, name.budget_id, name.session_id, delta);
-                       if (!facts.ok()) return facts.status();
+                       ASSIGN_OR_RETURN(
+                           statement::Facts facts,
+                           statement::ReadFacts(ledger, name.budget_id, name.session_id, delta));
                        v1::PrivacyStatement message;
                        GiveHead(ledger, *context_.head_key, call, message.mutable_head());
-                       return ComposeStatement(*std::move(facts), delta, std::move(message), call);
+                       return ComposeStatement(std::move(facts), delta, std::move(message), call);
                      });
           return absl::OkStatus();
         });
@@ -207,13 +199,11 @@ class AuditHandlers {
     Handle<v1::LiftQuarantineRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::LiftQuarantineRequest& request, const Call& call) -> absl::Status {
-          const absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
-          if (!id.ok()) return id.status();
-          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
-          if (!status.ok()) return status;
+          ASSIGN_OR_RETURN(const std::string id, ParseBudgetName("budget", request.budget()));
+          RETURN_IF_ERROR(CheckText("reason", request.reason(), 1, core::kMaxReasonBytes));
           ReadState(
               context_.ledger, call,
-              [&ledger = context_.ledger, root_id = core::StoredId(call->caller().tenant.name, *id),
+              [&ledger = context_.ledger, root_id = core::StoredId(call->caller().tenant.name, id),
                reason = request.reason(), call](core::LedgerReader& reader) {
                 const access::Caller& caller = call->caller();
                 core::AccessCommand command{core::LiftQuarantine{
@@ -248,8 +238,7 @@ class AuditHandlers {
   static absl::StatusOr<int64_t> TreeSize(const std::string& field, int64_t requested,
                                           const core::Ledger& ledger) {
     const int64_t size = ledger.head().sequence;
-    absl::Status status = accounting::CheckRange(field, requested, 0, size);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(accounting::CheckRange(field, requested, 0, size));
     return requested == 0 ? size : requested;
   }
 

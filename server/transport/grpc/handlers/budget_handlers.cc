@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/budget_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/curves.h"
@@ -91,9 +92,8 @@ class BudgetHandlers {
     Handle<v1::CreateBudgetRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::CreateBudgetRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::CreateBudget> command = ReadCreateBudget(request);
-          if (!command.ok()) return command.status();
-          SubmitAndAnswer(*std::move(command), request.validate_only(), call);
+          ASSIGN_OR_RETURN(core::CreateBudget command, ReadCreateBudget(request));
+          SubmitAndAnswer(std::move(command), request.validate_only(), call);
           return absl::OkStatus();
         });
   }
@@ -122,9 +122,8 @@ class BudgetHandlers {
     Handle<v1::UpdateBudgetRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::UpdateBudgetRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::UpdateBudget> update = FromProto(request);
-          if (!update.ok()) return update.status();
-          SubmitAndAnswer(*std::move(update), request.validate_only(), call);
+          ASSIGN_OR_RETURN(core::UpdateBudget update, FromProto(request));
+          SubmitAndAnswer(std::move(update), request.validate_only(), call);
           return absl::OkStatus();
         });
   }
@@ -143,9 +142,8 @@ class BudgetHandlers {
     Handle<v1::SupersedeBudgetRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::SupersedeBudgetRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SupersedeBudget> supersede = FromProto(request);
-          if (!supersede.ok()) return supersede.status();
-          SubmitAndAnswer(*std::move(supersede), request.validate_only(), call);
+          ASSIGN_OR_RETURN(core::SupersedeBudget supersede, FromProto(request));
+          SubmitAndAnswer(std::move(supersede), request.validate_only(), call);
           return absl::OkStatus();
         });
   }
@@ -154,16 +152,14 @@ class BudgetHandlers {
     Handle<v1::SetApprovalPolicyRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::SetApprovalPolicyRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-          if (!id.ok()) return id.status();
+          ASSIGN_OR_RETURN(std::string id, ParseBudgetName("name", request.name()));
           if (!request.has_policy()) {
             return absl::InvalidArgumentError(
                 "policy: unset, want a policy; an empty one guards nothing");
           }
-          absl::StatusOr<std::vector<core::GuardedChange>> guarded =
-              FromProto(request.policy(), "policy");
-          if (!guarded.ok()) return guarded.status();
-          SubmitAndAnswer(core::SetApprovalPolicy{*std::move(id), *std::move(guarded)},
+          ASSIGN_OR_RETURN(std::vector<core::GuardedChange> guarded,
+                           FromProto(request.policy(), "policy"));
+          SubmitAndAnswer(core::SetApprovalPolicy{std::move(id), std::move(guarded)},
                           request.validate_only(), call);
           return absl::OkStatus();
         });
@@ -237,11 +233,9 @@ class BudgetHandlers {
     Handle<Request>(
         context_.open_calls, std::move(arrived),
         [this, phase](const Request& request, const Call& call) -> absl::Status {
-          absl::StatusOr<std::string> id = ParseBudgetName("name", request.name());
-          if (!id.ok()) return id.status();
-          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
-          if (!status.ok()) return status;
-          SubmitAndAnswer(core::ChangeBudgetPhase{*std::move(id), phase, request.reason()},
+          ASSIGN_OR_RETURN(std::string id, ParseBudgetName("name", request.name()));
+          RETURN_IF_ERROR(CheckText("reason", request.reason(), 1, core::kMaxReasonBytes));
+          SubmitAndAnswer(core::ChangeBudgetPhase{std::move(id), phase, request.reason()},
                           request.validate_only(), call);
           return absl::OkStatus();
         });

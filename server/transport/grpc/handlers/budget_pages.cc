@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/budget_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
@@ -103,11 +104,10 @@ void Fill(core::DurableLedger& ledger, const Call& call, Page<Response> page) {
       ledger, call,
       [&ledger, call, page = std::move(page)](core::LedgerReader& reader) mutable -> absl::Status {
         const int64_t now = std::min(page.left, kBudgetsAtOnce);
-        const absl::StatusOr<std::vector<std::string>> ids = NextIds(reader, page, now + 1);
-        if (!ids.ok()) return ids.status();
-        const auto more = static_cast<int64_t>(ids->size()) > now;
-        for (int64_t i = 0; i < std::min<int64_t>(now, ids->size()); ++i) {
-          page.after = (*ids)[i];
+        ASSIGN_OR_RETURN(const std::vector<std::string> ids, NextIds(reader, page, now + 1));
+        const auto more = static_cast<int64_t>(ids.size()) > now;
+        for (int64_t i = 0; i < std::min<int64_t>(now, ids.size()); ++i) {
+          page.after = ids[i];
           const core::Ledger& of_budget = *reader.LedgerOf(page.after);
           if (!IsVisible(of_budget, page.after, call->caller())) continue;
           --page.left;
@@ -130,32 +130,27 @@ void Fill(core::DurableLedger& ledger, const Call& call, Page<Response> page) {
 
 absl::Status ListBudgets(const HandlerContext& context, const v1::ListBudgetsRequest& request,
                          const Call& call) {
-  const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
-  if (!size.ok()) return size.status();
-  absl::StatusOr<std::string> after = ReadPageToken(kBudgetList, request.page_token());
-  if (!after.ok()) return after.status();
+  ASSIGN_OR_RETURN(const int64_t size, ReadPageSize(request.page_size()));
+  ASSIGN_OR_RETURN(std::string after, ReadPageToken(kBudgetList, request.page_token()));
   Fill(context.ledger, call,
        Page<v1::ListBudgetsResponse>{
-           .list = kBudgetList, .root = "", .after = *std::move(after), .left = *size});
+           .list = kBudgetList, .root = "", .after = std::move(after), .left = size});
   return absl::OkStatus();
 }
 
 absl::Status GetBudgetTree(const HandlerContext& context, const v1::GetBudgetTreeRequest& request,
                            const Call& call) {
-  absl::StatusOr<std::string> root = ParseBudgetName("name", request.name());
-  if (!root.ok()) return root.status();
-  const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
-  if (!size.ok()) return size.status();
+  ASSIGN_OR_RETURN(std::string root, ParseBudgetName("name", request.name()));
+  ASSIGN_OR_RETURN(const int64_t size, ReadPageSize(request.page_size()));
   const std::string list = request.name() + "/tree";
-  absl::StatusOr<std::string> after = ReadPageToken(list, request.page_token());
-  if (!after.ok()) return after.status();
+  ASSIGN_OR_RETURN(std::string after, ReadPageToken(list, request.page_token()));
   Fill(context.ledger, call,
        // Clients of release 0.1 do not know pages.
        Page<v1::GetBudgetTreeResponse>{
            .list = list,
-           .root = *std::move(root),
-           .after = *std::move(after),
-           .left = request.page_size() == 0 ? core::kMaxPageSize : *size});
+           .root = std::move(root),
+           .after = std::move(after),
+           .left = request.page_size() == 0 ? core::kMaxPageSize : size});
   return absl::OkStatus();
 }
 

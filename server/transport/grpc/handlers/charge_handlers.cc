@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "epsledger/v1/charge_service.pb.h"
 #include "proto/convert/mechanism_convert.h"
@@ -33,17 +34,15 @@ absl::Status CheckSessionExists(core::LedgerReader& reader, const core::SessionN
 
 absl::Status AnswerCharge(core::LedgerReader& reader, const ChargeName& name, const HeadKey& key,
                           const Call& call) {
-  absl::Status status = CheckSessionExists(reader, name.attempt.session);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::optional<core::ChargeRecord>> record =
-      reader.FindCharge(name.attempt.session, name.attempt.attempt, name.charge_id);
-  if (!record.ok()) return record.status();
-  if (!record->has_value()) {
+  RETURN_IF_ERROR(CheckSessionExists(reader, name.attempt.session));
+  ASSIGN_OR_RETURN(std::optional<core::ChargeRecord> record,
+                   reader.FindCharge(name.attempt.session, name.attempt.attempt, name.charge_id));
+  if (!record.has_value()) {
     return absl::NotFoundError(FormatChargeName(name.attempt, name.charge_id) +
                                ": there is no such charge: it was never decided");
   }
   v1::Charge message;
-  ToProto(name.attempt.session, **record, &message);
+  ToProto(name.attempt.session, *record, &message);
   AddHeadTag(key, call->caller().tenant, name.attempt.session.budget_id, &message);
   call->Succeed(message);
   return absl::OkStatus();
@@ -71,8 +70,7 @@ v1::ListChargesResponse PageOf(const core::SessionName& name, const std::string&
 absl::Status AnswerList(core::LedgerReader& reader, const core::SessionName& name,
                         const std::string& list, int64_t after, int64_t size,
                         ComputationPool& computations, const Call& call) {
-  absl::Status status = CheckSessionExists(reader, name);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckSessionExists(reader, name));
   absl::StatusOr<core::LedgerReader::ChargePage> page = reader.ListCharges(name, after, size + 1);
   if (!page.ok()) return page.status();
   const core::SessionState& session = *reader.LedgerOf(name.budget_id)->FindSession(name);
@@ -99,9 +97,8 @@ absl::StatusOr<core::SessionName> PreviewedName(const v1::PreviewChargeRequest& 
   if (!request.session().empty()) {
     return absl::InvalidArgumentError("budget: got it beside `session`, want one of the two");
   }
-  absl::StatusOr<std::string> id = ParseBudgetName("budget", request.budget());
-  if (!id.ok()) return id.status();
-  return core::SessionName{.budget_id = *std::move(id), .session_id = ""};
+  ASSIGN_OR_RETURN(std::string id, ParseBudgetName("budget", request.budget()));
+  return core::SessionName{.budget_id = std::move(id), .session_id = ""};
 }
 
 void AnswerPreview(const core::Preview& preview, const Call& call) {
@@ -115,10 +112,10 @@ void AnswerPreview(const core::Preview& preview, const Call& call) {
 template <class Request>
 absl::StatusOr<SubmitOptions> OptionsOf(const Request& request, const HeadKey& key,
                                         const Call& call) {
-  absl::StatusOr<std::optional<core::SeenHead>> seen = ReadSeenHead(
-      request.last_seen_head(), request.has_last_seen_head(), key, call->caller().tenant);
-  if (!seen.ok()) return seen.status();
-  return SubmitOptions{.validate_only = request.validate_only(), .last_seen = *std::move(seen)};
+  ASSIGN_OR_RETURN(std::optional<core::SeenHead> seen,
+                   ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(), key,
+                                call->caller().tenant));
+  return SubmitOptions{.validate_only = request.validate_only(), .last_seen = std::move(seen)};
 }
 
 // Answers with the outcome of a lease's charge: refused, open, or settled already.
@@ -146,11 +143,10 @@ void AnswerLease(const HandlerContext& context, const core::SessionName& session
           call->Succeed(message);
           return absl::OkStatus();
         }
-        const absl::StatusOr<std::optional<core::LeaseSettled>> settled =
-            reader.FindSettlement(session, attempt, id);
-        if (!settled.ok()) return settled.status();
+        ASSIGN_OR_RETURN(const std::optional<core::LeaseSettled> settled,
+                         reader.FindSettlement(session, attempt, id));
         std::optional<int64_t> used_count;
-        if (settled->has_value()) used_count = (*settled)->used_count;
+        if (settled.has_value()) used_count = settled->used_count;
         ToProto(session, charge, used_count, &message);
         AddHeadTag(*key, call->caller().tenant, session.budget_id, &message);
         call->Succeed(message);
@@ -166,13 +162,11 @@ class ChargeHandlers {
     Handle<v1::ChargeRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::ChargeRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::Charge> charge = FromProto(request);
-          if (!charge.ok()) return charge.status();
-          absl::StatusOr<SubmitOptions> options = OptionsOf(request, *context_.head_key, call);
-          if (!options.ok()) return options.status();
-          core::SessionName session = charge->session;
+          ASSIGN_OR_RETURN(core::Charge charge, FromProto(request));
+          ASSIGN_OR_RETURN(SubmitOptions options, OptionsOf(request, *context_.head_key, call));
+          core::SessionName session = charge.session;
           SubmitNow<core::ChargeOutcome>(
-              context_.ledger, *std::move(charge), *std::move(options), call,
+              context_.ledger, std::move(charge), std::move(options), call,
               [call, key = context_.head_key,
                session = std::move(session)](const core::ChargeOutcome& outcome) {
                 ArenaMessage<v1::Charge> on_arena;
@@ -193,13 +187,11 @@ class ChargeHandlers {
     Handle<v1::BatchChargeRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::BatchChargeRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::Charge> charge = FromProto(request);
-          if (!charge.ok()) return charge.status();
-          absl::StatusOr<SubmitOptions> options = OptionsOf(request, *context_.head_key, call);
-          if (!options.ok()) return options.status();
-          core::SessionName session = charge->session;
+          ASSIGN_OR_RETURN(core::Charge charge, FromProto(request));
+          ASSIGN_OR_RETURN(SubmitOptions options, OptionsOf(request, *context_.head_key, call));
+          core::SessionName session = charge.session;
           SubmitNow<core::ChargeOutcome>(
-              context_.ledger, *std::move(charge), *std::move(options), call,
+              context_.ledger, std::move(charge), std::move(options), call,
               [call, key = context_.head_key,
                session = std::move(session)](const core::ChargeOutcome& outcome) {
                 ArenaMessage<v1::BatchChargeResponse> on_arena;
@@ -222,19 +214,16 @@ class ChargeHandlers {
     Handle<v1::PreviewChargeRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::PreviewChargeRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SessionName> name = PreviewedName(request);
-          if (!name.ok()) return name.status();
-          absl::StatusOr<accounting::MechanismEvent> event =
-              convert::FromProto(request.event(), "event");
-          if (!event.ok()) return event.status();
-          absl::Status status =
-              accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount);
-          if (!status.ok()) return status;
+          ASSIGN_OR_RETURN(core::SessionName name, PreviewedName(request));
+          ASSIGN_OR_RETURN(accounting::MechanismEvent event,
+                           convert::FromProto(request.event(), "event"));
+          RETURN_IF_ERROR(
+              accounting::CheckRange("count", request.count(), 1, accounting::kMaxEventCount));
           SubmitNow<core::Preview>(
               context_.ledger,
-              core::ChargePreview{.session = *std::move(name),
+              core::ChargePreview{.session = std::move(name),
                                   .expects_event = request.expects_event(),
-                                  .event = *std::move(event),
+                                  .event = std::move(event),
                                   .count = request.count()},
               {.validate_only = true}, call,
               [call](const core::Preview& preview) { AnswerPreview(preview, call); });
@@ -266,10 +255,9 @@ class ChargeHandlers {
           const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
           if (!size.ok()) return size.status();
           const std::string list = request.parent() + "/charges";
-          const absl::StatusOr<std::string> token = ReadPageToken(list, request.page_token());
-          if (!token.ok()) return token.status();
+          ASSIGN_OR_RETURN(const std::string token, ReadPageToken(list, request.page_token()));
           int64_t after = 0;  // of an empty token
-          std::from_chars(token->data(), token->data() + token->size(), after);
+          std::from_chars(token.data(), token.data() + token.size(), after);
           ReadState(context_.ledger, call,
                     [call, name = *std::move(name), list, after, size = *size,
                      computations = context_.computations](core::LedgerReader& reader) {
@@ -291,13 +279,12 @@ class ChargeHandlers {
     Handle<v1::AcquireLeaseRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::AcquireLeaseRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::Charge> charge = FromProto(request, absl::ToUnixMicros(absl::Now()));
-          if (!charge.ok()) return charge.status();
-          absl::StatusOr<SubmitOptions> options = OptionsOf(request, *context_.head_key, call);
-          if (!options.ok()) return options.status();
-          core::SessionName session = charge->session;
+          ASSIGN_OR_RETURN(core::Charge charge,
+                           FromProto(request, absl::ToUnixMicros(absl::Now())));
+          ASSIGN_OR_RETURN(SubmitOptions options, OptionsOf(request, *context_.head_key, call));
+          core::SessionName session = charge.session;
           SubmitNow<core::ChargeOutcome>(
-              context_.ledger, *std::move(charge), *std::move(options), call,
+              context_.ledger, std::move(charge), std::move(options), call,
               [context = context_, call, session](const core::ChargeOutcome& outcome) {
                 AnswerLease(context, session, outcome.records[0], call);
               });
@@ -309,10 +296,9 @@ class ChargeHandlers {
     Handle<v1::SettleLeaseRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::SettleLeaseRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SettleLease> settle = FromProto(request);
-          if (!settle.ok()) return settle.status();
-          core::SessionName session = settle->session;
-          SubmitNow<core::SettleOutcome>(context_.ledger, *std::move(settle), {}, call,
+          ASSIGN_OR_RETURN(core::SettleLease settle, FromProto(request));
+          core::SessionName session = settle.session;
+          SubmitNow<core::SettleOutcome>(context_.ledger, std::move(settle), {}, call,
                                          [call, session](const core::SettleOutcome& outcome) {
                                            v1::Lease message;
                                            ToProto(session, outcome.charge, outcome.used_count,

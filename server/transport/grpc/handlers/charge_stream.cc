@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/time/clock.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/charge_service.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/transport/grpc/calls/unary_call.h"
@@ -19,19 +20,17 @@ absl::StatusOr<core::Command> ReadCommand(std::string_view bytes, const HeadKey&
                                           const access::Caller& caller) {
   ArenaMessage<v1::ChargeRequest> on_arena;
   v1::ChargeRequest& request = *on_arena;
-  absl::Status status = ReadRequest(bytes, &request);
-  if (!status.ok()) return status;
-  absl::StatusOr<core::Charge> charge = FromProto(request);
-  if (!charge.ok()) return charge.status();
-  absl::StatusOr<std::optional<core::SeenHead>> seen =
-      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(), key, caller.tenant);
-  if (!seen.ok()) return seen.status();
+  RETURN_IF_ERROR(ReadRequest(bytes, &request));
+  ASSIGN_OR_RETURN(core::Charge charge, FromProto(request));
+  ASSIGN_OR_RETURN(
+      std::optional<core::SeenHead> seen,
+      ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(), key, caller.tenant));
   return core::Command{.time_micros = absl::ToUnixMicros(absl::Now()),
                        .validate_only = request.validate_only(),
-                       .last_seen = *std::move(seen),
+                       .last_seen = std::move(seen),
                        .actor = access::ActorOf(caller),
                        .scope = caller.scope,
-                       .body = *std::move(charge)};
+                       .body = std::move(charge)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/audit.pb.h"
 #include "server/transport/grpc/calls/granted_subject.h"
 #include "server/transport/grpc/converters/audit_convert.h"
@@ -67,20 +68,17 @@ absl::Status ExportStream::ReadPage(core::LedgerReader& reader) {
   Turn turn(*this);
   reading_ = false;
   if (ended_) return absl::OkStatus();
-  absl::Status granted =
-      CheckScope(reader, caller(), {.budget_id = budget_id_, .whole_ledger = true});
-  if (!granted.ok()) return granted;
+  RETURN_IF_ERROR(CheckScope(reader, caller(), {.budget_id = budget_id_, .whole_ledger = true}));
   const core::Ledger* ledger = reader.LedgerOf(budget_id_);
   if (ledger == nullptr) return NoSuchBudget(budget_id_);
   if (!last_sequence_.has_value()) last_sequence_ = ledger->head().sequence;
   if (after_sequence_ >= *last_sequence_) return absl::OkStatus();
   // The previous entry provides the hash that the first entry follows.
   const int64_t before = after_sequence_ == 0 ? 0 : 1;
-  const absl::StatusOr<std::vector<core::Entry>> entries =
-      reader.ListEntries(*ledger, after_sequence_ - before, kEntriesPerRead + before);
-  if (!entries.ok()) return entries.status();
+  ASSIGN_OR_RETURN(const std::vector<core::Entry> entries,
+                   reader.ListEntries(*ledger, after_sequence_ - before, kEntriesPerRead + before));
   core::Hash previous{};
-  for (const core::Entry& entry : *entries) {
+  for (const core::Entry& entry : entries) {
     if (entry.sequence > after_sequence_ && entry.sequence <= *last_sequence_) {
       v1::AuditEntry message;
       ToProto(entry, previous, *ledger, &message);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "accounting/event/status_macros.h"
 #include "server/core/access_ledger.h"
 #include "server/core/limits.h"
 #include "server/transport/grpc/converters/access_convert.h"
@@ -36,11 +37,10 @@ absl::Status AnswerPage(core::LedgerReader& reader, int64_t before, int64_t size
   const int64_t newest = reader.Access().head().sequence;
   before = before == 0 ? newest + 1 : std::clamp<int64_t>(before, 1, newest + 1);
   const int64_t after = std::max<int64_t>(0, before - 1 - core::kMaxPageSize);
-  const absl::StatusOr<std::vector<core::Entry>> entries =
-      reader.ListAccessEntries(after, before - 1 - after);
-  if (!entries.ok()) return entries.status();
+  ASSIGN_OR_RETURN(const std::vector<core::Entry> entries,
+                   reader.ListAccessEntries(after, before - 1 - after));
   int64_t next = after + 1;
-  for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     if (response.denials_size() >= size) {
       next = entry->sequence + 1;
       break;
@@ -60,10 +60,9 @@ absl::Status ListDenials(const HandlerContext& context, const v1::ListDenialsReq
                          const Call& call) {
   const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
   if (!size.ok()) return size.status();
-  const absl::StatusOr<std::string> token = ReadPageToken(kDenialList, request.page_token());
-  if (!token.ok()) return token.status();
+  ASSIGN_OR_RETURN(const std::string token, ReadPageToken(kDenialList, request.page_token()));
   int64_t before = 0;  // of an empty token: the newest
-  std::from_chars(token->data(), token->data() + token->size(), before);
+  std::from_chars(token.data(), token.data() + token.size(), before);
   ReadState(
       context.ledger, call,
       [denials = context.access.denials(), call, before, size = *size](core::LedgerReader& reader) {

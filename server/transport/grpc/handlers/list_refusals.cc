@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "accounting/event/status_macros.h"
 #include "server/transport/grpc/converters/change_convert.h"
 #include "server/transport/grpc/converters/page_token.h"
 #include "server/transport/grpc/converters/resource_names.h"
@@ -31,18 +32,16 @@ absl::Status AnswerPage(core::LedgerReader& reader, const std::string& budget_id
       response.set_next_page_token(MakePageToken(list, absl::StrCat(mark->sequence + 1)));
       break;
     }
-    const absl::StatusOr<std::vector<core::Entry>> entry =
-        reader.ListEntries(*ledger, mark->sequence - 1, 1);
-    if (!entry.ok()) return entry.status();
-    if (entry->empty()) return absl::DataLossError("the ledger lacks an entry that was refused");
-    absl::StatusOr<std::optional<v1::LedgerChange>> change =
-        ToChange(reader, *ledger, Watched{.budget_id = budget_id}, entry->front());
-    if (!change.ok()) return change.status();
-    if (!change->has_value()) continue;
-    if ((*change)->has_charge()) {
-      *response.add_charges() = std::move(*(*change)->mutable_charge());
+    ASSIGN_OR_RETURN(const std::vector<core::Entry> entry,
+                     reader.ListEntries(*ledger, mark->sequence - 1, 1));
+    if (entry.empty()) return absl::DataLossError("the ledger lacks an entry that was refused");
+    ASSIGN_OR_RETURN(std::optional<v1::LedgerChange> change,
+                     ToChange(reader, *ledger, Watched{.budget_id = budget_id}, entry.front()));
+    if (!change.has_value()) continue;
+    if (change->has_charge()) {
+      *response.add_charges() = std::move(*change->mutable_charge());
     } else {
-      *response.add_refused_sessions() = *std::move(*change);
+      *response.add_refused_sessions() = *std::move(change);
     }
   }
   call->Succeed(response);
@@ -58,10 +57,9 @@ absl::Status ListRefusals(const HandlerContext& context, const v1::ListRefusalsR
   const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
   if (!size.ok()) return size.status();
   const std::string list = request.parent() + "/refusals";
-  const absl::StatusOr<std::string> token = ReadPageToken(list, request.page_token());
-  if (!token.ok()) return token.status();
+  ASSIGN_OR_RETURN(const std::string token, ReadPageToken(list, request.page_token()));
   int64_t before = std::numeric_limits<int64_t>::max();  // of an empty token: from the newest
-  std::from_chars(token->data(), token->data() + token->size(), before);
+  std::from_chars(token.data(), token.data() + token.size(), before);
   ReadState(
       context.ledger, call,
       [id = *std::move(id), list, before, size = std::min(*size, kEntriesPerRead), call](

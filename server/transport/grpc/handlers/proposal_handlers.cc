@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/proposal_service.pb.h"
 #include "server/core/access_ledger.h"
 #include "server/core/ledger.h"
@@ -89,9 +90,8 @@ class ProposalHandlers {
     Handle<v1::GetProposalRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::GetProposalRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<ProposalName> name = ParseProposalName("name", request.name());
-          if (!name.ok()) return name.status();
-          Answer(context_.ledger, *std::move(name), call);
+          ASSIGN_OR_RETURN(ProposalName name, ParseProposalName("name", request.name()));
+          Answer(context_.ledger, std::move(name), call);
           return absl::OkStatus();
         });
   }
@@ -106,9 +106,8 @@ class ProposalHandlers {
           if (!size.ok()) return size.status();
           const std::string list = absl::StrCat(request.parent(), "/proposals",
                                                 request.pending_only() ? " pending" : "");
-          const absl::StatusOr<std::string> token = ReadPageToken(list, request.page_token());
-          if (!token.ok()) return token.status();
-          Place after = absl::StrSplit(*token, absl::MaxSplits('/', 1));
+          ASSIGN_OR_RETURN(const std::string token, ReadPageToken(list, request.page_token()));
+          Place after = absl::StrSplit(token, absl::MaxSplits('/', 1));
           ReadState(context_.ledger, call,
                     [id = *std::move(id), list, after = std::move(after), size = *size,
                      pending_only = request.pending_only(), call](core::LedgerReader& reader) {
@@ -164,7 +163,7 @@ class ProposalHandlers {
                     [this, submit](const Request& request, const Call& call) -> absl::Status {
                       absl::StatusOr<ProposalName> name = ParseProposalName("name", request.name());
                       if (!name.ok()) return name.status();
-                      if (absl::Status status = CheckFields(request); !status.ok()) return status;
+                      RETURN_IF_ERROR(CheckFields(request));
                       ReadState(context_.ledger, call,
                                 [&ledger = context_.ledger, name = *std::move(name), request,
                                  submit, call](core::LedgerReader& reader) -> absl::Status {

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "epsledger/v1/session_service.pb.h"
 #include "proto/convert/accountant_readings.h"
 #include "proto/convert/curves.h"
@@ -152,12 +153,11 @@ class SessionHandlers {
     Handle<v1::CreateSessionRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::CreateSessionRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::CreateSession> command = ReadCreateSession(request);
-          if (!command.ok()) return command.status();
-          if (command->spec.mode == core::SessionMode::kDeclared) {
-            ComposeAndSubmit(context_, *std::move(command), request.validate_only(), call);
+          ASSIGN_OR_RETURN(core::CreateSession command, ReadCreateSession(request));
+          if (command.spec.mode == core::SessionMode::kDeclared) {
+            ComposeAndSubmit(context_, std::move(command), request.validate_only(), call);
           } else {
-            Submit(context_, *std::move(command), request.validate_only(), call);
+            Submit(context_, std::move(command), request.validate_only(), call);
           }
           return absl::OkStatus();
         });
@@ -167,9 +167,8 @@ class SessionHandlers {
     Handle<v1::GetSessionRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
-          if (!name.ok()) return name.status();
-          ReadSession(context_, *std::move(name), call);
+          ASSIGN_OR_RETURN(core::SessionName name, ParseSessionName("name", request.name()));
+          ReadSession(context_, std::move(name), call);
           return absl::OkStatus();
         });
   }
@@ -183,8 +182,7 @@ class SessionHandlers {
           const absl::StatusOr<int64_t> size = ReadPageSize(request.page_size());
           if (!size.ok()) return size.status();
           if (!request.group().empty()) {
-            absl::Status status = CheckResourceId("group", request.group());
-            if (!status.ok()) return status;
+            RETURN_IF_ERROR(CheckResourceId("group", request.group()));
           }
           const std::string list = request.parent() + "/sessions?" + request.group();
           absl::StatusOr<std::string> after = ReadPageToken(list, request.page_token());
@@ -205,22 +203,19 @@ class SessionHandlers {
           absl::StatusOr<core::SessionName> name = ParseSessionName("session", request.session());
           if (!name.ok()) return name.status();
           const std::string& description = request.client_description();
-          absl::Status status =
-              CheckText("clientDescription", description, 0, core::kMaxDisplayNameBytes);
-          if (!status.ok()) return status;
-          const absl::StatusOr<core::Provenance> provenance =
-              FromProto(request.provenance(), "provenance");
-          if (!provenance.ok()) return provenance.status();
-          absl::StatusOr<std::optional<core::SeenHead>> seen =
-              ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(),
-                           *context_.head_key, call->caller().tenant);
-          if (!seen.ok()) return seen.status();
+          RETURN_IF_ERROR(
+              CheckText("clientDescription", description, 0, core::kMaxDisplayNameBytes));
+          ASSIGN_OR_RETURN(const core::Provenance provenance,
+                           FromProto(request.provenance(), "provenance"));
+          ASSIGN_OR_RETURN(std::optional<core::SeenHead> seen,
+                           ReadSeenHead(request.last_seen_head(), request.has_last_seen_head(),
+                                        *context_.head_key, call->caller().tenant));
           v1::Attempt message;
           message.set_client_description(description);
-          ToProto(*provenance, message.mutable_provenance());
+          ToProto(provenance, message.mutable_provenance());
           SubmitNow<core::AttemptOutcome>(
-              context_.ledger, core::OpenAttempt{*name, description, *provenance},
-              {.last_seen = *std::move(seen)}, call,
+              context_.ledger, core::OpenAttempt{*name, description, provenance},
+              {.last_seen = std::move(seen)}, call,
               [call, name = *name, message,
                key = context_.head_key](const core::AttemptOutcome& outcome) mutable {
                 message.set_name(FormatAttemptName({name, outcome.attempt}));
@@ -240,9 +235,8 @@ class SessionHandlers {
         [this](const v1::GetSessionGuaranteesRequest& request, const Call& call) -> absl::Status {
           absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
           if (!name.ok()) return name.status();
-          absl::Status status =
-              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
-          if (!status.ok()) return status;
+          RETURN_IF_ERROR(
+              accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability));
           ReadState(context_.ledger, call,
                     [call, name = *std::move(name), delta = request.delta(),
                      computations = context_.computations](core::LedgerReader& reader) {
@@ -256,21 +250,18 @@ class SessionHandlers {
     Handle<v1::GetSessionHistoryRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::GetSessionHistoryRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
-          if (!name.ok()) return name.status();
-          absl::Status status = accounting::CheckRange("atSequence", request.at_sequence(), 0,
-                                                       std::numeric_limits<int64_t>::max());
-          if (!status.ok()) return status;
-          status = accounting::CheckRange("pageSize", request.page_size(), 0, core::kMaxPageSize);
-          if (!status.ok()) return status;
+          ASSIGN_OR_RETURN(core::SessionName name, ParseSessionName("name", request.name()));
+          RETURN_IF_ERROR(accounting::CheckRange("atSequence", request.at_sequence(), 0,
+                                                 std::numeric_limits<int64_t>::max()));
+          RETURN_IF_ERROR(
+              accounting::CheckRange("pageSize", request.page_size(), 0, core::kMaxPageSize));
           const std::string list = absl::StrCat(request.name(), "/history?", request.at_sequence());
-          const absl::StatusOr<std::string> token = ReadPageToken(list, request.page_token());
-          if (!token.ok()) return token.status();
-          PastHistory past{.name = *std::move(name),
+          ASSIGN_OR_RETURN(const std::string token, ReadPageToken(list, request.page_token()));
+          PastHistory past{.name = std::move(name),
                            .at_sequence = request.at_sequence(),
                            .list = list,
                            .page_size = request.page_size()};
-          if (!token->empty() && !past.TakeToken(*token)) {
+          if (!token.empty() && !past.TakeToken(token)) {
             return accounting::OutOfDomain("pageToken", Shown(request.page_token()),
                                            "the nextPageToken of the answer before");
           }
@@ -321,12 +312,10 @@ class SessionHandlers {
     Handle<v1::CloseSessionRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::CloseSessionRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
-          if (!name.ok()) return name.status();
-          absl::Status status = CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
-          if (!status.ok()) return status;
+          ASSIGN_OR_RETURN(core::SessionName name, ParseSessionName("name", request.name()));
+          RETURN_IF_ERROR(CheckText("reason", request.reason(), 1, core::kMaxReasonBytes));
           SubmitNow<core::SessionOutcome>(
-              context_.ledger, core::CloseSession{*std::move(name), request.reason()},
+              context_.ledger, core::CloseSession{std::move(name), request.reason()},
               {request.validate_only()}, call,
               [context = context_, call](const core::SessionOutcome& outcome) {
                 ReadSession(context, outcome.session, call);
@@ -339,10 +328,9 @@ class SessionHandlers {
     Handle<v1::RecordAuditRequest>(
         context_.open_calls, std::move(arrived),
         [this](const v1::RecordAuditRequest& request, const Call& call) -> absl::Status {
-          absl::StatusOr<core::RecordAudit> command = FromProto(request);
-          if (!command.ok()) return command.status();
+          ASSIGN_OR_RETURN(core::RecordAudit command, FromProto(request));
           SubmitNow<core::SessionOutcome>(
-              context_.ledger, *std::move(command), {request.validate_only()}, call,
+              context_.ledger, std::move(command), {request.validate_only()}, call,
               [context = context_, call](const core::SessionOutcome& outcome) {
                 ReadSession(context, outcome.session, call);
               });
@@ -394,17 +382,16 @@ class SessionHandlers {
     if (past.at_sequence == newest) {
       return WriteHistory(context, HistoryOf(*session), call, std::move(past));
     }
-    const absl::StatusOr<core::LedgerReader::ChargePage> page =
-        reader.ListCharges(past.name, past.after_sequence, core::kMaxPageSize);
-    if (!page.ok()) return page.status();
-    for (const core::ChargeRecord& record : page->records) {
+    ASSIGN_OR_RETURN(const core::LedgerReader::ChargePage page,
+                     reader.ListCharges(past.name, past.after_sequence, core::kMaxPageSize));
+    for (const core::ChargeRecord& record : page.records) {
       past.after_sequence = record.sequence;
       if (record.sequence > past.at_sequence) break;
       if (record.row.decision == core::ChargeDecision::kAccepted) {
         past.counts[record.row.event_index] += record.row.count;
       }
     }
-    if (page->is_cut && past.after_sequence < past.at_sequence && !call->Abandoned()) {
+    if (page.is_cut && past.after_sequence < past.at_sequence && !call->Abandoned()) {
       ReadPastHistory(context, call, std::move(past));
       return absl::OkStatus();
     }

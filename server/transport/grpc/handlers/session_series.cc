@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/answer.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "accounting/event/validation.h"
 #include "proto/convert/enum_convert.h"
 #include "proto/convert/guarantee_convert.h"
@@ -263,23 +264,21 @@ absl::Status ReadPage(core::DurableLedger& ledger, core::LedgerReader& reader,
       budgets == nullptr ? nullptr : budgets->FindSession(series.name);
   if (session == nullptr) return NoSuchSession(series.name);
   if (!series.started) {
-    absl::Status status = Start(*budgets, *session, &series);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Start(*budgets, *session, &series));
   }
   const auto steps = [&series] {
     return series.stretches.empty() ? 0 : series.stretches.back().steps;
   };
   if (series.total > 0) {
-    const absl::StatusOr<core::LedgerReader::ChargePage> page =
-        reader.ListCharges(series.name, series.after_sequence, core::kMaxPageSize);
-    if (!page.ok()) return page.status();
-    for (const core::ChargeRecord& record : page->records) {
+    ASSIGN_OR_RETURN(const core::LedgerReader::ChargePage page,
+                     reader.ListCharges(series.name, series.after_sequence, core::kMaxPageSize));
+    for (const core::ChargeRecord& record : page.records) {
       series.after_sequence = record.sequence;
       if (record.row.decision == core::ChargeDecision::kAccepted) Count(record, &series);
       if (steps() >= series.total) break;
     }
     if (steps() < series.total) {
-      if (page->records.empty())
+      if (page.records.empty())
         return absl::DataLossError("the ledger lacks charges that it has counted");
       if (!call->Abandoned()) ReadOn(ledger, computations, call, std::move(series));
       return absl::OkStatus();
@@ -303,17 +302,15 @@ void ReadOn(core::DurableLedger& ledger, const std::shared_ptr<ComputationPool>&
 
 absl::Status GetSessionSeries(const HandlerContext& context, std::shared_ptr<SeriesCache> cache,
                               const v1::GetSessionSeriesRequest& request, const Call& call) {
-  absl::StatusOr<core::SessionName> name = ParseSessionName("name", request.name());
-  if (!name.ok()) return name.status();
-  Series series{.name = *std::move(name), .delta = request.delta(), .cache = std::move(cache)};
+  ASSIGN_OR_RETURN(core::SessionName name, ParseSessionName("name", request.name()));
+  Series series{.name = std::move(name), .delta = request.delta(), .cache = std::move(cache)};
   absl::Status status =
       accounting::CheckInterval("delta", request.delta(), accounting::kOpenProbability);
   if (!status.ok()) return status;
   if (request.accountant() != v1::Accountant::KIND_UNSPECIFIED) {
-    const absl::StatusOr<accounting::Accountant> accountant =
-        convert::FromProto(request.accountant(), "accountant");
-    if (!accountant.ok()) return accountant.status();
-    series.accountant = *accountant;
+    ASSIGN_OR_RETURN(const accounting::Accountant accountant,
+                     convert::FromProto(request.accountant(), "accountant"));
+    series.accountant = accountant;
   }
   if (request.point_count() != 0) {
     status = accounting::CheckRange("pointCount", request.point_count(), 2, kMaxPointCount);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "accounting/event/domain.h"
+#include "accounting/event/status_macros.h"
 #include "server/transport/grpc/calls/granted_subject.h"
 #include "server/transport/grpc/calls/unary_call.h"
 #include "server/transport/grpc/limits.h"
@@ -108,9 +109,8 @@ void Watch::AskForPage() {
 }
 
 absl::StatusOr<const core::Ledger*> Watch::FindLedger(core::LedgerReader& reader) const {
-  absl::Status granted = CheckScope(
-      reader, caller(), {.budget_id = watched_.budget_id, .session_id = watched_.session_id});
-  if (!granted.ok()) return granted;
+  RETURN_IF_ERROR(CheckScope(reader, caller(),
+                             {.budget_id = watched_.budget_id, .session_id = watched_.session_id}));
   const core::Ledger* ledger = reader.LedgerOf(watched_.budget_id);
   if (ledger == nullptr) return NoSuchBudget(watched_.budget_id);
   const core::SessionName session{watched_.budget_id, watched_.session_id};
@@ -121,18 +121,17 @@ absl::StatusOr<const core::Ledger*> Watch::FindLedger(core::LedgerReader& reader
 }
 
 absl::Status Watch::ReadPage(core::LedgerReader& reader) {
-  const absl::StatusOr<const core::Ledger*> ledger = FindLedger(reader);
-  if (!ledger.ok()) return ledger.status();
+  ASSIGN_OR_RETURN(const core::Ledger* ledger, FindLedger(reader));
   int64_t position = 0;
   {
     Turn turn(*this);
     position = read_sequence_;
   }
-  const int64_t newest = (*ledger)->head().sequence;
+  const int64_t newest = ledger->head().sequence;
   if (position > newest) {
     return absl::DataLossError(absl::StrFormat(
         "afterSequence: got %d, and the ledger of %s ends at %d: it has lost what you saw",
-        position, FormatBudgetName((*ledger)->root_id()), newest));
+        position, FormatBudgetName(ledger->root_id()), newest));
   }
   std::deque<Change> page;
   size_t bytes = 0;
@@ -141,26 +140,25 @@ absl::Status Watch::ReadPage(core::LedgerReader& reader) {
   int64_t count = 0;
   for (int64_t at_a_time = 1;
        position < newest && count < kWatchPageEntries && bytes <= kWatchPageBytes; at_a_time *= 2) {
-    const absl::StatusOr<std::vector<core::Entry>> entries =
-        reader.ListEntries(**ledger, position, std::min(at_a_time, kWatchPageEntries - count));
-    if (!entries.ok()) return entries.status();
-    if (entries->empty()) break;
-    for (const core::Entry& entry : *entries) {
+    ASSIGN_OR_RETURN(
+        const std::vector<core::Entry> entries,
+        reader.ListEntries(*ledger, position, std::min(at_a_time, kWatchPageEntries - count)));
+    if (entries.empty()) break;
+    for (const core::Entry& entry : entries) {
       if (bytes > kWatchPageBytes) break;
-      const absl::StatusOr<std::optional<v1::LedgerChange>> change =
-          ToChange(reader, **ledger, watched_, entry);
-      if (!change.ok()) return change.status();
+      ASSIGN_OR_RETURN(const std::optional<v1::LedgerChange> change,
+                       ToChange(reader, *ledger, watched_, entry));
       position = entry.sequence;
       ++count;
-      if (!change->has_value()) continue;
-      page.push_back({position, (*change)->SerializeAsString()});
+      if (!change.has_value()) continue;
+      page.push_back({position, change->SerializeAsString()});
       bytes += page.back().message.size();
     }
   }
   CountRead(bytes);
   const bool behind = position < newest;
   if (!behind) {
-    reader.NotifyOfNextCommit(**ledger, std::static_pointer_cast<Watch>(shared_from_this()));
+    reader.NotifyOfNextCommit(*ledger, std::static_pointer_cast<Watch>(shared_from_this()));
   }
   Turn turn(*this);
   page_.swap(page);

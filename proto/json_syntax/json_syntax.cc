@@ -4,7 +4,6 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "accounting/event/status_macros.h"
 
 namespace epsledger::json_syntax {
 namespace {
@@ -103,7 +102,8 @@ class Checker {
   absl::Status Check() {
     SkipSpace();
     if (!At('{')) return Wrong("want an object, '{'");
-    RETURN_IF_ERROR(Object(1));
+    absl::Status status = Object(1);
+    if (!status.ok()) return status;
     SkipSpace();
     if (next_ < text_.size()) return Wrong("want nothing after the object");
     return absl::OkStatus();
@@ -175,7 +175,8 @@ class Checker {
     SkipSpace();
     if (Take(']')) return absl::OkStatus();
     do {
-      RETURN_IF_ERROR(Value(depth));
+      absl::Status status = Value(depth);
+      if (!status.ok()) return status;
       SkipSpace();
     } while (Take(','));
     return Take(']') ? absl::OkStatus() : Wrong("want ',' or ']'");
@@ -195,7 +196,8 @@ class Checker {
       if (static_cast<unsigned char>(c) < 0x20) return Wrong("want control characters escaped");
       if (c == '\\') {
         escaped = true;
-        RETURN_IF_ERROR(Escape());
+        absl::Status status = Escape();
+        if (!status.ok()) return status;
         continue;
       }
       const size_t length = Utf8Length(text_.substr(next_));

@@ -75,7 +75,7 @@ absl::Status AnswerTwoArms(const AuditQuestion& question, AuditAnswer* answer) {
   return absl::OkStatus();
 }
 
-// Every number of guesses that is tried.
+// Returns the counts for every number of guesses to try.
 absl::StatusOr<std::vector<OneRunCounts>> CountsOf(const AuditQuestion& question) {
   if (const auto* counts = std::get_if<OneRunCounts>(&question.evidence)) {
     return std::vector<OneRunCounts>{*counts};
@@ -98,7 +98,8 @@ absl::Status AnswerOneRun(const AuditQuestion& question, const TradeOffFunction*
   ASSIGN_OR_RETURN(const std::vector<OneRunCounts> all, CountsOf(question));
   const auto shares = static_cast<double>(all.size());
   AuditTarget share = question.target;
-  // Rounded up, so that the shares do not add up to more than there is.
+  // Rounds the confidence up, so that the shares do not add up to more than the failure
+  // probability.
   share.confidence = std::min(
       NextDown(1.0), NextUp(1 - RoundDown(question.target.failure_probability() / shares)));
   double best = -1;

@@ -15,7 +15,7 @@ namespace {
 
 namespace policies = boost::math::policies;
 
-// As far as BinomialMass goes.
+// The range of BinomialMass.
 constexpr double kLargestLogit = 700;
 
 using NoThrow = policies::policy<policies::domain_error<policies::ignore_error>,
@@ -23,7 +23,8 @@ using NoThrow = policies::policy<policies::domain_error<policies::ignore_error>,
                                  policies::overflow_error<policies::ignore_error>,
                                  policies::evaluation_error<policies::ignore_error>>;
 
-// Where the tail is about `probability`: a place to start from. NaN if the library has none.
+// Returns a logit where the tail is about `probability`: a starting point. NaN if the library finds
+// none.
 double ProposedLogit(int64_t successes, int64_t trials, double probability) {
   const auto a = static_cast<double>(successes);
   const double b = static_cast<double>(trials - successes) + 1;
@@ -42,7 +43,8 @@ BinomialTail BinomialUpperTailAndMass(double logit, int64_t trials, int64_t succ
   constexpr BinomialTail kUnknown{1, 1};
   if (successes <= 0) return kUnknown;
   if (successes > trials) return {0, 0};
-  // The tail grows with the logit: what is not covered is asked at the next larger one that is.
+  // The tail grows with the logit: a logit outside the range is replaced by the next larger one
+  // inside.
   if (!(logit <= kLargestLogit)) return kUnknown;
   logit = std::max(logit, -kLargestLogit);
   if (logit == 0) logit = std::numeric_limits<double>::min();
@@ -67,7 +69,8 @@ BinomialTail BinomialUpperTailAndMass(double logit, int64_t trials, int64_t succ
       break;
     }
   }
-  // A term has lost at most 4 ulp of the one before, a sum half an ulp an addition.
+  // Each term adds an error of at most 4 ulp to that of the term before; each addition adds half an
+  // ulp.
   const double mass_here = RoundUp(std::exp(RoundUp(first.value + first.error, 2)));
   const double tail = RoundUp(mass_here * sum, 8 * terms + 8);
   return {std::min(tail, 1.0), std::min(mass_here, 1.0)};

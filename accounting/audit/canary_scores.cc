@@ -39,7 +39,8 @@ std::vector<size_t> FixedShuffle(size_t count, uint64_t salt) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::mt19937_64 generator(salt);
   for (size_t i = count; i > 1; --i) {
-    // The remainder is uneven by 2^-44 for a million scores, which no test of 2^20 of them can see.
+    // The remainder is uneven by 2^-44 for a million scores; no test of 2^20 scores can detect
+    // this.
     std::swap(order[i - 1], order[generator() % i]);
   }
   return order;

@@ -13,7 +13,7 @@
 namespace epsledger::accounting {
 namespace {
 
-// An audit reads f far out first, where it is small, and is decided near the middle.
+// An audit first reads f far out, where it is small; the decision falls near the middle.
 constexpr SamplingOptions kSampling{
     .relative_width = 1e-3, .absolute_width = 1e-10, .largest_epsilon = 700, .max_samples = 400};
 
@@ -33,13 +33,13 @@ absl::StatusOr<TradeOffFunction> CertifiedTradeOff(const Question& history) {
       failure = answer.status();
       return Bounds{0, 1};
     }
-    // An approximation is no bound, whatever it says.
+    // An approximation is never a bound.
     if (answer->kind == GuaranteeKind::kApproximation) return Bounds{0, 1};
     return Bounds{answer->lower.value_or(0), answer->upper.value_or(1)};
   };
   const std::vector<ProfileSample> samples = SampleProfile(delta, kSampling);
   if (!failure.ok()) return failure;
-  // Without a direction a profile is the larger of both: the same samples stand for both orders.
+  // Without a direction the profile is the larger of both, so the same samples serve both orders.
   return TradeOffFunction::FromTable(std::make_shared<TabulatedTradeOff>(samples, samples));
 }
 

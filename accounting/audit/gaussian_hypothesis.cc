@@ -10,7 +10,7 @@ namespace epsledger::accounting {
 
 double GaussianEpsilonLower(double mu, double delta) {
   if (!(mu > 0) || !(delta > 0)) return 0;
-  // Epsilon falls with delta, which is rounded up.
+  // Epsilon falls as delta grows; delta is rounded up.
   const double log_delta = std::min(RoundUp(std::log(delta)), 0.0);
   return std::max(GaussianEpsilon({mu, mu}, log_delta).lower, 0.0);
 }

@@ -14,8 +14,8 @@
 namespace epsledger::accounting {
 namespace {
 
-// >= max over i in [1, v] of P[B >= v - i] / i for B ~ Bin(r, e^eps / (1 + e^eps)), of which the
-// tail at v is given.
+// Returns >= max over i in [1, v] of P[B >= v - i] / i for B ~ Bin(r, e^eps / (1 + e^eps)), given
+// the tail at v.
 double WorstTailPerStep(double epsilon, int64_t guesses, int64_t correct, const BinomialTail& at) {
   // P[B = j - 1] / P[B = j] = j / (r - j + 1) e^-eps, from the tail's own first term downwards.
   const double odds = RoundUp(std::exp(-epsilon));
@@ -30,7 +30,7 @@ double WorstTailPerStep(double epsilon, int64_t guesses, int64_t correct, const 
     terms += 1;
     const double probability = std::min(1.0, RoundUp(sum, 8 * terms));
     worst = std::max(worst, RoundUp(probability / static_cast<double>(i)));
-    // No later one can be above 1 / i.
+    // No later value can be above 1 / i.
     if (probability >= 1 || worst * static_cast<double>(i + 1) >= 1) break;
   }
   return worst;
@@ -64,7 +64,7 @@ absl::StatusOr<double> OneRunEpsilonLowerBound(const OneRunCounts& counts,
   if (excess(0) > 0) return 0;
   double fails = 1;
   while (fails < kLargestEpsilon && excess(fails) <= 0) fails *= 2;
-  if (fails >= kLargestEpsilon) return 0;  // a p-value of 1 is reached before, or nothing is sure
+  if (fails >= kLargestEpsilon) return 0;  // a p-value of 1 comes earlier; else nothing is sure
   return NarrowCrossing(excess, 0, fails, 1e-9).holds;
 }
 
@@ -95,7 +95,7 @@ absl::StatusOr<OneRunCounts> CountGuesses(const CanaryScores& scores, int64_t gu
   while (splits_a_tie(in_end)) --in_end;
   size_t out_begin = total - wanted / 2;
   while (splits_a_tie(out_begin)) ++out_begin;
-  // What is left may be enough for the next ties.
+  // The remaining guesses may be enough for the next ties.
   const auto left = [&] { return wanted - in_end - (total - out_begin); };
   size_t next = std::min(in_end + 1, out_begin);
   while (next < out_begin && splits_a_tie(next)) ++next;

@@ -16,8 +16,8 @@ namespace {
 constexpr double kLargestMu = 64;
 constexpr double kSmallestProbability = 1e-12;
 
-// With Q_i >= 0 the smallest P[W >= i] that f allows, W the number of right guesses, given
-// P[W >= c] = `probability`: contradicted as soon as one of them is above 1. `type_two_error`
+// Let Q_i >= 0 be the smallest P[W >= i] that f allows, W the number of right guesses, given P[W >=
+// c] = `probability`. Returns true (contradicted) as soon as one Q_i is above 1. `type_two_error`
 // returns a lower bound on f.
 bool Contradicts(const OneRunCounts& counts, double probability,
                  absl::FunctionRef<double(double alpha)> type_two_error) {
@@ -48,7 +48,7 @@ bool ContradictsTradeOff(const OneRunCounts& counts, const TradeOffFunction& f,
 }
 
 double OneRunTradeOffPValue(const OneRunCounts& counts, const TradeOffFunction& f) {
-  // Contradictions at a probability are contradictions at every larger one.
+  // A contradiction at one probability is a contradiction at every larger one.
   double contradicted = 1;
   if (!ContradictsTradeOff(counts, f, contradicted)) return 1;
   double allowed = kSmallestProbability;

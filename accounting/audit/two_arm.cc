@@ -17,13 +17,13 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr size_t kSmallestArm = 8;
-// One score in so many chooses the threshold.
+// One score in this many chooses the threshold.
 constexpr size_t kChoiceShare = 4;
-// Any numbers that differ.
+// Arbitrary, but different numbers.
 constexpr uint64_t kMemberSalt = 1;
 constexpr uint64_t kNonMemberSalt = 2;
 
-// log((rate - delta) / error) from below, 0 where that is negative; `error` is above 0.
+// Returns log((rate - delta) / error) rounded down, 0 where that is negative; `error` is above 0.
 double LogRatioDown(double rate, double delta, double error) {
   const double excess = RoundDown(rate - delta, 1);
   if (!(excess > 0) || !(error > 0)) return 0;
@@ -31,7 +31,7 @@ double LogRatioDown(double rate, double delta, double error) {
   return ratio > 1 ? RoundDownNonNegative(std::log(ratio)) : 0;
 }
 
-// <= Phi^-1(p): the quantile is moved down until the distribution function proves it.
+// Returns <= Phi^-1(p): moves the quantile down until the distribution function proves it.
 double NormalQuantileDown(double p) {
   const double z = NormalQuantile(p);
   if (!std::isfinite(z)) return -std::numeric_limits<double>::infinity();
@@ -88,7 +88,8 @@ int64_t CountAtLeast(const std::vector<double>& sorted, double threshold) {
   return sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), threshold);
 }
 
-// Thresholds worth trying: scores of both arms, densely in both tails, where epsilon is found.
+// Returns the thresholds to try: scores of both arms, densely in both tails, which determine
+// epsilon.
 std::vector<double> Candidates(const std::vector<double>& members,
                                const std::vector<double>& non_members) {
   std::vector<double> candidates;
@@ -106,9 +107,9 @@ std::vector<double> Candidates(const std::vector<double>& members,
   return candidates;
 }
 
-// What `errors` of `count` promise of `size` runs: two standard deviations more than was seen, and
-// one, so that the largest of many noisy promises is not the noisiest, and a tail in which nothing
-// was seen is not believed to be empty.
+// Returns how many errors of `size` runs to expect after `errors` of `count`: the errors seen plus
+// one plus two standard deviations. So the largest of many noisy estimates is not the noisiest one,
+// and a tail without any errors does not count as empty.
 int64_t PromisedErrors(int64_t errors, size_t count, int64_t size) {
   const auto n = static_cast<double>(count);
   const auto seen = static_cast<double>(errors);

@@ -49,7 +49,8 @@ Bounds BerryEsseen(const CentralLimitParameters& parameters, double alpha) {
   // A larger gamma than the true one only widens the band.
   const double gamma = parameters.gamma.upper;
   if (!(gamma < 0.5)) return band;
-  // f does not increase: left of gamma it is at least what it is there, right of 1 - gamma at most.
+  // f does not increase: left of gamma it is at least its value at gamma, right of 1 - gamma at
+  // most its value at 1 - gamma.
   const double from = std::max(alpha, gamma);
   if (from <= RoundDown(1 - gamma)) {
     const double lower = GaussianTradeOff(parameters.mu, RoundUp(from + gamma)).lower - gamma;

@@ -12,10 +12,10 @@
 namespace epsledger::accounting {
 namespace {
 
-// Rounding of the closed forms below, in operations; that of theta = shift / z is among them.
+// Rounding of the closed forms below, in operations, including that of theta = shift / z.
 constexpr double kOperations = 64;
 constexpr double kLaplaceOperations = 256;
-// Beyond these the mathematics is finite and the arithmetic not.
+// Beyond these the exact values are finite but the arithmetic overflows.
 constexpr double kLargestParameter = 1e100;
 constexpr double kLargestTheta = 1e6;
 // 2 sqrt(2 / pi), the third absolute moment of a standard normal.
@@ -122,7 +122,7 @@ CentralLimitFunctionals LaplaceFunctionals(double theta) {
     const double right = std::exp(-0.5 * down) * Falling(n, up);
     return atoms + 0.25 * (right + ScaledRising(n, down));
   };
-  // theta - kl, better than by subtraction.
+  // theta - kl, more accurate than by subtraction.
   const double down = -std::expm1(-theta);
   const double up = theta + kl;
   return Around(kl, moment(2, theta, theta), moment(3, theta, theta), moment(3, up, down),

@@ -18,8 +18,9 @@ constexpr std::array<double, 15> kStirlingError = {
     0.0083305634333628712565, 0.007573675487951840795,  0.0069428401072095298657,
     0.0064089941880042070684, 0.0059513701127588477356, 0.005554733551962801371};
 
-// S(n) for an integer n >= 1. Stirling's series envelops its sum, so from 16 on the first term left
-// out, 691/360360 n^-11 < 2e-16, bounds what is missing; S < 0.09 is otherwise good to an ulp.
+// S(n) for an integer n >= 1. Stirling's series envelops its sum, so from 16 on the first omitted
+// term, 691/360360 n^-11 < 2e-16, bounds the omitted rest; S < 0.09 is otherwise accurate to an
+// ulp.
 double StirlingError(double n) {
   if (n < 16) return kStirlingError[static_cast<int>(n) - 1];
   const double x = 1 / n;
@@ -44,8 +45,8 @@ BinomialMass::BinomialMass(double epsilon0, double count) : epsilon0_(epsilon0),
   mode_ = std::clamp(std::floor((count + 1) * p), 0.0, count);
 }
 
-// D(x; mean) for x = mean + difference. What the error of `difference` does to the SUM of both
-// deviances is |log(x1/m1) - log(x2/m2)| times it and left to the caller through log_ratio.
+// D(x; mean) for x = mean + difference. The error of `difference` changes the SUM of both deviances
+// by |log(x1/m1) - log(x2/m2)| times that error; the caller accounts for it with log_ratio.
 Approximation BinomialMass::Deviance(double x, double mean, double difference,
                                      double& log_ratio) const {
   const double s = difference / mean;

@@ -11,14 +11,13 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr double kNegligible = 1e-17;
-constexpr double kHopelessError =
-    0.25;  // of a logarithm: the sum would not even have a first digit
+constexpr double kHopelessError = 0.25;  // of a logarithm: beyond this the sum has no correct digit
 
-// At least e^y, for 0 <= y <= 1; +inf beyond.
+// Returns at least e^y, for 0 <= y <= 1; +inf beyond.
 double ExpUp(double y) { return y <= 1 ? 1 + y * (1 + y) : kInfinity; }
 
 // b (1 + e^{r} + ... + e^{(w-1) r}) for r = log(a/b) / w: the chord from b, inclusive, towards a.
-// d log(sum) / d log(a/b) is in [0, 1], so the rounding of the logarithm enters as it is.
+// d log(sum) / d log(a/b) is in [0, 1], so the rounding of the logarithm enters unchanged.
 double ChordSum(double a, double b, double log_ratio, double width) {
   if (log_ratio == 0) return b * width;
   const double step = log_ratio / width;

@@ -30,7 +30,7 @@ Pair TwoSum(double a, double b) {
   return Pair{sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
-// How often each positive epsilon is spent; nothing if the parameters are not understood.
+// Returns how often each positive epsilon is spent; nullopt for invalid parameters.
 std::optional<std::map<double, double>> CountsByEpsilon(
     const std::vector<CountedParameters>& events) {
   std::map<double, double> counts;
@@ -42,14 +42,15 @@ std::optional<std::map<double, double>> CountsByEpsilon(
     }
     if (epsilon > 0 && e.count > 0) counts[epsilon] += e.count;
   }
-  // Beyond 2^53 a sum of counts is rounded; twice that is certainly enough and answered loosely.
+  // Beyond 2^53 a sum of counts is rounded; twice the sum is certainly enough, with a loose answer.
   for (auto& [epsilon, count] : counts) {
     if (count > kMostUses) count *= 2;
   }
   return counts;
 }
 
-// The one entry of at most one; nothing spent is randomized response of 0, once.
+// Returns the only entry of at most one. If nothing was spent, this is one randomized response of
+// epsilon 0.
 std::pair<double, double> Only(const std::map<double, double>& counts) {
   if (counts.empty()) return {0, 1};
   return {counts.begin()->first, counts.begin()->second};
@@ -111,7 +112,7 @@ std::optional<EnumeratedComposition> EnumeratedComposition::Create(
 }
 
 ProfileValue EnumeratedComposition::ProfileAt(double epsilon) const {
-  // [low, high] holds the distance of a loss from epsilon.
+  // Bounds on the distance of a loss from epsilon.
   const auto gap = [&](const Outcome& o) {
     const Pair difference = TwoSum(o.loss, -epsilon);
     const double value = difference.head + (difference.tail + o.loss_tail);
@@ -142,7 +143,7 @@ ProfileValue EnumeratedComposition::ProfileAt(double epsilon) const {
   }
   value.log_complement = LogOfComplement(value.log_delta);
   if (value.log_delta.upper < -kLog2) return value;
-  // What is near 1 knows itself better through its complement.
+  // A delta near 1 is more accurate through its complement.
   reference = -kInfinity;
   for (const Outcome& o : outcomes_) {
     reference = std::max(reference, o.log_mass - std::max(0.0, gap(o).lower));
@@ -174,7 +175,7 @@ Bounds EnumeratedComposition::Epsilon(double log_delta) const {
   if (log_delta >= 0) return Bounds{0, 0};
   if (!std::isfinite(largest_loss_)) return Bounds{0, kInfinity};
   const auto at = [&](double epsilon) { return LogDelta(epsilon); };
-  // Above the rounded losses, whose errors must not leave a doubt about the largest.
+  // Lies above the rounded losses, so that their errors leave no doubt about the largest loss.
   return SmallestEpsilon(at, at, RoundUpNonNegative(largest_loss_, 4), log_delta);
 }
 

@@ -19,8 +19,8 @@ constexpr double kLargestCount = 0x1p53;
 constexpr double kTolerance = 1.6e-8;     // 1e5 blocks, 2e-9 wide
 constexpr double kRoughTolerance = 1e-4;  // 1e3 blocks, for searches
 
-// How far the loss of `successes` lies above epsilon. One rounding: the sign is right, and since
-// both terms are multiples of 2^-1074 it never underflows to 0.
+// Returns how far the loss of `successes` lies above epsilon. It has one rounding: the sign is
+// right, and since both terms are multiples of 2^-1074 the result never underflows to 0.
 double Gap(const BinomialMass& mass, double successes, double epsilon) {
   return std::fma(mass.epsilon0(), 2 * successes - mass.count(), -epsilon);
 }
@@ -85,8 +85,8 @@ Bounds LogDelta(double epsilon0, double count, Bounds log_keep, double epsilon, 
   if (count <= kLargestCount && epsilon0 <= kLargestEpsilon) {
     return WithReveal(log_keep, RandomizedResponseProfile(epsilon0, count, epsilon, tolerance));
   }
-  // From below: fewer runs, or runs of a smaller epsilon0, are a post-processing. From above: basic
-  // composition.
+  // Lower bound: fewer runs, or runs of a smaller epsilon0, are a post-processing. Upper bound:
+  // basic composition.
   const ProfileValue least = RandomizedResponseProfile(
       std::min(epsilon0, kLargestEpsilon), std::min(count, kLargestCount), epsilon, tolerance);
   const double sum = epsilon0 == 0 ? 0 : RoundUp(count * epsilon0);

@@ -11,7 +11,8 @@
 namespace epsledger::accounting {
 namespace {
 
-// Outward by what a few operations on logarithms lose; -inf stays: it is the log of exactly 0.
+// Moves outward by the error of a few operations on logarithms; -inf stays, since it is the log of
+// exactly 0.
 double LogUp(double x) {
   if (x == -kInfinity) return x;
   return std::min(0.0, RoundUp(x, 8) + 8 * 2 * kUnitRoundoff);
@@ -38,7 +39,7 @@ Bounds LogKeep(const std::vector<CountedParameters>& events) {
 }
 
 Bounds LogOfComplement(Bounds x) {
-  // The operand is taken as exact, so the error is relative even where the result is tiny.
+  // The operand counts as exact, so the error is relative even where the result is tiny.
   const double lower = Log1mExp(std::min(0.0, x.upper));
   const double upper = Log1mExp(std::min(0.0, x.lower));
   return Bounds{lower == -kInfinity ? lower : RoundDown(lower, 16),

@@ -41,7 +41,7 @@ Bounds SmallestEpsilon(absl::FunctionRef<Bounds(double)> log_delta_at,
   } else if (excess(0) <= 0) {
     return Bounds{0, 0};
   } else if (log_delta > -kInfinity) {
-    // Roughly, then two ends around it, then the real search between them.
+    // First a rough search, then two ends around its result, then the real search between them.
     const double near = rough(0) > 0 ? NarrowCrossing(rough, largest, 0, 1e-9, 60).holds : 0;
     double pad = 4e-9 * near + std::numeric_limits<double>::min();
     double high = std::min(largest, near + pad);
@@ -69,7 +69,7 @@ Bounds SmallestEpsilon(absl::FunctionRef<Bounds(double)> log_delta_at,
     slope = (before - rough(upper)) / wide;
   }
   if (upper == 0) return Bounds{0, 0};
-  // Downwards from the upper end until the profile proves that epsilon is too small.
+  // Steps down from the upper end until the profile proves that epsilon is too small.
   const double from = std::min(upper, largest);
   double step = 8 * kUnitRoundoff * from + std::numeric_limits<double>::denorm_min();
   const double shortfall = log_delta - log_delta_at(from).lower;

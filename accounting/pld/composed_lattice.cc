@@ -16,8 +16,8 @@ double LogAdd(double a, double b, bool up) {
   return up ? RoundUp(sum, 6) : RoundDown(sum, 6);
 }
 
-// The epsilon between two lattice points at which the chord from e^log_left to e^log_right, linear
-// in e^epsilon, takes the value e^log_target; log_left >= log_target >= log_right.
+// Returns the epsilon between two lattice points at which the chord from e^log_left to e^log_right,
+// linear in e^epsilon, has the value e^log_target; log_left >= log_target >= log_right.
 double OnChord(double epsilon_left, double interval, double log_left, double log_right,
                double log_target, bool up) {
   const double over = std::expm1(std::min(log_left - log_target, 700.0));
@@ -30,8 +30,8 @@ double OnChord(double epsilon_left, double interval, double log_left, double log
             : RoundDown(epsilon_left + RoundDown(step, 4), 2);
 }
 
-// The largest j in [0, start] that a few tries find with log_profile(j) > log_target; a profile
-// known from below only is not monotone: where rounding drowns it, it is -inf.
+// Returns the largest j in [0, start] that a few tries find with log_profile(j) > log_target. A
+// profile known only from below is not monotone: it is -inf where rounding exceeds it.
 std::optional<int64_t> LastOver(absl::FunctionRef<double(int64_t)> log_profile, int64_t start,
                                 double log_target) {
   constexpr int64_t kOneByOne = 12;
@@ -58,7 +58,8 @@ Bounds ComposedLattice::Epsilon(double log_delta, double near) const {
   const auto top = static_cast<int64_t>(std::min(largest_index, 9e15));
   Bounds epsilon{0, kInfinity};
 
-  // Above: the smallest lattice point where the bound is at most delta, then the chord before it.
+  // Upper bound: the smallest lattice point where the bound is at most delta, then the chord before
+  // it.
   const auto above = [&](int64_t j) {
     const double finite = j >= top ? -kInfinity : sums.above.LogProfileAt(j).upper;
     return LogAdd(finite, log_infinity_above, true);
@@ -69,8 +70,8 @@ Bounds ComposedLattice::Epsilon(double log_delta, double near) const {
   };
   // Secant steps along the tilt, kept inside a bracket [over, under] of lattice points.
   const auto last_over = [&](const auto& log_profile, int64_t start) -> std::optional<int64_t> {
-    int64_t over = -1;    // the profile exceeds delta here, or this is before 0
-    int64_t under = top;  // and does not here
+    int64_t over = -1;    // the profile exceeds delta here, or this is -1
+    int64_t under = top;  // the profile is at most delta here
     int64_t j = std::clamp<int64_t>(start, 0, std::max<int64_t>(top - 1, 0));
     for (int evaluation = 0; under - over > 1 && evaluation < 120; ++evaluation) {
       const double excess = log_profile(j) - log_delta;
@@ -79,7 +80,7 @@ Bounds ComposedLattice::Epsilon(double log_delta, double near) const {
       if (!std::isfinite(step)) step = excess > 0 ? 1e9 : -1e9;
       step = excess > 0 ? std::max(1.0, std::ceil(step)) : std::min(-1.0, std::floor(step));
       double next = static_cast<double>(j) + std::clamp(step, -1e9, 1e9);
-      // Every fourth time, halve: a secant can creep.
+      // Every fourth step halves the bracket, since secant steps can become tiny.
       const bool outside = next <= static_cast<double>(over) || next >= static_cast<double>(under);
       if (outside || evaluation % 4 == 3) {
         next = std::floor(0.5 * (static_cast<double>(over) + static_cast<double>(under)));

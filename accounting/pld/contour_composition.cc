@@ -20,15 +20,15 @@ using Complex = std::complex<double>;
 
 // Aliases, the far end and the quadrature may each cost this share of the wanted width.
 constexpr double kShare = 0.03;
-// What a line may cost, with nothing cut and then with a cut: nodes times quadrature points, about
-// a nanosecond each.
+// The allowed cost of a line without a cut and (kCutWork) with a cut: nodes times quadrature
+// points, about a nanosecond each.
 constexpr double kUncutWork = 3e7;
 // The same for a few pairs, for which a lattice is quick.
 constexpr double kQuickUncutWork = 4e6;
 constexpr size_t kFewPairs = 4;
 constexpr double kCutWork = 4e8;
 
-// Whether an epsilon is known as well as wanted.
+// True if the bounds on epsilon are as narrow as wanted.
 bool NarrowEnough(Bounds epsilon, const Precision& precision) {
   return epsilon.upper <= precision.exceeded_epsilon ||
          (std::isfinite(epsilon.upper) &&
@@ -53,8 +53,8 @@ void ContourComposition::Add(size_t index, double more) {
 }
 
 // For small sampling probabilities log M is about (c + c^2) v / 2 with v = q^2 (e^{1/s^2} - 1):
-// where q and v differ by less than sqrt(e) one pair stands for many, so often that v is the same.
-// Where to look, not a bound.
+// where q and v differ by less than sqrt(e) one pair represents many, with a count that keeps the
+// total v. A guide for searches, not a bound.
 void ContourComposition::Represent() {
   struct Group {
     double weight = 0;
@@ -197,7 +197,7 @@ void ContourComposition::Recompose() {
     }
     const double mirror = k == 0 ? 1 : 2;
     if (lost || !(relative_error < 0.5)) {
-      // Where a phi was lost log_size holds an upper bound on it.
+      // Where a phi was lost, log_size is an upper bound on it.
       const double bound = std::min(log_size + 1e-9 * std::abs(log_size) + relative_error, 0.0);
       error += mirror * std::abs(weight) * std::exp(bound) * (1 + 1e-9);
       continue;
@@ -209,7 +209,7 @@ void ContourComposition::Recompose() {
     heaviest = std::max(heaviest, std::abs(value));
     sum.nodes.push_back({k, value});
   }
-  // What lies beyond the nodes: |1/(z(z+1))| <= 1/y^2, summed by its integral and first term.
+  // The part beyond the nodes: |1/(z(z+1))| <= 1/y^2, summed by its integral and first term.
   double top = line.step * static_cast<double>(line.count - 1);
   for (size_t b = 0; b < line.band_start.size(); ++b) {
     const double start = b == 0 ? std::min(top, line.band_start[b]) : line.band_start[b];
@@ -229,7 +229,7 @@ void ContourComposition::Recompose() {
 
 Bounds ContourComposition::Read(double epsilon) const {
   Bounds log_delta = line_->sum.LogProfile(epsilon);
-  if (line_->log_set_aside > -kInfinity) {  // it may be revealing, or nothing
+  if (line_->log_set_aside > -kInfinity) {  // the part set aside may reveal everything or nothing
     log_delta.upper = std::min(0.0, RoundUp(LogAddExp(log_delta.upper, line_->log_set_aside), 6));
   }
   return log_delta;
@@ -244,7 +244,7 @@ Bounds ContourComposition::ReadEpsilon(double log_delta, double near) const {
   };
   constexpr double kTolerance = 1e-13;
   Bounds epsilon{0, kInfinity};
-  // From `near`, by growing steps, to both sides of the crossing.
+  // Steps from `near`, by growing steps, to both sides of the crossing.
   const double unit = std::max(1e-9 * near, 1e-6 / sum.tilt);
   if (over(0) <= 0) {
     epsilon.upper = 0;
@@ -268,7 +268,7 @@ Bounds ContourComposition::ReadEpsilon(double log_delta, double near) const {
       epsilon.upper = NarrowCrossing(over, holds, fails, kTolerance, 60).holds;
     }
   }
-  // Downwards from there to where delta certainly exceeds the target.
+  // Steps down from there to where delta certainly exceeds the target.
   double at = std::isfinite(epsilon.upper) ? epsilon.upper : near;
   double fails = kInfinity;
   for (double step = unit; at > 0; step *= 8) {
@@ -302,8 +302,8 @@ Bounds ContourComposition::EpsilonWithCut(double log_delta, const Precision& pre
   Cut(log_delta + std::log(0.1 * kShare * std::min(0.1, precision.relative_width * tilt)));
   Bounds cut = EpsilonAsCut(log_delta, precision);
   Cut(-kInfinity);
-  // Nine digits cancel here, and the analysis of rounding is of first order: a fifth of the width
-  // that was asked for goes to the safe side.
+  // Nine digits cancel here, and the rounding analysis is first-order: a fifth of the requested
+  // width is added on the safe side.
   cut.upper *= 1 + 0.2 * precision.relative_width;
   return Bounds{std::max(known.lower, cut.lower), std::min(known.upper, cut.upper)};
 }
@@ -350,8 +350,8 @@ Bounds ContourComposition::EpsilonAsCut(double log_delta, const Precision& preci
   return best;
 }
 
-// delta(epsilon) is about e^{F(c) - c epsilon} / sqrt(2 pi F''(c)) at the saddle c of
-// F = K - log z - log(z + 1). Where to look, not a bound.
+// delta(epsilon) is about e^{F(c) - c epsilon} / sqrt(2 pi F''(c)) at the saddle c of F = K - log z
+// - log(z + 1). A guide for searches, not a bound.
 double ContourComposition::SaddlePointLogDelta(double epsilon) const {
   const double c = saddle_;
   const double step = 0.05;
@@ -387,7 +387,7 @@ Bounds ContourComposition::LogDeltaWithCut(double epsilon, const Precision& prec
     best = Bounds{std::max(best.lower, cut.lower), std::min(best.upper, cut.upper)};
     if (NarrowEnoughDelta(best, precision)) break;
     const double next = guess_below(guess);
-    if (std::abs(next - guess) < 0.5) break;  // the same cut again shows nothing more
+    if (std::abs(next - guess) < 0.5) break;  // the same cut again gives no improvement
     guess = next;
   }
   Cut(-kInfinity);
@@ -409,7 +409,7 @@ Bounds ContourComposition::LogDeltaAsCut(double epsilon, const Precision& precis
   const Minimum rough = MinimizeFrom(
       [&](double log_order) {
         const double c = std::exp(log_order);
-        // With the poles at 0 and -1, so that there is a minimum even where delta is near 1.
+        // Includes the poles at 0 and -1, so that a minimum exists even where delta is near 1.
         return RoughMoment(c) - c * epsilon - std::log(c) - std::log1p(c);
       },
       std::log(saddle_), 0.5, std::log(1e-6), std::log(1e7), 0.05, 40);

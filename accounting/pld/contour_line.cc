@@ -13,7 +13,7 @@ namespace {
 constexpr int kLargestNodeCount = 1 << 17;
 constexpr int kLargestPointCount = 1 << 18;
 
-// The steps in which a line is built. Each returns false where the line does not pay.
+// The steps that build a line. Each returns false where the line does not pay.
 class LineBuilder {
  public:
   LineBuilder(const std::vector<CountedPair>& pairs, Bounds mu, const ContourTarget& target,
@@ -42,7 +42,8 @@ class LineBuilder {
   void AssumeMoments();
   bool PlaceNodes();
   bool Evaluate(size_t i);
-  // The product of all |phi|, at most, beside that of the plain Gaussian at `frequency`.
+  // Returns an upper bound on the product of all |phi|, including that of the plain Gaussian, at
+  // `frequency`.
   template <class BoundOf>
   double LogProduct(double frequency, BoundOf bound_of) const;
 
@@ -55,10 +56,10 @@ class LineBuilder {
   std::unique_ptr<ContourLine> line_ = std::make_unique<ContourLine>();
   std::vector<FrequencyDecay> decays_;
   std::vector<double> assumed_;  // each log moment is at most this
-  double log_wanted_ = 0;        // a node below e^this may be left out
+  double log_wanted_ = 0;        // a node below e^log_wanted_ may be left out
 };
 
-// The tilt, near the saddle, that makes the period short. Away from the saddle rounding weighs
+// Chooses a tilt near the saddle that makes the period short. Away from the saddle rounding weighs
 // more, by e^excess.
 bool LineBuilder::ChooseTilt() {
   const double reach = -target_.log_delta - target_.log_share;
@@ -93,7 +94,7 @@ bool LineBuilder::ChooseTilt() {
   return true;
 }
 
-// Upper bounds on the moments that bound the aliases, to a thousandth in all.
+// Computes upper bounds on the moments that bound the aliases, to a total error of a thousandth.
 void LineBuilder::BoundAliases() {
   for (const CountedPair& p : pairs_) {
     const double tolerance = std::clamp(1e-3 / (p.count * parts_), 1e-13, 1e-6);
@@ -103,7 +104,7 @@ void LineBuilder::BoundAliases() {
   }
 }
 
-// Moments to place the nodes by. Evaluate replaces those that turn out too small.
+// Assumes moments for placing the nodes. Evaluate replaces those that turn out too small.
 void LineBuilder::AssumeMoments() {
   const double tilt = line_->tilt;
   double log_scale = 0.5 * tilt * (tilt + 1) * mu_.upper * mu_.upper;
@@ -126,7 +127,7 @@ double LineBuilder::LogProduct(double frequency, BoundOf bound_of) const {
 }
 
 bool LineBuilder::PlaceNodes() {
-  // Half octaves of frequency, outwards until what is left is small enough.
+  // Half octaves of frequency, outward until the remainder is small enough.
   std::vector<double> starts;
   std::vector<double> log_bounds;  // on the product, in the half octave that begins there
   double start = 4 * line_->step;
@@ -136,7 +137,7 @@ bool LineBuilder::PlaceNodes() {
   for (int band = 0; band < 64; ++band, start *= std::sqrt(2.0)) {
     const double log_bound =
         LogProduct(start, [&](const FrequencyDecay& decay) { return decay.BoundNear(start); });
-    // Beyond, where that can be small or these bounds are at their end.
+    // Bounds everything beyond, where this can be small or the bounds near `start` no longer fall.
     const bool at_end = !log_bounds.empty() && log_bound > log_bounds.back();
     double log_beyond = kInfinity;
     if (at_end || log_of_tail(log_bound, start) < log_wanted_ - 2) {
@@ -147,7 +148,7 @@ bool LineBuilder::PlaceNodes() {
     log_bounds.push_back(std::min(log_bound, log_beyond));
     if (log_of_tail(log_beyond, start) < log_wanted_ - 2) break;
   }
-  // From the far end inwards while the bands stay small.
+  // Moves inward from the far end while the bands stay small.
   size_t first = starts.size() - 1;
   while (first > 0 && log_of_tail(log_bounds[first - 1], starts[first - 1]) <
                           log_wanted_ - 2 - std::log(static_cast<double>(starts.size()))) {
@@ -156,13 +157,13 @@ bool LineBuilder::PlaceNodes() {
   const double last_node = std::ceil(starts[first] / line_->step);
   if (!(last_node < kLargestNodeCount)) return false;
   line_->count = static_cast<int>(last_node) + 1;
-  // The bands that are kept begin where the nodes end.
+  // The kept bands begin where the nodes end.
   const double scale = line_->step * static_cast<double>(line_->count - 1) / starts[first];
   for (size_t i = first; i < starts.size(); ++i) line_->band_start.push_back(starts[i] * scale);
   return true;
 }
 
-// phi - 1 at the nodes becomes log phi; returns the relative error of each phi.
+// Turns phi - 1 at the nodes into log phi; returns the relative error of each phi.
 std::vector<double> TakeLogarithms(const TiltedLoss& loss, double step,
                                    std::vector<std::complex<double>>& phi) {
   std::vector<double> errors;
@@ -185,7 +186,7 @@ std::vector<double> TakeLogarithms(const TiltedLoss& loss, double step,
 bool LineBuilder::Evaluate(size_t i) {
   const CountedPair& p = pairs_[i];
   const double top = line_->step * static_cast<double>(line_->count - 1);
-  // Each node errs by this times the count; the nodes' weights sum to about 1 / tilt.
+  // The error of each node is this times the count; the weights of the nodes sum to about 1 / tilt.
   const double tolerance =
       std::clamp(0.1 * line_->tilt * std::exp(log_wanted_) / p.count / parts_, 1e-25, 1e-9);
   const double most = std::min<double>(kLargestPointCount, search_.work / line_->count);
@@ -196,7 +197,7 @@ bool LineBuilder::Evaluate(size_t i) {
   auto phi = loss.CharacteristicFunctionMinusOne(line_->step, line_->count);
   line_->relative_error.push_back(TakeLogarithms(loss, line_->step, phi));
   line_->log_phi.push_back(std::move(phi));
-  // The decay again, now against the certified moment.
+  // Computes the decay again with the certified moment.
   const double certified = line_->log_moment.back().upper;
   if (certified > assumed_[i]) {
     decays_[i] = FrequencyDecay(p.pair, line_->tilt, certified, cells_);

@@ -24,32 +24,32 @@ constexpr double kTailShare = 0.02;
 constexpr double kSmallestLogTail = -700;
 constexpr double kSmallestLogDelta = -660;
 constexpr int kRounds = 14;
-// What a lattice may take, as Precision::max_work counts it, before a contour with a cut is tried.
+// The work of a lattice, as Precision::max_work counts it, before a contour with a cut is tried.
 constexpr double kQuickWork = 0x1p19;
-// A contour that did not pay for so many deltas in a row is not asked for another one.
+// A contour that did not pay for this many deltas in a row is not tried again.
 constexpr int kContourTries = 3;
 
 }  // namespace
 
-// One discretisation, and what has been made from it.
+// One discretization and the results computed from it.
 struct DirectedComposition::Level {
-  double log_tail = 0;  // the profiles were cut where they sum to this
+  double log_tail = 0;  // the profiles were cut where their sum is e^log_tail
   std::vector<MeasurePair> measures;
   std::unique_ptr<FourierTransform> transform;
   std::unique_ptr<LatticeSpectrum> spectrum;
   ComposedLattice composed;
-  std::vector<std::vector<LossPiece>> pieces;  // of the measures above, for choosing where to look
+  std::vector<std::vector<LossPiece>> pieces;  // of the measures above, to guide searches
 };
 
-// Where to look: the order at which the bound of Chernoff is tightest, and what it says there.
+// The target of a search: the order at which Chernoff's bound is tightest, and the bound there.
 struct DirectedComposition::Aim {
   double saddle = 1;
   double epsilon = 0;
   double log_delta = 0;
 };
 
-// The line on which to sum, how long a period keeps the aliases small there, and the orders whose
-// moments show it.
+// The line of the sum, the period that keeps the aliases small there, and the orders whose moments
+// bound the aliases.
 struct DirectedComposition::Line {
   double tilt = 1;
   double period = 0;
@@ -59,7 +59,7 @@ struct DirectedComposition::Line {
 DirectedComposition::DirectedComposition(std::vector<CountedProfile> profiles,
                                          std::optional<ContourComposition> contour)
     : profiles_(std::move(profiles)), contour_(std::move(contour)) {
-  // What reveals nothing composes to nothing.
+  // Profiles that reveal nothing compose to one that reveals nothing.
   std::erase_if(profiles_, [](const CountedProfile& p) {
     return p.profile->LargestLoss() <= 0 && p.profile->InfinityMass() == 0;
   });
@@ -106,13 +106,13 @@ void DirectedComposition::Recompose() {
     const MeasurePair& m = level_->measures[i];
     const auto points = static_cast<int64_t>(m.above.masses.size());
     level_->composed.largest_index += count * static_cast<double>(m.above.first + points - 1);
-    // The total above is 1 but for the rounding of its masses.
+    // The total above is 1 up to the rounding of its masses.
     log_finite_above += count * std::log1p(-std::min(1.0, m.above.infinity_mass));
     log_total_above += count * 8 * kUnitRoundoff;
     log_finite_below += count * std::log1p(-std::min(1.0, m.below.infinity_mass));
   }
   level_->composed.sums = level_->spectrum->Compose(counts);
-  // 1 - prod (1 - m)^count: what is infinite, whatever the finite parts are.
+  // 1 - prod (1 - m)^count: the mass at infinity, whatever the finite parts are.
   const double slack = static_cast<double>(profiles_.size()) + 4;
   const double above = -std::expm1(RoundDown(log_finite_above, slack));
   const double below = -std::expm1(std::min(0.0, RoundUp(log_finite_below, slack)));
@@ -121,7 +121,7 @@ void DirectedComposition::Recompose() {
   level_->composed.log_infinity_below = below > 0 ? RoundDown(std::log(below), 4) : -kInfinity;
 }
 
-// About the moment: where to look, not a bound.
+// An approximation of the moment: a guide for searches, not a bound.
 double DirectedComposition::LogMomentAt(double order) const {
   double sum = 0;
   for (size_t i = 0; i < profiles_.size(); ++i) {
@@ -141,13 +141,13 @@ double DirectedComposition::Saddle(absl::FunctionRef<double(double order)> objec
 DirectedComposition::Aim DirectedComposition::AimAtDelta(double log_delta) {
   const double epsilon =
       Saddle([&](double c) { return (LogMomentAt(c) - log_delta + LogChernoffConstant(c)) / c; });
-  // The bound of Chernoff is some e^2.5 above delta.
+  // Chernoff's bound is some e^2.5 above delta.
   return Aim{saddle_, std::max(0.0, epsilon - 2.5 / saddle_), log_delta};
 }
 
 DirectedComposition::Aim DirectedComposition::AimAtEpsilon(double epsilon) {
-  // With the poles at 0 and -1 of the kernel, so that there is a minimum even where delta is
-  // near 1.
+  // Includes the poles at 0 and -1 of the kernel, so that a minimum exists even where delta is near
+  // 1.
   const double log_delta =
       Saddle([&](double c) { return LogMomentAt(c) - c * epsilon - std::log(c) - std::log1p(c); });
   return Aim{saddle_, epsilon, std::min(log_delta, -1e-6)};
@@ -226,7 +226,7 @@ bool DirectedComposition::BuildSpectrum(const Aim& aim, const Precision& precisi
 
 namespace {
 
-// The epsilon of one use, straight from its profile.
+// Returns the epsilon of one use directly from its profile.
 Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
   constexpr double kTolerance = 1e-15;
   Bounds epsilon{0, kInfinity};
@@ -246,7 +246,7 @@ Bounds EpsilonOfOne(const PrivacyProfile& profile, double log_delta) {
       epsilon.upper = NarrowCrossing(over_upper, holds, fails, kTolerance).holds;
     }
   }
-  // From below: where even the lower bound on delta is above the target.
+  // Lower bound: an epsilon where even the lower bound on delta is above the target.
   if (under_lower(0) >= 0) return epsilon;
   double fails = std::isfinite(epsilon.upper) ? epsilon.upper : 1e9;
   if (under_lower(fails) < 0) {
@@ -289,7 +289,7 @@ double DirectedComposition::Allowed(const Precision& precision) const {
   return precision.max_work * (1 + static_cast<double>(profiles_.size()) / 128);
 }
 
-// One use alone may take as many points as the composition, and all of them what is left of the
+// One use may take as many points as the composition; all uses together may take the remaining
 // work.
 double DirectedComposition::SmallestInterval(const Extent& extent, const Precision& precision,
                                              double work) const {
@@ -360,17 +360,18 @@ Bounds DirectedComposition::Epsilon(double log_delta, const Precision& precision
       read(aim.epsilon);
       last_epsilon_ = std::isfinite(best.upper) ? best.upper : aim.epsilon;
       if (narrow_enough() || limited || interval == smallest) break;
-      // Mass at infinity, or beyond any lattice, that is more than the delta asked for.
+      // The mass at infinity, or beyond any lattice, exceeds the target delta.
       if (level_->composed.log_infinity_above >= log_delta) break;
       const double width = best.upper - best.lower;
-      if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding rules now
+      if (round > 3 && !(width < 0.9 * width_before)) break;  // rounding dominates now
       const double wanted =
           std::max(precision.relative_width * best.upper, precision.absolute_epsilon);
       interval = NextInterval(std::isfinite(width) ? width / wanted : kInfinity,
                               best.lower > 0.5 * best.upper);
     }
   };
-  // With few uses the whole contour is long, the cut one longer, and the lattice short.
+  // With few uses the contour without a cut is slow, the one with a cut slower, and the lattice
+  // fast.
   if (contour_.has_value()) {
     refine(work_ + kQuickWork);
     if (narrow_enough()) return best;
@@ -428,7 +429,7 @@ Bounds DirectedComposition::LogDelta(double epsilon, const Precision& precision)
     const double width_before = best.upper - best.lower;
     read();
     if (narrow_enough()) break;
-    // The tail that was cut must not weigh beside what is left.
+    // The tail that was cut must be negligible compared with delta.
     const double estimate = std::max(best.lower, std::min(best.upper, aim.log_delta) - 8);
     const double tail_now = std::max(estimate + log_share, kSmallestLogTail);
     const bool tail_weighs = level_->log_tail > tail_now;

@@ -10,7 +10,7 @@ namespace {
 constexpr long double kLongPi = 3.141592653589793238462643383279502884L;
 
 // e^{2 pi i k / size} for all k, each within 4 unit roundoffs: only angles up to pi/4 are
-// evaluated, the rest follow by exact symmetries.
+// evaluated; the others follow by exact symmetries.
 template <class Real>
 std::vector<std::complex<Real>> RootsOfUnity(size_t size) {
   using Number = std::complex<Real>;
@@ -42,7 +42,7 @@ std::vector<std::complex<Real>> RootsOfUnity(size_t size) {
   return roots;
 }
 
-// The textbook product: std::complex's own looks for infinities, of which there are none here.
+// The textbook product: that of std::complex checks for infinities, which do not occur here.
 template <class Real>
 std::complex<Real> Product(std::complex<Real> a, std::complex<Real> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
@@ -59,8 +59,8 @@ template <class Real>
 BasicFourierTransform<Real>::BasicFourierTransform(size_t size)
     : twiddles_(RootsOfUnity<Real>(size)) {}
 
-// Decimation in frequency in Stockham's order, two radix-2 levels a pass: each pass reads x and
-// writes y in order, and what is left is `length` / 4 transforms of a quarter of the length.
+// Decimation in frequency in Stockham's order, two radix-2 levels per pass: each pass reads x and
+// writes y in order, and leaves `length` / 4 transforms of a quarter of the length.
 template <class Real>
 std::vector<std::complex<Real>> BasicFourierTransform<Real>::CharacteristicFunction(
     const std::vector<std::complex<Real>>& x) const {
@@ -108,7 +108,7 @@ std::vector<std::complex<Real>> BasicFourierTransform<Real>::CharacteristicFunct
 
 template <class Real>
 double BasicFourierTransform<Real>::RelativeError() const {
-  // eta = mu + gamma_4 (sqrt 2 + mu) a level with mu <= 4 u: below 10 u.
+  // eta = mu + gamma_4 (sqrt 2 + mu) per level with mu <= 4 u: below 10 u.
   constexpr double kUnit = static_cast<double>(std::numeric_limits<Real>::epsilon() / 2);
   const double levels = std::log2(static_cast<double>(size()));
   return levels * 10 * kUnit * (1 + 1e-9);

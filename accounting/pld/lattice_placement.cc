@@ -10,15 +10,16 @@ namespace {
 constexpr double kSmallestLowerMass = 2e-14;
 constexpr double kLargestLoss = 1e7;
 
-// Strictly below x: an atom at a multiple of x must lie above a lattice point, not on it, for the
-// measure from below to keep the largest loss.
+// Returns a number strictly below x: an atom at a multiple of x must lie above a lattice point, not
+// on it, so that the measure from below keeps the largest loss.
 double CutTo28Bits(double x) {
   int exponent = 0;
   const double mantissa = std::frexp(x, &exponent);
   return std::ldexp(std::ceil(std::ldexp(mantissa, 28)) - 1, exponent - 28);
 }
 
-// Bisects between a point where `beyond` holds and one where it does not; returns the former.
+// Bisects between a point where `beyond` holds and one where it does not; returns the point where
+// it holds.
 template <class Condition>
 double Narrow(double holds, double fails, const Condition& beyond) {
   for (int i = 0; i < 24 && std::abs(holds - fails) > 0.02 * std::abs(holds); ++i) {
@@ -28,7 +29,7 @@ double Narrow(double holds, double fails, const Condition& beyond) {
   return holds;
 }
 
-// Steps from 0 by growing steps until `beyond`, or until the end.
+// Steps from 0 by growing steps until `beyond` holds, or until the end.
 template <class Condition>
 double StepOut(double end, double first_step, const Condition& beyond) {
   const double sign = end > 0 ? 1 : -1;
@@ -66,7 +67,7 @@ Lattice CoveringLattice(const PrivacyProfile& profile, Bounds range, double inte
   lattice.interval = interval;
   lattice.first = static_cast<int64_t>(std::floor(range.lower / interval));
   double upper = range.upper;
-  // Reaching the largest loss costs a point or two and saves a tail.
+  // Including the largest loss costs a point or two and avoids a tail.
   if (profile.LargestLoss() <= upper + 2 * interval) upper = profile.LargestLoss();
   lattice.last = static_cast<int64_t>(std::ceil(upper / interval));
   lattice.last = std::max(lattice.last, lattice.first + 2);
@@ -78,7 +79,7 @@ double AlignedInterval(double interval, const std::vector<double>& spacings,
   double heaviest = 0;
   double spacing = 0;
   for (size_t i = 0; i < spacings.size(); ++i) {
-    // Atoms closer than the interval cannot all have a point: the points would not end.
+    // Atoms closer than the interval cannot all have a point: this would take too many points.
     if (spacings[i] >= 0.5 * interval && spacings[i] > 0 && weights[i] > heaviest) {
       heaviest = weights[i];
       spacing = spacings[i];

@@ -12,7 +12,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// A product below e^-90 is nothing beside the 1 at frequency 0.
+// A product below e^-90 is negligible compared with the 1 at frequency 0.
 constexpr double kForgotten = -90;
 
 // e^x - 1 for complex x, without cancellation near 0.
@@ -46,8 +46,8 @@ void LatticeSpectrum::AddFactors(const MeasurePair& measures, double count,
   for (int side = 0; side < 2; ++side) {
     const LossMeasure& measure = *sides[side];
     Factor& factor = factors[side];
-    // Any number near the logarithm of the moment serves: what is transformed is scaled by it, and
-    // the scale is put back exactly.
+    // Any number near the logarithm of the moment suffices: the input is scaled by it, and the
+    // scale is restored exactly.
     const double scale = LogMoment(measure, interval_, tilt_);
     factor.log_scale = scale;
     factor.last = measure.first + static_cast<int64_t>(measure.masses.size()) - 1;
@@ -70,7 +70,7 @@ void LatticeSpectrum::AddFactors(const MeasurePair& measures, double count,
     rounding[side] *= 2 * kUnitRoundoff;
     factor.log_mass = RoundUp(std::log(mass), 4) +
                       2 * kUnitRoundoff * (static_cast<double>(measure.masses.size()) + 4);
-    // Each side's own: what is infinite above may be a large finite loss below.
+    // Each side has its own: a loss that is infinite above may be large but finite below.
     for (const double order : moment_orders_) {
       factor.log_moments.push_back(LogMoment(measure, interval_, order));
     }
@@ -173,7 +173,7 @@ TiltedSum LatticeSpectrum::Compose(const Side& side, const std::vector<double>& 
       const double spread = factor.error[i] * std::exp(-log.real());
       log_size += counts[e] * log.real();
       log_bound += counts[e] * (log.real() + std::log1p(spread));
-      // atan2 errs by an ulp of the angle; the turns of count * angle are exact.
+      // atan2 has an error of one ulp of the angle; the turns of count * angle are exact.
       phase += std::remainder(counts[e] * log.imag(), kTwoPi);
       relative_error += counts[e] * (spread / std::max(1 - spread, 1e-3) +
                                      4 * kUnitRoundoff * (std::abs(log.real()) + 8));
@@ -194,7 +194,7 @@ TiltedSum LatticeSpectrum::Compose(const Side& side, const std::vector<double>& 
     if (k == 0) value = Complex(value.real(), 0);
     sum.nodes.push_back({k, value});
   }
-  // Nodes that cannot matter are left out of the sum and counted as error.
+  // Negligible nodes are left out of the sum and counted as error.
   double heaviest = 0;
   for (const TiltedSum::Node& node : sum.nodes) {
     heaviest = std::max(heaviest, std::abs(node.weight));

@@ -36,7 +36,7 @@ Samples SampleProfile(const PrivacyProfile& profile, const Lattice& lattice) {
   return s;
 }
 
-// Masses between survival functions: survival[i] = P[loss >= point i], and `beyond` past the last.
+// The masses of a survival function: survival[i] = P[loss >= point i], and `beyond` past the last.
 std::vector<double> MassesOf(const std::vector<double>& survival, double beyond, bool up) {
   std::vector<double> masses(survival.size());
   for (size_t i = 0; i < survival.size(); ++i) {
@@ -52,8 +52,8 @@ std::vector<double> MassesOf(const std::vector<double>& survival, double beyond,
 double Intercept(double left, double right, double decay, double one_minus_decay, bool up) {
   const double product = right * decay;
   const double value = (left - product) / one_minus_decay;
-  // The product, its subtraction and `decay` itself weigh left and right; the quotient and
-  // one_minus_decay the value.
+  // The errors of the product, of its subtraction and of `decay` are relative to left and right;
+  // those of the quotient and of one_minus_decay are relative to the value.
   const double error =
       (3 * kUnitRoundoff * (left + right)) / one_minus_decay + 4 * kUnitRoundoff * std::abs(value);
   return up ? value + error : value - error;
@@ -79,9 +79,9 @@ LossMeasure Above(const Samples& s, const Lattice& lattice) {
   return measure;
 }
 
-// Where the profile can lie below its chord over [x_i, x_{i+1}]: it lies above the tangents at both
-// ends, which meet `depth` below the chord, at the share `place` of the way. The right one is
-// `extended` below the chord's left end.
+// How far the profile can lie below its chord over [x_i, x_{i+1}]: it lies above the tangents at
+// both ends, which meet `depth` below the chord, at the share `place` of the way. The right tangent
+// is `extended` below the left end of the chord.
 struct Sag {
   double depth;
   double place;
@@ -109,7 +109,8 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
     return std::exp(static_cast<double>(lattice.first + static_cast<int64_t>(i)) *
                     lattice.interval);
   };
-  // Past the largest loss the profile is constant, its infinity mass. Otherwise count none.
+  // Past the largest loss the profile is constant and equals its infinity mass. Otherwise none is
+  // counted.
   const bool ends = static_cast<double>(lattice.last) * lattice.interval >= profile.LargestLoss();
   LossMeasure measure;
   measure.first = lattice.first;
@@ -118,16 +119,17 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
 
   // Points below the profile whose chords are below it too, down to 0 at the last one. A chord
   // whose ends are lowered by r and r' passes below the tangents' meeting point, and hence below
-  // both tangents, if (1 - place) r + place r' >= depth; as it does on the right tangent, extended.
+  // both tangents, if (1 - place) r + place r' >= depth; it also does if r puts its left end on the
+  // extended right tangent.
   std::vector<double> lowered(size, 0.0);
-  double owed = 0;  // by this point, to the chord before it
+  double owed = 0;  // the reduction of this point that the chord before it needs
   size_t zero = size - 1;
   Sag sag = SagOfChord(s, 0, x_at(0), lattice.interval);
   for (size_t i = 0; i + 1 < size; ++i) {
     const Sag next = i + 2 < size ? SagOfChord(s, i + 1, x_at(i + 1), lattice.interval) : sag;
-    // Taking what is owed and no more would alternate between nothing and twice the depth; leaving
-    // to the next point more than its own chord needs would cost the flat part past a kink.
-    // A kink at the right end, as of an atom on the lattice, costs that point next to nothing.
+    // Taking only what is owed would alternate between nothing and twice the depth; leaving to the
+    // next point more than its own chord needs would lower the flat part past a kink.
+    // A kink at the right end, as from an atom on the lattice, costs that point almost nothing.
     const double fair =
         sag.place > kAtRightEnd
             ? 0
@@ -152,7 +154,7 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
   }
 
   // Next to a kink of the profile the lowered points are not convex. Their lower convex hull is
-  // below them and below every chord of theirs.
+  // below them and below all their chords.
   std::vector<size_t> hull{0};
   const auto intercept = [&](size_t i, size_t k, bool up) {
     const double exponent = -static_cast<double>(k - i) * lattice.interval;
@@ -172,7 +174,7 @@ LossMeasure Below(const PrivacyProfile& profile, const Samples& s, const Lattice
   double smallest = RoundDownNonNegative(at_first + x_at(0) * s.tail_lower[0], 6);
   survival[0] = smallest;
   for (size_t v = 1; v < hull.size(); ++v) {
-    // What rounding hides from the hull, the smallest so far repairs.
+    // The running minimum repairs the errors of the hull that come from rounding.
     smallest = std::max(0.0, std::min(smallest, intercept(hull[v - 1], hull[v], false)));
     for (size_t i = hull[v - 1] + 1; i <= hull[v]; ++i) survival[i] = smallest;
   }

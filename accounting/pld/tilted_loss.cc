@@ -21,22 +21,24 @@ struct Ratio {
   double s;
   double cut;
 
-  // log of the share that the cut leaves. In the plane, |Phi(x + iu)| <= e^{u^2 / 2} Phi(x).
+  // Returns log of the share that the cut leaves. In the plane, |Phi(x + iu)| <= e^{u^2 / 2}
+  // Phi(x).
   double LogShare(double t) const {
     return cut == kInfinity ? 0 : LogNormalCdf((cut - t) / kCutWidth);
   }
-  // A lower bound on how fast phi and the share fall together beyond t: phi/Phi(-x) >= x.
+  // Returns a lower bound on how fast phi and the share fall together beyond t: phi/Phi(-x) >= x.
   double Fall(double t) const { return t + (t > cut ? (t - cut) / (kCutWidth * kCutWidth) : 0); }
-  // No integrand with this drift has mass beyond.
+  // No integrand with this drift has a hump beyond the returned point.
   double LastHump(double drift) const {
     const double gap = kCutWidth * kCutWidth;
     return cut == kInfinity || drift < cut ? drift : std::max(cut, (cut + gap * drift) / (1 + gap));
   }
-  // Nor, for negative powers, before: the slope of log g falls to the left.
+  // For negative powers none has a hump before the returned point: the slope of log g falls to the
+  // left.
   double FirstHump(double power) const { return power < 0 ? power * At(W(0)).slope / s : 0; }
   double W(double t) const { return t / s - 0.5 / (s * s); }
   double LogG(double w) const { return At(w).log_g; }
-  // log g, and its slope in w: q e^w / g, which grows with w from 0 to 1. Both to a few ulp.
+  // log g and its slope in w, q e^w / g, which grows with w from 0 to 1. Both to a few ulp.
   struct Value {
     double log_g;
     double slope;
@@ -61,7 +63,7 @@ double LogIntegrand(const Ratio& r, double power, double t) {
 struct Range {
   double low;
   double high;
-  double log_outside;  // log of an upper bound on what is outside, both sides together
+  double log_outside;  // log of an upper bound on the parts outside, both sides together
 };
 Range FindRange(const Ratio& r, double power, double log_target) {
   Range range{-3, 3, 0};
@@ -102,7 +104,7 @@ class ShiftedIntegral {
       const double w = r.W(right);
       const Ratio::Value at_right = r.At(w);
       // log g is convex: below its chord, above its tangent. -t^2/2 is below its tangent at the
-      // middle, and the share falls. What is linear is largest at an end.
+      // middle, and the share falls. A linear function is largest at an end.
       const double width = right - left;
       const double middle = 0.5 * (left + right);
       const double tangent = 0.5 * middle * width;
@@ -147,8 +149,8 @@ class ShiftedIntegral {
   std::vector<double> grown_;  // q e^w at its right end
 };
 
-// The sum in 64-bit mantissas, four at a time: off by 2 roundings of the sum of the sizes, and what
-// is left is for all counts here below one.
+// The sum in 64-bit mantissas, four at a time: off by 2 roundings of the sum of the sizes; the
+// remaining error is below one rounding for all counts here.
 double WideSum(const double* x, size_t n) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   long double total = 0;
@@ -175,8 +177,8 @@ double RoughLogMoment(const SampledGaussianPair& pair, double order) {
   const Ratio r{pair.sampling_probability, pair.noise, pair.cut};
   const double power = Power(pair.adjacency, order);
   const double last_hump = r.LastHump(std::max(0.0, power / r.s));
-  // Two humps at most, around 0 and around power / s. A far second one is known in closed form, as
-  // g is q e^w there; cut, it is out of reach and the order of no use.
+  // Two humps at most, around 0 and around power / s. A far second hump is known in closed form,
+  // since g is q e^w there; with a cut it is out of reach and the order is useless.
   constexpr double kFar = 60;
   const bool far = last_hump > kFar;
   if (far && r.cut != kInfinity) return kInfinity;
@@ -218,8 +220,8 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
   if (!std::isfinite(rough)) return;
   const Range range = FindRange(r, power, rough + log_tolerance - 2);
 
-  // The widest step whose aliases are small enough: the farther the line is shifted the faster they
-  // fall, and the larger the integral on it.
+  // The largest step whose aliases are small enough: the farther the line is shifted, the faster
+  // they fall, and the larger the integral on the line is.
   const ShiftedIntegral shifted(r, power, range);
   double step = 0;
   double log_alias = kInfinity;
@@ -251,12 +253,13 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
     const double exponent = power * log_ratio - 0.5 * t * t - kLogSqrtTwoPi + log_share - rough;
     losses_[i] = sign * log_ratio;
     weights_[i] = step * std::exp(exponent);
-    // t itself is what it is: the rule may stand anywhere. w errs by 3 ulp of its parts, log g by
-    // that times its slope in w.
+    // t itself has no error: the nodes of the rule may lie anywhere. w has an error of 3 ulp of its
+    // parts, log g that error times its slope in w.
     const double log_ratio_error =
         kUnitRoundoff *
         (6 * slope * (std::abs(t / r.s) + 0.5 / (r.s * r.s)) + 6 * std::abs(log_ratio) + 4 * slope);
-    // The share's argument errs by 3 ulp of its parts, its logarithm by at most |x| + 1 times that.
+    // The argument of the share has an error of 3 ulp of its parts, its logarithm at most |x| + 1
+    // times that.
     const double share_error = r.cut == kInfinity
                                    ? 0
                                    : kNormalRelativeError * (1 + std::abs(log_share)) +
@@ -277,7 +280,7 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
     mean_loss_ += weights_[i] * std::abs(losses_[i]);
     weight_error_ += weights_[i] * std::abs(losses_[i]) * rounding[i];
   }
-  // Both M(tilt + iy) and M(tilt) miss this much of M(tilt).
+  // Both M(tilt + iy) and M(tilt) lack this share of M(tilt).
   const double missing =
       (std::exp(log_alias - rough) + 2 * std::exp(range.log_outside - rough)) / sum;
   if (!(missing < 0.01)) return;
@@ -285,7 +288,7 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
   log_moment_error_ =
       1.02 * (missing + weight_error) + kUnitRoundoff * (4 + 8 + 4 * std::abs(rough));
   quadrature_error_ = 2.1 * missing;
-  // Rounding may cost a tenth of what the rule costs.
+  // Rounding may cost a tenth of the error of the rule.
   afresh_ = static_cast<int>(std::clamp(0.1 * tolerance / (8 * kUnitRoundoff), 4.0, 64.0));
   valid_ = true;
 }
@@ -293,7 +296,8 @@ TiltedLoss::TiltedLoss(const SampledGaussianPair& pair, double tilt, double larg
 std::vector<std::complex<double>> TiltedLoss::CharacteristicFunctionMinusOne(double step,
                                                                              int count) const {
   // u = e^{i k step L} - 1 by repeated rotation, u' = u + u (r - 1) + (r - 1) with r = e^{i step
-  // L}, afresh every few steps. Everything is relative to |u|, which is small where the mass is.
+  // L}, computed directly every few steps. All errors are relative to |u|, which is small where the
+  // mass is.
   const size_t n = losses_.size();
   std::vector<double> re(n);
   std::vector<double> im(n);
@@ -327,8 +331,8 @@ std::vector<std::complex<double>> TiltedLoss::CharacteristicFunctionMinusOne(dou
 }
 
 double TiltedLoss::Error(double frequency) const {
-  // For each |u| <= min(2, |y L|): so many steps of 8 roundings, of sizes up to |u|; the sums. 8
-  // roundings of the angle and of the turn. And the errors of L and of the weights.
+  // For each |u| <= min(2, |y L|): afresh_ steps of 8 roundings, of sizes up to |u|, and the sums;
+  // 8 roundings of the angle and of the turn; and the errors of L and of the weights.
   const double size = std::min(2.0, frequency * mean_loss_);
   return quadrature_error_ + frequency * (phase_error_ + 2.1 * weight_error_) +
          kUnitRoundoff * (size * (afresh_ * 8 + 12) + 8 * frequency * mean_loss_);
@@ -367,8 +371,8 @@ FrequencyDecay::FrequencyDecay(const SampledGaussianPair& pair, double tilt,
     const double b = first + width * i;
     const Ratio::Value at_b = r.At(r.W(b));
     const double rest_b = -0.5 * b * b + r.LogShare(b);
-    // -t^2/2 and log share are concave, log g is convex and above its tangents: what is concave is
-    // smallest at an end.
+    // -t^2/2 and log share are concave, log g is convex and above its tangents: a concave function
+    // is smallest at an end.
     double smallest = std::min(power * at_a.log_g + rest_a, power * at_b.log_g + rest_b);
     if (power > 0) {
       const double rise = (b - a) / r.s;
@@ -379,7 +383,7 @@ FrequencyDecay::FrequencyDecay(const SampledGaussianPair& pair, double tilt,
     // d log g / dt = slope / s grows with t.
     const double density = std::exp(smallest - kLogSqrtTwoPi - log_moment_upper - 1e-12) /
                            (at_b.slope / r.s) * (1 - 1e-9);
-    // Losses err by some ulp, and far to the left they hardly differ.
+    // Losses have errors of some ulp, and far to the left they hardly differ.
     const double slip = 8 * kUnitRoundoff * std::max(std::abs(at_a.log_g), std::abs(at_b.log_g));
     Cell cell{std::min(sign * at_a.log_g, sign * at_b.log_g) + slip,
               std::max(sign * at_a.log_g, sign * at_b.log_g) - slip, density};
@@ -424,7 +428,7 @@ void FrequencyDecay::FillWindows(const std::vector<Cell>& cells) {
       m4 += one * (aa * aa + a * b * (aa + a * b + bb) + bb * bb) / 5;
     }
     windows_.push_back({2 * (mass * m2 - m1 * m1), 2 * (mass * m4 - 4 * m1 * m3 + 3 * m2 * m2)});
-    // On to the middle half.
+    // Continues with the middle half.
     const double reach = 0.25 * (cells[end - 1].high - cells[begin].low);
     while (begin < end && cells[begin].low < mean - reach) ++begin;
     while (end > begin && cells[end - 1].high > mean + reach) --end;
@@ -470,7 +474,8 @@ double FrequencyDecay::BoundBeyond(double low) const {
   double best = 1;
   for (size_t level = 0; level < components_.size(); ++level) {
     const std::vector<Cell>& cells = components_[level];
-    // Far below one turn a component pays as its width cubed: larger ones serve better.
+    // Far below one turn the gain of a component is proportional to its width cubed: larger
+    // components are better.
     if (level + 2 < components_.size() && 0.5 * low * widest_[level] < 0.2) continue;
     double bound = 1;
     for (const Cell& cell : cells) {

@@ -10,10 +10,10 @@
 namespace epsledger::accounting {
 double TiltedSum::Aliases(double epsilon) const {
   const double w = period();
-  // From below: f <= e^log_mass, so the aliases are a geometric series.
+  // Aliases from below: f <= e^log_mass, so they are a geometric series.
   const double below =
       std::exp(RoundUp(tilt * (epsilon - w) - log_scale + log_mass, 8)) / -std::expm1(-tilt * w);
-  // From above: f(e) <= E[e^{c L}] e^{-c e} constant(c) for each c > tilt.
+  // Aliases from above: f(e) <= E[e^{c L}] e^{-c e} constant(c) for each c > tilt.
   if (epsilon + w >= largest_loss) return below * (1 + 1e-12);
   double above = kInfinity;
   for (const Moment& moment : moments) {

@@ -42,7 +42,7 @@ double LaplaceRenyi(double order, double noise_multiplier, double shift) {
   const double theta = RoundUp(shift / noise_multiplier);
   if (!std::isfinite(theta)) return kInfinity;
   // M = a/(2a-1) e^{(a-1) theta} + (a-1)/(2a-1) e^{-a theta}; the terms of first order cancel.
-  // Written with 1/a: 2a - 1 overflows at orders near 1e308.
+  // The code uses 1/a, since 2a - 1 overflows at orders near 1e308.
   const double inverse = 1 / order;
   const double weight = 1 / (2 - inverse);
   const double rest = ((order - 1) * inverse) * weight;

@@ -12,12 +12,13 @@
 namespace epsledger::accounting {
 namespace {
 
-// In log(a - 1): enough at a smooth minimum, where the objective is flat to the second order.
+// In log(a - 1): sufficient at a smooth minimum, where the objective is flat to second order.
 constexpr double kSearchTolerance = 2e-5;
 // At a kink (where the second hump of a sampled Gaussian's moment takes over within a thousandth of
 // an order) the objective moves as far as log(a - 1) does.
 constexpr double kKinkTolerance = 1.5e-8;
-// An order so near 1 that its divergence is the KL divergence to a few digits, from above.
+// An order so close to 1 that its divergence is an upper bound on the KL divergence, accurate to a
+// few digits.
 constexpr double kKlOrder = 1 + 1e-6;
 
 // log sqrt(1 - e^{-KL}): the largest delta at epsilon = 0 ([BH78]; TV is the same both ways).
@@ -27,13 +28,13 @@ double LogTotalVariation(double kl) {
   return std::min(0.0, RoundUp(0.5 * Log1mExp(-kl), 4) + 4 * kUlp);
 }
 
-// Where the minimum would be if D_a were rho a, log(a - 1).
+// Returns the log(a - 1) of the minimum if D_a were rho a.
 double StartFromRho(double excess_squared) {
   if (!(excess_squared > 0) || !std::isfinite(excess_squared)) return 0;
   return std::clamp(0.5 * std::log(excess_squared), std::log(1e-3), std::log(1e8));
 }
 
-// The minimum of an objective with one minimum, smooth or kinked.
+// Returns the minimum of an objective with one minimum, smooth or kinked.
 Minimum Search(absl::FunctionRef<double(double)> objective, double start) {
   const double low = std::log(kSmallestOrderExcess);
   const double high = std::log(kLargestOrderExcess);
@@ -72,7 +73,7 @@ double LargestDivergence(double order, double epsilon, double log_delta) {
   const double at_zero = EpsilonAtOrder(order, 0, log_delta);
   if (!(at_zero < kInfinity)) return -kInfinity;
   double divergence = RoundDown(epsilon - at_zero, 2);
-  // The promise is checked on the number itself.
+  // Checks the guarantee on the returned number itself.
   for (int i = 0; i < 8 && EpsilonAtOrder(order, divergence, log_delta) > epsilon; ++i) {
     divergence -= 16 * kUlp * (std::abs(divergence) + std::abs(epsilon) + std::abs(at_zero));
   }
@@ -81,7 +82,7 @@ double LargestDivergence(double order, double epsilon, double log_delta) {
 
 Conversion EpsilonFromRenyi(absl::FunctionRef<double(double)> divergence, double log_delta) {
   if (std::isnan(log_delta) || log_delta == -kInfinity) {
-    // No finite order says anything at delta = 0, except that nothing was released.
+    // At delta = 0 no finite order gives a bound, except if nothing was released.
     return Conversion{divergence(kKlOrder) == 0 && divergence(2) == 0 ? 0 : kInfinity, 0};
   }
   if (log_delta >= 0) return Conversion{0, 0};

@@ -28,9 +28,9 @@ namespace {
 
 using Curve = std::function<double(double order)>;
 
-// The noise multiplier of one Gaussian release with the loss of all of `uses`, rounded down;
-// nothing if something else is among them. Gaussian releases on one sample: their joint shift is a
-// vector, and a rotation makes it one release of 1/z^2 = sum 1/z_i^2.
+// Returns the noise multiplier of one Gaussian release with the loss of all of `uses`, rounded
+// down; nullopt if one of them is not a Gaussian release. The joint shift of Gaussian releases on
+// one sample is a vector, and a rotation makes them one release of 1/z^2 = sum 1/z_i^2.
 std::optional<double> JointNoiseMultiplier(const std::vector<Use>& uses, double shift) {
   Setting setting;
   setting.sensitivity_relation = SensitivityRelation::kReplaceOne;  // shift 1: scaled below
@@ -45,7 +45,7 @@ std::optional<double> JointNoiseMultiplier(const std::vector<Use>& uses, double 
   return RoundDownNonNegative(1 / mu->upper / shift, 2);
 }
 
-// The epsilon of an event that is epsilon-DP and about which nothing more is used.
+// Returns the epsilon of an event of which only epsilon-DP is used.
 std::optional<double> PureEpsilon(const MechanismEvent& event, double shift) {
   if (const auto* discrete = event.As<DiscreteLaplace>()) {
     return RoundUp(discrete->noise_parameter * shift * static_cast<double>(discrete->sensitivity));
@@ -66,7 +66,7 @@ std::optional<ApproximateDpParameters> ApproximatePair(const MechanismEvent& eve
 }
 
 // Noise of a symmetric law added to a sum: reflection about the midpoint of two neighbors' sums
-// exchanges their output laws, and a record that counts as zero is a record that is not there.
+// exchanges their output laws, and a record that counts as zero equals a missing record.
 bool IsSymmetricNoise(const MechanismEvent& event) {
   return event.As<Laplace>() != nullptr || event.As<DiscreteLaplace>() != nullptr ||
          event.As<DiscreteGaussian>() != nullptr;
@@ -140,7 +140,7 @@ class RenyiDivergencesBuilder {
     return absl::OkStatus();
   }
 
-  // `roundings`: how many counts of sampled Gaussians may have been added up inexactly.
+  // `roundings`: how many counts of sampled Gaussians may have been summed inexactly.
   RenyiDivergences Finish(double roundings) && {
     const bool add = setting_.adjacency == Adjacency::kAdd;
     for (const auto& [parameters, count] : sampled_gaussians_) {
@@ -159,17 +159,17 @@ class RenyiDivergencesBuilder {
   absl::Status Unknown(const MechanismEvent& event, const std::string& reason) const {
     return UnknownEvent(asked_by_, event, reason);
   }
-  // Why there is no profile of what is inside `event`.
+  // Returns the reason why the event inside `event` has no profile.
   absl::Status NotInside(const MechanismEvent& event, const absl::Status& why) const {
     return absl::IsCancelled(why) ? why : Unknown(event, std::string(why.message()));
   }
   double RoundUpIfGroup(double x) const { return group_size_ == 1 ? x : RoundUpNonNegative(x); }
 
-  // A curve that already speaks of the group.
+  // Adds a curve that is already about the group.
   void AddExact(Curve divergence, double count) {
     profile_.terms_.push_back(RenyiDivergences::Term{std::move(divergence), count});
   }
-  // A curve of single neighbors.
+  // Adds a curve of single neighbors.
   void AddCurve(Curve divergence, double count) {
     if (group_size_ == 1) return AddExact(std::move(divergence), count);
     AddExact(
@@ -196,7 +196,8 @@ class RenyiDivergencesBuilder {
     }
   }
 
-  // The profile of what is inside a sampling or a selection, both directions, single neighbors.
+  // Returns the profile of the event inside a sampling or a selection, both directions, single
+  // neighbors.
   absl::StatusOr<RenyiDivergences> Inner(const std::vector<Use>& uses) const {
     Setting setting = setting_;
     setting.adjacency = std::nullopt;
@@ -299,8 +300,8 @@ class RenyiDivergencesBuilder {
     }
     const std::optional<double> z = JointNoiseMultiplier(Flatten(*allocation.event), shift_);
     if (!z.has_value()) return Unknown(event, kGaussiansOnly);
-    // k of t rounds are one of t/k rounds, k times: split the rounds at random into k blocks of
-    // floor(t/k) first ([FS25] Lemma 3.2).
+    // k of t rounds are one of t/k rounds, k times: first split the rounds at random into k blocks
+    // of floor(t/k) ([FS25] Lemma 3.2).
     const auto bound = std::make_shared<const RandomAllocationGaussian>(
         allocation.rounds / allocation.selected, *z);
     AddCurve(

@@ -117,7 +117,7 @@ double CombinedMoments::Divergence(double order) const {
   if (releases_.empty()) return 0;
   if (!(order > 1) || !(steps_ < kInfinity)) return kInfinity;
   const double moment = RoundUp(order - 1);
-  // Where a release counts as c_i l (l + 1), sum c_i / xi_i is smallest at xi_i ~ sqrt(c_i).
+  // If a release counts as c_i l (l + 1), sum c_i / xi_i is smallest at xi_i ~ sqrt(c_i).
   double total = 0;
   for (const Release& release : releases_) total += 1 / release.joint_noise_multiplier;
   const auto share = [&](const Release& release) {

@@ -65,8 +65,8 @@ double SamplingConvexityRenyi(double order, double inner, double q) {
 }
 
 double PoissonSampledRenyi::AtInteger(int order) const {
-  // M - 1 = sum_{k>=2} C(a,k) (1-q)^{a-k} q^k (e^{(k-1) D_k} - 1): the weights' total of 1 is taken
-  // out, all terms are positive.
+  // M - 1 = sum_{k>=2} C(a,k) (1-q)^{a-k} q^k (e^{(k-1) D_k} - 1): the total of 1 of the weights is
+  // removed, and all terms are positive.
   const double log_q = std::log(q_);
   const double log_rest = std::log1p(-q_);
   double log_choose = std::log(static_cast<double>(order));
@@ -101,7 +101,7 @@ double PoissonSampledRenyi::Add(double order, double inner) const {
   double best = SamplingConvexityRenyi(order, inner, q_);
   const double log_taylor = std::log(0.5 * order) + std::log(order - 1) + 2 * std::log(q_) -
                             (order + 1) * std::log1p(-q_) + log_gain_[2];
-  if (log_gain_[2] == -kInfinity) return 0;  // D_2 = 0: the two laws are one
+  if (log_gain_[2] == -kInfinity) return 0;  // D_2 = 0: the two laws are equal
   if (log_taylor < kInfinity) {
     const double magnitude = std::abs(std::log(order - 1)) + std::log(order) - 2 * std::log(q_) -
                              (order + 1) * std::log1p(-q_) + std::abs(log_gain_[2]) + 4;

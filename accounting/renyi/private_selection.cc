@@ -26,7 +26,7 @@ double LogMean(double x, double shape) {
 
 double LogInverseGamma(double mean, double shape) {
   const double log_mean = std::log(mean);
-  // Holds where the law's mean is surely above what was asked for: a larger log(1/gamma) only
+  // Holds where the mean of the law is certainly above the wanted mean: a larger log(1/gamma) only
   // raises the bound.
   const auto excess = [&](double log_x) {
     const double x = std::exp(log_x);

@@ -15,7 +15,7 @@ namespace {
 
 // The height of the strip that the add side's outer trapezoid rule uses.
 constexpr double kHeight = 0.7;
-// Below this the grid of the add side takes too many points; its closed form answers.
+// Below this the grid of the add side takes too many points, and the closed form is used.
 constexpr double kSmallestNoiseMultiplier = 0.3;
 constexpr int kDegree = RandomAllocationGaussian::kLargestOrder;
 
@@ -46,7 +46,7 @@ double LogPhiUpper(double x, double s) {
   const double step = 2 * kPi * c / (kWant + 0.5 * c * c);
   const double inverse = 1 / s;
   const double half = 0.5 * inverse * inverse;
-  // r phi(t) peaks at 1/s. Points left out lower the first sum, which is the safe side.
+  // r phi(t) peaks at 1/s. Omitted points lower the first sum, which is the safe side.
   const int first = -static_cast<int>(std::ceil(kReach / step));
   const int last = static_cast<int>(std::ceil((kReach + inverse) / step));
   double one_minus_phi = 0;
@@ -84,7 +84,7 @@ RandomAllocationGaussian::RandomAllocationGaussian(int64_t rounds, double noise_
   LogSeries power(kDegree + 1);
   LogSeries result(kDegree + 1, -kInfinity);
   result[0] = 0;
-  // The largest logarithm that goes into degree k: every part of a product has a lower degree.
+  // The largest logarithm that enters degree k: every part of a product has a lower degree.
   std::vector<double> magnitude(kDegree + 1);
   for (int k = 0; k <= kDegree; ++k) {
     power[k] = k * (k - 1) * half - std::lgamma(k + 1.0) - k * log_t;
@@ -121,7 +121,7 @@ RandomAllocationGaussian::RandomAllocationGaussian(int64_t rounds, double noise_
   const double cycles = 38 + worst_cost;
   step_ = 2 * kPi * kHeight / cycles;
   log_aliasing_ = kLog2 - cycles + 1e-9;
-  // From e^{bx} negligible at b = 1 (phi <= 1) to where phi^t has nothing left.
+  // The grid runs from where e^{bx} is negligible at b = 1 (phi <= 1) to where phi^t is negligible.
   first_x_ = -log_t - 40;
   for (int i = 0; i < 4000; ++i) {
     const double x = first_x_ + i * step_;

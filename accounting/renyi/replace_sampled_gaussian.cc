@@ -19,7 +19,7 @@ namespace {
 constexpr double kLeastOrder = 1 + 1e-6;
 // What is left out is aimed at e^-34 of the answer.
 constexpr double kLeftOut = 34;
-constexpr double kMostPoints = 20'000;
+constexpr double kMostGridPoints = 20'000;
 // Up to this order * |log r| the binomial series is used.
 constexpr double kSeries = 0.05;
 
@@ -103,7 +103,7 @@ double ReplaceSampledGaussianRenyi(const SampledGaussian& mechanism, double orde
   const double far = std::sqrt(2 * (kLeftOut + 8 + std::max(0.0, -log_least) + log_rest));
   const double right = a * shift + far + step;
   const double left = shift + far + step;
-  if (!((right + left) / step < kMostPoints)) return fallback;
+  if (!((right + left) / step < kMostGridPoints)) return fallback;
   const auto first = -static_cast<int64_t>(std::ceil(left / step));
   const auto last = static_cast<int64_t>(std::ceil(right / step));
   std::vector<Point> points;

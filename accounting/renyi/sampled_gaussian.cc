@@ -19,18 +19,18 @@ namespace {
 
 // Integer orders up to this one use the binomial sum; beyond it the quadrature is cheaper.
 constexpr int kLargestSummedOrder = 256;
-// Orders nearer to 1 than this are answered at this one (the divergence grows with the order).
+// Orders closer to 1 than this are answered at this order (the divergence grows with the order).
 constexpr double kSmallestExcess = 1e-6;
-// A relative aliasing error below e^-32 = 1e-14 is aimed at.
+// The target for the relative aliasing error is below e^-32 = 1e-14.
 constexpr double kAliasingTarget = 32;
 // A stretch of grid points whose sum is proved below e^-34 of the answer is not evaluated.
 constexpr double kNegligibleExponent = 34;
-// Work limit of one quadrature, in points; beyond it a closed form answers.
+// Work limit of one quadrature, in points; beyond it a closed form is used.
 constexpr int64_t kMaxPoints = 20'000;
-// Runs of grid points no longer than this are evaluated without asking whether they matter.
+// Runs of grid points no longer than this are evaluated without a check whether they matter.
 constexpr int64_t kRun = 64;
 
-// A trapezoid rule in progress, all of it scaled by e^-shift.
+// A trapezoid rule in progress; all values are scaled by e^-shift.
 class TrapezoidSum {
  public:
   TrapezoidSum(const BernoulliIntegrand& integrand, double step, double shift)
@@ -51,7 +51,7 @@ class TrapezoidSum {
   int64_t points() const { return points_; }
   double shift() const { return shift_; }
   double step() const { return step_; }
-  // h * (sum + everything that it may be short of), still scaled; includes the 1/sqrt(2 pi).
+  // Returns h * (sum + all that the sum may lack), still scaled; includes the 1/sqrt(2 pi).
   double Upper() const {
     const double rounding = 2 * kUlp * static_cast<double>(points_ + 16) * sum_;
     return step_ * (sum_ + error_ + rounding + bounded_ + 1e-300) * std::exp(-kLogSqrt2Pi) *
@@ -83,7 +83,7 @@ double Close(const TrapezoidSum& trapezoid, double log_aliasing, double absolute
                               order);
 }
 
-// Bounds the grid points first..last of the remove side where they cannot matter, evaluates them
+// Bounds the grid points first..last of the remove side where they cannot matter and evaluates them
 // where they can. Returns false if that takes too many points.
 bool SumRemove(const BernoulliIntegrand& integrand, double order, int64_t first, int64_t last,
                double log_left_limit, double log_answer, TrapezoidSum& trapezoid) {
@@ -126,7 +126,8 @@ bool SumRemove(const BernoulliIntegrand& integrand, double order, int64_t first,
   return true;
 }
 
-// A t with g^order phi at its largest to the right, from the fixed point of its stationarity.
+// Returns the t of the rightmost maximum of g^order phi, from the fixed point of its stationarity
+// condition.
 double RightPeak(const BernoulliIntegrand& integrand, double order) {
   const double far = order * integrand.inverse_s();
   double t = far;
@@ -198,7 +199,8 @@ double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order)
   const double far = order * integrand.inverse_s();
   if (!(far < 1e12)) return kInfinity;
 
-  // How large the answer is, from a few points: decides the step and the range, proves nothing.
+  // The rough size of the answer, from a few points: decides the step and the range, proves
+  // nothing.
   const double right = RightPeak(integrand, order);
   const double log_peak = order * integrand.LogG(right) - 0.5 * right * right;
   const double shift = std::max(0.0, log_peak);
@@ -216,11 +218,12 @@ double SampledGaussianQuadrature(const SampledGaussian& mechanism, double order)
   const double c = std::min(std::sqrt(2 * want), kPi * s * (1 - 1e-9));
   const double step = 2 * kPi * c / (want + 0.5 * c * c);
   if (!(12 / step < static_cast<double>(kMaxPoints)))
-    return kInfinity;  // one hump alone is too many
+    return kInfinity;  // one hump alone takes too many points
   const double cycles = 2 * kPi * c / step;
   const double log_aliasing = kLog2 + 0.5 * c * c - cycles - std::log1p(-std::exp(-cycles));
 
-  // From where the left tail, F(-q) phi, to where the right one, g^a phi, is negligible.
+  // The grid runs from where the left tail, F(-q) phi, to where the right tail, g^a phi, is
+  // negligible.
   const double log_left_limit = integrand.LogLeftLimit();
   const double left =
       std::sqrt(2 * std::max(0.5, kNegligibleExponent + 4 + log_left_limit - log_answer)) + step;

@@ -15,7 +15,7 @@ namespace epsledger::accounting {
 namespace {
 
 constexpr double kMostPoints = 4000;
-// Aliasing and tails are aimed at e^-38 of the answer.
+// The target for aliasing and tails is e^-38 of the answer.
 constexpr double kLogNegligible = 38;
 
 }  // namespace
@@ -47,14 +47,14 @@ double LogCentralMoment(int l, double noise_multiplier) {
     const double t = i * step;
     const double w = t * inverse - half;
     const double w_error = 4 * kUlp * (std::abs(t) * inverse + half);
-    // |e^w - 1|, moved up by what w may be off; in logs where e^w overflows.
+    // |e^w - 1|, moved up by the possible error of w; in logs where e^w overflows.
     const double log_factor =
         w < 700 ? std::log(std::abs(std::expm1(w)) * (1 + 4 * kUlp) + 2 * std::exp(w) * w_error)
                 : w + w_error;
     const double log_value = l * log_factor - 0.5 * t * t;
     logs.push_back(log_value);
     if (log_value > top) top = log_value;
-    // Only points that count need their rounding counted.
+    // Only the rounding of points that matter is counted.
     if (log_value > log_least - kLogNegligible) {
       error = std::max(error, 4 * kUlp * (l * (std::abs(log_factor) + 2) + t * t));
     }
@@ -85,7 +85,7 @@ SampledWithoutReplacementGaussian::SampledWithoutReplacementGaussian(double samp
   std::vector<double> log_central(kLargestOrder + 2, kInfinity);
   for (int l = 2; l <= kLargestOrder + 1; l += 2) {
     log_central[l] = LogCentralMoment(l, s);
-    // Past the cost limit it stays there: larger l only take more points.
+    // Once past the cost limit, larger l also are: they only take more points.
     if (log_central[l] == kInfinity) break;
   }
   log_minimum_.resize(kLargestOrder + 1);

@@ -15,8 +15,9 @@ TabulatedRenyiCurve::TabulatedRenyiCurve(const RenyiCurve& curve)
   for (size_t i = 0; i < orders_.size(); ++i) {
     const double x = orders_[i];
     const double y = divergences_[i] == 0 ? 0 : RoundUp((x - 1) * divergences_[i], 2);
-    // The last hull point goes while it lies on or above the chord from the one before to here.
-    // Rounding may keep or drop a point that is on it to the last digit: either is a valid bound.
+    // The last hull point is removed while it lies on or above the chord from the point before it
+    // to here. Rounding may keep or drop a point that lies on it to the last digit: both give a
+    // valid bound.
     while (hull_orders_.size() >= 2) {
       const size_t n = hull_orders_.size();
       const double from_x = hull_orders_[n - 2], from_y = hull_values_[n - 2];

@@ -281,7 +281,7 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const SupersedeBudget& command
                 "less be charged, freeze or close it",
                 next->reference.units, chain->reference.units, command.budget_id));
           }
-          carried[*units] = carried[*units + 1] = Cost::Infinite();  // other cells go on
+          carried[*units] = carried[*units + 1] = Cost::Infinite();  // other cells stay usable
         }
       }
     } else if (was_charged && old_units.has_value() && stated == nullptr) {

@@ -17,14 +17,14 @@ namespace {
 
 using std::filesystem::path;
 
-// The directory that the name is in.
+// Returns the parent directory of `name`.
 path Above(const path& name) { return name.parent_path().empty() ? path(".") : name.parent_path(); }
 
 absl::Status CannotBeMade(const path& name, const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat(name.string(), ": cannot be made: ", error.message()));
 }
 
-// From above.
+// Creates the missing directories from the top down.
 absl::Status MakeDirectories(const path& name,
                              absl::FunctionRef<absl::Status(const std::string&)> sync) {
   std::error_code error;
@@ -74,20 +74,20 @@ absl::StatusOr<FolderLock> FolderLock::Hold(const std::string& path) {
     return absl::FailedPreconditionError(
         path + ": another process holds this folder; one server at a time");
   }
-  // A network's file system locks no folder; the database in it has a lock of its own.
+  // Network file systems do not lock folders; the database has its own lock.
   if (errno == EBADF || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOLCK) return lock;
   return absl::UnavailableError(absl::StrCat(path, ": cannot be held: ", std::strerror(errno)));
 }
 
 absl::Status MakeDataDirectory(const std::string& name,
                                absl::FunctionRef<absl::Status(const std::string&)> sync) {
-  // Without "." and a slash at the end, which are no names.
+  // Remove "." and a slash at the end, which are not names.
   path directory = path(name).lexically_normal();
   if (!directory.has_filename()) directory = directory.parent_path();
   std::error_code error;
   if (std::filesystem::is_directory(directory, error)) return absl::OkStatus();
   RETURN_IF_ERROR(MakeDirectories(directory, sync));
-  // Nobody else has business in a ledger.
+  // Only the owner may access a ledger.
   std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   return error ? CannotBeMade(directory, error) : absl::OkStatus();
 }

@@ -10,7 +10,7 @@
 namespace epsledger::storage {
 namespace {
 
-// The lines of a file. A last line without its newline is none: the file was cut off there.
+// The lines of a file. A last line without its newline does not count: the file was cut off there.
 class Lines {
  public:
   explicit Lines(std::istream& in) : in_(in) {}
@@ -42,7 +42,7 @@ std::optional<core::LedgerFault> CheckTrailer(const ExportTrailer& trailer,
   return std::nullopt;
 }
 
-// Checks one row; `entry` is what it holds if it is right.
+// Checks one row; sets `entry` to its entry if the row is right.
 std::optional<core::LedgerFault> CheckRow(const ExportRow& row, const std::string& root_id,
                                           core::LedgerVerifier& verifier, core::Entry* entry) {
   const int64_t want = verifier.next_sequence();

@@ -10,7 +10,7 @@
 namespace epsledger::storage {
 namespace {
 
-// Takes a line apart from the left. After a failure nothing more is taken.
+// Parses a line from the left. After a failure it takes nothing more.
 class Scanner {
  public:
   explicit Scanner(std::string_view line) : rest_(line) {}
@@ -20,7 +20,7 @@ class Scanner {
     if (!failed_) rest_.remove_prefix(text.size());
     return *this;
   }
-  // Up to the next quotation mark.
+  // Takes the text up to the next quotation mark.
   Scanner& Text(std::string* text) {
     const size_t end = std::min(rest_.find('"'), rest_.size());
     *text = rest_.substr(0, end);
@@ -56,7 +56,7 @@ class Scanner {
   bool failed_ = false;
 };
 
-// What parsed, if it is the one spelling.
+// Returns the parsed value if the line has its one spelling.
 template <class Line>
 std::optional<Line> IfCanonical(const Scanner& scanner, Line parsed, std::string_view line) {
   if (!scanner.Done() || Format(parsed) != line) return std::nullopt;

@@ -30,7 +30,7 @@ Armed& ArmedPoint() {
   return *armed;
 }
 
-// Before main: the environment is read once.
+// Reads the environment once, before main.
 const bool read_environment = [] {
   const char* value = std::getenv("EPSLEDGERD_FAILPOINT");
   if (value == nullptr || *value == '\0') return false;
@@ -62,7 +62,7 @@ void PassFailpoint(const char* name) {
 
 namespace {
 
-// A file's own methods, with points around them.
+// The methods of a file, with failpoints around them.
 struct File {
   const sqlite3_io_methods* own = nullptr;
   sqlite3_io_methods with_points{};
@@ -108,7 +108,7 @@ void Replace(sqlite3* database, int which, WriteMethod write, SyncMethod sync, F
 }  // namespace
 
 void PassFailpointsInFiles(sqlite3* database) {
-  if (!internal::failpoint_armed || log_file.own != nullptr) return;  // one store a process
+  if (!internal::failpoint_armed || log_file.own != nullptr) return;  // one store per process
   Replace(database, SQLITE_FCNTL_JOURNAL_POINTER, WriteLog, SyncLog, &log_file);
   Replace(database, SQLITE_FCNTL_FILE_POINTER, WriteDatabase, SyncDatabase, &database_file);
 }

@@ -1,12 +1,12 @@
 #ifndef EPSLEDGER_SERVER_STORAGE_FAILPOINT_H_
 #define EPSLEDGER_SERVER_STORAGE_FAILPOINT_H_
 
-// For tests: places where the process can be made to die as by kill -9.
+// For tests: points at which the process can be killed as by kill -9.
 //
 // EPSLEDGERD_FAILPOINT=name:n kills the process with SIGKILL when it passes the point of that name
-// for the nth time (1 is the first). Nothing else arms a point; one that is not armed costs a
-// relaxed load. A value that names no point, or no count of at least 1, ends the process at once
-// with exit status 2: a test must not pass because nothing happened.
+// for the nth time (1 is the first). Nothing else arms a point; an unarmed point costs one relaxed
+// load. A value without a known point, or without a count of at least 1, ends the process
+// immediately with exit status 2: a test must not pass because nothing happened.
 
 #include <sqlite3.h>
 

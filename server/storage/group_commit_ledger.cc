@@ -141,7 +141,7 @@ class GroupCommitLedger::Reader : public core::LedgerReader {
     return entry;
   }
 
-  // A shared store may have more by now than this view shows.
+  // A shared store may have newer entries than this view shows.
   static absl::StatusOr<std::vector<Entry>> Visible(const Ledger& ledger,
                                                     absl::StatusOr<std::vector<Entry>> entries) {
     if (!entries.ok()) return entries;
@@ -216,7 +216,7 @@ absl::Status GroupCommitLedger::Recover() {
 }
 
 void GroupCommitLedger::PublishTokens() {
-  // Without entries that were there, tokens that were revoked would be good again.
+  // If entries were lost, revoked tokens would be valid again.
   if (replica_.IsQuarantined(core::kAccessRootId) && Tokens() != nullptr) return;
   const core::LedgerHead& head = replica_.access().head();
   if (head == published_access_ && Tokens() != nullptr) return;
@@ -255,7 +255,7 @@ void GroupCommitLedger::Enqueue(Item item) {
   bool full = false;
   {
     absl::MutexLock lock(&mutex_);
-    // A head that proves a loss is looked at also while nothing can be written.
+    // A head that may prove a loss is checked even while nothing can be written.
     const auto* const write = std::get_if<Write>(&item);
     const bool is_refused = write != nullptr && !write->command.last_seen.has_value();
     if (const absl::Status& failure = is_refused ? failure_ : unreadable_; !failure.ok()) {
@@ -266,7 +266,7 @@ void GroupCommitLedger::Enqueue(Item item) {
     } else if ((queue_.SizeOf(TenantOf(item)) >= options_.max_queue ||
                 queue_.size() / 2 >= options_.max_queue) &&
                std::this_thread::get_id() != thread_.get_id() && !replies_.IsThisThread()) {
-      full = true;  // the words are found without holding up the others
+      full = true;  // the message is built without the lock
     } else {
       const std::string tenant = TenantOf(item);
       queue_.PushBack(tenant, std::move(item));
@@ -327,7 +327,8 @@ absl::Status GroupCommitLedger::CheckSeen(const Write& write) {
 void GroupCommitLedger::RecordLostEntries() {
   if (!Failure().ok()) return;  // later
   for (core::NamedEntry& lost : replica_.TakeUnrecorded()) {
-    // Without it the quarantine lasts as long as this process, or until the entry is brought again.
+    // Without this entry the quarantine would last only as long as this process, or until the entry
+    // is reported again.
     Enqueue(Write{{},
                   {.time_micros = absl::ToUnixMicros(absl::Now()),
                    .actor = core::Actor{.door = core::Door::kServer},
@@ -373,7 +374,8 @@ void GroupCommitLedger::RunBatch(Batch batch) {
       answers.push_back({std::move(writes[i].reply), std::move(refusal)});
     }
   }
-  // Before the replies: who is told that a token is revoked finds it revoked.
+  // Publish before the replies, so that a caller who learns of a revocation finds the token
+  // revoked.
   if (failure.ok()) PublishTokens();
   replies_.Give(std::move(answers));
   if (!writes.empty()) listeners_.Notify();
@@ -428,11 +430,11 @@ absl::Status GroupCommitLedger::Transact(Batch* batch,
     repeated |= outcomes->back().ok() && !write.command.validate_only;
     Failpoint("command.after");
   }
-  // What was found in a shared store may be on the disk of one machine only, if the wait for its
-  // standby was cancelled: the commit of this transaction comes after it everywhere.
+  // A stored entry of a shared store may be on the disk of one machine only, if the wait for the
+  // standby was canceled. The commit of this transaction comes after it everywhere.
   const bool commit = in_transaction_ || (repeated && shared_ != nullptr);
   if (status.ok() && commit) status = store_->Commit();
-  // The budget id is one that another transaction is about to take.
+  // DEADLINE_EXCEEDED: another transaction is about to take the budget id.
   return absl::IsDeadlineExceeded(status) ? absl::AbortedError(status.message()) : status;
 }
 
@@ -459,7 +461,7 @@ absl::StatusOr<Outcome> GroupCommitLedger::Decide(const Write& write, absl::Stat
         absl::StatusOr<std::optional<Entry>> found = store_->FindCharge(root_id, key);
         if (!found.ok() && shared_ != nullptr) {
           *store_status = found.status();  // the transaction is over
-          // The next one gets on without this ledger.
+          // The next transaction continues without this ledger.
           if (absl::IsDataLoss(found.status())) replica_.Lost(root_id);
         }
         if (absl::IsDataLoss(found.status()) && shared_ == nullptr) {
@@ -499,7 +501,7 @@ absl::Status GroupCommitLedger::TransactHeld(Batch* batch,
   BecomeReadOnly(status);
   const absl::Status read = ReadAgain();
   if (read.ok()) {
-    PublishTokens();  // the commit may have succeeded all the same
+    PublishTokens();  // the commit may have succeeded nevertheless
   } else {
     Fail(read);
   }
@@ -577,7 +579,7 @@ void GroupCommitLedger::Fail(const absl::Status& status) {
         status.ToString()));
     failure_ = unreadable_;
   }
-  // What a held store holds is not known any more.
+  // The contents of a held store are no longer known.
   if (shared_ == nullptr) next_look_ = Clock::time_point::max();
   spdlog::error("not serving: {}", status.ToString());
 }

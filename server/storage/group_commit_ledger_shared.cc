@@ -1,4 +1,4 @@
-// What a GroupCommitLedger does over a shared store.
+// The operations of a GroupCommitLedger over a shared store.
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,8 @@ using core::Outcome;
 
 namespace {
 
-// A transaction is tried so often if the database asks for that, or if it met another one.
+// The number of attempts at a transaction if the database asks for a repetition, or after a
+// conflict.
 constexpr int kMaxAttempts = 5;
 
 absl::Status HeldElsewhere() {
@@ -25,7 +26,7 @@ absl::Status HeldElsewhere() {
       "another server holds the ledger and does not go on; nothing was charged, try again");
 }
 
-// Between two tries at a ledger that another server holds.
+// The time between two attempts at a ledger that another server holds.
 constexpr std::chrono::milliseconds kTryInterval(200);
 
 }  // namespace
@@ -92,7 +93,7 @@ void GroupCommitLedger::TopUp(Batch* batch) {
       item = queue_.Pop();
     }
     if (!is_held(*item)) {
-      // Nobody else takes from the queue, and what the tenant asked for meanwhile is behind.
+      // Nobody else takes from the queue, and newer items of the tenant are behind this one.
       const std::string tenant = TenantOf(*item);
       absl::MutexLock lock(&mutex_);
       queue_.PushFront(tenant, *std::move(item));
@@ -140,11 +141,11 @@ absl::Status GroupCommitLedger::TransactApart(Batch* batch,
     parts[std::move(ledgers)].writes.push_back(std::move(write));
   }
   if (parts.size() == 1) {
-    // Nobody but them waits.
+    // All writes need the held ledgers.
     auto& [ledgers, part] = *parts.begin();
     held_elsewhere_.insert(ledgers.begin(), ledgers.end());
     SetAside(&part);
-    batch->writes = std::move(part.writes);  // of ledgers that are not known here
+    batch->writes = std::move(part.writes);  // need ledgers that are not known here
     outcomes->assign(batch->writes.size(), HeldElsewhere());
     return absl::OkStatus();
   }
@@ -184,7 +185,7 @@ void GroupCommitLedger::TryAgain() {
   Batch batch;
   batch.writes = std::exchange(aside_, {});
   RunBatch(std::move(batch));
-  // What still waits, and has waited for too long.
+  // Refuse the writes that have waited too long.
   const Clock::time_point now = Clock::now();
   std::vector<ReplyThread::Answer> answers;
   std::vector<Write> others;

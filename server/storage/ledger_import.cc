@@ -18,7 +18,7 @@
 namespace epsledger::storage {
 namespace {
 
-// Entries of one transaction.
+// Entries per transaction.
 constexpr int64_t kEntriesPerCommit = 10'000;
 
 void RemoveDatabase(const std::string& path) {
@@ -44,7 +44,7 @@ absl::StatusOr<LedgerReport> ImportInto(std::istream& in, SqliteStore& store) {
   return report;
 }
 
-// Gives the file its name in one step; never in the place of another. The rename is durable after.
+// Gives the file its name in one step and never replaces another file. The name is then durable.
 absl::Status Publish(const std::string& from, const std::string& path) {
   if (link(from.c_str(), path.c_str()) != 0) {
     if (errno == EEXIST) return absl::AlreadyExistsError(path + ": there is a ledger already");

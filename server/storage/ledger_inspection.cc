@@ -14,12 +14,12 @@ namespace {
 
 using core::LedgerFault;
 
-// The rows of charges against the entries that come by.
+// Compares the rows of charges with the entries.
 class ChargeCheck {
  public:
   explicit ChargeCheck(RowCursor& rows) : rows_(rows), left_(rows.Next()) {}
 
-  // Whether the table says of `entry` what the entry says. REQUIRES: entries come in order.
+  // Returns a fault if the table contradicts `entry`. REQUIRES: entries come in order.
   std::optional<LedgerFault> Check(const core::Entry& entry) {
     const std::optional<core::ChargeKey> key = core::KeyOf(entry.body);
     const bool listed = left_ && sequence() <= entry.sequence;
@@ -35,7 +35,7 @@ class ChargeCheck {
         absl::StrCat("the table of charge keys says something else than entry ", entry.sequence)};
   }
 
-  // After the last entry: nothing may be left.
+  // Called after the last entry: returns a fault if rows are left.
   std::optional<LedgerFault> CheckEnd(int64_t next_sequence) const {
     if (!left_) return std::nullopt;
     return LedgerFault{next_sequence, absl::StrCat("the table of charge keys names entry ",
@@ -56,7 +56,7 @@ std::optional<core::Hash> ReadHash(const std::string& bytes) {
   return hash;
 }
 
-// `row` is at a row of entries.
+// Checks the present row of `row`, a cursor over entries.
 std::optional<LedgerFault> CheckEntry(const RowCursor& row, core::LedgerVerifier& verifier,
                                       ChargeCheck& charges,
                                       absl::FunctionRef<void(const core::Entry&)> visit) {

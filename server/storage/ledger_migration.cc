@@ -26,7 +26,7 @@ using core::Entry;
 using core::LedgerHead;
 using Heads = std::map<std::string, LedgerHead>;
 
-// Entries of one transaction.
+// Entries per transaction.
 constexpr int64_t kEntriesPerCommit = 10'000;
 
 bool Exists(const std::string& path) {
@@ -34,7 +34,8 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-// With RENAME_NOREPLACE as `flags` nothing that is there is replaced, where the file system can.
+// With RENAME_NOREPLACE as `flags`, does not replace an existing file, if the file system supports
+// it.
 absl::Status Rename(const std::string& from, const std::string& to, unsigned flags = 0) {
   int failed = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags);
   if (failed != 0 && flags != 0 && (errno == EINVAL || errno == ENOSYS)) {
@@ -47,8 +48,8 @@ absl::Status Rename(const std::string& from, const std::string& to, unsigned fla
   return SyncDirectory(std::filesystem::path(to).parent_path().string());
 }
 
-// Renames a database that was served from, with its anchor: it has one under each name that it may
-// have after a crash.
+// Renames a served database with its anchor. After a crash the anchor exists under any name that
+// the database may have.
 absl::Status Retire(const std::string& from, const std::string& to) {
   const std::string anchor = AnchorOf(from);
   if (Exists(anchor)) {
@@ -66,7 +67,7 @@ absl::Status Retire(const std::string& from, const std::string& to) {
   return status;
 }
 
-// What is in the log would be lost with a new name.
+// A rename would lose the contents of the log.
 absl::Status CheckLogIsEmpty(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path + "-wal", error);
@@ -79,8 +80,8 @@ absl::Status IsAnother(const std::string& root_id) {
       absl::StrFormat("ledger %s: the destination holds another ledger of this name", root_id));
 }
 
-// The heads of a store. Replays every ledger on the way: a chain that ends in the same hash as
-// another is the same.
+// Returns the heads of a store and replays every ledger. Two chains that end in the same hash are
+// equal.
 absl::StatusOr<Heads> ReplayAll(LedgerStore& store) {
   Heads heads;
   Replica replica;
@@ -96,7 +97,7 @@ struct BothHeads {
   Heads source;
 };
 
-// OK if the source is whole and the destination holds a beginning of it.
+// OK if the source is complete and the destination holds a prefix of it.
 absl::StatusOr<BothHeads> Compare(LedgerStore& from, LedgerStore& to) {
   ASSIGN_OR_RETURN(Heads there, ReplayAll(to));
   ASSIGN_OR_RETURN(Heads source, ReplayAll(from));
@@ -114,7 +115,7 @@ absl::StatusOr<BothHeads> Compare(LedgerStore& from, LedgerStore& to) {
   return BothHeads{std::move(there), std::move(source)};
 }
 
-// Appends to `to` what it lacks. Writes nothing unless Compare says OK.
+// Appends the missing entries to `to`. Writes nothing unless Compare returns OK.
 absl::StatusOr<MigrationReport> Copy(LedgerStore& from, LedgerStore& to,
                                      MigrationProgress progress) {
   ASSIGN_OR_RETURN(BothHeads both, Compare(from, to));
@@ -138,7 +139,7 @@ absl::StatusOr<MigrationReport> Copy(LedgerStore& from, LedgerStore& to,
   });
   if (status.ok() && pending > 0) status = commit();
   if (!status.ok()) return status;
-  // What is stored now, read anew.
+  // Read back what is stored now.
   ASSIGN_OR_RETURN(const Heads stored, ReplayAll(to));
   if (stored != report.heads) {
     return absl::DataLossError("the destination does not hold what was written to it");
@@ -163,8 +164,8 @@ struct Files {
   const std::string taken_back;
 };
 
-// A MigrateToSqlite that has not published its file is as if it had not been: the database has all.
-// That one may still be running. Without the file's name it cannot publish it any more.
+// Takes back a MigrateToSqlite that has not published its file: the database still has everything.
+// That migration may still be running; without the name of its file it cannot publish it any more.
 absl::StatusOr<MigrationReport> TakeBack(const Files& files, PostgresStore& postgres,
                                          MigrationProgress progress) {
   MigrationReport report;
@@ -179,7 +180,7 @@ absl::StatusOr<MigrationReport> TakeBack(const Files& files, PostgresStore& post
   progress(report.entry_count);
   if (status.ok()) status = postgres.SetPhase(PostgresPhase::kOpen);
   if (!status.ok()) return status;
-  std::error_code ignored;  // what stays is a copy of the beginning
+  std::error_code ignored;  // leftover files are only a partial copy
   for (const char* ending : {"-wal", "-shm"}) {
     std::filesystem::remove(files.unfinished + ending, ignored);
   }
@@ -203,7 +204,7 @@ absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
     if (!Exists(files.moved) || phase == PostgresPhase::kMoved) {
       return absl::NotFoundError(files.database + ": there is no ledger to move");
     }
-    // The source was retired and the database not opened, or all was done before.
+    // The source was retired but the database not opened, or everything was done before.
     ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> source, SqliteStore::Open(files.moved));
     if (phase == PostgresPhase::kOpen) {
       return absl::NotFoundError(files.database + ": its ledgers have been moved already");
@@ -223,7 +224,7 @@ absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
                      "database");
   };
   if (phase == PostgresPhase::kMoved) {
-    // A database with another ledger is left as it is, its phase too.
+    // A database with another ledger stays unchanged, and so does its phase.
     RETURN_IF_ERROR(Compare(*source, *postgres).status());
   }
   if (phase == PostgresPhase::kOpen) {
@@ -233,7 +234,7 @@ absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
     RETURN_IF_ERROR(postgres->SetPhase(PostgresPhase::kReceiving));
   }
   if (phase == PostgresPhase::kOpen) {
-    // A server may have made a ledger before it saw the phase. Nothing of ours is beside it yet.
+    // A server may have created a ledger before it saw the phase. Nothing was copied yet.
     if (absl::Status status = check_empty(); !status.ok()) {
       postgres->SetPhase(PostgresPhase::kOpen).IgnoreError();
       return status;
@@ -241,7 +242,7 @@ absl::StatusOr<MigrationReport> MigrateToPostgres(const std::string& data_dir,
   }
   absl::StatusOr<MigrationReport> report = Copy(*source, *postgres, progress);
   if (!report.ok()) return report;
-  // The source first, and under its lock: for a moment nobody takes charges, and never both.
+  // Retire the source first, under its lock: for a moment nobody takes charges, but never both.
   absl::Status status = CheckLogIsEmpty(files.database);
   if (status.ok()) status = Retire(files.database, files.moved);
   if (status.ok()) status = postgres->SetPhase(PostgresPhase::kOpen);
@@ -275,11 +276,11 @@ absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& op
   }
   absl::Status status = MakeDataDirectory(data_dir);
   if (!status.ok()) return status;
-  // Before the phase: without this file nobody goes on with it.
+  // Create the file before the phase changes: without it no later call could continue.
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteStore> sqlite,
                    SqliteStore::Open(files.unfinished, {.create = phase == PostgresPhase::kOpen}));
-  // If it was interrupted the phase is not written again, only its durability made sure of:
-  // somebody may have taken the migration back since.
+  // After an interruption the phase is not written again, only made durable: somebody may have
+  // taken the migration back since.
   status = phase == PostgresPhase::kOpen ? postgres->SetPhase(PostgresPhase::kMoved)
                                          : postgres->ConfirmPhase();
   if (!status.ok()) return status;
@@ -287,12 +288,12 @@ absl::StatusOr<MigrationReport> MigrateToSqlite(const PostgresStore::Options& op
   if (!report.ok()) return report;
   sqlite.reset();
   status = CheckLogIsEmpty(files.unfinished);
-  // The database that they belonged to is gone from here.
+  // Remove an anchor whose database is no longer here.
   std::error_code ignored;
   if (status.ok() && !Exists(files.database)) {
     std::filesystem::remove(AnchorOf(files.database), ignored);
   }
-  // A server may have begun a ledger there before the unfinished file was: it is not replaced.
+  // A server may have begun a ledger here before the unfinished file existed. It is not replaced.
   if (status.ok()) status = Rename(files.unfinished, files.database, RENAME_NOREPLACE);
   if (!status.ok()) return status;
   return report;

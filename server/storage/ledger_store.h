@@ -2,7 +2,7 @@
 #define EPSLEDGER_SERVER_STORAGE_LEDGER_STORE_H_
 
 // The port to durable storage: append-only ledgers and an index of charge keys. One contract suite
-// (tests/server/storage/store_contract_test.cc) holds every implementation.
+// (tests/server/storage/store_contract_test.cc) tests every implementation.
 
 #include <cstdint>
 #include <limits>

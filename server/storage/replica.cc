@@ -37,7 +37,7 @@ absl::Status LostEntries(const std::string& root_id, const core::LostEntries& lo
 }  // namespace
 
 absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
-  // What was acknowledged stands at its place for ever.
+  // An acknowledged entry never changes.
   const auto kept = kept_.find(root_id);
   if (kept != kept_.end() && kept->second.sequence == entry.sequence &&
       kept->second.hash != entry.hash) {
@@ -54,7 +54,7 @@ absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
   RETURN_IF_ERROR(ledger->Apply(entry));
   if (const core::BudgetSpec* budget = core::NewBudgetOf(entry.body)) {
     const std::string tenant(core::TenantNameOf(root_id));
-    // A ledger that was moved to another name is not what its name says.
+    // The stored name must be that of the ledger; a renamed ledger is refused.
     if (core::StoredId(tenant, ledger->root_id()) != root_id) {
       return absl::DataLossError(
           absl::StrFormat("the ledger %s is stored as that of %s", ledger->root_id(), root_id));
@@ -65,7 +65,7 @@ absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
 }
 
 void Replica::ApplyForeign(const std::string& root_id, const Entry& entry) {
-  // Also of one in quarantine: it may be read, and others may go on with it.
+  // Applies also to a quarantined ledger: it may be read, and other servers may continue with it.
   const absl::Status status = Apply(root_id, entry);
   if (!status.ok()) Quarantine(root_id, status);
 }
@@ -109,7 +109,7 @@ absl::Status Replica::WhyNot(const std::string& root_id) const {
     if (why != reasons->end()) return why->second;
   }
   if (!access_.IsInQuarantine(root_id)) return absl::OkStatus();
-  // As it was when this process began, or found out by another server.
+  // The quarantine existed when this process began, or another server began it.
   return LostEntries(root_id, access_.lost_entries().find(root_id)->second);
 }
 
@@ -149,13 +149,14 @@ void Replica::Kept(const std::vector<std::string>& root_ids) {
       kept = head;
       forgotten_.erase(root_id);
     } else {
-      Lost(root_id);  // after Forget: not all of it came back
+      Lost(root_id);  // after Forget, entries are missing
       Restore(root_id);
     }
   }
 }
 
-// It may hold what is not durable: more than was spent, never less.
+// The restored state may include entries that are not durable: it may overstate the spend, but
+// never understates it.
 void Replica::Restore(const std::string& root_id) {
   const auto as_it_was = forgotten_.find(root_id);
   const auto it = ledgers_.find(root_id);
@@ -167,8 +168,8 @@ void Replica::Restore(const std::string& root_id) {
   for (const auto& [id, budget] : ledger.budgets()) budgets[id] = &ledger;
 }
 
-// What this process holds is another history than what is stored: it takes no part in it any more,
-// also after the quarantine is lifted.
+// This process holds another history than the store, so it takes no more commands for the ledger,
+// even after the quarantine is lifted.
 void Replica::Lost(const std::string& root_id) {
   const core::LedgerHead& kept = kept_[root_id];
   const bool is_new = quarantined_.count(root_id) == 0;
@@ -219,7 +220,7 @@ int64_t Replica::budget_count() const {
 
 namespace {
 
-// The budgets whose places decide where a command goes.
+// Returns the budgets whose ledgers decide where a command goes.
 std::vector<std::string> BudgetsIn(const Command& command) {
   std::vector<std::string> ids;
   if (std::holds_alternative<core::AccessCommand>(command.body)) return ids;
@@ -294,7 +295,8 @@ void Replica::AddKeysOf(const core::Tenant& tenant, const Command& command, High
   std::string& last = highest->try_emplace(session, session->last_charge_id).first->second;
   for (const core::ChargeItem& item : charge->items) {
     const std::string& id = item.charge_id;
-    // As SessionState::IsBeyondLastChargeId, with which the ledger decides whether to look.
+    // The same rule as SessionState::IsBeyondLastChargeId, by which the ledger decides whether to
+    // look up.
     if (charge->attempt == session->current_attempt &&
         std::pair(id.size(), std::string_view(id)) >
             std::pair(last.size(), std::string_view(last))) {
@@ -378,7 +380,7 @@ absl::Status Replica::CheckSeen(const core::Tenant& tenant, const Command& comma
 }
 
 void Replica::NoteUnproved(const core::SeenHead& seen, const std::string& here) {
-  // Whoever sends many writes a line for each power of two.
+  // Limits the log to one line per power of two.
   if (!std::has_single_bit(static_cast<uint64_t>(++unproved_head_count_))) return;
   spdlog::warn(
       "a client brought a head that no server of these ledgers gave out in a life of theirs: entry "
@@ -436,7 +438,7 @@ void Replica::CheckPublished(const std::vector<core::NamedEntry>& entries, HashL
 }
 
 absl::Status Replica::CheckScope(const core::Tenant& tenant, const Command& command) const {
-  // Whether a caller with grants may send an AccessCommand is said at admission.
+  // Admission decides whether a caller with grants may send an AccessCommand.
   if (command.scope == nullptr || std::holds_alternative<core::AccessCommand>(command.body)) {
     return absl::OkStatus();
   }
@@ -460,7 +462,7 @@ absl::Status Replica::CheckSuccessor(const core::Tenant& tenant, const Command& 
       successor->second == budget->second) {
     return absl::OkStatus();
   }
-  // What is outside is not told of in other words.
+  // Things outside the scope get the same answer as missing ones.
   if (command.scope != nullptr &&
       !core::Covers(*command.scope, *successor->second, supersede->successor_id, "")) {
     return core::OutsideScope(*command.scope);
@@ -518,7 +520,7 @@ absl::StatusOr<Outcome> Replica::Decide(const core::Tenant& tenant, const Comman
   Ledger* ledger = Route(tenant, command, &fresh, &root_id);
   RETURN_IF_ERROR(WhyNot(root_id));
   if (ledger == nullptr) {
-    // An empty ledger says what is missing in the words of the others.
+    // An empty ledger gives the usual error for a missing budget.
     ledger = (fresh = std::make_unique<Ledger>()).get();
   }
   bool stored = false;

@@ -49,7 +49,7 @@ void ReplyThread::Loop() {
   while (true) {
     telling_ = false;
     mutex_.Await(absl::Condition(&ready));
-    if (waiting_.empty()) return;  // stopping, and everything is told
+    if (waiting_.empty()) return;  // stopping, and every reply was called
     Batch batch = std::move(waiting_.front());
     waiting_.pop_front();
     telling_ = true;

@@ -14,7 +14,7 @@
 namespace epsledger::storage {
 namespace {
 
-// Types of PostgreSQL's catalogue, which never change.
+// Types of PostgreSQL's catalog, which never change.
 constexpr uint32_t kInt8Type = 20;
 constexpr uint32_t kByteaType = 17;
 constexpr uint32_t kTextType = 25;
@@ -33,7 +33,8 @@ std::string EncodeInt(int64_t value) {
   return bytes;
 }
 
-// The head of a vector: dimensions, whether there are NULLs, type, length, index of the first.
+// The header of an array: dimensions, whether it has NULLs, type, length, index of the first
+// element.
 std::string ArrayHead(size_t length, uint32_t type) {
   std::string bytes;
   PutUint32(length == 0 ? 0 : 1, &bytes);
@@ -114,8 +115,8 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
     PQfreemem(message);
     return status;
   }
-  // A server that has gone is noticed within seconds, and of several hosts the one that takes
-  // writes is found; what is said in `conninfo` wins.
+  // These options detect a lost server within seconds, and select the host that accepts writes.
+  // Options in `conninfo` take precedence.
   std::vector<std::pair<std::string, std::string>> options = {
       {"connect_timeout", "5"},          {"keepalives_idle", "5"},
       {"keepalives_interval", "2"},      {"keepalives_count", "3"},
@@ -137,7 +138,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
       new PostgresConnection(PQconnectdbParams(keywords.data(), values.data(), 0), patience));
   if (connection->lost()) {
     const absl::Status status = connection->Error();
-    // A database that answers, and says no to this role or of this name, goes on saying so.
+    // A database that answers and rejects this role or name will not accept it later.
     const absl::string_view said = status.message();
     const bool is_definite = absl::StrContains(said, "FATAL:") &&
                              !absl::StrContains(said, "too many clients") &&
@@ -177,8 +178,8 @@ absl::Status PostgresConnection::Error(const PGresult* result) {
   const std::string message =
       absl::StrCat("ledger database: ", absl::StripAsciiWhitespace(PQresultErrorMessage(result)),
                    code.empty() ? "" : absl::StrCat(" (", code, ")"));
-  // serialization_failure, deadlock_detected; CockroachDB gives the first to any transaction that
-  // it wants to be repeated.
+  // serialization_failure, deadlock_detected. CockroachDB returns the first for any transaction
+  // that must be repeated.
   if (code == "40001" || code == "40P01") return absl::AbortedError(message);
   if (code.starts_with("23")) return absl::AbortedError(message);
   if (code == "55P03") return absl::DeadlineExceededError(message);  // lock_not_available
@@ -234,7 +235,7 @@ bool PostgresConnection::AwaitResult(Clock::time_point deadline) const {
     pollfd readable = {.fd = PQsocket(connection), .events = POLLIN, .revents = 0};
     const int ready = poll(&readable, 1, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
     if (ready == 0 && left <= 0) return false;
-    // If the session has ended, PQgetResult says so.
+    // If the session has ended, PQgetResult reports it.
     if (ready > 0 && PQconsumeInput(connection) != 1) return true;
   }
   return true;
@@ -243,9 +244,9 @@ bool PostgresConnection::AwaitResult(Clock::time_point deadline) const {
 absl::StatusOr<std::vector<PostgresRows>> PostgresConnection::Run(
     const std::vector<PostgresCall>& calls) {
   PGconn* const connection = connection_.get();
-  // Blocking sends: what these statements return while they are being sent is small.
+  // Blocking sends are safe: these statements return little data while they are being sent.
   if (PQenterPipelineMode(connection) != 1) return Broken();
-  // What to do with each result: a prepared statement, or the rows of a call.
+  // The kind of each expected result: a prepared statement, or the rows of a call.
   std::vector<const PostgresStatement*> preparing;
   std::vector<const PostgresStatement*> expected;  // nullptr: rows
   for (const PostgresCall& call : calls) {
@@ -273,7 +274,7 @@ absl::StatusOr<std::vector<PostgresRows>> PostgresConnection::Run(
     PostgresRows kept(result);
     if (done && statement == nullptr) rows.push_back(std::move(kept));
     if (lost()) return Broken();
-    PQclear(PQgetResult(connection));  // the nullptr that ends a statement's results
+    PQclear(PQgetResult(connection));  // nullptr ends the results of a statement
   }
   if (!AwaitResult(deadline)) return Late();
   PostgresRows sync(PQgetResult(connection));  // PGRES_PIPELINE_SYNC

@@ -8,8 +8,8 @@
 namespace epsledger::storage {
 
 // CockroachDB has no fsync to show, so it is refused; it always waits for a majority of its
-// replicas. YugabyteDB shows all of these, and they mean nothing there: without a standby it may
-// pass.
+// replicas. YugabyteDB shows all of these settings, but they mean nothing there: without a standby
+// it may pass.
 absl::Status CheckPostgresDurability(PostgresConnection& connection, bool without_standby) {
   const struct {
     const char* setting;

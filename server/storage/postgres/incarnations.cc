@@ -12,8 +12,8 @@
 namespace epsledger::storage {
 namespace {
 
-// Beside the schema of any version, because older servers need not know of it. place is which
-// database of which cluster it was then.
+// Not part of a schema version, because older servers need not know this table. `place` identifies
+// the database and the cluster at that time.
 constexpr char kTable[] = R"sql(
 CREATE TABLE incarnations (
   number      BIGINT PRIMARY KEY,
@@ -28,7 +28,7 @@ REVOKE UPDATE, DELETE, TRUNCATE ON incarnations FROM CURRENT_USER;
 constexpr PostgresStatement kReadIncarnations = {
     "SELECT incarnation, begin_time, reason FROM incarnations ORDER BY number"};
 
-// Empty where the database does not tell, as of another make.
+// Returns the empty string if the database does not show it, for example another product.
 std::string PlaceOf(PostgresConnection& connection) {
   const absl::StatusOr<std::string> place = connection.ReadText(
       "SELECT system_identifier || '/' || (SELECT oid FROM pg_database WHERE datname = "

@@ -38,7 +38,7 @@ constexpr PostgresStatement kStrays = {
     "   EXCEPT SELECT ledger_id, session_number, block FROM charge_blocks) b LIMIT 1)"
     " LIMIT 1"};
 
-// The rows of one query, a page after the other.
+// The rows of one query, page by page.
 class Cursor : public RowCursor {
  public:
   Cursor(PostgresConnection& connection, const std::string& name, const std::string& sql)
@@ -105,7 +105,7 @@ struct ListedLedger {
   std::string hash;
 };
 
-// A session in which the whole database is as it was at one moment.
+// A session that sees the whole database as of one moment.
 struct Snapshot {
   std::unique_ptr<PostgresConnection> connection;
   std::vector<ListedLedger> ledgers;

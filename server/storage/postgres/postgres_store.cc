@@ -24,9 +24,9 @@
 namespace epsledger::storage {
 namespace {
 
-// Rows of one page of a long reading.
+// Rows per page of a long read.
 constexpr int64_t kPage = 10'000;
-// Entries that a transaction keeps until it sends them.
+// Entries that a transaction buffers before it sends them.
 constexpr size_t kMaxPending = 8'192;
 
 absl::StatusOr<core::Entry> EntryOf(const PostgresRows& rows, int row, int hash_column) {
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<PostgresStore>> PostgresStore::Open(const Options
 
 absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresStore::ConnectToRead(
     const Options& options) {
-  return OpenSession(options, absl::InfiniteDuration());  // it may look at very much
+  return OpenSession(options, absl::InfiniteDuration());  // it may read very much
 }
 
 absl::Status PostgresStore::Connect() {
@@ -182,7 +182,7 @@ void PostgresStore::NoteHeads(const PostgresRows& rows, Heads* heads) {
     core::LedgerHead& head = (*heads)[root_id];
     head.sequence = rows.Int(row, 2);
     const std::string_view hash = rows.Bytes(row, 3);
-    // A damaged one is that of no entry.
+    // A damaged hash stays zero and matches no entry.
     if (hash.size() == head.hash.size()) std::memcpy(head.hash.data(), hash.data(), hash.size());
   }
 }
@@ -194,7 +194,7 @@ PostgresCall PostgresStore::TailsOf(const std::vector<std::string>& root_ids) {
     ids.push_back(position.ledger_id);  // no ledger has the number 0
     known.push_back(position.head.sequence);
   }
-  // One ledger, the common case: read without a sort, because others wait for it meanwhile.
+  // For one ledger, the common case: read without a sort, because others wait for it.
   if (ids.size() == 1) return {&kReadPage, PostgresValues().Int(ids[0]).Int(known[0]).Int(kPage)};
   return {&kTails, PostgresValues().IntArray(ids).IntArray(known).Int(kPage)};
 }
@@ -235,7 +235,7 @@ absl::Status PostgresStore::HandOutAll(std::vector<std::string> root_ids, Visit 
 
 absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
   RETURN_IF_ERROR(ConnectIfLost());
-  // The heads first: what is appended in between is handed out beyond them.
+  // Read the heads first; entries that are appended in between are handed out beyond them.
   ASSIGN_OR_RETURN(const auto found, connection_->Run({{&kPhase}, StillDurable(), {&kAllHeads}}));
   RETURN_IF_ERROR(CheckPhaseAndVersion(found[0]));
   if (!CheckStillDurable(found[1]).ok()) {
@@ -246,7 +246,7 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::CatchUp(Visit visit) {
   std::vector<std::string> lost;
   std::vector<std::string> behind;
   for (const auto& [root_id, position] : positions_) {
-    const core::LedgerHead& head = stored[root_id];  // of a ledger that has gone: none
+    const core::LedgerHead& head = stored[root_id];  // zero if the ledger is gone
     if (head.sequence > position.head.sequence) {
       behind.push_back(root_id);
     } else if (!(head == position.head)) {
@@ -287,8 +287,8 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::Hold(
     return found;
   };
   const std::vector<int64_t> known_ids = ids();
-  // Each statement sees what was committed before it began: the phase and the tails are of after
-  // the locks.
+  // Each statement sees what was committed before it began, so the phase and the tails are read
+  // after the locks.
   std::vector<PostgresCall> calls;
   if (!open_) calls.push_back({&kBegin});
   calls.insert(calls.end(), {lock, {&kPhase}, TailsOf(root_ids)});
@@ -299,14 +299,15 @@ absl::StatusOr<std::vector<std::string>> PostgresStore::Hold(
   RETURN_IF_ERROR(CheckPhaseAndVersion(locked[1]));
   Heads heads;
   NoteHeads(locked[0], &heads);
-  // What was read by a number that the ledger does not have, or has no more, is not its tail.
+  // The tail is wrong if it was read with a number that the ledger does not have (any more).
   bool all = heads.size() == root_ids.size() && known_ids == ids();
   if (all) {
     RETURN_IF_ERROR(HandOut(root_ids, locked[2], visit));
     all = locked[2].count() < kPage;
   }
   if (heads.size() < root_ids.size()) {
-    // Locks what it makes; what another has made in this moment is there after the waiting.
+    // Locks the ledgers that it creates. If another transaction is creating one, it exists after
+    // the wait.
     ASSIGN_OR_RETURN(const auto made, connection_->Run({{&kMakeLedgers, names}, lock}));
     NoteHeads(made[1], &heads);
   }
@@ -379,10 +380,11 @@ absl::Status PostgresStore::Commit() {
            PostgresValues().IntArray(ledger_ids).IntArray(sequences).ByteArray(hashes)});
     }
     calls.push_back({&kCommit});
-    // Asked after it: who unsets the standby while commits wait for it lets them go without a word.
+    // Check after the commit: if somebody unsets the standby while commits wait for it, they are
+    // released without a warning.
     calls.push_back(StillDurable());
     connection_->TakeWarning();
-    // After a statement that fails the rest is skipped, COMMIT too.
+    // After a failed statement the rest is skipped, including COMMIT.
     ASSIGN_OR_RETURN(const auto committed, connection_->Run(calls));
     if (const std::string warning = connection_->TakeWarning(); !warning.empty()) {
       return absl::UnavailableError("ledger database: the commit may be lost: " + warning);
@@ -397,12 +399,12 @@ absl::Status PostgresStore::Commit() {
 
 absl::StatusOr<std::vector<std::string>> PostgresStore::Rollback() {
   if (open_ && connection_ != nullptr && !connection_->lost()) {
-    // What fails here ends with its session.
+    // If the rollback fails, the transaction ends with its session.
     if (!connection_->Execute("ROLLBACK").ok()) connection_ = nullptr;
   }
   std::vector<std::string> forgotten(appended_.begin(), appended_.end());
   for (const std::string& root_id : forgotten) positions_.erase(root_id);
-  // A ledger that was made is not there any more.
+  // A ledger that this transaction created no longer exists.
   for (const std::string& root_id : held_) {
     const auto it = positions_.find(root_id);
     if (it != positions_.end() && it->second.head.sequence == 0) positions_.erase(it);
@@ -464,7 +466,7 @@ absl::StatusOr<std::optional<core::Entry>> PostgresStore::FindCharge(const std::
   const StoredChargeKey stored = KeyIn(ledger_id, key);
   if (const core::Entry* pending = pending_.FindCharge(stored)) return *pending;
   if (const auto known = prefetched_.find(stored); known != prefetched_.end()) return known->second;
-  // What is pending are other keys: they need not be stored before.
+  // Pending rows have other keys, so they need not be stored first.
   ASSIGN_OR_RETURN(const PostgresRows rows, Ask({&kFindCharge, PostgresValues()
                                                                    .Int(ledger_id)
                                                                    .Int(key.session_number)
@@ -499,7 +501,7 @@ absl::Status PostgresStore::Prefetch(const std::vector<StoredKey>& keys) {
     if (entry.ok()) {
       prefetched_[key] = *std::move(entry);
     } else {
-      prefetched_.erase(key);  // FindCharge says what is wrong with it
+      prefetched_.erase(key);  // FindCharge reports the fault
     }
   }
   return absl::OkStatus();
@@ -513,7 +515,7 @@ absl::StatusOr<std::vector<core::Entry>> PostgresStore::ListCharges(const std::s
   std::vector<core::Entry> result;
   int64_t after = after_sequence;
   int64_t block = BlockOf(after_sequence);
-  // Every block holds one of the session's charges at least, so `limit` of them are enough; mostly
+  // Every block holds at least one charge of the session, so `limit` blocks are enough; usually
   // fewer are.
   const int64_t blocks = limit / 8 + 1;
   int64_t bytes = 0;

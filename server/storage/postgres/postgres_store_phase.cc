@@ -1,4 +1,4 @@
-// What a migration asks of a PostgresStore.
+// The operations of a PostgresStore for migrations.
 
 #include "accounting/event/status_macros.h"
 #include "server/storage/postgres/postgres_store.h"
@@ -34,8 +34,8 @@ absl::Status PostgresStore::WritePhase(absl::FunctionRef<absl::Status(PostgresCo
   RETURN_IF_ERROR(ConnectIfLost());
   connection_->TakeWarning();
   absl::Status status = write(*connection_);
-  // Whoever read the phase before has a row of this table locked until the end of its transaction.
-  // CockroachDB has no LOCK TABLE: stop the servers before a migration.
+  // A transaction that read the old phase holds a row lock of this table until it ends. CockroachDB
+  // has no LOCK TABLE: stop the servers before a migration.
   if (status.ok()) {
     status = connection_->Execute("BEGIN; LOCK TABLE ledgers IN EXCLUSIVE MODE; COMMIT");
     if (!status.ok()) connection_ = nullptr;  // its transaction may be open

@@ -13,14 +13,14 @@ namespace epsledger::storage {
 namespace {
 
 // SQL that PostgreSQL, YugabyteDB and CockroachDB share: no advisory locks, no LISTEN and NOTIFY,
-// no functions and so no triggers. Where CockroachDB differs: COLLATE "C" is to be left out, its
-// strings compare by bytes anyway. The tables and what is done with them are shared; what is asked
-// of the server's settings and of its standby (durability.cc, kStillDurable, kAwaitStandby) is
-// PostgreSQL's alone.
+// no functions and so no triggers. CockroachDB differs: COLLATE "C" must be left out, because its
+// strings compare by bytes anyway. The tables and their statements are shared; the queries about
+// the server's settings and its standby (durability.cc, kStillDurable, kAwaitStandby) are for
+// PostgreSQL only.
 //
-// The step from version i is kSteps[i]. Released steps never change. Those after the first begin
-// with LOCK TABLE ledgers IN EXCLUSIVE MODE: a server that has looked at the version holds a row of
-// it until its transaction ends.
+// The step from version i is kSteps[i]. Released steps never change. Steps after the first begin
+// with LOCK TABLE ledgers IN EXCLUSIVE MODE: a server that has checked the version holds a row of
+// that table until its transaction ends.
 constexpr const char* kSteps[] = {R"sql(
 -- A ledger a root budget. sequence and hash are those of its last entry: whoever appends holds this
 -- row, so that one appends at a time. Locked in the order of ledger_id.
@@ -80,7 +80,8 @@ constexpr struct {
                {PostgresPhase::kReceiving, "receiving"},
                {PostgresPhase::kMoved, "moved"}};
 
-// Two servers that make the table at once: one of them finds a half-made one, and tries again.
+// If two servers create the table concurrently, one of them finds an incomplete table and tries
+// again.
 absl::Status MakeVersionTable(PostgresConnection& connection) {
   absl::Status status;
   for (int attempt = 0; attempt < 3; ++attempt) {

@@ -11,13 +11,13 @@
 namespace epsledger::storage {
 namespace {
 
-// Records of the first kind do not say which file the database is.
+// Records of the first kind do not identify the file of the database.
 constexpr std::string_view kFirstMagic = "epslanc1";
 constexpr std::string_view kMagic = "epslanc2";
 constexpr size_t kFirstContentSize = kMagic.size() + 16 + 3 * 8 + 32;
 constexpr size_t kContentSize = kFirstContentSize + 2 * 8;
 constexpr size_t kRecordSize = kContentSize + 32;
-// Between two records: no sector of a disk holds both.
+// The distance between two records, so that no disk sector holds both.
 constexpr int64_t kPlaceSize = 4096;
 
 void PutNumber(int64_t value, std::string* bytes) {

@@ -42,7 +42,7 @@ absl::Status Failed(const std::string& path, const char* doing) {
       absl::StrCat(path, ": cannot be ", doing, ": ", std::strerror(errno)));
 }
 
-// A file descriptor, closed with its owner.
+// A file descriptor that is closed with this object.
 class File {
  public:
   static absl::StatusOr<File> Open(const std::string& path, int flags) {
@@ -55,7 +55,7 @@ class File {
   File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   File& operator=(File&&) = delete;
 
-  // Up to `size` bytes from `offset`; fewer at the end of the file.
+  // Returns up to `size` bytes from `offset`; fewer at the end of the file.
   ssize_t Read(char* bytes, size_t size, off_t offset) const {
     size_t done = 0;
     while (done < size) {
@@ -106,8 +106,8 @@ absl::Status CopyFile(const std::string& from, const std::string& to) {
   return copy.Sync() ? absl::OkStatus() : Failed(to, "synced");
 }
 
-// While checkpoints are held up the log grows at its end, or begins anew once, at which its header
-// changes before anything else: what was copied between two looks at the same header is one log.
+// While checkpoints are blocked, the log grows at its end, or restarts once, and then its header
+// changes first. So a copy between two reads of the same header is one log.
 absl::Status CopyLog(const std::string& from, const std::string& to) {
   std::error_code error;
   if (!fs::exists(from, error)) return absl::OkStatus();
@@ -124,18 +124,19 @@ absl::Status CopyLog(const std::string& from, const std::string& to) {
   return absl::UnavailableError(from + ": began anew again and again while it was copied");
 }
 
-// Database, log and anchor as of one moment. Nothing that was acknowledged before the call is
-// missing in them.
+// Copies database, log and anchor as of one moment. They hold everything that was acknowledged
+// before the call.
 absl::Status CopyDatabase(const std::string& from, const std::string& to) {
   const absl::StatusOr<std::unique_ptr<CheckpointGate>> gate = CheckpointGate::Open(from);
   if (absl::IsNotFound(gate.status())) {
-    // No server of this release has served from it. One of before holds it alone, or none does.
+    // No server of this release has served from it. An older server holds it alone, or no server
+    // does.
     if (const auto verified = VerifySqlite(from); !verified.ok()) return verified.status();
   } else if (!gate.ok()) {
     return gate.status();
   } else
     RETURN_IF_ERROR((*gate)->HoldToCopy());
-  // The anchor first: what it knows is in the other two.
+  // Copy the anchor first: the other two then hold everything that it names.
   absl::Status status;
   if (gate.ok()) status = CopyFile(AnchorOf(from), AnchorOf(to));
   if (status.ok()) status = CopyFile(from, to);
@@ -143,7 +144,7 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
   return status;
 }
 
-// Moves the log of a copy into it, and replays it.
+// Moves the log of a copy into its database, and replays it.
 absl::StatusOr<std::vector<LedgerReport>> FinishAndVerify(const std::string& database) {
   {
     ASSIGN_OR_RETURN(const auto store, SqliteStore::Open(database, {.create = false}));
@@ -159,7 +160,7 @@ absl::StatusOr<std::vector<LedgerReport>> FinishAndVerify(const std::string& dat
         report.fault->sequence > 0 ? absl::StrCat("entry ", report.fault->sequence, ": ") : "",
         report.fault->problem));
   }
-  // SQLite's own, of a reader.
+  // Remove the files that SQLite made for reading.
   std::error_code error;
   if (fs::file_size(database + "-wal", error) == 0) fs::remove(database + "-wal", error);
   fs::remove(database + "-shm", error);
@@ -172,12 +173,12 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
                                                                 : Failed(path, "written");
 }
 
-// The last part of a path.
+// Returns the last part of a path.
 std::string NameOf(const std::string& path) {
   return (fs::path(path) / ".").lexically_normal().parent_path().filename().string();
 }
 
-// It is the folder, or below it.
+// True if `path` is the folder or below it.
 bool IsWithin(const std::string& path, const std::string& folder) {
   std::error_code error;
   const fs::path inner = fs::weakly_canonical(fs::absolute(path, error), error) / "";
@@ -185,7 +186,7 @@ bool IsWithin(const std::string& path, const std::string& folder) {
   return absl::StartsWith(inner.string(), outer.string());
 }
 
-// A new folder for its owner alone.
+// Creates a folder that only its owner can access.
 absl::Status MakeFolder(const std::string& path) {
   return mkdir(path.c_str(), S_IRWXU) == 0 ? absl::OkStatus() : Failed(path, "made");
 }
@@ -194,7 +195,7 @@ absl::Status Rename(const std::string& from, const std::string& to) {
   return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : Failed(from, "given its name");
 }
 
-// Where this process may, and otherwise the files stay its own.
+// Gives the files to the owner of `owner_of` if this process may; otherwise they stay its own.
 void GiveTo(const std::string& owner_of, const std::string& folder) {
   struct stat owner {};
   if (geteuid() != 0 || stat(owner_of.c_str(), &owner) != 0) return;
@@ -271,7 +272,7 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
     return absl::AlreadyExistsError(file +
                                     ": belongs to a ledger; move it away first, and keep it");
   }
-  // A folder that is there keeps its owner and mode: a mount point, or the one that a package made.
+  // An existing folder (a mount point, or one that a package created) keeps its owner and mode.
   RETURN_IF_ERROR(MakeDataDirectory(data_dir));
   const std::string unfinished = data_dir + "/restore.unfinished";
   fs::remove_all(unfinished, error);
@@ -305,7 +306,7 @@ absl::StatusOr<VerifiedCopy> Restore(const std::string& backup, const std::strin
     RETURN_IF_ERROR(store->Writable());
   }
   GiveTo(data_dir, unfinished);
-  // The ledger comes last: until it is there, nothing takes the folder for a ledger.
+  // The ledger file comes last: until it exists, the folder does not count as a ledger.
   if (fs::exists(unfinished + key, error)) status = Rename(unfinished + key, data_dir + key);
   if (status.ok()) status = Rename(AnchorOf(copied), AnchorOf(database));
   if (status.ok()) status = SyncDirectory(data_dir);

@@ -103,7 +103,7 @@ class LedgerRows {
   Cursor budgets_;
 };
 
-// What SQLite itself finds: pages and indexes, and rows that belong to nothing.
+// The faults that SQLite itself finds: in pages and indexes, and rows that belong to nothing.
 absl::StatusOr<std::optional<core::LedgerFault>> CheckDatabase(sqlite3* database,
                                                                const std::string& path) {
   Cursor integrity(database, path, "PRAGMA integrity_check(1)");

@@ -44,7 +44,7 @@ absl::StatusOr<bool> HasTable(sqlite3* database, const char* name) {
   return Error(database);
 }
 
-// The column's bytes into an array of the same size. False if it has another.
+// Copies the bytes of the column into an array. False if the sizes differ.
 template <class Bytes>
 bool CopyColumn(sqlite3_stmt* row, int column, Bytes* bytes) {
   const void* data = sqlite3_column_blob(row, column);
@@ -55,7 +55,7 @@ bool CopyColumn(sqlite3_stmt* row, int column, Bytes* bytes) {
   return true;
 }
 
-// The hash of an entry, or nothing if there is none.
+// Returns the hash of an entry, or nothing if it does not exist.
 absl::StatusOr<std::optional<core::Hash>> HashOf(sqlite3* database, int64_t entry_id) {
   ASSIGN_OR_RETURN(const Statement find,
                    Prepare(database, "SELECT hash FROM entries WHERE entry_id = ?1"));
@@ -72,7 +72,7 @@ std::string EntryName(int64_t entry_id) {
                          entry_id >> kSequenceBits);
 }
 
-// OK if the database holds all that the anchor knows.
+// OK if the database holds everything that the anchor names.
 absl::Status Compare(sqlite3* database, const Anchor& anchor) {
   if (anchor.entry_count == 0) return absl::OkStatus();
   ASSIGN_OR_RETURN(const Anchor present, PresentState(database));
@@ -101,7 +101,7 @@ absl::Status CheckAnchor(sqlite3* database, const std::string& path) {
   } else if (!absl::IsNotFound(file.status())) {
     return file.status();
   }
-  // The first anchor is durable before the database has an incarnation: this one was never
+  // The first anchor is durable before the database has an incarnation, so this anchor was never
   // finished.
   if (absl::IsDataLoss(anchor.status()) && incarnations.empty()) return absl::OkStatus();
   if (!anchor.ok()) return anchor.status();

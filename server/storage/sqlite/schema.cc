@@ -14,7 +14,7 @@
 namespace epsledger::storage {
 namespace {
 
-// "epsl": tells our files from other programs' databases.
+// "epsl": distinguishes epsledger files from databases of other programs.
 constexpr int kApplicationId = 0x6570736c;
 
 struct Step {
@@ -82,7 +82,7 @@ CREATE TABLE charge_blocks (
 };
 constexpr int kNewestVersion = kSteps[std::size(kSteps) - 1].to;
 
-// Beside the schema of any version, because older servers need not know of it.
+// Not part of a schema version, because older servers need not know this table.
 constexpr char kIncarnations[] = R"sql(
 -- The lives of this database, the present one last: a new one begins where history may have been
 -- left behind. The anchor beside the file names the one that it belongs to (anchor.h).
@@ -121,7 +121,7 @@ int ReadPragma(sqlite3* database, const char* sql) {
   return value;
 }
 
-// Every table and trigger, in order, as it was written.
+// Returns the SQL text of every table and trigger, by name.
 std::map<std::string, std::string> ObjectsOf(sqlite3* database) {
   std::map<std::string, std::string> objects;
   sqlite3_exec(
@@ -134,7 +134,7 @@ std::map<std::string, std::string> ObjectsOf(sqlite3* database) {
   return objects;
 }
 
-// The newest version's. Empty if SQLite has no memory for it.
+// Returns the objects of the newest version. Empty if SQLite has no memory for it.
 std::map<std::string, std::string> WantedObjects() {
   sqlite3* raw = nullptr;
   const bool opened = sqlite3_open(":memory:", &raw) == SQLITE_OK;
@@ -147,7 +147,7 @@ std::map<std::string, std::string> WantedObjects() {
   return made.ok() ? ObjectsOf(raw) : std::map<std::string, std::string>();
 }
 
-// Another trigger or another order of keys would make rows mean something else.
+// Checks the objects: another trigger or another order of keys would change the meaning of rows.
 absl::Status CheckObjects(sqlite3* database) {
   const std::map<std::string, std::string> objects = ObjectsOf(database);
   const std::map<std::string, std::string> wanted = WantedObjects();
@@ -174,7 +174,7 @@ absl::Status OfAnotherProgram() {
   return absl::FailedPreconditionError("ledger database: the file belongs to another program");
 }
 
-// Nullptr if there is none.
+// Returns nullptr if there is none.
 const Step* StepFrom(int version) {
   const auto* step = std::find_if(std::begin(kSteps), std::end(kSteps),
                                   [version](const Step& s) { return s.from == version; });
@@ -197,7 +197,8 @@ absl::Status TooNew(int version) {
 }  // namespace
 
 absl::Status CheckSqliteSchema(sqlite3* database) {
-  // Also tells a file that is locked, or no database, from one of another program.
+  // Also distinguishes a locked file, or one that is no database, from a database of another
+  // program.
   if (sqlite3_exec(database, "PRAGMA schema_version", nullptr, nullptr, nullptr) != SQLITE_OK) {
     const int code = sqlite3_errcode(database) & 0xff;
     return absl::FailedPreconditionError(

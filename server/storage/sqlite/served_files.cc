@@ -17,7 +17,7 @@
 namespace epsledger::storage {
 namespace {
 
-// For so long a power loss may take back what the anchor knows. A killed process takes nothing.
+// The time by which the anchor may be behind after a power loss. A killed process leaves it exact.
 constexpr std::chrono::milliseconds kAnchorLag(250);
 
 absl::Status NoteIncarnation(sqlite3* database, const core::IncarnationId& incarnation,
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
                    AnchorFile::Open(VfsOf(database), AnchorOf(path), /*create=*/true));
   served->file_ = std::move(file);
   const absl::StatusOr<std::optional<Anchor>> before = served->file_->Read();
-  // Records that are there and were not read would stay the newest for good.
+  // Fail if records exist but cannot be read: they would stay the newest permanently.
   if (!before.ok() && !absl::IsDataLoss(before.status())) return before.status();
   Anchor& anchor = served->anchor_;
   anchor = present;
@@ -94,8 +94,9 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
   } else {
     sqlite3_randomness(static_cast<int>(anchor.incarnation.size()), anchor.incarnation.data());
   }
-  // The anchor of a first incarnation is made before it, so that a database with an incarnation has
-  // an anchor. Of a later one it is made after it: the anchor before it names an older one.
+  // The anchor of a first incarnation is written before the incarnation, so that a database with an
+  // incarnation has an anchor. The anchor of a later incarnation is written after it: until then
+  // the anchor names an older incarnation.
   if (!is_first && !begun_because.empty()) {
     RETURN_IF_ERROR(NoteIncarnation(database, anchor.incarnation, begun_because, sync_failed));
   }
@@ -115,7 +116,7 @@ absl::StatusOr<std::unique_ptr<ServedFiles>> ServedFiles::Keep(sqlite3* database
 ServedFiles::~ServedFiles() {
   if (changes_ >= 0) close(changes_);
   if (file_ == nullptr) return;
-  // The anchor says nothing of a commit that failed: the commit may not be durable.
+  // The anchor does not name a failed commit, which may not be durable.
   file_->Sync().IgnoreError();
 }
 
@@ -163,12 +164,12 @@ absl::Status ServedFiles::WriteAnchor() {
 absl::Status ServedFiles::NoteNames(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   const std::string folder = parent.empty() ? "." : parent;
-  // Before the names are looked at: what happens after it is told.
+  // Watch before the names are read, so that every later change is reported.
   changes_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (changes_ >= 0 &&
       inotify_add_watch(changes_, folder.c_str(),
                         IN_MOVE | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_DELETE_SELF) < 0) {
-    close(std::exchange(changes_, -1));  // then every commit looks
+    close(std::exchange(changes_, -1));  // then every commit checks the names
   }
   for (const std::string& name : {path, path + "-wal", path + "-anchor", folder}) {
     struct stat file;

@@ -1,4 +1,4 @@
-// How a SqliteStore opens its files, and how it comes back after an error.
+// How a SqliteStore opens its files, and how it recovers after an error.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -22,17 +22,17 @@
 namespace epsledger::storage {
 namespace {
 
-// Room for the log of a thousand charges, a few of them in each transaction.
-constexpr int kTrialWrites = 16;  // of 64 KiB
+// Enough for the log of a thousand charges, with a few charges per transaction.
+constexpr int kTrialWrites = 16;  // of 64 KiB each
 
-// Nobody but its owner reads a ledger. SQLite gives its other files the mode of the database.
+// Only its owner may read a ledger. SQLite gives its other files the mode of the database.
 void KeepPrivate(const std::string& path, bool create) {
   if (create) {
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd >= 0) close(fd);  // a new file, on which nobody has a lock
   }
   for (const char* ending : {"", "-wal", "-anchor"}) {
-    chmod((path + ending).c_str(), S_IRUSR | S_IWUSR);  // of another owner's file it is not ours
+    chmod((path + ending).c_str(), S_IRUSR | S_IWUSR);  // fails for files of another owner
   }
 }
 
@@ -77,7 +77,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
       {"PRAGMA synchronous = FULL; PRAGMA synchronous", "2"},
       {"PRAGMA foreign_keys = ON; PRAGMA foreign_keys", "1"},
       {"PRAGMA trusted_schema = OFF; PRAGMA trusted_schema", "0"},
-      // At most 32 MiB: keys that come in no order meet most of their pages there.
+      // At most 32 MiB, which holds most pages that keys in random order need.
       {"PRAGMA cache_size = -32768; PRAGMA cache_size", "-32768"},
   };
   for (const Setting& setting : settings) {
@@ -90,13 +90,13 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
         "charged from it");
   }
   // The log may show transactions of an earlier process that are in the cache of the operating
-  // system only: it was killed before its sync, or its sync failed, and then a later
-  // sync of the same file succeeds without writing them. Replays of their keys are answered without
-  // a commit, and a checkpoint moves their pages on, so they must be durable first (I7).
+  // system only: the process was killed before its sync, or its sync failed, and then a later sync
+  // of the same file succeeds without writing them. Replays of their keys are answered without a
+  // commit, and a checkpoint moves their pages to the database, so they must be durable first (I7).
   RETURN_IF_ERROR(OpenLog(path, options));
   RETURN_IF_ERROR(RewriteLog());
-  // The lock is ours, but was the file's name taken away before? 0 also where the system cannot
-  // say.
+  // We hold the lock, but the file may have been renamed before. The result is also 0 if the system
+  // does not know.
   int moved = 0;
   sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0) {
@@ -105,7 +105,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
   path_ = path;
   with_names_ = options.vfs == nullptr;
   if (absl::Status status = TruncateLog().status(); !status.ok()) {
-    // There is no room, perhaps. All that the log shows is durable, and can be read.
+    // The disk may be full. Everything that the log shows is durable and can be read.
     if (absl::Status trusted = Trusted(); !trusted.ok() || !absl::IsUnavailable(status)) {
       return status;
     }
@@ -136,7 +136,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
        "SELECT content, hash FROM entries WHERE entry_id > ?1 AND entry_id <= ?2"
        " ORDER BY entry_id LIMIT ?3"},
       {&find_charge_,
-       // A key whose entry is not found is damage, and no key that is free.
+       // A key whose entry is not found is damaged, not free.
        "SELECT e.content, e.hash FROM charges c"
        " LEFT JOIN entries e ON e.entry_id = (c.ledger_id << 40) + c.sequence"
        " WHERE c.ledger_id = ?1 AND c.session_number = ?2 AND c.attempt = ?3 AND c.charge_id = ?4"},
@@ -170,7 +170,7 @@ absl::Status SqliteStore::Configure(const std::string& path, const Options& opti
     ASSIGN_OR_RETURN(std::string why, ServedFiles::WhyToBegin(database, path, with_names_));
     begun_because_ = std::move(why);
   }
-  // Without room for an incarnation nobody could be told of it.
+  // Without room to record an incarnation, none can begin.
   if (!unwritable_.ok()) return begun_because_.empty() ? ReadIncarnations() : unwritable_;
   absl::Status status = KeepFiles();
   if (status.ok()) return ReadIncarnations();
@@ -232,8 +232,8 @@ absl::Status SqliteStore::OpenLog(const std::string& path, const Options& option
   } else if (!lost.ok()) {
     return lost;
   }
-  // What reads well may stand in a page whose own account of its room is wrong: what is written
-  // there next would destroy it.
+  // Readable rows may be in a page whose record of its free space is wrong: the next write there
+  // would destroy them.
   std::string found;
   const absl::Status checked = ReadRows("PRAGMA integrity_check(1)", [&](sqlite3_stmt* row) {
     const unsigned char* text = sqlite3_column_text(row, 0);
@@ -243,7 +243,7 @@ absl::Status SqliteStore::OpenLog(const std::string& path, const Options& option
   if (!checked.ok()) {
     damage_ = DamagedDatabase(std::string(checked.message()));
   } else if (found != "ok") {
-    // Lines, and perhaps bytes of the file.
+    // The finding has several lines, and may contain bytes of the file.
     damage_ = DamagedDatabase(absl::CHexEscape(
         absl::StrReplaceAll(found, {{"*** in database main ***\n", ""}, {"\n", "; "}})));
   }
@@ -312,7 +312,7 @@ absl::Status SqliteStore::Resume() {
   if (!damage_.ok()) return absl::FailedPreconditionError(std::string(damage_.message()));
   if (unwritable_.ok()) return absl::OkStatus();
   absl::Status status = TrialWrite();
-  // As at the opening: of a transaction that failed nothing stays in the log.
+  // As when opening: nothing of a failed transaction stays in the log.
   if (status.ok()) status = RewriteLog();
   if (status.ok()) {
     const absl::StatusOr<bool> truncated = TruncateLog();

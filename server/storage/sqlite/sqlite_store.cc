@@ -17,7 +17,7 @@
 namespace epsledger::storage {
 namespace {
 
-// Resets a statement, and so ends its implicit read, on the way out.
+// Resets a statement at the end of the scope, which ends its implicit read.
 class Reset {
  public:
   explicit Reset(sqlite3_stmt* statement) : statement_(statement) {}
@@ -87,7 +87,7 @@ absl::Status SqliteStore::ReadLedgers() {
   return absl::OkStatus();
 }
 
-// In place of SQLite's own, which does not tell anybody when a sync of a checkpoint fails.
+// Replaces SQLite's own hook, which does not report a failed sync of a checkpoint.
 int SqliteStore::CheckpointIfDue(void* self, sqlite3* database, const char* schema, int pages) {
   auto* const store = static_cast<SqliteStore*>(self);
   if (pages < store->checkpoint_pages_) return SQLITE_OK;
@@ -184,7 +184,7 @@ absl::Status SqliteStore::CheckTables(const std::map<int64_t, const std::string*
       "SELECT ledger_id, session_number, attempt, charge_id, sequence FROM charges"
       " ORDER BY ledger_id, session_number, attempt, charge_id",
       [&](sqlite3_stmt* row) {
-        // A blob of the same bytes is another key for who looks for the text.
+        // To a lookup by text, a blob with the same bytes is another key.
         bool whole = sqlite3_column_type(row, 3) == SQLITE_TEXT;
         for (const int column : {0, 1, 2, 4}) {
           whole = whole && sqlite3_column_type(row, column) == SQLITE_INTEGER;
@@ -215,7 +215,7 @@ absl::Status SqliteStore::CheckTables(const std::map<int64_t, const std::string*
     if (root != root_ids.end()) {
       damaged_keys_.push_back(*root->second);
     } else {
-      strays = true;  // in the way of the ledger that gets this number
+      strays = true;  // would conflict with the ledger that gets this number
     }
   }
   if (strays && damage_.ok()) {
@@ -287,8 +287,8 @@ absl::StatusOr<SqliteStore::StoredLedger*> SqliteStore::LedgerOf(const std::stri
 }
 
 absl::Status SqliteStore::Append(const std::string& root_id, const core::Entry& entry) {
-  // Some errors, of reads too, make SQLite roll back on its own; from then on every statement would
-  // be a transaction of its own, and an entry could be stored without its key.
+  // Some errors, also of reads, make SQLite roll back by itself. From then on every statement would
+  // be a separate transaction, and an entry could be stored without its key.
   if (sqlite3_get_autocommit(database_.get()) != 0) {
     return RolledBack();
   }

@@ -8,7 +8,7 @@ absl::StatusOr<std::unique_ptr<VfsFile>> VfsFile::Open(sqlite3_vfs* vfs, const s
                                                        bool create) {
   std::unique_ptr<VfsFile> opened(new VfsFile());
   opened->path_ = path;
-  opened->path_.append(2, '\0');  // as SQLite's file systems want names
+  opened->path_.append(2, '\0');  // SQLite's file systems require this
   int exists = 0;
   if (vfs->xAccess(vfs, opened->path_.c_str(), SQLITE_ACCESS_EXISTS, &exists) != SQLITE_OK) {
     return absl::UnavailableError(path + ": cannot be looked for");
@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<VfsFile>> VfsFile::Open(sqlite3_vfs* vfs, const s
   if (exists == 0 && !create) return absl::NotFoundError(path + ": there is no such file");
   opened->allocated_ = std::make_unique<std::byte[]>(static_cast<size_t>(vfs->szOsFile));
   auto* file = reinterpret_cast<sqlite3_file*>(opened->allocated_.get());
-  // SQLite treats it as a write-ahead log: its name is synced with it.
+  // SQLite treats the file as a write-ahead log, so its name is synced with it.
   const int flags = SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
   if (const int code = vfs->xOpen(vfs, opened->path_.c_str(), file, flags, nullptr);
       code != SQLITE_OK) {

@@ -69,10 +69,10 @@ absl::Status ReadAt(sqlite3_file* file, int64_t offset, std::string* bytes) {
 
 bool IsPageSize(int64_t size) { return size >= 512 && size <= 65536 && (size & (size - 1)) == 0; }
 
-// A frame's own words; the page follows.
+// The header of a frame; the page follows.
 struct Frame {
   uint32_t page = 0;
-  uint32_t size_after_commit = 0;  // of the database in pages; 0 where no commit ends
+  uint32_t size_after_commit = 0;  // of the database in pages; 0 if no commit ends here
   uint64_t salt = 0;
 };
 Frame FrameAt(const std::string& bytes) {
@@ -85,8 +85,8 @@ int64_t OffsetOf(int64_t frame, int64_t page_size) {
   return kHeaderSize + frame * (kFrameHeaderSize + page_size);
 }
 
-// For a log whose header cannot be read: OK if its first generation of frames says no more than the
-// database does.
+// For a log whose header cannot be read: OK if its first generation of frames holds no more than
+// the database.
 absl::Status CheckHeadless(sqlite3_file* log, int64_t log_size, sqlite3_file* database) {
   ASSIGN_OR_RETURN(const int64_t database_size, SizeOf(database));
   int64_t page_size = 0;

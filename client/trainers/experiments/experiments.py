@@ -15,6 +15,7 @@ import argparse
 import importlib
 import pathlib
 import sys
+import textwrap
 import time
 
 import ledger as ledgers
@@ -69,7 +70,8 @@ def main():
         with ledgers.Ledger(arguments.build_dir) as ledger:
             content = tables[name](Bench(ledger, arguments.runs, arguments.at_a_time, say, arguments.keep))
         title = tables[name].__doc__.strip().splitlines()[0]
-        content = "**%s** (`./dev experiments %s %s`)\n\n%s" % (title, arguments.family, name, content)
+        heading = "**%s** (`./dev experiments %s %s`)" % (title, arguments.family, name)
+        content = textwrap.fill(heading, 100, break_on_hyphens=False) + "\n\n" + content
         print(content, flush=True)
         # Written as soon as the table is complete: the next one may take long.
         if not arguments.only_print:

@@ -151,7 +151,7 @@ bool IsTight(const Query& query, double relative_width, const Guarantee& answer)
            (*answer.log_lower == *answer.log_upper ||
             *answer.log_upper - *answer.log_lower <= relative_width);
   }
-  // An infinite upper bound beside a finite lower one is not tight, whatever the arithmetic says.
+  // An infinite upper bound with a finite lower bound is not tight, whatever the arithmetic gives.
   return *answer.lower == *answer.upper ||
          (std::isfinite(*answer.upper) &&
           *answer.upper - *answer.lower <= relative_width * *answer.upper);

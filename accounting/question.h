@@ -65,7 +65,7 @@ struct Calibrate {
 using Query = std::variant<EpsilonAtDelta, DeltaAtEpsilon, RenyiDivergenceAtOrder, TypeTwoErrorAt,
                            InverseTypeTwoErrorAt, Advantage, GaussianDpMu, CentralLimit, Calibrate>;
 
-// A run-length encoded history and what is asked of it.
+// A run-length encoded history and a query about it.
 struct Question {
   Accountant accountant = Accountant::kBest;
   NeighboringRelation relation = NeighboringRelation::kAddOrRemoveOne;

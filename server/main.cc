@@ -184,8 +184,8 @@ absl::Status Serve(const Flags& flags, const sigset_t& stop_signals) {
   RaiseDescriptorLimit();
   ASSIGN_OR_RETURN(const bool others_can_reach_http,
                    OthersCanReach(flags, "--http-listen", flags.http_addresses));
-  ASSIGN_OR_RETURN(const bool others_can_reach_operations,
-                   OthersCanReach(flags, "--operations-listen", flags.operations_addresses));
+  RETURN_IF_ERROR(
+      OthersCanReach(flags, "--operations-listen", flags.operations_addresses).status());
   ASSIGN_OR_RETURN(const std::string statement_key_file, StatementKeyFile(flags));
   for (const auto& [flag, file] : {std::pair("--publish-heads", flags.publish_heads_file),
                                    std::pair("--address-file", flags.address_file),

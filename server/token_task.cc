@@ -36,9 +36,9 @@ absl::Status Create(const TokenFlags& flags, core::DurableLedger& ledger, std::o
   ASSIGN_OR_RETURN(access::NewToken made,
                    access::DraftToken(core::Tenant{flags.tenant}, *role, flags.description,
                                       now + absl::Hours(24) * flags.days, now));
-  ASSIGN_OR_RETURN(core::Token token,
-                   Submit(ledger, core::AccessCommand{core::CreateToken{.spec = made.token.spec,
-                                                                        .beyond_limit = true}}));
+  RETURN_IF_ERROR(Submit(ledger, core::AccessCommand{core::CreateToken{.spec = made.token.spec,
+                                                                       .beyond_limit = true}})
+                      .status());
   out << made.secret << std::endl;
   return absl::OkStatus();
 }

@@ -70,11 +70,11 @@ absl::StatusOr<std::unique_ptr<Composition>> ComposeByCentralLimit(
 // The PLD accountant: every event by its privacy profile, composed without loss. Two-sided where
 // every profile is attained (PrivacyProfile::exact), otherwise an upper bound alone.
 //
-// Plain Gaussian events are merged into one first ([DRS19] Cor 3.3). Each lower bound is compared
-// with the upper bound of the Renyi accountant: if it is above that, one of the two is wrong and
-// the answer is INTERNAL. The first question for a type II error tabulates the whole trade-off
-// function, which answers all later ones. All answers come from one growing lattice: not safe to
-// share between threads.
+// Plain Gaussian events are merged into one first ([DRS19] Cor 3.3). A two-sided answer for epsilon
+// is compared with the upper bound of the Renyi accountant, unless an event has a delta of its own:
+// if the lower bound is above it, one of the two is wrong and the answer is INTERNAL. The first
+// question for a type II error tabulates the whole trade-off function, which answers all later
+// ones. All answers come from one growing lattice: not safe to share between threads.
 absl::StatusOr<std::unique_ptr<Composition>> ComposeByPld(const std::vector<Use>& uses,
                                                           const Setting& setting,
                                                           const CompositionOptions& options,

@@ -69,7 +69,8 @@ struct AuditAnswer {
   // with the function.
   std::optional<Guarantee> certified_epsilon;
   std::optional<bool> contradicts_certificate;
-  // kOneRunFDp with a history: an upper bound on the probability of so many right guesses.
+  // kOneRunFDp with a history: an upper bound on the probability of at least `correct` right
+  // guesses.
   std::optional<double> certificate_p_value;
 };
 

@@ -30,8 +30,8 @@ double OneRunTradeOffPValue(const OneRunCounts& counts, const TradeOffFunction& 
 struct OneRunGaussianAudit {
   // <= the smallest mu at which the mechanism is mu-GDP. No hypothesis.
   double mu_lower = 0;
-  // <= the epsilon at delta of exactly mu_lower-GDP: says something about the mechanism's epsilon
-  // ONLY UNDER THE HYPOTHESIS that its trade-off function is Gaussian.
+  // <= the epsilon at delta of exactly mu_lower-GDP: a lower bound on the mechanism's epsilon ONLY
+  // UNDER THE HYPOTHESIS that its trade-off function is Gaussian.
   double epsilon_lower_if_gaussian = 0;
 };
 

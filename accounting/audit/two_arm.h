@@ -33,8 +33,8 @@ struct TwoArmAudit {
   // <= the smallest mu at which the mechanism is mu-GDP. No hypothesis: every mu-GDP mechanism has
   // TPR <= 1 - G_mu(FPR) ([DRS19] Def 2.6).
   double mu_lower = 0;
-  // <= the epsilon at delta of exactly mu_lower-GDP. Says something about the mechanism's epsilon
-  // ONLY UNDER THE HYPOTHESIS that its trade-off function is Gaussian.
+  // <= the epsilon at delta of exactly mu_lower-GDP. A lower bound on the mechanism's epsilon ONLY
+  // UNDER THE HYPOTHESIS that its trade-off function is Gaussian.
   double epsilon_lower_if_gaussian = 0;
 };
 

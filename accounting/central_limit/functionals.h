@@ -27,7 +27,7 @@ CentralLimitFunctionals GaussianFunctionals(Bounds mu);
 CentralLimitFunctionals PureFunctionals(double epsilon);
 
 // Returns the functionals of T(Lap(0,1), Lap(theta,1)) as sums of positive terms
-// (accounting/trade_off/README.md). theta in [0, 1e6]. Relative error 1e-13.
+// (accounting/central_limit/README.md, "The functionals"). theta in [0, 1e6]. Relative error 1e-13.
 CentralLimitFunctionals LaplaceFunctionals(double theta);
 
 // Returns the functionals of one use of `event`: gaussian, gaussianDp, treeAggregation, pureDp,

@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_ACCOUNTING_CENTRAL_LIMIT_LIMIT_H_
 #define EPSLEDGER_ACCOUNTING_CENTRAL_LIMIT_LIMIT_H_
 
-// The central limit theorem WITHOUT its error: APPROXIMATIONS, which under-report what is spent at
-// small delta (noise multiplier 0.5, sampling probability 0.01, 1000 steps, delta 1e-12: 18.5
+// The central limit theorem WITHOUT its error: APPROXIMATIONS, which under-report the epsilon spent
+// at small delta (noise multiplier 0.5, sampling probability 0.01, 1000 steps, delta 1e-12: 18.5
 // against a true 27.1). Shown with their label, and never used to decide.
 
 #include <vector>

@@ -139,8 +139,8 @@ double CostIn(const MechanismEvent& event, const Setting& setting,
     case CellQuantity::kEpsilon:
     case CellQuantity::kDelta:
     case CellQuantity::kEpsilonSquared: {
-      // Each cell counts its own part of (epsilon, delta): every filter with an epsilon cell has a
-      // delta cell beside it.
+      // Each cell counts its own part of (epsilon, delta): every filter with an epsilon cell also
+      // has a delta cell.
       return SumOver(event, [&](const MechanismEvent& e) {
         const absl::StatusOr<ApproximateDpParameters> pair =
             ApproximateDpOf(e, setting, Accountant::kBasic);

@@ -17,7 +17,7 @@
 
 namespace epsledger::accounting {
 
-// What a cell adds up. The numbers are stored in ledgers: never renumber.
+// The quantity that a cell adds up. The numbers are stored in ledgers: never renumber.
 enum class CellQuantity : uint8_t {
   kEpsilon = 1,         // sum of epsilon_i
   kDelta = 2,           // sum of delta_i
@@ -59,7 +59,8 @@ struct Filter {
   std::string theorem;
 };
 
-// How a cap in (epsilon, delta) is kept. The numbers are stored in ledgers: never renumber.
+// The filter that keeps a cap in (epsilon, delta). The numbers are stored in ledgers: never
+// renumber.
 enum class ApproximateDpFilter : uint8_t {
   // Renyi at a fixed grid of orders, delta split evenly among them; a charge fits if one order
   // still has room.

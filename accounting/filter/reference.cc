@@ -447,7 +447,7 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
 absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
                                                NeighboringRelation relation, int64_t units,
                                                double delta, absl::FunctionRef<bool()> abandoned) {
-  // Chooses a lattice that is fine near the epsilon of so many units at this delta.
+  // Chooses a lattice that is fine near the epsilon of `units` units at this delta.
   double epsilon = kLargestEpsilonOfUnits;
   for (const double order : {1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0, 129.0, 257.0}) {
     if (abandoned()) return NobodyWaits();

@@ -54,7 +54,7 @@ absl::StatusOr<Reference> WithCap(const Reference& reference, double epsilon, do
 
 // Returns a reference whose guarantee is a curve and not one point: at every epsilon the delta of
 // `units` uses of the pair, plus slack + reserve <= delta / 40. The lattice is chosen to be fine at
-// this delta. Errors as MakeReference; FAILED_PRECONDITION also if the epsilon of so many units is
+// this delta. Errors as MakeReference; FAILED_PRECONDITION also if the epsilon of `units` units is
 // not below kLargestEpsilonOfUnits. REQUIRES: event valid; 1 <= units <= 2^40, delta in (0, 1).
 absl::StatusOr<Reference> MakeReferenceOfUnits(const MechanismEvent& event,
                                                NeighboringRelation relation, int64_t units,

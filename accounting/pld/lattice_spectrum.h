@@ -38,7 +38,7 @@ class LatticeSpectrum {
  private:
   // The contribution of one measure at each kept frequency.
   struct Factor {
-    std::vector<std::complex<double>> log;  // of the tilted, normalised characteristic function
+    std::vector<std::complex<double>> log;  // of the tilted, normalized characteristic function
     std::vector<double> error;              // its absolute error
     double log_scale = 0;  // near log sum mass e^{tilt loss}; not an estimate, a unit
     double log_mass = 0;

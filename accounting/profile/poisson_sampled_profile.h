@@ -62,7 +62,7 @@ class PoissonAddProfile final : public PrivacyProfile {
   double largest_loss_;
 };
 
-// Both directions at once.
+// Returns the profiles of both directions.
 DirectedProfiles PoissonSampledProfiles(const DirectedProfiles& inner, double q);
 
 }  // namespace epsledger::accounting

@@ -60,7 +60,7 @@ double LogPhiUpper(double x, double s) {
     phi += std::exp(-vr * (1 - 1e-12)) * density;
   }
   const double scale = step * std::exp(-kLogSqrt2Pi);
-  // Exponents are below 100 + |x| + (9 + 1/s)/s: so many ulp for each point.
+  // Exponents are below 100 + |x| + (9 + 1/s)/s: that many ulp for each point.
   const double ulps = 16 + 4 * (100 + std::abs(x) + (kReach + inverse) * inverse) +
                       static_cast<double>(last - first);
   const double aliasing = 2 * std::exp(0.5 * c * c - 2 * kPi * c / step) * 1.01;

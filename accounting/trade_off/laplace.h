@@ -11,8 +11,8 @@ namespace epsledger::accounting {
 //   1 - e^theta alpha   for alpha < e^-theta / 2,
 //   e^-theta / (4 alpha)   up to alpha = 1/2,
 //   e^-theta (1 - alpha)   beyond.
-// Its own inverse; theta = sensitivity / scale in [0, inf]. 1 and 0 at alpha = 0 and 1 (theta
-// finite). Relative error: 1e-15. Cost: 20 ns.
+// The function is its own inverse; theta = sensitivity / scale in [0, inf]. 1 and 0 at alpha = 0
+// and 1 (theta finite). Relative error: 1e-15. Cost: 20 ns.
 Bounds LaplaceTradeOff(Bounds theta, double alpha);
 
 // Returns bounds on the profile of this pair: delta(epsilon) = 1 - e^((epsilon - theta)/2) for

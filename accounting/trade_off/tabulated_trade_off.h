@@ -19,7 +19,7 @@ struct SamplingOptions {
   // absolute_width where that product is smaller.
   double relative_width = 1.4e-4;
   double absolute_width = 1e-7;
-  // No loss is larger: the profile is not asked beyond.
+  // No loss is larger: the profile is not evaluated beyond.
   double largest_epsilon = 700;
   int max_samples = 2000;
 };

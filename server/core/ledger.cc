@@ -235,7 +235,7 @@ absl::StatusOr<std::optional<ChargeRecord>> Ledger::FindCharge(const ChargeKey& 
   ASSIGN_OR_RETURN(std::optional<Entry> entry, lookup(key));
   if (!entry.has_value()) return std::nullopt;
   ASSIGN_OR_RETURN(ChargeRecord record, ToRecord(*entry));
-  return std::move(record);
+  return record;
 }
 
 absl::StatusOr<bool> Ledger::IsLease(const SessionState& session, const ChargeKey& key,

@@ -225,8 +225,8 @@ absl::StatusOr<Ledger::Decision> Ledger::DecideOn(const RejectProposal& command,
                                                   int64_t time_micros) const {
   const BudgetState* budget = FindBudget(command.budget_id);
   if (budget == nullptr) return NoBudget(command.budget_id);
-  ASSIGN_OR_RETURN(const Proposal* proposal,
-                   PendingProposal(budget, command.budget_id, command.proposal_id, time_micros));
+  RETURN_IF_ERROR(
+      PendingProposal(budget, command.budget_id, command.proposal_id, time_micros).status());
   return Decision{ProposalOutcome{command.budget_id, command.proposal_id},
                   {ProposalResolved{.budget_id = command.budget_id,
                                     .proposal_id = command.proposal_id,

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_ACCOUNTING_QUESTIONS_H_
 #define EPSLEDGER_TESTS_ACCOUNTING_QUESTIONS_H_
 
-// Short forms that the tests of Answer are written in.
+// Short forms of questions for the tests of Answer.
 
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_AGREEMENT_RANDOM_REQUEST_H_
 #define EPSLEDGER_TESTS_AGREEMENT_RANDOM_REQUEST_H_
 
-// Random requests that are valid, whatever the accountants make of them.
+// Random valid requests, whether or not the accountants can answer them.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace epsledger::tests {
 
-// The request of this seed, the same on every machine. Every answer to it must be OK,
+// Returns the request of this seed, the same on every machine. Every answer to it must be OK,
 // UNIMPLEMENTED or FAILED_PRECONDITION.
 //
 // Distribution, all choices independent:
@@ -30,11 +30,11 @@ namespace epsledger::tests {
 //   delta                  log-uniform in [1e-100, 0.5]; deltas of events in [1e-15, 0.1]
 //   relative width         unset, and in 1 of 16 log-uniform in [1e-4, 0.5]
 //   query                  uniform among the 10 kinds; epsilons log-uniform in [1e-3, 1e3], of any
-//                          sign where it may be negative; type I errors log-uniform in [1e-12, 1],
+//                          sign if they may be negative; type I errors log-uniform in [1e-12, 1],
 //                          orders - 1 log-uniform in [0.01, 1e3]. A calibration has a variable that
-//                          the first event has; there is none of an empty history, nor under PLD,
-//                          TRADE_OFF and BEST, where one search takes dozens of such answers
-//                          (tests/accounting/calibration_test.cc has those)
+//                          the first event has. There are no calibrations of an empty history, and
+//                          none under PLD, TRADE_OFF and BEST, where one search takes dozens of
+//                          answers (tests/accounting/calibration_test.cc has those)
 // One number in 64 is an end of its domain instead: 5e-324, 1e-300, 1e300, 2^53, 0, 1, ...
 v1::ComputeRequest RandomRequest(uint64_t seed);
 

@@ -16,13 +16,13 @@
 
 namespace epsledger {
 
-// Connections to the servers of one ledger, the same number however many servers there are, and the
-// attempts that charges go to.
+// Connections to the servers of one ledger, and the attempts that are charged. The number of
+// connections does not depend on the number of servers.
 class ChargeLoad {
  public:
   static constexpr int kConnections = 4;
 
-  // Connection i goes to address i, counted around.
+  // Connection i goes to address i modulo the number of addresses.
   explicit ChargeLoad(const std::vector<std::string>& addresses);
 
   const std::shared_ptr<grpc::Channel>& channel(int connection) const {
@@ -34,9 +34,9 @@ class ChargeLoad {
     int charges_a_call = 1;    // 1: Charge, more: BatchCharge
   };
 
-  // Charges the attempts, a list for each connection, for as long as said: each connection takes
-  // its attempts in turn, one call of an attempt at a time, so that the charge ids of each arrive
-  // in order. Returns charges a second. A call that fails ends the program.
+  // Charges the attempts, a list for each connection, for the given time. Each connection takes its
+  // attempts in turn, with one call of an attempt at a time, so that the charge ids of each attempt
+  // arrive in order. Returns charges per second. A call that fails ends the program.
   // REQUIRES: each connection has as many attempts as calls in flight.
   double Run(const Shape& shape, const std::vector<std::vector<std::string>>& attempts,
              std::chrono::milliseconds duration);

@@ -5,13 +5,14 @@
 
 namespace epsledger {
 
-// User and system time that a process has taken, in seconds; 0 if there is no such process.
+// Returns the user and system time that a process has taken, in seconds; 0 if no such process
+// exists.
 double ProcessorSeconds(pid_t pid);
 
-// The same of a process and those that it has started and that are still there.
+// Returns the same for a process together with its living children.
 double FamilyProcessorSeconds(pid_t parent);
 
-// What all processes together have taken.
+// Returns the same for all processes of the machine together.
 double MachineProcessorSeconds();
 
 }  // namespace epsledger

@@ -11,24 +11,24 @@
 namespace epsledger {
 
 // A bare loop over PostgreSQL with the servers' schema that writes the rows of charges as the
-// servers send them: the ledgers' rows locked, vectors of values, and the commit. No hashes, no
-// decisions, no look-ups and nobody else's rows to read, so that all of a transaction goes in one
-// round trip.
+// servers send them: it locks the ledgers' rows, sends vectors of values, and commits. It has no
+// hashes, no decisions, no look-ups and no rows of others to read, so that a whole transaction
+// takes one round trip.
 class RawPostgresRows {
  public:
   struct Shape {
     int ledgers = 1;
-    // Sessions of each ledger. They charge in turn, `run` charges each time.
+    // The number of sessions per ledger. They charge in turn, `run` charges each time.
     int sessions = 1;
     int run = 1;
     int content_bytes = 62;
   };
 
-  // Makes the tables in an empty database, and as many ledgers as `names` has.
+  // Makes the tables in an empty database, and one ledger for each of `names`.
   RawPostgresRows(const std::string& conninfo, const std::vector<std::string>& names);
 
-  // Writes `count` charges in one durable transaction. With several ledgers each transaction goes
-  // on with the next of them, `run` charges each.
+  // Writes `count` charges in one durable transaction. With several ledgers each transaction
+  // continues with the next ledger, `run` charges each.
   void WriteTransaction(int count, const Shape& shape);
 
   int64_t written() const { return written_; }

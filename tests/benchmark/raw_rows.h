@@ -9,11 +9,11 @@
 
 namespace epsledger {
 
-// A bare SQLite loop with the server's schema and settings that writes the rows of charges: what
-// durable charges are measured against. No hashes, no decisions, no look-ups.
+// A bare SQLite loop with the server's schema and settings that writes the rows of charges, as the
+// baseline for durable charges. It has no hashes, no decisions and no look-ups.
 class RawRows {
  public:
-  // Makes `path` anew.
+  // Creates `path`, and replaces an existing file.
   explicit RawRows(const std::string& path);
 
   // Writes `count` charges in one durable transaction.
@@ -41,8 +41,8 @@ class RawRows {
   int64_t written_ = 0;
 };
 
-// Reads every entry of the ledger file at `path` in order, as opening it does, and throws it away.
-// Returns their number.
+// Reads every entry of the ledger file at `path` in order, as opening the file does, and discards
+// it. Returns the number of entries.
 int64_t ScanEntries(const std::string& path);
 
 }  // namespace epsledger

@@ -14,17 +14,17 @@
 
 namespace epsledger {
 
-// A machine's file system as SQLite sees it, in memory, with everything that may go wrong below it.
+// A file system in memory as SQLite sees it, with everything that may go wrong below it.
 //
-// What is written goes to a cache, which processes read, and becomes durable by a sync. Lives end
-// in one of two ways: a killed process leaves the cache as it is, unsynced writes included; a power
-// loss leaves the durable bytes and, of the unsynced writes, any subset of their sectors, the last
-// of them torn at any byte, in any order of arrival. Names of files that were created or deleted
-// are durable with the directory, which is synced where SQLite's own Unix layer syncs it.
+// Writes go to a cache, which processes read, and become durable by a sync. A life ends in one of
+// two ways. A killed process leaves the cache as it is, unsynced writes included. A power loss
+// leaves the durable bytes and any subset of the sectors of the unsynced writes, in any order of
+// arrival, the last sector torn at any byte. Names of files that were created or deleted become
+// durable with the directory, which is synced where SQLite's own Unix layer syncs it.
 //
-// A failed sync does what Linux does: of the file's unsynced writes any subset is durable, the
-// others are forgotten, the cache goes on showing all of them (or, on some file systems, none that
-// is not durable), and the next sync says that all is well.
+// A failed sync does what Linux does: any subset of the file's unsynced writes is durable and the
+// others are lost. The cache still shows all of them (or, on some file systems, only the durable
+// ones), and the next sync reports success.
 //
 // Deterministic in its seed, if one thread at a time uses it. Thread-safe.
 class SimulatedDisk {
@@ -34,7 +34,7 @@ class SimulatedDisk {
     kPowerLoss,   // the operation and all later ones have no more effect than a cut allows
     kKill,        // no later operation has any effect
     kWriteError,  // one write fails, part of it was written
-    kDiskFull,    // from there on no file can grow
+    kDiskFull,    // from then on no file can grow
     kSyncError,   // the next sync fails
     kReadError,   // one read fails
   };
@@ -47,20 +47,20 @@ class SimulatedDisk {
   // Registered with SQLite while the object lives.
   const char* vfs_name() const { return name_.c_str(); }
 
-  // `fault` happens at the `operation`th operation from now, 1 being the next: reads are counted
-  // for kReadError, writes, truncations, syncs and deletions for the others.
+  // Makes `fault` happen at the `operation`th operation from now; 1 is the next one. Counts reads
+  // for kReadError, and writes, truncations, syncs and deletions for the other faults.
   void Schedule(Fault fault, int64_t operation);
 
   // True after kPowerLoss or kKill, until the next life.
   bool dead() const { return Locked(dead_); }
-  // Syncs that have failed in this life.
+  // The number of syncs that have failed in this life.
   int64_t failed_syncs() const { return Locked(failed_syncs_); }
-  // Faults other than an end that have happened in this life.
+  // The number of faults in this life, without the fault that ended it.
   int64_t faults() const { return Locked(faults_); }
-  // Operations that change the disk, in all lives.
+  // The number of operations that change the disk, in all lives.
   int64_t operations() const { return Locked(operations_); }
 
-  // After kDiskFull: files can grow again.
+  // After kDiskFull: lets files grow again.
   void MakeRoom();
 
   // Ends the life now, if it has not ended yet, and begins the next one.
@@ -91,12 +91,12 @@ class SimulatedDisk {
   bool Chance(double probability);
   int64_t Below(int64_t bound);
   static void Apply(const Write& write, std::string* bytes);
-  // What a medium may hold of `inode` when its unsynced writes were under way.
+  // Returns what a medium may hold of `inode` if a cut interrupts its unsynced writes.
   std::string Surviving(const Inode& inode);
   void SyncDirectory() { durable_names_ = names_; }
   void BeginLife();
 
-  // Counts an operation; the fault that happens there, if any.
+  // Counts an operation, and returns the fault that happens there, if any.
   Fault NextChange();
   int WriteTo(Inode& inode, const void* data, int size, int64_t offset);
   int Truncate(Inode& inode, int64_t size);

@@ -22,8 +22,9 @@
 
 namespace epsledger {
 
-// What a client was told of one ledger entry, and when it asked and heard. `began` is that of the
-// first try: an unknown outcome is asked for again under the same key until it is known.
+// What a client learned about one ledger entry, and when it asked and got the answer. `began` is
+// the time of the first try: the client asks for an unknown outcome again under the same key until
+// it is known.
 struct Acknowledged {
   using Clock = std::chrono::steady_clock;
   std::string root;
@@ -37,36 +38,37 @@ struct Acknowledged {
 
 // Clients of one server, or of several over one database, that do everything that charges: single
 // charges, batches of both kinds, leases and their settlement, tickets of plans, new attempts,
-// zombies of old ones, freezing and thawing, new budgets; and that remember what they were told.
+// zombies of old attempts, freezing and thawing, new budgets. They remember all answers.
 //
-// A client never gives an outcome up: what is unknown is asked for until it is known, whatever
-// happens to the server meanwhile.
+// A client never gives up an outcome: it asks for an unknown outcome until it is known, whatever
+// happens to the server in the meantime.
 class Workload {
  public:
   struct Options {
     int workers = 8;
     uint64_t seed = 1;
-    int64_t operations = INT64_MAX;  // after which the clients stop
-    // Share of the tries with a deadline shorter than a call takes, and of the calls that are sent
-    // twice at the same time or again later.
+    int64_t operations = INT64_MAX;  // the clients stop after this many
+    // The share of tries with a deadline shorter than a call takes, and of calls that are sent
+    // twice simultaneously or again later.
     double hostility = 0.05;
-    // Called by a client after each of its operations, with how many all have done.
+    // Each client calls it after each of its operations, with the number of operations of all
+    // clients.
     std::function<void(int64_t done)> after_operation = {};
   };
 
-  // The server must be at `address` whenever it runs. With several, each operation goes to any of
-  // them.
+  // The server must be at `address` whenever it runs. With several servers, each operation goes to
+  // any of them.
   Workload(std::string address, Options options)
       : Workload(std::vector<std::string>{std::move(address)}, std::move(options)) {}
   Workload(std::vector<std::string> addresses, Options options);
   ~Workload();
 
-  // Budgets and sessions. The ledger of an earlier process may have them already.
+  // Creates budgets and sessions. The ledger of an earlier process may have them already.
   void SetUp();
   void Start();
-  // Waits until `more` operations have ended. False if all clients have stopped.
+  // Waits until `more` operations have ended. Returns false if all clients have stopped.
   bool WaitForMore(int64_t more);
-  // Clients finish what they are at.
+  // Lets the clients finish their current operations and stop.
   void Finish();
   // Waits until `operations` are done.
   void Wait();
@@ -75,19 +77,20 @@ class Workload {
   int64_t unknown_outcomes() const { return unknown_outcomes_; }
   int64_t rollbacks() const { return rollbacks_; }
 
-  // Reads the ledger file of a server that has stopped, and holds it against what the clients were
-  // told: every acknowledged entry is there under its number and hash, no key is there twice,
-  // nothing was charged that nobody asked for, the chain verifies, no cap is exceeded, spent is the
-  // sum of what was accepted, nothing was accepted from a fenced attempt or under a frozen budget,
-  // and a call that ended before another began has the smaller number. Says all with EXPECT.
+  // Reads the ledger file of a server that has stopped, and compares it with the answers that the
+  // clients got: every acknowledged entry is stored under its number and hash, no key is stored
+  // twice, nothing was charged without a request, the chain verifies, no cap is exceeded, the spend
+  // is the sum of what was accepted, nothing was accepted from a fenced attempt or under a frozen
+  // budget, and a call that ended before another began has the smaller number. Checks with EXPECT.
   // REQUIRES: the clients have stopped.
   void Verify(const std::string& data_dir);
   void Verify(storage::LedgerStore& store);
 
-  // What the clients were told, by sequence number: the key, and "accepted" or "refused".
+  // Returns the answers that the clients got, by sequence number: the key, and "accepted" or
+  // "refused".
   std::map<int64_t, std::string> Decisions() const;
 
-  // After Verify: charges that were acknowledged as accepted and as refused.
+  // After Verify: the numbers of charges that were acknowledged as accepted and as refused.
   int64_t accepted() const { return accepted_; }
   int64_t refused() const { return refused_; }
 

@@ -14,7 +14,7 @@
 
 namespace epsledger {
 
-// A ledger that a workload wrote, as stored, replayed with an account of its own beside it.
+// Replays a stored ledger that a workload wrote, and keeps an independent account of it.
 class WorkloadReplay {
  public:
   static constexpr double kUnit = 1.0 / 1024;  // dyadic: sums are exact
@@ -106,7 +106,7 @@ class WorkloadReplay {
   std::set<std::string> frozen_;
   std::map<int64_t, Session> sessions_;
   std::map<std::string, int64_t> units_;
-  std::map<std::string, int64_t> keys_;  // to their sequence numbers
+  std::map<std::string, int64_t> keys_;  // the sequence number of each key
   int64_t settled_ = 0;
 };
 

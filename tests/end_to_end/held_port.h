@@ -8,9 +8,9 @@
 
 namespace epsledger {
 
-// A free port of 127.0.0.1 that is nobody else's while this lives, also between two starts of the
-// server that listens on it: bound and never listening. The kernel lets a server listen beside it
-// that sets SO_REUSEADDR, as PostgreSQL, gRPC and Boost do.
+// A free port of 127.0.0.1 that nobody else gets while this object lives, also between two starts
+// of the server that listens on it. The object binds the port and never listens. The kernel still
+// lets a server listen on it that sets SO_REUSEADDR, as PostgreSQL, gRPC and Boost do.
 class HeldPort {
  public:
   HeldPort() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -21,7 +21,7 @@ class HeldPort {
     const int on = 1;
     if (fd_ >= 0 && bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
         getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
-        // Not before bind(), or two of us could get the same.
+        // Not before bind(), or two objects could get the same port.
         setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0) {
       number_ = ntohs(address.sin_port);
     }
@@ -32,7 +32,7 @@ class HeldPort {
   HeldPort(const HeldPort&) = delete;
   HeldPort& operator=(const HeldPort&) = delete;
 
-  // 0, and errno says why, if there is none.
+  // Returns the port. If there is none, returns 0, and errno says why.
   int number() const { return number_; }
 
  private:

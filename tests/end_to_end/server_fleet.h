@@ -34,7 +34,7 @@ class ServerFleet {
     for (const auto& server : servers_) addresses.push_back(server->address());
     return addresses;
   }
-  // For the test to read what is stored.
+  // Opens the store, so that the test can read what is stored.
   std::unique_ptr<storage::PostgresStore> OpenStore() const {
     auto store = storage::PostgresStore::Open({.conninfo = conninfo_, .without_standby = true});
     EXPECT_TRUE(store.ok()) << store.status();

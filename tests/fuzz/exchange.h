@@ -6,8 +6,8 @@
 
 namespace epsledger::fuzz {
 
-// Connects to "127.0.0.1:port", sends the bytes, says that there are no more, and returns what the
-// server says until it closes the connection. Ends the process if that takes more than a minute.
+// Connects to "127.0.0.1:port", sends the bytes, signals that no more follow, and returns what the
+// server sends until it closes the connection. Ends the process if that takes more than a minute.
 std::string Exchange(const std::string& address, std::string_view bytes);
 
 }  // namespace epsledger::fuzz

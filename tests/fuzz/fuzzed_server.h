@@ -15,14 +15,14 @@ namespace epsledger::fuzz {
 
 class FreshLedger;
 
-// A real server in this process, on loopback, over a ledger in memory that holds what the good
-// requests of tests/server/transport/good_requests.h ask for.
+// A real server in this process, on loopback, over a ledger in memory that holds the resources that
+// the good requests of tests/server/transport/good_requests.h name.
 class FuzzedServer {
  public:
   FuzzedServer();
   ~FuzzedServer();
 
-  // The ledger is as at first again, so that what an input does depends on that input alone.
+  // Resets the ledger, so that the effect of an input depends only on that input.
   void Reset();
 
   core::DurableLedger& ledger();
@@ -31,14 +31,14 @@ class FuzzedServer {
   // "127.0.0.1:port".
   const std::string& address() const { return server_->addresses()[0]; }
 
-  // What the bytes of a request are answered; of a stream, its first answer. DEADLINE_EXCEEDED if
-  // none comes in time.
+  // Returns the answer to the bytes of a request; for a stream, the first answer. DEADLINE_EXCEEDED
+  // if none comes in time.
   grpc::Status Call(const google::protobuf::MethodDescriptor& method, const std::string& bytes,
                     std::chrono::milliseconds patience);
 
-  // Ends the process if the server does not say that it serves.
+  // Ends the process if the server does not report that it serves.
   void CheckHealth();
-  // Ends the process if the stored entries are not those that give the ledgers from empty.
+  // Ends the process if a replay of the stored entries from empty does not give the ledgers.
   void CheckLedgers();
 
  private:

@@ -26,13 +26,14 @@ inline constexpr uint8_t kFrameTypes = 10;
 inline constexpr uint8_t kEndStream = 1;
 inline constexpr uint8_t kEndHeaders = 4;
 
-// The preface and the frames, each with the length that it has.
+// Returns the preface and the frames, each with its actual length.
 std::string WriteHttp2(const std::vector<Http2Frame>& frames);
 
-// The frames after the preface; of one that is cut off what there is.
+// Returns the frames after the preface; of a frame that is cut off, the part that is there.
 std::vector<Http2Frame> ReadHttp2(std::string_view bytes);
 
-// A connection with one call: `path` is "/epsledger.v1.BudgetService/GetBudget".
+// Returns a connection with one call. `path` is for example
+// "/epsledger.v1.BudgetService/GetBudget".
 std::vector<Http2Frame> Http2Call(const std::string& path, const std::string& request);
 
 }  // namespace epsledger::fuzz

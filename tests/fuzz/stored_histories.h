@@ -9,7 +9,8 @@ namespace epsledger::fuzz {
 
 inline constexpr int kStoredHistories = 12;
 
-// The entries of some ledgers that lived, the same in every process: every kind of entry is there.
+// Returns the entries of some used ledgers, the same in every process. They hold every kind of
+// entry.
 inline const std::vector<core::Entry>& StoredHistory(int which) {
   static const auto& histories = *new std::vector<std::vector<core::Entry>>([] {
     std::vector<std::vector<core::Entry>> made;

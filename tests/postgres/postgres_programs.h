@@ -12,24 +12,24 @@
 
 namespace epsledger {
 
-// The programs of a PostgreSQL server (initdb, postgres, psql, ...), and the user they run as:
+// The programs of a PostgreSQL server (initdb, postgres, psql, ...), and the user they run as.
 // PostgreSQL refuses to serve as root, so under root they become the user "postgres".
 //
-// What they inherit of the environment has no PG... variables, and LC_ALL is C.
+// They inherit the environment without PG... variables, and with LC_ALL set to C.
 class PostgresPrograms {
  public:
-  // Looks in $EPSLEDGER_POSTGRES_BIN if that is set and nowhere else, otherwise where Debian has
-  // PostgreSQL 15 and where pg_config says. FailedPrecondition if the programs are not there: a
-  // test fails with it, it does not skip (docker/packages/test.txt has the package).
+  // If $EPSLEDGER_POSTGRES_BIN is set, looks only there; otherwise looks in Debian's folder of
+  // PostgreSQL 15 and in the folder that pg_config reports. FailedPrecondition if the programs are
+  // missing: a test then fails, it does not skip (docker/packages/test.txt has the package).
   static absl::StatusOr<PostgresPrograms> Find();
 
-  // Where a program reads and writes, and what happens to it when the thread that started it ends.
+  // Where a program reads and writes, and its fate when the thread that started it ends.
   struct Setting {
     std::string folder;  // the working directory; the programs' user must reach it
     int input = -1;      // a descriptor, or -1 for /dev/null
     int output = -1;
     int errors = -1;
-    int inherited = -1;  // one more that it keeps open under the same number, or -1
+    int inherited = -1;  // one more descriptor that it keeps open under the same number, or -1
     int death_signal = SIGKILL;
   };
 

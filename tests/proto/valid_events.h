@@ -17,7 +17,7 @@ namespace epsledger::tests {
 inline constexpr int kEventKinds =
     static_cast<int>(std::variant_size_v<accounting::MechanismEvent::Kind>);
 
-// In (0, 1), (0, 1e6) and [1, 2^53], ends and odd fractions included.
+// Numbers in (0, 1), (0, 1e6) and [1, 2^53], including the ends and odd fractions.
 inline double OpenProbability() {
   return *rc::gen::element(0x1p-60, 1e-5, 0.01, 1.0 / 3, 0.5, 1 - 0x1p-53);
 }
@@ -33,12 +33,12 @@ inline std::string Text() {
   return *rc::gen::element<std::string>("a", "an \"odd\" \\ text\n", "\xce\xb5 \xe2\x89\xa4 1");
 }
 
-// A valid event of the kind with the tag `kind`, at most `depth` events inside each other.
+// Returns a valid event of the kind with the tag `kind`, with at most `depth` nested events.
 // REQUIRES: 1 <= kind <= kEventKinds, depth >= 1; call inside a property.
 accounting::MechanismEvent ValidEvent(int kind, int depth);
 
 inline accounting::MechanismEvent AnyInner(int depth) {
-  // 1 to 14 hold no event.
+  // Kinds 1 to 14 hold no nested event.
   return ValidEvent(*rc::gen::inRange(1, depth > 1 ? kEventKinds + 1 : 15), depth - 1);
 }
 

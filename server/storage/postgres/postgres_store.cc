@@ -352,7 +352,7 @@ absl::Status PostgresStore::Append(const std::string& root_id, const core::Entry
 }
 
 absl::Status PostgresStore::Flush() {
-  ASSIGN_OR_RETURN(const auto stored, connection_->Run(pending_.Inserts()));
+  RETURN_IF_ERROR(connection_->Run(pending_.Inserts()).status());
   pending_.Clear();
   return absl::OkStatus();
 }
@@ -474,7 +474,7 @@ absl::StatusOr<std::optional<core::Entry>> PostgresStore::FindCharge(const std::
                                                                    .Bytes(key.charge_id)}));
   if (rows.count() == 0) return std::nullopt;
   ASSIGN_OR_RETURN(core::Entry entry, EntryOf(rows, 0, 0));
-  return std::move(entry);
+  return entry;
 }
 
 absl::Status PostgresStore::Prefetch(const std::vector<StoredKey>& keys) {

@@ -372,7 +372,7 @@ absl::StatusOr<std::optional<core::Entry>> SqliteStore::FindCharge(const std::st
   if (step == SQLITE_DONE) return std::nullopt;
   if (step != SQLITE_ROW) return Error("looking up a charge");
   ASSIGN_OR_RETURN(core::Entry entry, ColumnEntry(find, 0, 1));
-  return std::move(entry);
+  return entry;
 }
 
 absl::StatusOr<std::vector<core::Entry>> SqliteStore::ListCharges(const std::string& root_id,

@@ -10,8 +10,9 @@
 
 namespace epsledger::accounting {
 
-// The scores that a mechanism which is exactly mu-GDP gives to a canary: N(mu, 1) with it, N(0, 1)
-// without. Box-Muller on std::mt19937_64, so that the numbers are the same with every library.
+// The scores that an exactly mu-GDP mechanism gives to a canary: N(mu, 1) in runs with the canary,
+// N(0, 1) in runs without. Uses Box-Muller on std::mt19937_64, so that every library gives the same
+// numbers.
 class SimulatedCanaries {
  public:
   explicit SimulatedCanaries(uint64_t seed) : generator_(seed) {}
@@ -23,7 +24,7 @@ class SimulatedCanaries {
     return scores;
   }
 
-  // Orthogonal canaries of one run, each in with probability 1/2.
+  // Scores of orthogonal canaries of one run, each included with probability 1/2.
   CanaryScores OneRun(double mu, size_t canaries) {
     CanaryScores scores;
     for (size_t i = 0; i < canaries; ++i) {

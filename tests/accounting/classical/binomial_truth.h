@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_BINOMIAL_TRUTH_H_
 #define EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_BINOMIAL_TRUTH_H_
 
-// The composition of randomized response at 512 bits, term by term as it is written.
+// The composition of randomized response at 512 bits, term by term as in the definition.
 
 #include "tests/accounting/mpfr_real.h"
 
@@ -35,8 +35,9 @@ inline Real LogBinomialMassTruth(double epsilon0, double count, double j) {
          e * (count - j) - Log1p(Exp(-e)) * count;
 }
 
-// delta(epsilon) of `count` runs of pure randomized response, sum of P(j) - e^epsilon Q(j) over the
-// losses above epsilon, until what is missing is below 1e-30 of it.
+// Returns delta(epsilon) of `count` runs of pure randomized response: the sum of
+// P(j) - e^epsilon Q(j) over the losses above epsilon, until the missing rest is below 1e-30 of the
+// sum.
 inline Real OptimalDeltaTruth(double epsilon0, double count, double epsilon) {
   const auto gap = [&](double j) { return Real(epsilon0) * (Real(2) * j - count) - epsilon; };
   double low = -1;

@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
 #define EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_KOV_CLOSED_FORM_H_
 
-// Closed-form bounds on optimal composition ([KOV15] Thm 3.4 for equal, Thm 3.5 for different
-// parameters, of which the former is a case). Every result is rounded up.
+// Closed-form bounds on optimal composition ([KOV15] Thm 3.4 for equal parameters, which is a
+// special case of Thm 3.5 for different parameters). Every result is rounded up.
 
 #include <vector>
 

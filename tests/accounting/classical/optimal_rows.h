@@ -2,9 +2,9 @@
 #define EPSLEDGER_TESTS_ACCOUNTING_CLASSICAL_OPTIMAL_ROWS_H_
 
 // Optimal composition ([KOV15] Thm 3.3, [MV16] Thm 1.5) and its closed-form bounds, computed with
-// mpmath at more than 50 digits from the definitions, with every parameter the double it is written
-// as. Two deltas (1.7e-74, 7.3e-89) at 80 digits, term by term: 50 digits lose 40 of theirs to
-// cancellation.
+// mpmath at more than 50 digits from the definitions. Every parameter is the double that its
+// literal denotes. Two deltas (1.7e-74, 7.3e-89) were computed at 80 digits, term by term, because
+// with 50 digits cancellation loses 40 of them.
 
 #include <initializer_list>
 

@@ -2,7 +2,7 @@
 #define EPSLEDGER_TESTS_ACCOUNTING_FILTER_RESIDUE_GAME_H_
 
 // The board, the pieces and the prices of the games that an adversary plays against units of a
-// reference. A value is the largest H_g that is reached from some state, at every lattice point g.
+// reference. A value holds, for every lattice point g, the largest H_g reachable from some state.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace epsledger::accounting::residue_game {
 
 inline constexpr NeighboringRelation kRelation = NeighboringRelation::kAddOrRemoveOne;
 
-// CI plays `usual` families; EPSLEDGER_FAMILIES says another number.
+// Returns the number of families to play: `usual` in CI, or the value of EPSLEDGER_FAMILIES.
 inline int FamilyCount(int usual) {
   const char* wanted = std::getenv("EPSLEDGER_FAMILIES");
   return wanted == nullptr ? usual : std::atoi(wanted);
@@ -70,7 +70,7 @@ inline std::optional<LossPair> PairOf(const MechanismEvent& event, double interv
   return *std::move(pair);
 }
 
-// Between `least` and `most` units, and the reference with `others` more events.
+// Returns a game with `least` to `most` units, the reference, and `others` more events.
 inline Game RandomGame(std::mt19937& random, int64_t least = 3, int64_t most = 24, int others = 3) {
   const auto uniform = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
@@ -93,7 +93,7 @@ inline Game RandomGame(std::mt19937& random, int64_t least = 3, int64_t most = 2
   }
 }
 
-// P[loss = (first + i) interval] of one order, with what is infinite.
+// P[loss = (first + i) interval] of one order, and the probability of an infinite loss.
 struct Order {
   int64_t first;
   std::vector<double> masses;
@@ -117,7 +117,7 @@ inline Order OrderOf(const LossPair& pair, bool reversed) {
   return order;
 }
 
-// By lattice point, from e^-edge to e^edge.
+// Indexed by lattice point, from e^-edge to e^edge.
 using Value = std::vector<double>;
 
 class Board {
@@ -125,7 +125,8 @@ class Board {
   Board(double interval, double largest)
       : interval_(interval), edge_(static_cast<int64_t>(std::ceil(largest / interval))) {}
 
-  // E of `then` after one use, from below: what lies outside of the board counts 1 - g or nothing.
+  // Returns the expectation of `then` after one use, from below: points outside the board count as
+  // 1 - g or as nothing.
   Value After(const Order& order, const Value& then) const {
     Value sum(then.size(), order.infinite);
     const int64_t size = static_cast<int64_t>(then.size());
@@ -151,8 +152,8 @@ class Board {
     return value;
   }
 
-  // The profile of all units of the reference, in one order; nothing if it reaches beyond the
-  // board.
+  // Returns the profile of all units of the reference, in one order; nullopt if it reaches beyond
+  // the board.
   std::optional<Value> Promised(const Reference& reference, bool reversed) const {
     const Order order = OrderOf(reference.pair, reversed);
     Value chain = Nothing();
@@ -164,7 +165,7 @@ class Board {
     return chain;
   }
 
-  // The largest value - promised over g >= 1, away from the edge.
+  // Returns the largest value - promised over g >= 1, away from the edge.
   double Excess(const Value& value, const Value& promised) const {
     double excess = -1;
     for (int64_t j = edge_; j <= edge_ + edge_ / 2; ++j) {
@@ -183,13 +184,13 @@ inline void Improve(Value* best, const Value& value, double paid) {
   for (size_t j = 0; j < value.size(); ++j) (*best)[j] = std::max((*best)[j], value[j] - paid);
 }
 
-// By units left; nothing where they do not pay.
+// Indexed by the units left; nullopt where the units left cannot pay.
 using PriceList = std::vector<std::optional<UnitPrice>>;
 
-// The units left for which a price is looked up, given those that are left.
+// Maps the units left to the level for which a price is looked up.
 using LevelRule = std::function<int64_t(int64_t)>;
 
-// `units` are those of the reference.
+// `units` is the number of units of the reference.
 inline PriceList PricesOf(EventPricer* pricer, int64_t units, const MechanismEvent& event,
                           int64_t count, const LevelRule& level_of) {
   PriceList prices = {std::nullopt};
@@ -206,7 +207,7 @@ inline PriceList PricesOf(EventPricer* pricer, int64_t units, const MechanismEve
   return prices;
 }
 
-// The pair that a pricer of this slack puts in the place of the event.
+// Returns the pair by which a pricer of this slack replaces the event.
 inline std::optional<LossPair> PlayedPair(const Reference& reference, const MechanismEvent& event) {
   return PairOf(event, reference.pair.interval, std::log(reference.slack) - 27.6);
 }

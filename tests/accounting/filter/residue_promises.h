@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_TESTS_ACCOUNTING_FILTER_RESIDUE_PROMISES_H_
 #define EPSLEDGER_TESTS_ACCOUNTING_FILTER_RESIDUE_PROMISES_H_
 
-// What the games against units of a reference are held to: the promise of all units on a board, and
-// prices by level.
+// The promises that the games against units of a reference check: the promise of all units on a
+// board, and prices by level.
 
 #include <algorithm>
 #include <cmath>
@@ -24,15 +24,15 @@
 
 namespace epsledger::accounting::residue_game {
 
-// The games are played in doubles.
+// A tolerance, because the games compute in doubles.
 inline constexpr double kRounding = 1e-12;
 
 inline LevelRule Exactly() {
   return [](int64_t left) { return left; };
 }
 
-// Rounded down to a table, as the ledger does it. LevelAtMost tells all levels below 80 units
-// apart, so that small games have a coarser one.
+// Rounds levels down to a table, as the ledger does. LevelAtMost keeps all levels below 80 units
+// apart, so small games use a coarser table.
 inline LevelRule Tabulated(int64_t units) {
   return [units](int64_t left) {
     int64_t level = units;
@@ -68,13 +68,13 @@ inline Pieces PiecesOf(const Reference& reference, const std::vector<MechanismEv
   return pieces;
 }
 
-// What all units of a reference say in one order.
+// The promise of all units of a reference in one order.
 struct Promise {
   const Reference* reference;
   bool reversed;
 };
 
-// A board that the promises fit on, and their profiles on it.
+// A board that holds the promises, and their profiles on it.
 struct Table {
   Board board;
   std::vector<Value> promised;
@@ -90,7 +90,7 @@ inline Table TableFor(const std::vector<Promise>& promises) {
   }
 }
 
-// By event, from the prices of single uses.
+// Returns the prices of each event, from the prices of single uses.
 inline std::vector<PriceList> SinglePrices(const Reference& reference, const Pieces& pieces,
                                            const LevelRule& level_of) {
   EventPricer pricer(reference);
@@ -101,14 +101,14 @@ inline std::vector<PriceList> SinglePrices(const Reference& reference, const Pie
   return prices;
 }
 
-// How many prices at the first level are of other events than the reference.
+// Returns how many prices at the first level belong to events other than the reference.
 inline int Bought(const std::vector<PriceList>& prices) {
   int bought = 0;
   for (size_t e = 1; e < prices.size(); ++e) bought += prices[e].back().has_value() ? 1 : 0;
   return bought;
 }
 
-// Every price above one unit, one unit lower: an adversary that has any strength breaks it.
+// Lowers every price above one unit by one unit. A useful adversary breaks the promise then.
 inline PriceList OneUnitLower(PriceList prices) {
   for (std::optional<UnitPrice>& price : prices) {
     if (price.has_value() && price->units > 1) --price->units;

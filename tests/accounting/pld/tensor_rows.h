@@ -3,7 +3,7 @@
 
 // Trade-off functions of compositions. Laplace: the n-fold delta(epsilon) in closed form with
 // mpmath and its convex conjugate. The others: contour integrals in 80-bit arithmetic, self-checked
-// to 1e-12 or better. No peer computed any of them.
+// to 1e-12 or better. No other accountant computed any of them.
 
 namespace epsledger::accounting {
 
@@ -45,8 +45,8 @@ inline constexpr TensorPoint kGaussianAndPureRows[] = {
     {0.9, 0.02015467581697762},
 };
 
-// count uses of a Poisson-sampled Gaussian, not symmetrised: T(N0^n, mix^n) is the function of
-// REMOVE, the mixture being the output with the record; T(mix^n, N0^n) that of ADD.
+// `count` uses of a Poisson-sampled Gaussian, not symmetrized. The mixture is the output with the
+// record: T(N0^n, mix^n) is the function of REMOVE, and T(mix^n, N0^n) that of ADD.
 struct SampledTensorRow {
   bool mixture_first;
   double sampling_probability;

@@ -25,7 +25,7 @@ inline Real DeltaTruth(const std::vector<Outcome>& outcomes, double epsilon) {
   return sum;
 }
 
-// Q[p > x q] with a factor of `slack` on x, so that 1 - slack gives Q[L >= epsilon].
+// Q[p > x q] with a factor of `slack` on x. A slack just below 1 gives Q[L >= epsilon].
 inline Real TailTruth(const std::vector<Outcome>& outcomes, double epsilon, double slack) {
   const Real x = Exp(epsilon) * Real(slack);
   Real sum = 0;

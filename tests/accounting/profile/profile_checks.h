@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_ACCOUNTING_PROFILE_PROFILE_CHECKS_H_
 #define EPSLEDGER_TESTS_ACCOUNTING_PROFILE_PROFILE_CHECKS_H_
 
-// What every privacy profile has to satisfy, whatever its pair.
+// Checks that every privacy profile must pass, whatever its pair.
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ inline double BracketWidth(const Bounds& log_delta) {
   return log_delta.upper == log_delta.lower ? 0 : log_delta.upper - log_delta.lower;
 }
 
-// The bracket holds `truth`, which is a delta and not its logarithm.
+// Expects that the bracket holds `truth`, which is a delta and not its logarithm.
 inline void ExpectBrackets(const Bounds& log_delta, const Real& truth, const char* what,
                            double epsilon) {
   EXPECT_TRUE(Exp(Real(log_delta.lower)) <= truth)
@@ -28,8 +28,8 @@ inline void ExpectBrackets(const Bounds& log_delta, const Real& truth, const cha
       << Log(truth).ToDouble() << " off by " << (Real(log_delta.upper) - Log(truth)).ToDouble();
 }
 
-// Order of bounds, range, and: for e1 < e2, delta(e1) - delta(e2) is between tail(e2) and tail(e1)
-// times e^e2 - e^e1.
+// Checks the order of bounds, their range, and that for e1 < e2, delta(e1) - delta(e2) is between
+// tail(e2) and tail(e1) times e^e2 - e^e1.
 inline void ExpectConsistent(const PrivacyProfile& profile, std::vector<double> epsilons,
                              const char* what) {
   std::sort(epsilons.begin(), epsilons.end());
@@ -60,7 +60,8 @@ inline void ExpectConsistent(const PrivacyProfile& profile, std::vector<double> 
   }
 }
 
-// forward(epsilon) = 1 - e^epsilon + e^epsilon backward(-epsilon) as far as the brackets tell.
+// Expects that the brackets do not contradict
+// forward(epsilon) = 1 - e^epsilon + e^epsilon backward(-epsilon).
 inline void ExpectReverses(const PrivacyProfile& forward, const PrivacyProfile& backward,
                            const std::vector<double>& epsilons, const char* what) {
   for (const double epsilon : epsilons) {

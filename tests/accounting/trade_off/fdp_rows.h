@@ -1,9 +1,10 @@
 #ifndef EPSLEDGER_TESTS_ACCOUNTING_TRADE_OFF_FDP_ROWS_H_
 #define EPSLEDGER_TESTS_ACCOUNTING_TRADE_OFF_FDP_ROWS_H_
 
-// Trade-off functions and what is made of them, computed with mpmath at more than 50 digits from
-// their definitions, independently of this library; the products with a Gaussian by a contour
-// integral in 80-bit arithmetic (1e-13). alpha and the parameters are the doubles printed here.
+// Trade-off functions and values derived from them, computed with mpmath at more than 50 digits
+// from their definitions, independently of this library. The products with a Gaussian were computed
+// by a contour integral in 80-bit arithmetic (1e-13). alpha and the parameters are the doubles
+// printed here.
 
 namespace epsledger::accounting {
 

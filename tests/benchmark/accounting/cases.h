@@ -18,10 +18,10 @@ struct DpSgdSteps {
   int64_t count = 0;
 };
 
-// What was measured or answered, by name: "seconds", "lower", "peak_bytes". Nothing is NaN.
+// Measurements and answers by name: "seconds", "lower", "peak_bytes". None is NaN.
 using Measurements = std::map<std::string, double>;
 
-// One question with its measurement, described well enough to be put to another accountant.
+// One question with its measurement, described so that another accountant can answer it too.
 struct Case {
   // "epsilon", "one_more_step", "delta", "distinct_events", "trade_off_curve", "trade_off_point",
   // "calibration", "peak_memory" or "delta_range".
@@ -29,15 +29,15 @@ struct Case {
   // Unique: "epsilon/0.01/1/10000".
   std::string name;
   std::vector<DpSgdSteps> steps;
-  double delta = 0;    // where epsilon is asked for, or that of a calibration
-  double epsilon = 0;  // where delta is asked for, or that of a calibration
-  // The most that each measurement may be.
+  double delta = 0;    // given if the question is for epsilon, or is a calibration
+  double epsilon = 0;  // given if the question is for delta, or is a calibration
+  // The largest allowed value of each measurement.
   Measurements targets;
   // Times are medians over `repetitions` >= 1.
   std::function<absl::StatusOr<Measurements>(int repetitions)> measure;
 };
 
-// All of them, in the order of the table.
+// Returns all cases, in the order of the table.
 std::vector<Case> AllCases();
 
 }  // namespace epsledger::accounting

@@ -8,15 +8,16 @@
 
 namespace epsledger::accounting {
 
-// The seconds that `work` takes.
+// Returns the seconds that `work` takes.
 double SecondsOf(absl::FunctionRef<void()> work);
 
-// The middle one of the values; of an even number, the mean of the two. REQUIRES: not empty.
+// Returns the median of the values; for an even number of values, the mean of the middle two.
+// REQUIRES: not empty.
 double Median(std::vector<double> values);
 
-// Returns by how many bytes the resident memory of this process grows at most while `work` runs, or
-// -1 where the kernel does not say. What earlier work left in the allocator is not counted: ask in
-// a process that has done nothing else.
+// Returns the largest growth in bytes of this process's resident memory while `work` runs, or -1 if
+// the kernel does not report it. Memory that earlier work left in the allocator does not count, so
+// call this in a process that has done nothing else.
 int64_t PeakGrowthOf(absl::FunctionRef<void()> work);
 
 }  // namespace epsledger::accounting

@@ -18,7 +18,7 @@
 
 namespace epsledger {
 
-// How one Charge call goes wrong. The committed ones change the ledger before the answer is lost.
+// How one Charge call fails. A committed fault changes the ledger before the answer is lost.
 enum class Fault {
   kNone,
   kUnavailable,
@@ -40,9 +40,8 @@ enum class Fault {
   kFenced,
 };
 
-// A server on an ephemeral loopback port with one counter for a cap: so many uses fit, of any
-// event. It does nothing that a client could not see from outside; the real ledger has its own
-// tests.
+// A server on an ephemeral loopback port whose cap is one counter of uses of any event. It
+// implements only what a client can see from outside; the real ledger has its own tests.
 class FakeLedger : private v1::BudgetService::Service,
                    private v1::SessionService::Service,
                    private v1::ChargeService::Service {
@@ -52,20 +51,21 @@ class FakeLedger : private v1::BudgetService::Service,
 
   const std::string& address() const { return address_; }
 
-  // The next calls of Charge and SettleLease go wrong like this, one each; after them all is well.
+  // Makes the next calls of Charge and SettleLease fail with these faults, one fault per call.
+  // Later calls succeed.
   void Script(std::vector<Fault> faults);
-  // How many uses fit from now on.
+  // Sets how many uses fit from now on.
   void set_capacity(int64_t uses);
-  // What OpenAttempt answers instead of the right name; empty: the right one.
+  // Sets the name that OpenAttempt answers instead of the right one; empty: the right name.
   void set_attempt_name(const std::string& name);
 
   std::vector<v1::ChargeRequest> charge_requests() const;
   std::vector<v1::CreateBudgetRequest> budget_requests() const;
   std::vector<v1::CreateSessionRequest> session_requests() const;
   std::vector<v1::SettleLeaseRequest> settle_requests() const;
-  // The decided charge of that name, if there is one.
+  // Returns the decided charge of that name, or nullopt.
   std::optional<v1::Charge> FindCharge(const std::string& name) const;
-  // The uses that were charged.
+  // Returns the number of uses that were charged.
   int64_t spent() const;
 
  private:
@@ -90,9 +90,10 @@ class FakeLedger : private v1::BudgetService::Service,
   grpc::Status ListCharges(Context*, const v1::ListChargesRequest*,
                            v1::ListChargesResponse*) override;
 
-  // What goes wrong with this call. REQUIRES: mutex_ held.
+  // Returns the fault of this call. REQUIRES: mutex_ held.
   Fault TakeFault();
-  // The stored outcome of the request's key, deciding it first if it is new. REQUIRES: mutex_ held.
+  // Returns the stored outcome of the request's key; a new key is decided first.
+  // REQUIRES: mutex_ held.
   const v1::Charge& Decide(const v1::ChargeRequest& request);
   v1::Refusal MakeRefusal(v1::Refusal::Reason reason, int64_t requested) const;
 

@@ -9,8 +9,8 @@
 
 namespace epsledger::core {
 
-// Computes what is wanted, on the caller's thread, in addition to `before`, if given: what a server
-// does on its computation pool.
+// Computes the wanted prices on the caller's thread, in addition to `before`, if given. A server
+// does this on its computation pool.
 inline std::shared_ptr<const Pricing> ComputePricing(const PricesWanted& wanted,
                                                      const Pricing* before) {
   auto pricing =

@@ -14,12 +14,12 @@
 
 namespace epsledger::core {
 
-// A ledger with the rows that a store would hold.
+// A ledger together with the rows that a store would hold.
 class LedgerHarness {
  public:
-  // Computes the costs that the command wants, as a server does.
+  // Runs the command, and computes the costs that it needs, as a server does.
   absl::StatusOr<Outcome> Run(Command command) { return RunPriced(&command); }
-  // And leaves them in it.
+  // Does the same, and leaves the costs in the command.
   absl::StatusOr<Outcome> RunPriced(Command* command) {
     while (true) {
       absl::StatusOr<Outcome> outcome = Once(*command);
@@ -41,7 +41,7 @@ class LedgerHarness {
           return absl::OkStatus();
         });
   }
-  // Takes an entry as a restart does. False if the ledger refuses it.
+  // Applies an entry as a restart does. Returns false if the ledger refuses it.
   bool Restore(const Entry& entry) {
     Store(entry);
     return ledger.Apply(entry).ok();
@@ -51,7 +51,7 @@ class LedgerHarness {
     return Run(Command{.time_micros = ++time_, .body = std::move(body)});
   }
 
-  // One charge; crashes the test if it is an error rather than a decision.
+  // Makes one charge. Crashes the test if the result is an error rather than a decision.
   ChargeRecord Decide(const SessionName& session, int64_t attempt, const std::string& charge_id,
                       accounting::MechanismEvent event, int64_t count = 1) {
     absl::StatusOr<Outcome> outcome =

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_SERVER_CORE_NAIVE_MERKLE_H_
 #define EPSLEDGER_TESTS_SERVER_CORE_NAIVE_MERKLE_H_
 
-// RFC 6962, section 2.1, word for word: recursive, over all leaves, slow.
+// Implements RFC 6962, section 2.1, word for word: recursive, over all leaves, slow.
 
 #include <openssl/sha.h>
 

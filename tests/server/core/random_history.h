@@ -14,11 +14,11 @@
 namespace epsledger::core {
 
 // Random commands of every kind on one ledger: trees with partitions, both session modes, fenced
-// and unknown attempts, keys that were used before, leases, freezes, ends and successors. The same
-// seed gives the same commands as long as the same ones succeed.
+// and unknown attempts, keys that were used before, leases, freezes, closed budgets and successors.
+// The same seed gives the same commands as long as the same commands succeed.
 class RandomHistory {
  public:
-  // `times`: the time of each command, by its number.
+  // `times` returns the time of a command, given its number.
   explicit RandomHistory(
       uint64_t seed, accounting::NeighboringRelation relation,
       std::function<int64_t(int64_t)> times = [](int64_t n) { return n; })
@@ -30,7 +30,7 @@ class RandomHistory {
     size_t entries_before = 0;
   };
 
-  // Makes up a command, runs it and remembers it.
+  // Generates a command, runs it and records it.
   const Step& Take() {
     Command command{.time_micros = times_(static_cast<int64_t>(steps_.size())), .body = MakeUp()};
     const size_t entries_before = harness_.entries.size();
@@ -51,7 +51,7 @@ class RandomHistory {
     return std::uniform_int_distribution<int64_t>(0, bound - 1)(random_);
   }
   bool OneIn(int64_t n) { return Below(n) == 0; }
-  // Mostly one that exists.
+  // Returns a budget id, mostly one that exists.
   std::string BudgetId() { return "b" + std::to_string(Below(budgets_ + (OneIn(10) ? 1 : 0))); }
   SessionName AnySession() {
     if (!sessions_.empty() && !OneIn(10)) {
@@ -60,12 +60,12 @@ class RandomHistory {
     return {BudgetId(), "s" + std::to_string(Below(3))};
   }
 
-  // Sampled and full Gaussians, and pure ones that some currencies refuse.
+  // Returns a sampled or full Gaussian, or a pure event, which some currencies refuse.
   accounting::MechanismEvent Event() {
     const double noise = 20.0 + 10.0 * static_cast<double>(Below(3));
     const bool pure = currency_ == 5;
     if (pure != OneIn(6)) {
-      // Above a partition, what is known under replacing alone has no cost.
+      // Above a partition, an event that is known only under replace-one has no finite cost.
       if (relation_ == accounting::NeighboringRelation::kReplaceOne && !OneIn(8)) {
         return accounting::Laplace{.noise_multiplier = 128};
       }
@@ -80,7 +80,7 @@ class RandomHistory {
   }
 
   Cap AnyCap() {
-    // Most caps of a tree are in one currency: where each has its own, nearly nothing fits.
+    // Most caps of a tree use one currency: if each had its own, nearly nothing would fit.
     switch (OneIn(6) ? Below(6) : currency_) {
       case 0:
         return ZcdpCap{.rho = 0.02};
@@ -145,7 +145,7 @@ class RandomHistory {
   }
 
   Body MakeUp() {
-    if (!steps_.empty() && OneIn(10)) {  // a retry, of whatever it was
+    if (!steps_.empty() && OneIn(10)) {  // a retry of some earlier command
       return steps_[Below(static_cast<int64_t>(steps_.size()))].command.body;
     }
     const int64_t what = Below(40);

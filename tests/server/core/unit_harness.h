@@ -1,8 +1,8 @@
 #ifndef EPSLEDGER_TESTS_SERVER_CORE_UNIT_HARNESS_H_
 #define EPSLEDGER_TESTS_SERVER_CORE_UNIT_HARNESS_H_
 
-// Caps in units of a reference, for tests: a ledger whose prices are computed as a server does,
-// what privacy loss distributions say of its charges, and forged copies of it.
+// Caps in units of a reference, for tests: a ledger whose prices are computed as a server does, the
+// epsilon of its charges by privacy loss distributions, and forged copies of the ledger.
 
 #include <optional>
 #include <string>
@@ -37,7 +37,7 @@ inline const MechanismEvent& Step() {
   return step;
 }
 
-// A harness that has computed what a command wants, as a server does.
+// A harness that computes the prices that a command needs, as a server does.
 class UnitHarness : public LedgerHarness {
  public:
   template <class Body>
@@ -95,7 +95,7 @@ class UnitHarness : public LedgerHarness {
     return WholeUnits(BalanceOf(budget).filter().cells[0].cap);
   }
 
-  // I18: the entries from empty give the same ledger.
+  // I18: replaying the entries from empty gives the same ledger.
   void ExpectReplays() {
     LedgerHarness again;
     for (const Entry& entry : entries) {
@@ -104,7 +104,7 @@ class UnitHarness : public LedgerHarness {
       ASSERT_TRUE(again.Restore(*decoded)) << "entry " << entry.sequence;
     }
     EXPECT_EQ(again.ledger.head(), ledger.head());
-    // And every reference and price holds when it is proved anew.
+    // Every reference and price also holds when it is proved again.
     LedgerVerifier verifier(ledger.root_id(), PriceCheck::kProved);
     for (const Entry& entry : entries) {
       const std::optional<LedgerFault> fault = verifier.Check(entry);
@@ -130,7 +130,8 @@ inline double EpsilonOf(const std::vector<accounting::CountedEvent>& events,
   return *accounting::Answer(question)->lower;
 }
 
-// The same entries with one body changed, sealed anew: what somebody writes who holds the file.
+// Returns the same entries with one changed body and recomputed hashes, as somebody with access to
+// the file could write them.
 template <class Change>
 std::vector<Entry> Forged(const std::vector<Entry>& entries, Change change) {
   Ledger ledger;

@@ -1,7 +1,7 @@
 #ifndef EPSLEDGER_TESTS_SERVER_OIDC_TEST_ISSUER_H_
 #define EPSLEDGER_TESTS_SERVER_OIDC_TEST_ISSUER_H_
 
-// An issuer of tokens: its keys, and what it signs with them, honest or not.
+// An issuer of tokens: its keys, and the tokens that it signs with them, honest or not.
 
 #include <cjose/cjose.h>
 
@@ -38,7 +38,7 @@ class TestKey {
     cjose_err error{};
     return TestKey(cjose_jwk_create_EC_random(curve, &error), kid);
   }
-  // A key that is a secret which both ends know.
+  // Returns a symmetric key: a secret that both ends know.
   static TestKey Shared(const std::string& kid, const std::string& secret) {
     cjose_err error{};
     return TestKey(cjose_jwk_create_oct_spec(reinterpret_cast<const uint8_t*>(secret.data()),
@@ -46,7 +46,7 @@ class TestKey {
                    kid);
   }
 
-  // As a member of a JWK set.
+  // Returns the key as a member of a JWK set.
   nlohmann::json Json(bool with_private = false) const {
     cjose_err error{};
     char* text = cjose_jwk_to_json(key_.get(), with_private, &error);
@@ -57,7 +57,7 @@ class TestKey {
   }
   const std::string& kid() const { return kid_; }
 
-  // A token with this header beside "alg" and "kid".
+  // Returns a token with this header, in addition to "alg" and "kid".
   std::string Sign(const std::string& algorithm, const std::string& claims,
                    const std::vector<std::pair<std::string, std::string>>& header = {}) const {
     cjose_err error{};

@@ -12,8 +12,8 @@
 
 namespace epsledger {
 
-// A client whose entry the ledger does not hold is found out by it, whatever was appended since:
-// here 100,000 entries. Then the ledger takes no charges, and another one goes on.
+// Expects that the ledger detects a client whose entry it does not hold, even after 100,000 entries
+// were appended. Then this ledger takes no charges, and another one continues.
 inline void ExpectALostFutureIsFoundAtAnyDistance(core::DurableLedger& ledger) {
   constexpr int64_t kEntries = 100'000;
   WaitingClient client(ledger);

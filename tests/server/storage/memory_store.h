@@ -14,7 +14,7 @@
 
 namespace epsledger::storage {
 
-// A store that forgets everything with its process.
+// A store that loses everything when its process ends.
 class MemoryStore : public LedgerStore {
  public:
   absl::Status ReadAll(

@@ -12,12 +12,12 @@
 
 namespace epsledger::storage {
 
-// The cap and the charges of MakeEntries.
+// The cap and the size of the charges of MakeEntries.
 inline constexpr double kSampleCap = 1 << 20;
 inline constexpr double kSampleCharge = 1.0 / 128;
 
-// Entries of a budget with a session and `charges` charges, and a child if that is named, made by a
-// real ledger.
+// Returns entries of a budget with a session and `charges` charges, and with a child if one is
+// named. A real ledger makes them.
 inline std::vector<core::Entry> MakeEntries(const std::string& budget_id, int charges,
                                             const std::string& child_id = "") {
   core::LedgerHarness ledger;

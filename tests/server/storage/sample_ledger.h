@@ -47,7 +47,7 @@ inline core::LedgerHead MakeSampleLedger(const std::string& path) {
   return client.Head("b");
 }
 
-// A connection that may do to the file what a server may not.
+// A connection that may change the file in ways that a server may not.
 class RawDatabase {
  public:
   explicit RawDatabase(const std::string& path) {
@@ -64,7 +64,7 @@ class RawDatabase {
     EXPECT_EQ(sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << sql << ": " << sqlite3_errmsg(database_);
   }
-  // Rows of texts; blobs as hexadecimal digits if the query says hex().
+  // Returns rows of texts; blobs are hexadecimal digits if the query uses hex().
   std::vector<std::vector<std::string>> Rows(const std::string& sql) {
     std::vector<std::vector<std::string>> rows;
     sqlite3_exec(

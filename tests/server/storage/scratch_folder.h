@@ -7,7 +7,7 @@
 
 namespace epsledger {
 
-// A fresh folder that is gone with its object.
+// A new folder that is removed with its object.
 class ScratchFolder {
  public:
   ScratchFolder() {

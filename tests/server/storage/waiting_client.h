@@ -12,12 +12,13 @@
 
 namespace epsledger {
 
-// What one charge of these tests costs: sums of it are exact in binary.
+// The cost of one charge in these tests. Sums of it are exact in binary.
 inline constexpr double kStep = 1.0 / 128;
 inline constexpr auto kDataLoss = absl::StatusCode::kDataLoss;
 inline constexpr auto kRefused = absl::StatusCode::kFailedPrecondition;
 
-// Commands to a DurableLedger, each waited for. Computes what they want, as a server does.
+// Sends commands to a DurableLedger and waits for each. Computes the prices that they need, as a
+// server does.
 class WaitingClient {
  public:
   explicit WaitingClient(core::DurableLedger& ledger, int64_t time_micros = 0,
@@ -62,7 +63,7 @@ class WaitingClient {
     return std::get<core::ChargeOutcome>(*outcome).records[0];
   }
 
-  // Runs `read` on the durable state and returns what it returns.
+  // Runs `read` on the durable state and returns its result.
   template <class Function>
   auto Read(Function read) {
     using Result = decltype(read(*static_cast<core::LedgerReader*>(nullptr)));

@@ -1,9 +1,9 @@
 #ifndef EPSLEDGER_TESTS_SERVER_TRANSPORT_GOOD_REQUESTS_H_
 #define EPSLEDGER_TESTS_SERVER_TRANSPORT_GOOD_REQUESTS_H_
 
-// Every method of every service, from the descriptors, and a request that each takes on a server
-// with the budgets "b" and "spare", the sessions "s" and "other" of "b" and "s" of "spare", and
-// attempt 1 of the first; and with the token "spare", but without access control.
+// Every method of every service, from the descriptors, and a request that each accepts. The server
+// has the budgets "b" and "spare", the sessions "s" and "other" of "b" and "s" of "spare", attempt
+// 1 of the first session, and the token "spare", but no access control.
 
 #include <map>
 #include <memory>
@@ -26,7 +26,8 @@
 
 namespace epsledger::transport {
 
-// The files of proto/epsledger/v1 that hold services. A message of each keeps it in the program.
+// Returns the files of proto/epsledger/v1 that hold services. Using a message of each file keeps
+// the linker from dropping it.
 inline std::vector<const google::protobuf::FileDescriptor*> ServiceFiles() {
   return {
       v1::GetCallerRequest::descriptor()->file(),   v1::ComputeRequest::descriptor()->file(),
@@ -52,7 +53,8 @@ inline std::string ShortName(const google::protobuf::MethodDescriptor& method) {
   return method.service()->name() + "." + method.name();
 }
 
-// A good request of every method of this version. The others must answer UNIMPLEMENTED to anything.
+// Returns a good request for every method of this version. Other methods must answer UNIMPLEMENTED
+// to every request.
 inline const std::map<std::string, std::string>& GoodRequests() {
   static const std::string event =
       "event { poisson_sampled { sampling_probability: 0.5 event { gaussian { noise_multiplier: 4 "
@@ -90,7 +92,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
        "close {} }"},
       {"ProposalService.GetProposal", "name: 'budgets/b/proposals/p'"},
       {"ProposalService.ListProposals", "parent: 'budgets/b' page_size: 3 pending_only: true"},
-      // A proposal of another person than the caller.
+      // A proposal by a person other than the caller.
       {"ProposalService.ApproveProposal",
        "name: 'budgets/spare/proposals/q' reason: 'x' sequence: 1"},
       {"ProposalService.RejectProposal", "name: 'budgets/b/proposals/p' reason: 'x'"},
@@ -172,7 +174,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
   return requests;
 }
 
-// The method's good request, or an empty one.
+// Returns the method's good request, or an empty one.
 inline std::unique_ptr<google::protobuf::Message> GoodRequest(
     const google::protobuf::MethodDescriptor& method) {
   std::unique_ptr<google::protobuf::Message> message(

@@ -12,7 +12,7 @@
 
 namespace epsledger::transport {
 
-// Sends `bytes`, and returns all that comes until the server hangs up.
+// Sends `bytes`, and returns everything that arrives until the server closes the connection.
 inline std::string Exchange(const std::string& address, const std::string& bytes) {
   using boost::asio::ip::tcp;
   boost::asio::io_context context;

@@ -27,7 +27,7 @@
 
 namespace epsledger::transport {
 
-// A message from its text form. Text that does not parse fails the test.
+// Returns a message from its text form. Text that does not parse fails the test.
 template <class Message>
 Message Parse(const std::string& text) {
   Message message;
@@ -35,7 +35,7 @@ Message Parse(const std::string& text) {
   return message;
 }
 
-// What a call came back with.
+// The result of a call.
 template <class Response>
 struct Reply {
   grpc::Status status;
@@ -78,11 +78,12 @@ class TestClient {
     return reply;
   }
 
-  // The bytes of a request to a method by its full name, "epsledger.v1.BudgetService.GetBudget".
+  // Sends the bytes of a request to a method, given its full name,
+  // "epsledger.v1.BudgetService.GetBudget".
   grpc::Status CallBytes(const std::string& method, const std::string& bytes,
                          grpc_compression_algorithm compression = GRPC_COMPRESS_NONE) const;
-  // The same on a stream, which is cancelled after the first answer: OK and the answer, or what the
-  // stream ended with before it.
+  // Does the same on a stream, and cancels the stream after the first answer. Returns OK and the
+  // answer, or the status if the stream ended before it.
   grpc::Status StreamBytes(const std::string& method, const std::string& bytes,
                            std::string* answer) const;
 
@@ -94,7 +95,7 @@ class TestClient {
                                                "privacy_unit: 'person' " +
                                                more + " }"));
   }
-  // `session` beside the relation.
+  // Creates a session. `session` has its fields without the relation.
   Reply<v1::Session> CreateSession(const std::string& budget, const std::string& id,
                                    const std::string& session = "mode: ADAPTIVE no_own_cap: true") {
     return Call(
@@ -124,7 +125,8 @@ class TestClient {
                 Parse<v1::GetSessionRequest>("name: '" + name + "'"));
   }
 
-  // A budget "b" with this cap, its session "s" (ADAPTIVE, no cap of its own) and one attempt.
+  // Creates a budget "b" with this cap, its session "s" (ADAPTIVE, no cap of its own) and one
+  // attempt.
   void MakeSession(const std::string& cap) {
     ASSERT_TRUE(CreateBudget("b", cap).ok());
     ASSERT_TRUE(CreateSession("b", "s").ok());
@@ -139,7 +141,7 @@ class TestClient {
   const std::unique_ptr<v1::AuditService::Stub> audit;
 };
 
-// A connection of its own, whose streams take no more than 64 KiB that nobody reads.
+// Returns a separate connection whose streams accept at most 64 KiB of unread data.
 inline std::shared_ptr<grpc::Channel> NarrowChannelTo(const Server& server) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 1 << 16);
@@ -214,7 +216,7 @@ inline std::shared_ptr<grpc::Channel> ChannelTo(const Server& server) {
   return grpc::CreateChannel(server.addresses()[0], grpc::InsecureChannelCredentials());
 }
 
-// The server with its ledger, and a client of it.
+// A server with its ledger and a client.
 class TestServer {
  public:
   explicit TestServer(const ServerOptions& options = {.addresses = {"127.0.0.1:0"}})

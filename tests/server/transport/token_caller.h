@@ -32,13 +32,13 @@ inline std::string RequestFromText(const google::protobuf::MethodDescriptor& met
   return request->SerializeAsString();
 }
 
-// A channel of calls that show a token: the same as a test client, with metadata.
+// Makes calls with a token: like a test client, but with metadata.
 class Caller {
  public:
   Caller(std::shared_ptr<grpc::Channel> channel, std::string authorization)
       : channel_(std::move(channel)), authorization_(std::move(authorization)) {}
 
-  // The answer to bytes; of a stream, to its first message.
+  // Returns the answer to the bytes of a request; for a stream, its first answer.
   grpc::Status Call(const google::protobuf::MethodDescriptor& method, const std::string& bytes,
                     std::string* answer = nullptr) const {
     grpc::GenericStub stub(channel_);
@@ -73,7 +73,7 @@ class Caller {
           answer->append(reinterpret_cast<const char*>(s.begin()), s.size());
         }
       }
-      // A stream that goes on was let in.
+      // A stream that stays open was admitted.
       if (method.server_streaming()) context.TryCancel();
     }
     grpc::Status status;
@@ -109,7 +109,7 @@ class TokenServer : public ::testing::Test {
                         absl::Duration life = absl::Hours(1),
                         const std::vector<core::Grant>& grants = {}) {
     const absl::Time now = absl::Now();
-    // Made as of then, so that it may have expired by now.
+    // Created with that time, so that the token may have expired by now.
     auto made = access::DraftToken(core::Tenant{tenant}, role, "of a test", now + absl::Hours(1),
                                    now, grants);
     EXPECT_TRUE(made.ok()) << made.status();

@@ -191,7 +191,7 @@ absl::StatusOr<core::Cap> FromProto(const v1::Cap& message, const std::string& p
                        "which promises nothing"));
   }
   if (!cap.ok()) return cap;
-  ASSIGN_OR_RETURN(const accounting::Filter filter, core::FilterFor(*cap, path));
+  RETURN_IF_ERROR(core::FilterFor(*cap, path).status());
   return cap;
 }
 

@@ -51,7 +51,8 @@ class TrainerFixture : public testing::Test {
     ASSERT_TRUE(budget.ok()) << budget.status();
   }
 
-  // Records in the LIBSVM format: features are whole numbers in [0, 16], labels in [0, classes).
+  // Writes records in the LIBSVM format: features are whole numbers in [0, 16], labels are in
+  // [0, classes).
   std::string WriteRecords(const std::string& name, int features, int classes,
                            unsigned seed = 3) const {
     std::mt19937_64 generator(seed);
@@ -67,7 +68,7 @@ class TrainerFixture : public testing::Test {
     return path;
   }
 
-  // The records of a JSON log. The last line of a process that was killed may be half.
+  // Returns the records of a JSON log. The last line of a killed process may be incomplete.
   static std::vector<nlohmann::json> ReadLog(const std::string& path) {
     std::vector<nlohmann::json> records;
     std::ifstream file(path);
@@ -83,7 +84,7 @@ class TrainerFixture : public testing::Test {
     return steps;
   }
 
-  // Charges that the budget accepted; a lease is one.
+  // Returns the number of charges that the budget accepted. A lease counts as one.
   int64_t charges() const {
     const auto budget = client_->GetBudget("adult");
     EXPECT_TRUE(budget.ok()) << budget.status();

@@ -19,7 +19,7 @@ namespace epsledger::trainers {
 // A running trainer whose output is read line by line.
 class TrainerProcess {
  public:
-  // `program` below the build folder: "client/trainers/istdp/epsledger-istdp".
+  // `program` is relative to the build folder: "client/trainers/istdp/epsledger-istdp".
   TrainerProcess(const std::string& program, std::vector<std::string> arguments) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0) return;
@@ -42,7 +42,7 @@ class TrainerProcess {
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // Reads until a line holds `text`; false if the output ends before.
+  // Reads until a line holds `text`. Returns false if the output ends before.
   bool ReadUntil(const std::string& text) {
     char line[4096];
     while (std::fgets(line, sizeof line, output_) != nullptr) {
@@ -51,20 +51,20 @@ class TrainerProcess {
     return false;
   }
 
-  // SIGKILL; waits until it is gone.
+  // Sends SIGKILL and waits until the process has ended.
   void Kill() {
     kill(pid_, SIGKILL);
     Wait();
   }
 
-  // Reads all output and waits; the exit code, or 128 + the signal.
+  // Reads all output and waits. Returns the exit code, or 128 + the signal.
   int WaitForEnd() {
     char line[4096];
     while (std::fgets(line, sizeof line, output_) != nullptr) text_ += line;
     return Wait();
   }
 
-  // What WaitForEnd read.
+  // The output that WaitForEnd read.
   const std::string& text() const { return text_; }
 
  private:

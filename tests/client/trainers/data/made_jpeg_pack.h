@@ -17,7 +17,7 @@ inline std::string LittleEndian(uint64_t number, int byte_count) {
   return text;
 }
 
-// A JPEG file of quality 75; rgb holds red, green, blue of each position, row by row.
+// Returns a JPEG file of quality 75. `rgb` holds red, green, blue of each position, row by row.
 inline std::string EncodeJpeg(int height, int width, const std::vector<unsigned char>& rgb) {
   jpeg_compress_struct info;
   jpeg_error_mgr errors;
@@ -45,7 +45,7 @@ inline std::string EncodeJpeg(int height, int width, const std::vector<unsigned 
   return file;
 }
 
-// Bytes from the start of the file to the end of its SOS segment.
+// Returns the number of bytes from the start of the file to the end of its SOS segment.
 inline size_t JpegHeaderSize(const std::string& file) {
   const size_t marker = file.find("\xff\xda");
   return marker + 2 + static_cast<unsigned char>(file[marker + 3]);
@@ -56,7 +56,7 @@ struct JpegRecord {
   std::string file;
 };
 
-// The pack of these images; all files must have the same header.
+// Returns the pack of these images. All files must have the same header.
 inline std::string MakeJpegPack(const std::vector<JpegRecord>& train,
                                 const std::vector<JpegRecord>& test) {
   const size_t header_size = JpegHeaderSize(train.front().file);

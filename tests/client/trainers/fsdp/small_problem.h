@@ -12,7 +12,7 @@
 
 namespace epsledger::trainers::fsdp {
 
-// Classes as Gaussian blobs around random centers.
+// Returns records whose classes are Gaussian blobs around random centers.
 inline LabeledColumns Blobs(int count, int features, int classes, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<float> normal;
@@ -56,7 +56,7 @@ inline network::Network<float> SmallConvolution() {
   return *std::move(network);
 }
 
-// A view with random subspaces of this rank where there is room, and all of the noise shared out.
+// Returns a view with random subspaces of this rank where they fit, and all noise distributed.
 inline StepView ViewOf(const network::Network<float>& network, Eigen::Index rank, double clip) {
   StepView view{.embedding_clip = clip, .residual_clip = clip / 2};
   bool any = false;

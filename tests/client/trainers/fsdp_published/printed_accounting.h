@@ -14,8 +14,8 @@ struct SampledQuery {
 
 // (14) to (17): the log moment alpha(order) = ln max(E_{u0}[(u0 / u)^order], E_u[(u / u0)^order]),
 // u0 = N(0, sigma^2), u1 = N(1, sigma^2), u = (1 - q) u0 + q u1: by the trapezoidal rule, to about
-// 1e-9. (The paper prints the first expectation for V and the second for Phi; the larger of both is
-// meant for each.) order > 0, not necessarily whole; NaN outside the domain.
+// 1e-9. (The paper prints the first expectation for V and the second for Phi; it means the larger
+// of both for each.) order > 0, not necessarily an integer; NaN outside the domain.
 double LogMoment(const SampledQuery& query, double order);
 
 // The moments of one step for two queries V and Phi that share the batch.
@@ -25,14 +25,14 @@ struct TwoQueries {
   double residual_noise_multiplier = 0;
 };
 enum class Combination {
-  // Theorem 1 (i) as if the two were independent: alpha_V + alpha_Phi. UNSOUND: they share the
-  // sampling mask.
+  // Theorem 1 (i) as if the two queries were independent: alpha_V + alpha_Phi. UNSOUND: they share
+  // the sampling mask.
   kSum,
   // (11), Hoelder: min over xi1 + xi2 = 1 of xi1 alpha_V(order / xi1) + xi2 alpha_Phi(order / xi2).
   // Sound, and loose.
   kHoelder,
-  // The two as the one Gaussian query that they are, 1 / sigma^2 = 1 / sigma_V^2 + 1 / sigma_Phi^2.
-  // Exact.
+  // The two queries as one Gaussian query, which they are together:
+  // 1 / sigma^2 = 1 / sigma_V^2 + 1 / sigma_Phi^2. Exact.
   kJoint,
 };
 double CombinedLogMoment(const TwoQueries& queries, double order, Combination combination);
@@ -55,7 +55,7 @@ double CoordinatesLogMoment(const SampledQuery& coordinate, int count, double or
 enum class TwoQueriesOfCoordinates {
   // (13) as printed, which is (12) put into (11): the min over xi1 + xi2 = 1 of
   //   sum_j xi1 d alpha_Vj(order / (d xi1)) + sum_j xi2 d alpha_Phij(order / (d xi2)).
-  // UNSOUND for d > 1, as (12) is. For d = 1 it is (11).
+  // UNSOUND for d > 1, as (12) is. For d = 1 it equals (11).
   kPrinted,
   // Hoelder's inequality the right way around: the min over xi1 + xi2 = 1 of
   //   sum_j (xi1 / d) alpha_Vj(d order / xi1) + sum_j (xi2 / d) alpha_Phij(d order / xi2).
@@ -64,12 +64,12 @@ enum class TwoQueriesOfCoordinates {
   // One Gaussian query, 1 / sigma^2 = d (1 / sigma_V^2 + 1 / sigma_Phi^2). Exact.
   kJoint,
 };
-// `coordinates` holds what each single coordinate of V and of Phi is noised with; count = d >= 1.
+// `coordinates` holds the noise of each single coordinate of V and of Phi; count = d >= 1.
 double CombinedCoordinatesLogMoment(const TwoQueries& coordinates, int count, double order,
                                     TwoQueriesOfCoordinates combination);
 
-// Theorem 1 (ii): the least epsilon over orders of (steps * alpha(order) + ln(1 / delta)) / order,
-// for whole orders 1 to 64, as the paper's accountant has it.
+// Theorem 1 (ii): the smallest epsilon over orders of (steps * alpha(order) + ln(1 / delta)) /
+// order, for integer orders 1 to 64, as in the paper's accountant.
 double PrintedEpsilon(const TwoQueries& queries, int64_t steps, double delta,
                       Combination combination);
 

@@ -24,7 +24,7 @@ struct NetworkShape {
   std::vector<LayerOptions> layers;
 };
 
-// Every layer at several shapes, alone and in company.
+// Returns networks with every layer at several shapes, alone and together with others.
 inline std::vector<NetworkShape> SampleNetworks() {
   const Shape image{.channels = 2, .height = 6, .width = 5};
   const Shape deep{.channels = 6, .height = 3, .width = 4};
@@ -56,7 +56,7 @@ inline std::vector<NetworkShape> SampleNetworks() {
   };
 }
 
-// With parameters all of which matter: group norm's, too, are away from 1 and 0.
+// Returns a network in which every parameter matters: those of group norm, too, are not 1 or 0.
 template <class T>
 Network<T> MakeNetwork(const NetworkShape& shape) {
   Network<T> result = *Network<T>::Create(shape.input, shape.layers);
@@ -65,7 +65,7 @@ Network<T> MakeNetwork(const NetworkShape& shape) {
   return result;
 }
 
-// The tape of `batch` for the loss that weighs each output by a fixed number of its own.
+// Returns the tape of `batch` for the loss that weights each output by its own fixed number.
 template <class T>
 Tape<T> RunTape(const Network<T>& net, const Matrix<T>& batch, const Matrix<T>& output_gradients) {
   Tape<T> tape = *net.Forward(batch);

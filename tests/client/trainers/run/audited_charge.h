@@ -16,10 +16,11 @@
 
 namespace epsledger::trainers {
 
-// The target of every audit here: it holds with probability 1 - 1e-6, and noise is seeded.
+// The target of every audit here. An audit holds with probability 1 - 1e-6, and the noise is
+// seeded.
 inline constexpr accounting::AuditTarget kSureTarget{.delta = 1e-5, .confidence = 1 - 1e-6};
 
-// What a trainer was charged for, each once or more.
+// The events that a trainer was charged for, with their counts.
 using Charges = std::vector<accounting::CountedEvent>;
 
 inline accounting::CountedEvent GaussianSteps(double noise_multiplier, int64_t count) {
@@ -36,12 +37,12 @@ inline accounting::CountedEvent SampledGaussianSteps(double sampling_probability
   return {.event = step, .count = count};
 }
 
-// What an audit shows, beside what was charged.
+// The result of an audit, next to what was charged.
 struct AuditedCharge {
   double claimed = 0;      // the epsilon of the charges
   double lower_bound = 0;  // of the audit, under its method's hypothesis
-  // What was counted cannot be under the charges' trade-off function; needs no hypothesis. Not said
-  // where it was not asked for.
+  // The charges' trade-off function makes the counts impossible at this confidence; needs no
+  // hypothesis. False if the audit did not ask for it.
   bool contradicted = false;
 };
 
@@ -63,7 +64,7 @@ inline AuditedCharge AuditAgainst(accounting::Question history, bool with_certif
   return audited;
 }
 
-// For Gaussian releases without sampling, whose trade-off function is Gaussian.
+// Audits Gaussian releases without sampling, whose trade-off function is Gaussian.
 inline AuditedCharge AuditGaussian(
     accounting::CanaryScores scores, Charges charges,
     accounting::NeighboringRelation relation = accounting::NeighboringRelation::kAddOrRemoveOne) {
@@ -77,7 +78,8 @@ inline AuditedCharge AuditGaussian(
   return AuditAgainst(std::move(history), true, std::move(question));
 }
 
-// For anything, without a hypothesis. No certificate: a sampled history would take 400 queries.
+// Audits any release, without a hypothesis. Makes no certificate: a sampled history would take 400
+// queries.
 inline AuditedCharge AuditByCounting(accounting::CanaryScores scores, Charges charges,
                                      const accounting::AuditTarget& target = kSureTarget) {
   accounting::Question history;
@@ -89,7 +91,7 @@ inline AuditedCharge AuditByCounting(accounting::CanaryScores scores, Charges ch
   return AuditAgainst(std::move(history), false, std::move(question));
 }
 
-// Draws of one record with the probability, from a fixed seed.
+// Returns draws of one record with the probability, from a fixed seed.
 inline std::function<absl::StatusOr<std::vector<int>>()> SeededDraws(uint64_t seed,
                                                                      double probability) {
   return [generator = std::mt19937_64(seed),

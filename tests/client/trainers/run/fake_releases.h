@@ -11,7 +11,7 @@
 
 namespace epsledger::trainers {
 
-// No noise, so no privacy: for tests alone.
+// Adds no noise, so there is no privacy: only for tests.
 class ExactRelease : public GradientRelease {
  public:
   absl::StatusOr<Eigen::VectorXd> Release(const Eigen::VectorXd& exact_sum, double) override {
@@ -19,7 +19,8 @@ class ExactRelease : public GradientRelease {
   }
 };
 
-// The noise of the real release from a fixed seed, so no privacy either: for tests alone.
+// Adds the noise of the real release from a fixed seed, so there is no privacy either: only for
+// tests.
 class SeededGaussianRelease : public GradientRelease {
  public:
   SeededGaussianRelease(uint64_t seed, double noise_multiplier)
@@ -38,8 +39,8 @@ class SeededGaussianRelease : public GradientRelease {
   double noise_multiplier_;
 };
 
-// Releases the first coordinates and the others apart, each part to a release and with a
-// contribution of its own, whatever it is told.
+// Releases the first coordinates and the others separately. Each part has a release and a
+// contribution of its own, which replaces the contribution of the call.
 class TwoPartRelease : public GradientRelease {
  public:
   struct Part {
@@ -67,7 +68,7 @@ class TwoPartRelease : public GradientRelease {
   Part rest_;
 };
 
-// Releases exactly `allowed` times, then returns `status` for ever.
+// Releases exactly `allowed` times, then always returns `status`.
 class EndingRelease : public GradientRelease {
  public:
   EndingRelease(int allowed, absl::Status status) : left_(allowed), status_(std::move(status)) {}

@@ -14,12 +14,12 @@
 namespace epsledger::trainers::scattering {
 
 // The definition of README.md, sum by sum in double: every convolution in space, every low pass
-// over all positions. No Fourier transform but the one that the definition of the low pass names.
+// over all positions. The only Fourier transform is the one in the definition of the low pass.
 class SlowScattering {
  public:
   explicit SlowScattering(int side) : side_(side), padded_(4 * ((side + 4) / 4 + 1)) {}
 
-  // The 81 maps of a plane with entry (u, v) at u * side + v, one behind the other.
+  // Returns the 81 maps of a plane one after the other, with entry (u, v) at u * side + v.
   std::vector<double> Transform(const float* plane) const {
     Eigen::MatrixXd x(padded_, padded_);
     for (int u = 0; u < padded_; ++u) {
@@ -123,7 +123,7 @@ class SlowScattering {
   int padded_;
 };
 
-// A picture of noise in [0, 1], the same on every platform.
+// Returns images of noise in [0, 1], the same on every platform.
 inline LabeledImages NoiseImages(int count, int channels, int side, int64_t seed) {
   LabeledImages images{.channels = channels,
                        .height = side,

@@ -10,7 +10,7 @@
 
 namespace epsledger::storage {
 
-// A database without tables, in the cluster of this process.
+// Returns a database without tables, in the cluster of this process.
 inline PostgresStore::Options FreshDatabase() {
   const absl::StatusOr<PostgresCluster*> cluster = PostgresCluster::Shared();
   EXPECT_TRUE(cluster.ok()) << cluster.status();

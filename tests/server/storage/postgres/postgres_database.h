@@ -18,7 +18,7 @@
 
 namespace epsledger::storage {
 
-// Asks until `done` says true. False after a minute.
+// Calls `done` until it returns true. Returns false after a minute.
 template <class Function>
 bool Until(Function done) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -29,10 +29,10 @@ bool Until(Function done) {
   return true;
 }
 
-// A database for servers, empty at first; the test breaks it with SQL of its own.
+// A database for servers, empty at first. Tests break it with SQL.
 class PostgresDatabase {
  public:
-  // In the cluster of this process.
+  // Creates the database in the cluster of this process.
   PostgresDatabase() : PostgresDatabase(PostgresCluster::Shared().value()) {}
   explicit PostgresDatabase(PostgresCluster* cluster)
       : cluster_(cluster), name_(cluster->CreateDatabase().value()) {}
@@ -54,13 +54,13 @@ class PostgresDatabase {
     return server.ok() ? *std::move(server) : nullptr;
   }
 
-  // What psql prints; an error fails the test.
+  // Returns what psql prints; an error fails the test.
   std::string Sql(const std::string& statements) const {
     const absl::StatusOr<std::string> said = cluster_->Sql(name_, statements);
     EXPECT_TRUE(said.ok()) << said.status();
     return said.ok() ? *said : "";
   }
-  // Waits until the query gives that. False after a minute.
+  // Waits until the query returns `want`. Returns false after a minute.
   bool WaitFor(const std::string& query, const std::string& want) const {
     return Until([&] { return cluster_->Sql(name_, query).value_or("") == want; });
   }
@@ -71,9 +71,8 @@ class PostgresDatabase {
         absl::StrCat(count));
   }
 
-  // From now on the statement runs for the first `times` entries that are inserted, by themselves
-  // or at the commit of their transaction, in whatever transaction: that it is undone does not
-  // count.
+  // From now on the statement runs for the first `times` inserted entries, at the insert or at the
+  // commit of the transaction. An entry counts even if its transaction is rolled back.
   void ForTheFirstInserts(int times, const std::string& statement, bool at_commit) const {
     Sql("DROP SEQUENCE IF EXISTS trouble; CREATE SEQUENCE trouble");
     Sql(
@@ -92,7 +91,8 @@ class PostgresDatabase {
   const std::string name_;
 };
 
-// A client that does not give an outcome up: what is unknown is asked for until it is known.
+// Charges like a client that does not give up an outcome: it asks for an unknown outcome until it
+// is known.
 inline absl::StatusOr<core::ChargeRecord> ChargeUntilKnown(
     WaitingClient& client, const core::SessionName& session, int64_t attempt, const std::string& id,
     const accounting::MechanismEvent& event) {
@@ -108,7 +108,7 @@ inline bool Accepted(const absl::StatusOr<core::ChargeRecord>& record) {
   return record.ok() && record->row.decision == core::ChargeDecision::kAccepted;
 }
 
-// The entries of a budget's ledger as a server shows them.
+// Returns the entries of a budget's ledger as a server shows them.
 inline std::vector<core::Entry> EntriesAt(core::DurableLedger& server, const std::string& budget) {
   auto entries = WaitingClient(server).Read([&](core::LedgerReader& reader) {
     const core::Ledger* ledger = reader.LedgerOf(budget);
@@ -119,8 +119,8 @@ inline std::vector<core::Entry> EntriesAt(core::DurableLedger& server, const std
   return entries.ok() ? *std::move(entries) : std::vector<core::Entry>();
 }
 
-// What a server has in memory of the ledger is what is stored, hash for hash, and its chain and its
-// caps hold when it is replayed from its first entry.
+// Expects that the server's ledger in memory equals the stored one, hash for hash, and that the
+// chain and the caps hold when the ledger is replayed from its first entry.
 inline void ExpectMemoryIsWhatIsStored(core::DurableLedger& server, const std::string& budget) {
   const auto head = WaitingClient(server).Read([&](core::LedgerReader& reader) {
     const core::Ledger* ledger = reader.LedgerOf(budget);

@@ -11,7 +11,7 @@ namespace epsledger::accounting {
 namespace {
 
 // The best threshold by bisection of the loss at 512 bits.
-struct Truth {
+struct PairTruth {
   double mu;
   double q;
 
@@ -41,7 +41,7 @@ struct Truth {
 TEST(ReplaceSampledGaussianProfile, BracketsTheBestThreshold) {
   for (const double mu : {0.05, 0.5, 1.0, 4.0, 20.0}) {
     for (const double q : {1e-4, 0.01, 0.3, 0.9, 1 - 0x1p-20}) {
-      const Truth truth{mu, q};
+      const PairTruth truth{mu, q};
       const ReplaceSampledGaussianProfile profile({mu, mu}, q);
       ASSERT_TRUE(profile.exact());
       std::vector<double> epsilons = {-8,   -2,   -0.6, -0.1, -1e-3, -1e-7, 0,
@@ -69,7 +69,8 @@ TEST(ReplaceSampledGaussianProfile, HoldsForEveryMuOfItsInterval) {
   const ReplaceSampledGaussianProfile profile({mu * (1 - 4e-10), mu * (1 + 4e-10)}, 0.1);
   for (const double epsilon : {-0.3, 0.0, 0.2, 1.5, 6.0}) {
     for (const double other : {mu * (1 - 4e-10), mu, mu * (1 + 4e-10)}) {
-      ExpectBrackets(profile.LogDelta(epsilon), Truth{other, 0.1}.Delta(epsilon), "mu", epsilon);
+      ExpectBrackets(profile.LogDelta(epsilon), PairTruth{other, 0.1}.Delta(epsilon), "mu",
+                     epsilon);
     }
   }
 }

@@ -163,9 +163,13 @@ std::optional<AccessControl::Refusal> AccessControl::Authenticate(const Credenti
     return std::nullopt;
   }
   if (!credentials.certificate_pem.empty()) {
-    if (std::optional<Caller> named = CallerOf(credentials.certificate_pem)) {
-      *caller = *std::move(named);
-      return std::nullopt;
+    if (std::optional<CertifiedCaller> named = CallerOf(credentials.certificate_pem)) {
+      *caller = std::move(named->caller);
+      // The handshake checked it; the connection may outlive it.
+      if (absl::Now() < named->expire_time) return std::nullopt;
+      return Refusal{Unauthenticated(absl::StrCat("the client certificate of ", caller->principal,
+                                                  " has expired")),
+                     "CERTIFICATE_EXPIRED", *caller, /*is_known=*/true};
     }
   }
   if (!IsOn()) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -21,8 +22,16 @@ absl::Status MarkedPrecondition(const char* mark, std::string_view message) {
   return status;
 }
 
+// Names that differ only in case are one person's: certificate authorities compare them so (RFC
+// 5280, section 7.1).
+bool IsSame(std::string_view a, std::string_view b) {
+  return absl::EqualsIgnoreCase(absl::string_view(a.data(), a.size()),
+                                absl::string_view(b.data(), b.size()));
+}
+
 bool IsMadeBy(const Person& of, std::string_view maker) {
-  return std::find(of.makers.begin(), of.makers.end(), maker) != of.makers.end();
+  return std::any_of(of.makers.begin(), of.makers.end(),
+                     [&](const std::string& other) { return IsSame(other, maker); });
 }
 
 bool HaveOneMaker(const Person& a, const Person& b) {
@@ -33,8 +42,9 @@ bool HaveOneMaker(const Person& a, const Person& b) {
 }  // namespace
 
 bool AreTwoPeople(const Person& a, const Person& b) {
-  return a.principal != b.principal && !IsMadeBy(a, b.principal) && !IsMadeBy(b, a.principal) &&
-         !HaveOneMaker(a, b) && !IsMadeBy(a, kUnknownMaker) && !IsMadeBy(b, kUnknownMaker);
+  return !IsSame(a.principal, b.principal) && !IsMadeBy(a, b.principal) &&
+         !IsMadeBy(b, a.principal) && !HaveOneMaker(a, b) && !IsMadeBy(a, kUnknownMaker) &&
+         !IsMadeBy(b, kUnknownMaker);
 }
 
 CommandBody CommandFor(const ProposeChange& proposal) {

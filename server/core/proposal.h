@@ -37,7 +37,8 @@ inline bool HasExpired(const Proposal& proposal, int64_t now_micros) {
          proposal.asked.expire_time_micros <= now_micros;
 }
 
-// Returns false if the two may be one person: they have the same principal; or one made the other's
+// Returns false if the two may be one person: they have the same principal but for
+// the case of ASCII letters; or one made the other's
 // token, or the token with which that was made, and so on; or one person made the tokens of both
 // and could use either. Also returns false if not all makers of one of the tokens are known.
 bool AreTwoPeople(const Person& a, const Person& b);

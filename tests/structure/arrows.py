@@ -68,7 +68,7 @@ RULES = [
          ["server/storage/", "server/core/", "accounting/", "absl/", r"sqlite3\.h$", r"libpq-fe\.h$", "openssl/", "spdlog/", STD, POSIX],
          "a store knows the core and its database, never the transport: every transport gets the same ledger"),
 
-    Rule("access-sees", "server/access", "only", [r"accounting/event/status_macros\.h$", "server/access/", "server/core/", "absl/", "openssl/", STD],
+    Rule("access-sees", "server/access", "only", [r"accounting/event/(status_macros|printable)\.h$", "server/access/", "server/core/", "absl/", "openssl/", STD],
          "who may call what is decided beside every transport and over every store"),
     Rule("oidc-sees", "server/oidc", "only",
          ["server/oidc/", "server/access/", "server/core/", "accounting/", "proto/json_syntax/", "absl/", "cjose/", "curl/", "nlohmann/",

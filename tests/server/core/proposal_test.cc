@@ -143,6 +143,9 @@ TEST_F(Proposals, WhoMadeATokenIsItsHolder) {
   EXPECT_FALSE(AreTwoPeople(puppet, mallory));
   EXPECT_TRUE(AreTwoPeople(puppet, friend_of));
   EXPECT_TRUE(AreTwoPeople(mallory, friend_of));
+  // Authorities compare names without case.
+  EXPECT_FALSE(AreTwoPeople({"Alice", {}}, {"alice", {}}));
+  EXPECT_FALSE(AreTwoPeople({"tokens/a", {"Alice"}}, {"alice", {}}));
   // Whose maker is forgotten may be anybody's.
   const Person forgotten{.principal = "tokens/forgotten", .makers = {"tokens/b", kUnknownMaker}};
   EXPECT_FALSE(AreTwoPeople(mallory, forgotten));

@@ -1,19 +1,27 @@
 // TLS with certificates that openssl makes: renewed while the server runs, and as principals.
 
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "epsledger/v1/access_service.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "prometheus/registry.h"
+#include "server/access/access_control.h"
+#include "server/access/certificate_subject.h"
 #include "server/transport/http/http_routes.h"
 #include "server/transport/http/http_server.h"
 #include "spdlog/sinks/ostream_sink.h"
@@ -119,6 +127,57 @@ TEST_F(Certificates, AClientCertificateSaysWhoCalls) {
     EXPECT_THAT(reply.status.error_message(), HasSubstr("names no tenant, role and name"));
   }
   EXPECT_EQ(WhoAmI(**server, "").code(), grpc::StatusCode::UNAVAILABLE);  // no handshake
+}
+
+// The certificate in PEM of a subject that is valid until then; self-signed.
+std::string MadeCertificate(const std::string& name, absl::Duration life) {
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
+  const std::unique_ptr<X509, decltype(&X509_free)> made(X509_new(), X509_free);
+  X509_NAME* subject = X509_get_subject_name(made.get());
+  for (const auto& [field, value] :
+       {std::pair<const char*, std::string>{"O", "acme"}, {"OU", "admin"}, {"CN", name}}) {
+    X509_NAME_add_entry_by_txt(subject, field, MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(value.data()),
+                               static_cast<int>(value.size()), -1, 0);
+  }
+  X509_gmtime_adj(X509_getm_notBefore(made.get()), -3600);
+  X509_gmtime_adj(X509_getm_notAfter(made.get()), absl::ToInt64Seconds(life));
+  X509_set_pubkey(made.get(), key.get());
+  X509_sign(made.get(), key.get(), EVP_sha256());
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new(BIO_s_mem()), BIO_free);
+  PEM_write_bio_X509(bio.get(), made.get());
+  char* bytes = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &bytes);
+  return {bytes, static_cast<size_t>(size)};
+}
+
+// The handshake looks at the dates once, and a connection may be open for longer.
+TEST_F(Certificates, OneThatHasExpiredIsDeniedOnAnOpenConnection) {
+  access::AccessControl control(*ledger_, {.required = true});
+  const auto ask = [&](absl::Duration life) {
+    access::Caller denied;
+    access::Credentials credentials;
+    credentials.certificate_pem = MadeCertificate("alice", life);
+    return control.Admit(credentials, "epsledger.v1.AccessService.GetCaller", &denied).status();
+  };
+  EXPECT_TRUE(ask(absl::Hours(1)).ok()) << ask(absl::Hours(1));
+  const absl::Status expired = ask(absl::Seconds(-1));
+  EXPECT_EQ(expired.code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_THAT(std::string(expired.message()), HasSubstr("alice has expired"));
+}
+
+TEST_F(Certificates, ANameThatCouldBeTakenForAnotherNamesNobody) {
+  for (const char* name :
+       {"alice", "Alice B. Carol", "al\u00efce", "\u0410\u043b\u0438\u0441\u0430", "run-7_x.y"}) {
+    const auto caller = access::CallerOf(MadeCertificate(name, absl::Hours(1)));
+    ASSERT_TRUE(caller.has_value()) << name;
+    EXPECT_EQ(caller->caller.principal, name);
+  }
+  for (const char* name :
+       {"alice ", " alice", "al  ice", "alice\u200b", "ali\u0301ce", "\u202eecila", "alice\u00ad",
+        "tokens/x", "Tokens/x", "OIDC/x", "\ufeffalice", "a\u2060b"}) {
+    EXPECT_FALSE(access::CallerOf(MadeCertificate(name, absl::Hours(1))).has_value()) << name;
+  }
 }
 
 TEST_F(Certificates, HttpsIsNoSecondDoorForThoseWithoutACertificate) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,9 @@ namespace epsledger::access {
 namespace {
 
 constexpr absl::Duration kMaxTokenLife = absl::Hours(24 * 3653);  // ten years
+
+// The payload of a denial with its reason.
+constexpr char kDenialReason[] = "epsledger.dev/denial-reason";
 
 constexpr char kHowToGiveAToken[] =
     "give a token in the metadata \"authorization: Bearer SECRET\" (epsctl: --token-file or "
@@ -245,7 +249,13 @@ absl::StatusOr<Caller> AccessControl::Admit(const Credentials& credentials, std:
   } else {
     denials_->AddStranger(key);
   }
-  return refusal->status;
+  absl::Status status = refusal->status;
+  status.SetPayload(kDenialReason, absl::Cord(refusal->reason));
+  return status;
+}
+
+std::string DenialReasonOf(const absl::Status& status) {
+  return std::string(status.GetPayload(kDenialReason).value_or(absl::Cord()));
 }
 
 void AccessControl::Record(std::vector<core::DenialCount> due, absl::Time now) {

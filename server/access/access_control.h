@@ -60,6 +60,10 @@ absl::StatusOr<NewToken> DraftToken(const core::Tenant& tenant, core::Role role,
                                     const std::string& description, absl::Time expire_time,
                                     absl::Time now, std::vector<core::Grant> grants = {});
 
+// Returns the reason of a denial by AccessControl, as ListDenials shows it: "METHOD_NOT_GRANTED".
+// Returns "" for any other status.
+std::string DenialReasonOf(const absl::Status& status);
+
 // Decides who may call what. Denies by default: a method without a rule (method_rules.h) is denied
 // to everybody. A credential that is wrong in any way is denied too, even while no token exists
 // yet; only AccessOptions.insecure_off looks at no credential. Thread-safe.

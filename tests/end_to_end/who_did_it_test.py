@@ -15,7 +15,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "client", "python"))
 
 import epsledger  # noqa: E402
+import grpc  # noqa: E402
 from epsledger.events import Gaussian  # noqa: E402
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory  # noqa: E402
 from served_ledger import ServedLedger  # noqa: E402
 
 BUILD = None
@@ -46,6 +48,21 @@ class TokenLedger(ServedLedger):
     def verify(self, data_dir):
         return subprocess.run([self.epsledgerd, "ledger", "verify", "--data-dir", data_dir], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=60)
+
+
+class Messages:
+    """The messages of epsledger.v1, from the descriptors that the Python client carries."""
+
+    def __init__(self):
+        with open(os.path.join(os.path.dirname(epsledger.__file__), "descriptor_set.binpb"), "rb") as stream:
+            files = descriptor_pb2.FileDescriptorSet.FromString(stream.read())
+        self._pool = descriptor_pool.DescriptorPool()
+        for file in files.file:
+            self._pool.Add(file)
+        self._factory = message_factory.MessageFactory(self._pool)
+
+    def of(self, name):
+        return self._factory.GetPrototype(self._pool.FindMessageTypeByName("epsledger.v1." + name))
 
 
 def token_name(server, token):
@@ -90,6 +107,40 @@ class WhoDidItTest(unittest.TestCase):
             table = server.ctl_as(server.admin, "ledger", "entries", "people", "-o", "table")
             self.assertIn(admin_name + " over HTTP", table)
             self.assertNotIn("notebook/1", table)  # a claim
+
+    def test_every_charge_of_a_stream_that_is_not_accepted_has_a_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "access.jsonl")
+            with TokenLedger(BUILD, flags=["--access-log", log]) as server:
+                for name, rho in (("wide", "100"), ("full", "1e-9")):
+                    server.ctl_as(server.admin, "budget", "create", name, "--rho", rho, "--relation",
+                                  "add-or-remove-one", "--privacy-unit", "person")
+                    server.ctl_as(server.admin, "session", "create", name + "/run", "--relation", "add-or-remove-one",
+                                  "--no-own-cap")
+                    server.post_as(server.admin, "SessionService/OpenAttempt",
+                                   {"session": "budgets/%s/sessions/run" % name}, "")
+                names = ["budgets/%s/sessions/run/attempts/1" % name for name in ("wide", "full", "none", "wide")]
+                messages = Messages()
+                with grpc.insecure_channel(server.grpc) as channel:
+                    stream = channel.stream_stream("/epsledger.v1.ChargeService/StreamCharges",
+                                                   request_serializer=lambda message: message.SerializeToString(),
+                                                   response_deserializer=messages.of("ChargeResult").FromString)
+                    requests = [json_format.ParseDict({"attempt": name, "chargeId": "c%d" % number, "count": "1",
+                                                       "event": {"gaussian": {"noiseMultiplier": 1}}},
+                                                      messages.of("ChargeRequest")())
+                                for number, name in enumerate(names)]
+                    results = list(stream(iter(requests), timeout=60,
+                                          metadata=[("authorization", "Bearer " + server.admin)]))
+                self.assertEqual([result.WhichOneof("result") for result in results],
+                                 ["accepted", "refused", "error", "accepted"])
+                server.stop()
+            with open(log, encoding="utf-8") as stream:
+                lines = [json.loads(line) for line in stream]
+        lines = [line for line in lines if line["method"].endswith(".StreamCharges")]
+        self.assertEqual([(line["resource"], line["outcome"], line.get("reason", "")) for line in lines],
+                         [("budgets/full/sessions/run", "FAILED_PRECONDITION", "BUDGET_EXHAUSTED"),
+                          ("budgets/none/sessions/run", "NOT_FOUND", "RESOURCE_NOT_FOUND"),
+                          ("budgets/wide/sessions/run", "OK", "")])
 
     def test_every_call_has_a_line_in_the_access_log(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -367,7 +367,7 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation) {
   approved->confirmation.AddTo(*approve);
   approve->footer(
       "Example:\n"
-      "  epsctl proposal approve budgets/adult/proposals/close-1 --sequence 10 \\\n"
+      "  epsctl proposal approve budgets/adult/proposals/close-1 --sequence 12 \\\n"
       "      --reason \"agreed\" --yes");
   approve->callback([&invocation, approved] { Approve(invocation, *approved); });
 

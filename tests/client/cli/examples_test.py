@@ -78,7 +78,7 @@ def prepare(server, folder):
     server.ctl("budget", "freeze", "paused", "--reason", "a look at it")
     server.ctl("proposal", "close", "adult", "--id", "close-1", "--reason", "done")
     sequence = server.ctl("proposal", "list", "adult", "-o", "csv").splitlines()[1].split(",")[1]
-    assert sequence == "10", "the example of `proposal approve` speaks of proposal 10, not %s" % sequence
+    assert sequence == "12", "the example of `proposal approve` speaks of proposal 12, not %s" % sequence
     lose_a_charge(server, "mended")
     key = server.ctl("server", "info", "-o", "csv").splitlines()[1].split(",")[-1]
     # From the first token on, the server asks everybody for one.

@@ -46,6 +46,12 @@ absl::StatusOr<access::Caller> StreamCall::Admit() const {
   return open_streams_->admission().Admit(origin_, method_);
 }
 
+void StreamCall::RecordRequest(std::string resource, SteadyTime arrived,
+                               const grpc::Status& status) const {
+  Record(open_streams_->access_log(), method_, origin_, caller_, std::move(resource), arrived,
+         status);
+}
+
 void StreamCall::Fail(const grpc::Status& status) {
   Turn turn(*this);
   End(status);

@@ -57,6 +57,11 @@ class StreamCall : public OpenCall,
     resource_ = std::move(resource);
   }
 
+  // True if there is an access log.
+  bool IsRecorded() const { return open_streams_->access_log() != nullptr; }
+  // Writes a line of the access log for one request of the stream, which arrived then.
+  void RecordRequest(std::string resource, SteadyTime arrived, const grpc::Status& status) const;
+
   // Admits the caller. Returns an error, with which the stream must end, if the caller is not
   // admitted (Admission); UNAVAILABLE if too many streams are open, or if it is a stream of stored
   // data and the tenant reads too fast.

@@ -121,17 +121,23 @@ void ChargeStream::OnWoken() {
     Turn turn(*this);
     if (ended_) return;
     for (const Reply& reply : replies) {
-      open_[reply.number - first_number_].result = ResultOf(reply);
+      OpenRequest& request = open_[reply.number - first_number_];
+      request.result = ResultOf(reply, request.arrival_time);
     }
   }
   Continue();
 }
 
-std::string ChargeStream::ResultOf(const Reply& reply) const {
+std::string ChargeStream::ResultOf(const Reply& reply, SteadyTime arrived) const {
   ArenaMessage<v1::ChargeResult> on_arena;
   v1::ChargeResult& result = *on_arena;
+  const auto name = [&] {
+    return reply.session.budget_id.empty() ? std::string() : FormatSessionName(reply.session);
+  };
   if (!reply.outcome.ok()) {
-    result.mutable_error()->ParseFromString(ToGrpcStatus(reply.outcome.status()).error_details());
+    const grpc::Status status = ToGrpcStatus(reply.outcome.status());
+    RecordRequest(name(), arrived, status);
+    result.mutable_error()->ParseFromString(status.error_details());
     return result.SerializeAsString();
   }
   const core::ChargeRecord& record = std::get<core::ChargeOutcome>(*reply.outcome).records[0];
@@ -139,6 +145,7 @@ std::string ChargeStream::ResultOf(const Reply& reply) const {
   v1::Charge* charge = accepted ? result.mutable_accepted() : result.mutable_refused();
   ToProto(reply.session, record, charge);
   AddHeadTag(*head_key_, tenant(), reply.session.budget_id, charge);
+  if (!accepted && IsRecorded()) RecordRequest(name(), arrived, RefusedCharge(*charge));
   return result.SerializeAsString();
 }
 

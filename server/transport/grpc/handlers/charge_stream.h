@@ -58,7 +58,7 @@ class ChargeStream final : public StreamCall {
   void Keep(Reply reply) ABSL_LOCKS_EXCLUDED(mutex_, replies_mutex_);
   void OnWoken() override ABSL_LOCKS_EXCLUDED(mutex_, replies_mutex_);
   // Returns the bytes of the result; empty if it cannot be written, and then it is no permit.
-  std::string ResultOf(const Reply& reply) const;
+  std::string ResultOf(const Reply& reply, SteadyTime arrived) const;
   void AskIfThereIsRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   core::DurableLedger& ledger_;

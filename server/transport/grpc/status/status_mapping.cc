@@ -11,6 +11,7 @@
 #include "google/protobuf/message.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/access/access_control.h"
 #include "server/core/proposal.h"
 #include "server/core/unavailable.h"
 #include "server/transport/grpc/limits.h"
@@ -24,7 +25,7 @@ using accounting::FormatDouble;
 // An error under construction.
 class Error {
  public:
-  Error(grpc::StatusCode code, std::string_view message, const char* reason) {
+  Error(grpc::StatusCode code, std::string_view message, const std::string& reason) {
     status_.set_code(code);
     status_.set_message(Shortened(message, kMaxStatusMessageBytes));
     info_.set_reason(reason);
@@ -58,7 +59,7 @@ class Error {
 
 constexpr char kQuota[] = "epsledger.dev/quota";
 
-const char* ReasonOf(const absl::Status& status) {
+std::string ReasonOf(const absl::Status& status) {
   if (core::IsOverload(status)) return "OVERLOADED";
   if (core::IsReadOnly(status)) return "LEDGER_READ_ONLY";
   if (core::IsApprovalRequired(status)) return "APPROVAL_REQUIRED";
@@ -79,8 +80,10 @@ const char* ReasonOf(const absl::Status& status) {
       return "LEDGER_DAMAGED";
     case absl::StatusCode::kUnauthenticated:
       return "CALLER_UNKNOWN";
-    case absl::StatusCode::kPermissionDenied:
-      return "ROLE_TOO_SMALL";
+    case absl::StatusCode::kPermissionDenied: {
+      const std::string reason = access::DenialReasonOf(status);
+      return reason.empty() ? "ROLE_TOO_SMALL" : reason;
+    }
     case absl::StatusCode::kUnimplemented:
       return "NOT_IN_THIS_VERSION";
     default:

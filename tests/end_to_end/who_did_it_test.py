@@ -24,12 +24,13 @@ BUILD = None
 
 
 class TokenLedger(ServedLedger):
-    """A server that wants tokens, with the token of an ADMIN that the offline program made."""
+    """A server that wants tokens, with those of two ADMINs that the offline program made."""
 
     def _prepare(self, data_dir):
-        self.admin = subprocess.run([self.epsledgerd, "token", "create", "--data-dir", data_dir, "--tenant", "acme",
-                                     "--role", "admin", "--days", "1"], check=True, capture_output=True,
-                                    text=True).stdout.strip()
+        self.admin, self.other_admin = [
+            subprocess.run([self.epsledgerd, "token", "create", "--data-dir", data_dir, "--tenant", "acme", "--role",
+                            "admin", "--days", "1"], check=True, capture_output=True, text=True).stdout.strip()
+            for _ in range(2)]
 
     def post_as(self, token, method, message, user_agent):
         request = urllib.request.Request("http://%s/epsledger.v1.%s" % (self.http, method), json.dumps(message).encode(),
@@ -107,6 +108,33 @@ class WhoDidItTest(unittest.TestCase):
             table = server.ctl_as(server.admin, "ledger", "entries", "people", "-o", "table")
             self.assertIn(admin_name + " over HTTP", table)
             self.assertNotIn("notebook/1", table)  # a claim
+
+    def test_two_tokens_of_the_offline_program_are_two_people(self):
+        with TokenLedger(BUILD) as server:
+            server.ctl_as(server.admin, "budget", "create", "people", "--rho", "1", "--relation", "add-or-remove-one",
+                          "--privacy-unit", "person")
+            server.ctl_as(server.admin, "budget", "guard", "people", "--change", "close")
+            server.ctl_as(server.admin, "proposal", "close", "people", "--id", "done", "--reason", "the study is over")
+            listed, = json.loads(server.ctl_as(server.other_admin, "proposal", "list", "-o", "json"))
+            approve = ("proposal", "approve", listed["name"], "--sequence", listed["sequence"], "--reason", "agreed", "--yes")
+            with self.assertRaises(AssertionError) as alone:
+                server.ctl_as(server.admin, *approve)
+            self.assertIn("another person", str(alone.exception))
+            # What a token makes is its own.
+            made = server.post_as(server.other_admin, "AccessService/CreateToken", {
+                "token": {"role": "ADMIN", "expireTime": in_a_day()}}, "")
+            server.ctl_as(made["secret"], "proposal", "close", "people", "--id", "again", "--reason", "by a puppet")
+            again = server.post_as(server.admin, "ProposalService/GetProposal", {"name": "budgets/people/proposals/again"}, "")
+            with self.assertRaises(AssertionError):
+                server.ctl_as(server.other_admin, "proposal", "approve", again["name"], "--sequence", again["sequence"],
+                              "--reason", "agreed", "--yes")
+            # One proposal says nothing of another.
+            with self.assertRaises(AssertionError) as other:
+                server.ctl_as(server.other_admin, *approve[:4], again["sequence"], *approve[5:])
+            self.assertIn("another one bears the name", str(other.exception))
+            server.ctl_as(server.other_admin, *approve)
+            budget = server.post_as(server.admin, "BudgetService/GetBudget", {"name": "budgets/people"}, "")
+            self.assertEqual(budget["state"], "CLOSED")
 
     def test_every_charge_of_a_stream_that_is_not_accepted_has_a_line(self):
         with tempfile.TemporaryDirectory() as folder:

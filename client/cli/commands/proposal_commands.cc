@@ -363,7 +363,8 @@ void AddProposalCommands(CLI::App& app, Invocation& invocation) {
                    "the sequence number of the proposal that you have read, as `proposal list` "
                    "shows it; a later proposal with the same name is not approved. Default: that "
                    "of the proposal shown with the question")
-      ->type_name("NUMBER");
+      ->type_name("NUMBER")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 53));
   approved->confirmation.AddTo(*approve);
   approve->footer(
       "Example:\n"

@@ -396,14 +396,14 @@ TEST_F(GuardedQuarantine, ALongChainOfTokensIsNoSecondPerson) {
 }
 
 TEST_F(GuardedQuarantine, ATokenSaysWhoMadeItAsFarAsIsKnown) {
-  const auto make = [&](const std::string& id, const std::string& by) {
+  const auto make = [&](const std::string& id, const std::string& by, Door door = Door::kGrpc) {
     TokenSpec spec{.id = id,
                    .tenant = "acme",
                    .role = Role::kAdmin,
                    .expire_time_micros = INT64_MAX,
                    .secret_hash = std::string(32, id[0])};
     return ledger_
-        .Execute({CreateToken{.spec = spec}}, ++now_, Actor{.principal = by},
+        .Execute({CreateToken{.spec = spec}}, ++now_, Actor{.principal = by, .door = door},
                  [](const Entry&) { return absl::OkStatus(); })
         .ok();
   };
@@ -411,6 +411,14 @@ TEST_F(GuardedQuarantine, ATokenSaysWhoMadeItAsFarAsIsKnown) {
   EXPECT_THAT(ledger_.PersonOf({"acme"}, "tokens/c").makers,
               ElementsAre("tokens/b", "tokens/a", "operator"));
   EXPECT_THAT(ledger_.PersonOf({"rival"}, "tokens/c").makers, ElementsAre(kUnknownMaker));
+  // The offline program makes everybody's tokens.
+  ASSERT_TRUE(make("d", "epsledgerd token", Door::kOffline) &&
+              make("e", "epsledgerd token", Door::kOffline) && make("f", "tokens/e"));
+  EXPECT_THAT(ledger_.PersonOf({"acme"}, "tokens/d").makers, ElementsAre());
+  EXPECT_TRUE(
+      AreTwoPeople(ledger_.PersonOf({"acme"}, "tokens/d"), ledger_.PersonOf({"acme"}, "tokens/e")));
+  EXPECT_FALSE(
+      AreTwoPeople(ledger_.PersonOf({"acme"}, "tokens/e"), ledger_.PersonOf({"acme"}, "tokens/f")));
   EXPECT_THAT(ledger_.PersonOf({"acme"}, "a certificate").makers, ElementsAre());
 }
 

@@ -28,9 +28,8 @@ inline constexpr char kErrorDomain[] = "epsledger.dev";
 //                        LEDGER_READ_ONLY, likewise: core::ReadOnly, nothing was done
 //   DATA_LOSS            LEDGER_DAMAGED: an operator is needed
 //   UNAUTHENTICATED      CALLER_UNKNOWN: give a token that is valid
-//   PERMISSION_DENIED    ROLE_TOO_SMALL, METHOD_NOT_GRANTED, LIMITED_TO_A_PART: ask somebody who may
-//   UNIMPLEMENTED        NOT_IN_THIS_VERSION
-//   any other            UNEXPECTED
+//   PERMISSION_DENIED    ROLE_TOO_SMALL, METHOD_NOT_GRANTED, LIMITED_TO_A_PART: ask somebody who
+//   may UNIMPLEMENTED        NOT_IN_THIS_VERSION any other            UNEXPECTED
 // REQUIRES: !status.ok().
 grpc::Status ToGrpcStatus(const absl::Status& status);
 

@@ -76,7 +76,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"BudgetService.GetBudget", "name: 'budgets/b'"},
       {"BudgetService.ListBudgets", "page_size: 3"},
       {"BudgetService.GetBudgetActivity", "name: 'budgets/b' window { seconds: 60 }"},
-      {"BudgetService.WatchBudget", "name: 'budgets/b' after_sequence: 3"},
+      {"BudgetService.WatchBudget", "name: 'budgets/b' after_sequence: 1"},
       {"BudgetService.UpdateBudget",
        "budget { name: 'budgets/spare' display_name: 'y' } update_mask { paths: 'display_name' }"},
       {"BudgetService.FreezeBudget", "name: 'budgets/spare' reason: 'x'"},
@@ -94,7 +94,7 @@ inline const std::map<std::string, std::string>& GoodRequests() {
       {"ProposalService.ListProposals", "parent: 'budgets/b' page_size: 3 pending_only: true"},
       // A proposal by a person other than the caller.
       {"ProposalService.ApproveProposal",
-       "name: 'budgets/spare/proposals/q' reason: 'x' sequence: 1"},
+       "name: 'budgets/spare/proposals/q' reason: 'x' sequence: 3"},
       {"ProposalService.RejectProposal", "name: 'budgets/b/proposals/p' reason: 'x'"},
       {"BudgetService.GetBudgetTree", "name: 'budgets/spare'"},
       {"BudgetService.GetBudgetGuarantees", "name: 'budgets/b' delta: 1e-5 group: 'g'"},

@@ -54,10 +54,8 @@ absl::Status CheckFields(const v1::RejectProposalRequest& request) {
 }
 
 absl::Status CheckFields(const v1::ApproveProposalRequest& request) {
-  if (request.sequence() < 1) {
-    return accounting::OutOfDomain("sequence", absl::StrCat(request.sequence()),
-                                   "that of the proposal that was read, at least 1");
-  }
+  // No ledger has more entries than that.
+  RETURN_IF_ERROR(accounting::CheckRange("sequence", request.sequence(), 1, int64_t{1} << 53));
   return CheckText("reason", request.reason(), 1, core::kMaxReasonBytes);
 }
 

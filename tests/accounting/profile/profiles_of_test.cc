@@ -116,7 +116,7 @@ TEST(ProfilesOf, GroupOfASampledGaussianIsTheBinomialMixture) {
   }
 }
 
-TEST(ProfilesOf, ReplacedRecordsUnderSamplingStayBelowTheBound) {
+TEST(ProfilesOf, ReplacedRecordsUnderSamplingHaveTheirPairs) {
   // The pair of opposite contributions: (1-q) N(0) + q N(1) against (1-q) N(0) + q N(-1).
   const double q = 0.2;
   const auto poisson = Profiles(PoissonSampled{q, MechanismEvent(Gaussian{1})}, kReplace);
@@ -133,12 +133,19 @@ TEST(ProfilesOf, ReplacedRecordsUnderSamplingStayBelowTheBound) {
       const double r = middle + q * std::exp(-0.5 * (t + 1) * (t + 1));
       truth += h / std::sqrt(2 * M_PI) * std::max(0.0, p - std::exp(epsilon) * r);
     }
-    const double upper = std::exp(poisson->remove->LogDelta(epsilon).upper);
-    EXPECT_GE(upper, truth - 1e-9) << epsilon;
-    if (epsilon <= 0.5) {  // linear in q, so far out it is loose
-      EXPECT_LE(upper, 2 * truth + 1e-9) << epsilon;
+    const Bounds exact = poisson->remove->LogDelta(epsilon);
+    EXPECT_NEAR(std::exp(exact.upper), truth, 1e-6) << epsilon;
+    EXPECT_NEAR(std::exp(exact.lower), truth, 1e-6) << epsilon;
+    // Of a fixed size another record takes the place: (1-q) N(-1) + q N(1) against N(-1).
+    if (epsilon >= 0) {
+      double other = 0;
+      for (double t = -12; t < 12; t += h) {
+        const double r = std::exp(-0.5 * (t + 1) * (t + 1));
+        const double p = (1 - q) * r + q * std::exp(-0.5 * (t - 1) * (t - 1));
+        other += h / std::sqrt(2 * M_PI) * std::max(0.0, p - std::exp(epsilon) * r);
+      }
+      EXPECT_NEAR(std::exp(fixed->remove->LogDelta(epsilon).upper), other, 1e-6) << epsilon;
     }
-    EXPECT_GE(std::exp(fixed->remove->LogDelta(epsilon).upper), upper - 1e-9) << epsilon;
   }
 }
 

@@ -98,7 +98,9 @@ TEST_F(Grants, EveryMethodFindsWhatIsGrantedAndNothingElse) {
   for (const MethodDescriptor* method : AllMethods()) {
     const access::MethodRule& rule = *access::FindMethodRule(method->full_name());
     ++methods[rule.subject];
-    const std::string& good = GoodRequests().at(ShortName(*method));
+    // The proposal here comes after an attempt more than there.
+    const std::string good = absl::StrReplaceAll(GoodRequests().at(ShortName(*method)),
+                                                 {{"'x' sequence: 3", "'x' sequence: 4"}});
     const grpc::Status inside = Answer(limited, *method, good);
     if (rule.subject == Subject::kTenant) {
       EXPECT_EQ(inside.error_code(), grpc::StatusCode::PERMISSION_DENIED) << ShortName(*method);

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "boost/beast/http.hpp"
 #include "server/transport/http/http_stream.h"
 #include "server/transport/sockets/connection_counts.h"
+#include "server/transport/sockets/connection_room.h"
 #include "server/transport/sockets/peer_key.h"
 #include "server/transport/tls/server_tls.h"
 #include "server/transport/tls/tls_files.h"
@@ -92,8 +92,8 @@ struct HttpServer::Loop {
   absl::Mutex mutex;
   // Once set, nothing more is posted, so that all posted tasks run before the thread ends.
   bool closed ABSL_GUARDED_BY(mutex) = false;
-  std::set<beast::tcp_stream*> open ABSL_GUARDED_BY(mutex);
-  ConnectionCounts counts ABSL_GUARDED_BY(mutex);
+  std::map<ConnectionRoom::Id, beast::tcp_stream*> open ABSL_GUARDED_BY(mutex);
+  ConnectionRoom room ABSL_GUARDED_BY(mutex);
 };
 
 namespace {
@@ -110,23 +110,24 @@ std::string NameOf(const tcp::endpoint& endpoint) {
 template <class Loop>
 class Connection : public std::enable_shared_from_this<Connection<Loop>> {
  public:
-  // REQUIRES: the peer's connection is counted. The destructor removes it from the count.
+  // REQUIRES: `id` is its place in the loop's room. The destructor leaves it.
   template <class... StreamArguments>
-  explicit Connection(std::shared_ptr<Loop> loop, const tcp::endpoint& peer,
-                      StreamArguments&&... arguments)
+  Connection(std::shared_ptr<Loop> loop, ConnectionRoom::Id id, const tcp::endpoint& peer,
+             StreamArguments&&... arguments)
       : loop_(std::move(loop)),
+        id_(id),
         peer_(peer.address()),
         peer_name_(NameOf(peer)),
         stream_(std::forward<StreamArguments>(arguments)...),
         confidential_(stream_.is_tls() || peer_.is_loopback()),
         request_end_(loop_->context) {
     absl::MutexLock lock(&loop_->mutex);
-    loop_->open.insert(&tcp_stream());
+    loop_->open.emplace(id_, &tcp_stream());
   }
   ~Connection() {
     absl::MutexLock lock(&loop_->mutex);
-    loop_->open.erase(&tcp_stream());
-    loop_->counts.Remove(peer_);
+    loop_->open.erase(id_);
+    loop_->room.Leave(id_);
   }
 
   void Start() {
@@ -141,6 +142,10 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
 
  private:
   void Read() {
+    if (requests_ > 0) {
+      absl::MutexLock lock(&loop_->mutex);
+      loop_->room.Wait(id_);
+    }
     parser_.emplace();
     parser_->header_limit(kMaxHeaderBytes);
     parser_->body_limit(kMaxBodyBytes);
@@ -179,7 +184,11 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
         error != http::error::end_of_stream) {
       return Write(HttpError(400, "invalid_argument", "not an HTTP request"), true);
     }
-    if (error) return;  // gone, or idle
+    if (error) return;  // gone, idle, or closed to make room
+    {
+      absl::MutexLock lock(&loop_->mutex);
+      loop_->room.Work(id_);
+    }
     const auto& message = parser_->get();
     head_ = message.method() == http::verb::head;
     const bool last = !message.keep_alive() || ++requests_ >= kMaxRequestsPerConnection;
@@ -355,6 +364,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
   }
 
   const std::shared_ptr<Loop> loop_;  // outlives the stream, which belongs to its context
+  const ConnectionRoom::Id id_;
   const asio::ip::address peer_;
   const std::string peer_name_;
   HttpStream stream_;
@@ -391,15 +401,23 @@ void StartConnection(std::shared_ptr<Loop> loop, tcp::socket socket) {
     if (auto renewed = TlsContext(loop->tls_files->material())) loop->tls = std::move(renewed);
   }
   if (loop->tls_files.has_value() && loop->tls == nullptr) return;
+  ConnectionRoom::Id id = 0;
   {
     absl::MutexLock lock(&loop->mutex);
+    const std::optional<ConnectionRoom::Entry> entry = loop->room.Enter(peer.address());
     // One connection too many is closed immediately, instead of waiting without an answer.
-    if (!loop->counts.Add(peer.address())) return;
+    if (!entry.has_value()) return;
+    id = entry->id;
+    if (entry->ended.has_value()) {
+      if (const auto ended = loop->open.find(*entry->ended); ended != loop->open.end()) {
+        ended->second->close();
+      }
+    }
   }
   if (loop->tls == nullptr) {
-    std::make_shared<Connection<Loop>>(loop, peer, std::move(socket))->Start();
+    std::make_shared<Connection<Loop>>(loop, id, peer, std::move(socket))->Start();
   } else {
-    std::make_shared<Connection<Loop>>(loop, peer, std::move(socket), loop->tls)->Start();
+    std::make_shared<Connection<Loop>>(loop, id, peer, std::move(socket), loop->tls)->Start();
   }
 }
 
@@ -476,7 +494,7 @@ HttpServer::~HttpServer() {
       for (const auto& acceptor : loop->acceptors) acceptor->close();
       absl::MutexLock closing(&loop->mutex);
       // Pending operations get an error and release the connection.
-      for (beast::tcp_stream* stream : loop->open) stream->close();
+      for (const auto& [id, stream] : loop->open) stream->close();
     });
   }
   if (thread_.joinable()) {

@@ -27,9 +27,10 @@ struct HttpServerOptions {
 };
 
 // A small HTTP/1.1 server on one thread. The number of connections is bounded, in all and for each
-// peer (connection_counts.h), as are the size of headers and bodies and the time of every read and
-// write. So slow and silent clients hold nothing for long: a request that does not arrive in time
-// gets 408. A stream of chunks may last any time, but the client must take each chunk in time.
+// peer (connection_counts.h), and connections that send nothing make room for new ones
+// (connection_room.h). The size of headers and bodies and the time of every read and write are
+// bounded too. So slow and silent clients hold nothing for long: a request that does not arrive in
+// time gets 408. A stream of chunks may last any time, but the client must take each chunk in time.
 class HttpServer {
  public:
   // INVALID_ARGUMENT for an address that cannot be read, UNAVAILABLE for one that cannot be

@@ -2,12 +2,16 @@
 
 #include "server/transport/http/http_server.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -126,6 +130,29 @@ TEST(HttpServer, ClosesAtOnceWhatOnePeerOpensTooFast) {
   EXPECT_EQ(answered(1e-6, 1030), 1024);
   // A client that makes a connection for each of its requests is served.
   EXPECT_EQ(answered(0, 2000), 2000);
+}
+
+// Those that came first and send nothing leave for those that come.
+TEST(HttpServer, SilentConnectionsKeepNobodyOut) {
+  const auto server = EchoServer();
+  const std::string& address = server->addresses()[0];
+  const size_t colon = address.rfind(':');
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(colon + 1))));
+  inet_pton(AF_INET, address.substr(0, colon).c_str(), &at.sin_addr);
+  std::vector<int> silent;
+  for (int i = 0; i < 700; ++i) {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_GE(fd, 0);
+    ASSERT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0) << i;
+    const std::string_view begun = "GET / HTTP/1.1\r\nHo";
+    if (i % 2 == 0) send(fd, begun.data(), begun.size(), MSG_NOSIGNAL);
+    silent.push_back(fd);
+    if (i > 500 && i % 50 == 0) EXPECT_THAT(Get(address, "/x"), HasSubstr("GET /x")) << i;
+  }
+  EXPECT_THAT(Get(address, "/x"), HasSubstr("GET /x"));
+  for (const int fd : silent) close(fd);
 }
 
 TEST(HttpServer, AnswersWhenAHandlerLetsGoOfItsReply) {

@@ -132,6 +132,14 @@ class WhoDidItTest(unittest.TestCase):
             with self.assertRaises(AssertionError) as other:
                 server.ctl_as(server.other_admin, *approve[:4], again["sequence"], *approve[5:])
             self.assertIn("another one bears the name", str(other.exception))
+            server.post_as(server.admin, "ProposalService/CreateProposal", {
+                "parent": "budgets/people", "proposalId": "child", "proposal": {"reason": "a share", "createChild": {
+                    "budgetId": "hidden", "budget": {
+                        "cap": {"zcdp": {"rho": .1}}, "neighboringRelation": "ADD_OR_REMOVE_ONE", "privacyUnit": "person",
+                        "partition": {"function": "by hospital"}, "labels": {"team": "a"}}}}}, "")
+            shown = server.ctl_as(server.other_admin, "proposal", "list", "people", "-o", "csv")
+            for part in ("by hospital", "team", "ADD_OR_REMOVE_ONE", "person", "hidden"):
+                self.assertIn(part, shown)
             server.ctl_as(server.other_admin, *approve)
             budget = server.post_as(server.admin, "BudgetService/GetBudget", {"name": "budgets/people"}, "")
             self.assertEqual(budget["state"], "CLOSED")

@@ -7,10 +7,12 @@
 #include <variant>
 #include <vector>
 
+#include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
 
 #include "absl/random/random.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -23,6 +25,7 @@
 #include "client/cli/print/answers.h"
 #include "client/cpp/budget_message.h"
 #include "epsledger/v1/proposal_service.pb.h"
+#include "proto/convert/printable.h"
 
 namespace epsledger::cli {
 namespace {
@@ -46,11 +49,24 @@ std::string PolicyText(const v1::ApprovalPolicy& policy) {
   return names.empty() ? "nothing" : absl::StrJoin(names, ", ");
 }
 
+// The fields of the message that are set, as JSON.
+std::string WhatIsSet(const google::protobuf::Message& message) {
+  std::string json;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &json);
+  return status.ok() ? json : "with fields that cannot be shown";
+}
+
 std::string ChangeText(const v1::Proposal& proposal) {
   switch (proposal.change_case()) {
-    case v1::Proposal::kCreateChild:
+    case v1::Proposal::kCreateChild: {
+      // Everything that is asked for: the cap in words, the rest as it was proposed.
+      v1::Budget rest = proposal.create_child().budget();
+      rest.clear_cap();
+      rest.clear_parent();
       return absl::StrCat("create ", proposal.create_child().budget_id(), " below it, ",
-                          DescribeCap(proposal.create_child().budget().cap()));
+                          DescribeCap(proposal.create_child().budget().cap()), ", ",
+                          WhatIsSet(rest));
+    }
     case v1::Proposal::kSupersede:
       return absl::StrCat("supersede it by ", proposal.supersede().successor_id(), ", ",
                           DescribeCap(proposal.supersede().cap()));
@@ -299,10 +315,12 @@ void Approve(Invocation& invocation, const ResolveFlags& flags) {
         "--sequence: got nothing, want with --yes the sequence number of the proposal that you "
         "have read (`epsctl proposal list` shows it)"));
   }
-  if (!flags.confirmation.IsGiven(invocation,
-                                  absl::StrCat(flags.name, " of ", proposal->proposed_by(),
-                                               " will be approved: ", ChangeText(*proposal), " (",
-                                               proposal->reason(), ")"))) {
+  if (!flags.confirmation.IsGiven(
+          invocation,
+          absl::StrCat(flags.name, ", sequence number ", proposal->sequence(), ", of ",
+                       proposal->proposed_by(), " will be approved: ", ChangeText(*proposal),
+                       "; their reason: \"",
+                       absl::Utf8SafeCEscape(convert::Printable(proposal->reason())), "\""))) {
     return;
   }
   v1::ApproveProposalRequest request;

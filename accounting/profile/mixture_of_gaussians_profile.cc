@@ -7,6 +7,7 @@
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
+#include "accounting/numeric/scaled_normal.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
@@ -15,7 +16,8 @@ namespace {
 // Thresholds beyond this are treated as equal: Phi(-40) is e^-804.
 constexpr double kFar = 40;
 
-double Density(double t) { return std::exp(-0.5 * t * t - kLogSqrt2Pi); }
+// The error of NormalCdf below the smallest normal double.
+constexpr double kTiny = 1e-320;
 
 }  // namespace
 
@@ -135,28 +137,32 @@ MixtureOfGaussiansProfile::Threshold MixtureOfGaussiansProfile::Solve(double los
 
 // Returns delta of the test at `t`, with a bound on its error.
 Computed MixtureOfGaussiansProfile::TestAt(double t, double epsilon) const {
-  const double sign = direction_ == Direction::kRemove ? -1 : 1;
-  const double x = std::exp(epsilon);
-  const double y = std::expm1(epsilon);
+  const bool remove = direction_ == Direction::kRemove;
+  const double sign = remove ? -1 : 1;
   // remove: P[T > t] - x Q[T > t] = sum w_i (Phi(s_i - t) - Phi(-t)) - y Phi(-t);
-  // add:    Q[T < t] - x P[T < t] = x sum w_i (Phi(t) - Phi(t - s_i)) - y Phi(t).
-  const double base = NormalCdf(sign * t);
+  // add:    Q[T < t] - x P[T < t] = sum w_i (x Phi(t) - x Phi(t - s_i)) - y Phi(t).
+  // What is multiplied with x may be far below the smallest double.
+  const double log_scale = remove ? 0 : epsilon;
+  const Computed base = ScaledNormalCdf(sign * t, 0, log_scale);
   double sum = 0;
   double error = 0;
   for (const MixturePart& part : parts_) {
-    const double argument = sign * (t - part.shift);
-    const double moved = NormalCdf(argument);
-    sum += part.weight * std::abs(moved - base);
-    error += part.weight * (kNormalRelativeError * (moved + base) +
-                            (relative_error_ + 8 * kUlp) * std::abs(moved - base) +
-                            1.01 * Density(argument) *
-                                (kUlp * (std::abs(t) + part.shift) + relative_error_ * part.shift));
+    const Computed moved = ScaledNormalCdf(
+        sign * (t - part.shift), kUlp * (std::abs(t) + part.shift) + relative_error_ * part.shift,
+        log_scale);
+    const double difference = std::abs(moved.value - base.value);
+    sum += part.weight * difference;
+    error += part.weight * (moved.error + base.error + (relative_error_ + 8 * kUlp) * difference);
   }
-  const double factor = direction_ == Direction::kRemove ? 1 : x;
-  const double value = factor * sum - y * base;
-  error = factor * (error + kUlp * (static_cast<double>(parts_.size()) + 4) * sum) +
-          std::abs(y) * base * (kNormalRelativeError + 4 * kUlp) + 4 * kUlp * std::abs(value);
-  return Computed{value, error + 1e-320};
+  error += kUlp * (static_cast<double>(parts_.size()) + 4) * sum;
+  // y Phi = (x - 1) Phi, as (1 - 1/x) (x Phi) where x is large.
+  const bool is_large = epsilon > 0;
+  const double factor = std::abs(std::expm1(is_large ? -epsilon : epsilon));
+  const Computed rest_base = ScaledNormalCdf(sign * t, 0, is_large ? epsilon : 0);
+  const double rest = (is_large ? 1 : -1) * factor * rest_base.value;
+  const double value = sum - rest;
+  error += factor * rest_base.error + 4 * kUlp * (std::abs(rest) + std::abs(value));
+  return Computed{value, error + kTiny};
 }
 
 Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
@@ -179,29 +185,31 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
   // The possible gain of a better threshold inside the bracket: its mass under Q times |x - e^L|
   // (remove) or |1 - x e^L| (add), largest at an end. Where an end is open, all mass beyond.
   double missing = 0;
-  const double scale = remove ? std::exp(epsilon) : 1;
+  const double log_scale = remove ? epsilon : 0;
   if (threshold.high == kInfinity) {
     // Not proved to end: P[T > t] or Q[T < inf].
     missing = remove ? kInfinity : 1;
   } else {
     const Loss high = LossAt(threshold.high);
     double ratio = std::expm1(high.value + high.error - loss);
-    double mass;
+    double mass;  // times e^log_scale
     if (threshold.low == -kInfinity) {
       ratio = std::max(ratio, 1.0);
-      mass = NormalCdf(threshold.high);
+      const Computed below = ScaledNormalCdf(threshold.high, 0, log_scale);
+      mass = below.value + below.error;
     } else {
       const Loss low = LossAt(threshold.low);
       ratio = std::max(ratio, -std::expm1(low.value - low.error - loss));
       const double nearest = threshold.low > 0    ? threshold.low
                              : threshold.high < 0 ? threshold.high
                                                   : 0;
-      mass = (threshold.high - threshold.low) * Density(nearest);
+      mass = (threshold.high - threshold.low) *
+             std::exp(log_scale - 0.5 * nearest * nearest - kLogSqrt2Pi);
     }
-    missing = 1.01 * scale * ratio * mass;
+    missing = 1.01 * ratio * mass;
   }
   const double lower = test.value - test.error;
-  const double upper = test.value + test.error + missing + 1e-320;
+  const double upper = test.value + test.error + missing + kTiny;
   const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInfinity;
   const double log_upper = upper < 1 ? RoundUp(std::log(upper) + kUlp, 2) : 0;
   return Bounds{std::max(floor.lower, log_lower), std::min(0.0, std::max(floor.upper, log_upper))};
@@ -222,8 +230,8 @@ Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
   const Threshold threshold = Solve(loss);
   const double relative = 4 * kNormalRelativeError;
   if (remove) {
-    return Bounds{RoundDownNonNegative(NormalCdf(-threshold.high) * (1 - relative)),
-                  std::min(1.0, RoundUp(NormalCdf(-threshold.low) * (1 + relative)))};
+    return Bounds{RoundDownNonNegative(NormalCdf(-threshold.high) * (1 - relative) - kTiny),
+                  std::min(1.0, RoundUp(NormalCdf(-threshold.low) * (1 + relative) + kTiny))};
   }
   const auto below = [&](double t, double direction) {
     double sum = at_zero_ * NormalCdf(t);
@@ -235,8 +243,8 @@ Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
     return sum * (1 + direction * (relative + 2 * relative_error_ +
                                    kUlp * (2 * static_cast<double>(parts_.size()) + 4)));
   };
-  return Bounds{RoundDownNonNegative(below(threshold.low, -1)),
-                std::min(1.0, RoundUp(below(threshold.high, 1)))};
+  return Bounds{RoundDownNonNegative(below(threshold.low, -1) - kTiny),
+                std::min(1.0, RoundUp(below(threshold.high, 1) + kTiny))};
 }
 
 }  // namespace epsledger::accounting

@@ -5,8 +5,8 @@
 
 #include "accounting/gaussian/log_mixture.h"
 #include "accounting/numeric/constants.h"
-#include "accounting/numeric/normal.h"
 #include "accounting/numeric/rounding.h"
+#include "accounting/numeric/scaled_normal.h"
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
@@ -14,8 +14,6 @@ namespace {
 
 // The smallest positive delta that a bound tells apart from 0.
 constexpr double kTiny = 1e-320;
-
-double Density(double t) { return std::exp(-0.5 * t * t - kLogSqrt2Pi); }
 
 }  // namespace
 
@@ -70,30 +68,27 @@ ReplaceSampledGaussianProfile::Threshold ReplaceSampledGaussianProfile::Solve(
   return threshold;
 }
 
-Computed ReplaceSampledGaussianProfile::Cdf(double argument, double size) const {
-  const double value = NormalCdf(argument);
-  const double moved = kUlp * size + relative_error_ * mu_;
-  // Over |z| moved < .01 the density changes by less than 1%; beyond, it is at most .4.
-  const double density =
-      (std::abs(argument) + moved) * moved < 0.01 ? 1.02 * Density(argument) : 0.4;
-  return Computed{value, kNormalRelativeError * value + density * moved};
+Computed ReplaceSampledGaussianProfile::Cdf(double t, double sign, double log_scale) const {
+  const double argument = sign * mu_ - t;
+  return ScaledNormalCdf(argument, kUlp * (std::abs(t) + mu_) + relative_error_ * mu_, log_scale);
 }
 
 Computed ReplaceSampledGaussianProfile::TestAt(double t, double epsilon) const {
-  // P[T > t] - x Q[T > t] = q (Phi(mu - t) - Phi(-t)) + x q (Phi(-t) - Phi(-mu - t)) -
-  // (x - 1) Phi(-t), with x = e^epsilon.
-  const double x = std::exp(epsilon);
-  const double y = std::expm1(epsilon);
-  const double size = std::abs(t) + mu_;
-  const double base = NormalCdf(-t);
-  const double base_error = kNormalRelativeError * base;
-  const Computed above = Cdf(mu_ - t, size);
-  const Computed below = Cdf(-mu_ - t, size);
-  const double gain = q_ * (above.value - base);
-  const double loss = x * q_ * (base - below.value);
-  const double rest = y * base;
-  const double error = q_ * (above.error + base_error) + x * q_ * (base_error + below.error) +
-                       std::abs(y) * base_error +
+  // P[T > t] - x Q[T > t] = q (Phi(mu - t) - Phi(-t)) + q (x Phi(-t) - x Phi(-mu - t)) -
+  // (x - 1) Phi(-t), with x = e^epsilon. What is multiplied with x may be far below the smallest
+  // double.
+  const Computed above = Cdf(t, 1, 0);
+  const Computed base = ScaledNormalCdf(-t, 0, 0);
+  const Computed scaled = ScaledNormalCdf(-t, 0, epsilon);
+  const Computed below = Cdf(t, -1, epsilon);
+  const double gain = q_ * (above.value - base.value);
+  const double loss = q_ * (scaled.value - below.value);
+  const bool is_large = epsilon > 0;
+  const double factor = std::abs(std::expm1(is_large ? -epsilon : epsilon));
+  const Computed& rest_base = is_large ? scaled : base;
+  const double rest = (is_large ? 1 : -1) * factor * rest_base.value;
+  const double error = q_ * (above.error + base.error + scaled.error + below.error) +
+                       factor * rest_base.error +
                        6 * kUlp * (std::abs(gain) + std::abs(loss) + std::abs(rest));
   return Computed{gain + loss - rest, error + kTiny};
 }
@@ -101,11 +96,17 @@ Computed ReplaceSampledGaussianProfile::TestAt(double t, double epsilon) const {
 Computed ReplaceSampledGaussianProfile::TailAt(double t) const {
   if (t == -kInfinity) return Computed{1, 0};
   if (t == kInfinity) return Computed{0, 0};
-  const double base = NormalCdf(-t);
-  const Computed moved = Cdf(-mu_ - t, std::abs(t) + mu_);
-  const double value = (1 - q_) * base + q_ * moved.value;
-  return Computed{
-      value, (1 - q_) * kNormalRelativeError * base + q_ * moved.error + 6 * kUlp * value + kTiny};
+  const Computed base = ScaledNormalCdf(-t, 0, 0);
+  const Computed moved = Cdf(t, -1, 0);
+  const double value = (1 - q_) * base.value + q_ * moved.value;
+  return Computed{value, (1 - q_) * base.error + q_ * moved.error + 6 * kUlp * value + kTiny};
+}
+
+double ReplaceSampledGaussianProfile::ScaledTail(double t, double log_scale) const {
+  if (t == -kInfinity) return std::exp(log_scale);
+  const Computed base = ScaledNormalCdf(-t, 0, log_scale);
+  const Computed moved = Cdf(t, -1, log_scale);
+  return RoundUp((1 - q_) * (base.value + base.error) + q_ * (moved.value + moved.error), 8);
 }
 
 Bounds ReplaceSampledGaussianProfile::LogDelta(double epsilon) const {
@@ -122,10 +123,10 @@ Bounds ReplaceSampledGaussianProfile::LogDelta(double epsilon) const {
   // E_Q[|e^L - x|] <= x |e^(L(at) - epsilon) - 1| Q[between].
   const Computed at = LossAt(threshold.at).value;
   const double ratio = std::expm1(std::abs(at.value - epsilon) + at.error);
-  const Computed beyond = TailAt(threshold.low);
   const double width = threshold.high - threshold.low;
-  const double between = std::min({1.0, beyond.value + beyond.error, 0.4 * width});
-  const double missing = 1.01 * std::exp(epsilon) * ratio * between;
+  const double between = std::min(
+      {std::exp(epsilon), ScaledTail(threshold.low, epsilon), 0.4 * width * std::exp(epsilon)});
+  const double missing = 1.01 * ratio * between;
   const double lower = test.value - test.error;
   double upper = test.value + test.error + missing + kTiny;
   if (std::isnan(upper)) upper = 1;

@@ -43,11 +43,13 @@ class ReplaceSampledGaussianProfile final : public PrivacyProfile {
 
   Loss LossAt(double t) const;
   Threshold Solve(double epsilon) const;
-  // Phi(argument) for an argument that is the sum of `size` and whose mu is not exact.
-  Computed Cdf(double argument, double size) const;
+  // e^log_scale Phi(sign mu - t).
+  Computed Cdf(double t, double sign, double log_scale) const;
   Computed TestAt(double t, double epsilon) const;
   // Q[T > t].
   Computed TailAt(double t) const;
+  // An upper bound on e^log_scale Q[T > t].
+  double ScaledTail(double t, double log_scale) const;
 
   double q_;
   double mu_;              // the middle of its bounds

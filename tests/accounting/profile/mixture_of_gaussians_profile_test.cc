@@ -92,6 +92,24 @@ TEST(MixtureOfGaussiansProfile, BracketsTheBestThreshold) {
   }
 }
 
+// Where e^epsilon multiplies a tail that no double holds.
+TEST(MixtureOfGaussiansProfile, HoldsWhereTailsUnderflow) {
+  const std::vector<std::vector<MixturePart>> mixtures = {
+      {{0, 0.875}, {8, 0.125}}, {{0, 1 - 0x1p-10}, {1, 0x1p-10}}, {{0, 0.5}, {2, 0.25}, {4, 0.25}}};
+  for (const auto& parts : mixtures) {
+    const Truth truth{parts};
+    const MixtureOfGaussiansProfile remove(parts, 0, Direction::kRemove, true);
+    for (double t = 35; t < 45; t += 0.7) {
+      const double epsilon = Log(truth.Ratio(Real(t))).ToDouble();
+      const Bounds log_delta = remove.LogDelta(epsilon);
+      ExpectBrackets(log_delta, truth.Remove(epsilon), "remove", epsilon);
+      if (log_delta.upper > -700) {
+        EXPECT_LT(BracketWidth(log_delta), 1e-8) << t;
+      }
+    }
+  }
+}
+
 TEST(MixtureOfGaussiansProfile, OfTwoPartsIsASampledGaussian) {
   const double q = 0.01;
   const auto gaussian = std::make_shared<GaussianProfile>(Bounds{1, 1});

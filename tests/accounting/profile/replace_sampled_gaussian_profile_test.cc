@@ -64,6 +64,25 @@ TEST(ReplaceSampledGaussianProfile, BracketsTheBestThreshold) {
   }
 }
 
+// Where e^epsilon multiplies a tail that no double holds: Phi(-38) is about 3e-316.
+TEST(ReplaceSampledGaussianProfile, HoldsWhereTailsUnderflow) {
+  const struct { double mu, q; } rows[] = {{1 / 0.12, 0.158}, {1, 0.001}, {5, 0.01}, {0.3, 0.5}};
+  for (const auto& [mu, q] : rows) {
+    const ReplaceSampledGaussianProfile profile({mu, mu}, q);
+    const PairTruth truth{mu, q};
+    for (double t = 35; t < 45; t += 0.7) {
+      // The epsilon of the threshold t, near enough.
+      const double epsilon = Log(truth.Density(Real(t), 1) / truth.Density(Real(t), -1)).ToDouble();
+      if (epsilon > 690) continue;
+      const Bounds log_delta = profile.LogDelta(epsilon);
+      ExpectBrackets(log_delta, truth.Delta(epsilon), "delta", epsilon);
+      if (log_delta.upper > -700) {
+        EXPECT_LT(BracketWidth(log_delta), 1e-8) << mu << " " << t;
+      }
+    }
+  }
+}
+
 TEST(ReplaceSampledGaussianProfile, HoldsForEveryMuOfItsInterval) {
   const double mu = 0.7;
   const ReplaceSampledGaussianProfile profile({mu * (1 - 4e-10), mu * (1 + 4e-10)}, 0.1);

@@ -47,7 +47,9 @@ TEST(ReplaceSampledGaussianRenyi, LiesBetweenTheSampledAndTheWholeRelease) {
         // A replaced record of the whole data set moves the mean by 2.
         EXPECT_LE(bound, GaussianRenyi(order, 2 / z) * (1 + 1e-9)) << q << " " << z << " " << order;
         // Where a small q takes too many points, its bound is that of joint convexity.
-        if (z >= 0.3) EXPECT_GE(bound, before * (1 - 1e-6)) << q << " " << z << " " << order;
+        if (z >= 0.3) {
+          EXPECT_GE(bound, before * (1 - 1e-6)) << q << " " << z << " " << order;
+        }
         // One of the two contributions is left out: not worse than both.
         if (bound < 1e300 && z >= 0.3 && order <= 128) {
           EXPECT_GE(bound, SampledGaussianRemoveRenyi({q, z}, order) * (1 - 1e-6))

@@ -161,6 +161,23 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
       self->too_slow_ = true;
       self->tcp_stream().cancel();
     });
+    headers_.clear();
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = this->shared_from_this()](beast::error_code error, size_t) {
+                              if (error) return self->Handle(error);
+                              self->ReadBody();
+                            });
+  }
+
+  // The fields of the header are kept before the body comes: the parser adds the trailers of a
+  // chunked body to them, which a proxy in front does not see as headers.
+  void ReadBody() {
+    for (const auto& field : parser_->get()) {
+      headers_.emplace_back(absl::AsciiStrToLower(absl::string_view(field.name_string().data(),
+                                                                    field.name_string().size())),
+                            std::string(field.value()));
+    }
+    if (parser_->is_done()) return Handle({});
     http::async_read(stream_, buffer_, *parser_,
                      [self = this->shared_from_this()](beast::error_code error, size_t) {
                        self->Handle(error);
@@ -215,11 +232,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
                         .peer = peer_name_,
                         .request_id = {},
                         .traceparent = {}};
-    for (const auto& field : message) {
-      request.headers.emplace_back(absl::AsciiStrToLower(absl::string_view(
-                                       field.name_string().data(), field.name_string().size())),
-                                   std::string(field.value()));
-    }
+    request.headers = std::move(headers_);
     request.request_id = wire::ShownRequestId(request.Header("x-request-id"));
     if (request.request_id.empty()) {
       request.request_id = wire::RequestIdOf({.number = ++loop_->last_request});
@@ -377,6 +390,7 @@ class Connection : public std::enable_shared_from_this<Connection<Loop>> {
   bool too_slow_ = false;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
+  std::vector<std::pair<std::string, std::string>> headers_;  // names in lower case
   bool head_ = false;
   int requests_ = 0;
   std::shared_ptr<ChunkSource> chunks_;

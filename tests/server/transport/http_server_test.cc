@@ -132,6 +132,23 @@ TEST(HttpServer, ClosesAtOnceWhatOnePeerOpensTooFast) {
   EXPECT_EQ(answered(0, 2000), 2000);
 }
 
+// A proxy that takes headers out sees no trailers.
+TEST(HttpServer, TakesNoHeaderFromATrailer) {
+  auto server = HttpServer::Start({.addresses = {"127.0.0.1:0"}}, [](const HttpRequest& request,
+                                                                     HttpReply reply) {
+    std::move(reply)({200,
+                      {},
+                      std::string("caller=") + std::string(request.Header("authorization")) +
+                          " first=" + std::string(request.Header("x-first")) + " " + request.body});
+  });
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_THAT(Exchange((*server)->addresses()[0],
+                       "POST / HTTP/1.1\r\nHost: x\r\nX-First: 1\r\nConnection: close\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"
+                       "Authorization: Bearer stolen\r\nX-First: 2\r\n\r\n"),
+              HasSubstr("caller= first=1 hello"));
+}
+
 // Those that came first and send nothing leave for those that come.
 TEST(HttpServer, SilentConnectionsKeepNobodyOut) {
   const auto server = EchoServer();

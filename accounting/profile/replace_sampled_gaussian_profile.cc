@@ -10,13 +10,6 @@
 #include "accounting/profile/uncertain_epsilon.h"
 
 namespace epsledger::accounting {
-namespace {
-
-// The smallest positive delta that a bound tells apart from 0.
-constexpr double kTiny = 1e-320;
-
-}  // namespace
-
 bool ReplaceSampledGaussianProfile::CanTake(Bounds mu, double q) {
   return q > 0 && q < 1 && mu.lower > 0 && mu.upper < 1e6 && mu.upper - mu.lower <= 1e-9 * mu.lower;
 }
@@ -90,7 +83,7 @@ Computed ReplaceSampledGaussianProfile::TestAt(double t, double epsilon) const {
   const double error = q_ * (above.error + base.error + scaled.error + below.error) +
                        factor * rest_base.error +
                        6 * kUlp * (std::abs(gain) + std::abs(loss) + std::abs(rest));
-  return Computed{gain + loss - rest, error + kTiny};
+  return Computed{gain + loss - rest, error + kUnderflow};
 }
 
 Computed ReplaceSampledGaussianProfile::TailAt(double t) const {
@@ -99,7 +92,7 @@ Computed ReplaceSampledGaussianProfile::TailAt(double t) const {
   const Computed base = ScaledNormalCdf(-t, 0, 0);
   const Computed moved = Cdf(t, -1, 0);
   const double value = (1 - q_) * base.value + q_ * moved.value;
-  return Computed{value, (1 - q_) * base.error + q_ * moved.error + 6 * kUlp * value + kTiny};
+  return Computed{value, (1 - q_) * base.error + q_ * moved.error + 6 * kUlp * value + kUnderflow};
 }
 
 double ReplaceSampledGaussianProfile::ScaledTail(double t, double log_scale) const {
@@ -128,7 +121,7 @@ Bounds ReplaceSampledGaussianProfile::LogDelta(double epsilon) const {
       {std::exp(epsilon), ScaledTail(threshold.low, epsilon), 0.4 * width * std::exp(epsilon)});
   const double missing = 1.01 * ratio * between;
   const double lower = test.value - test.error;
-  double upper = test.value + test.error + missing + kTiny;
+  double upper = test.value + test.error + missing + kUnderflow;
   if (std::isnan(upper)) upper = 1;
   const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInfinity;
   const double log_upper = upper < 1 ? RoundUp(std::log(upper) + kUlp, 2) : 0;

@@ -25,15 +25,15 @@ Computed ScaledNormalCdf(double argument, double argument_error, double log_scal
                                : 0.4;
     const double value = scale * direct;
     return Computed{value, scale * (kNormalRelativeError * direct + density * argument_error) +
-                               4 * kUlp * value + kUnderflow};
+                               4 * kUlp * value + kSubnormalError};
   }
   const double log_tail = LogNormalCdf(argument);
-  if (std::isinf(log_tail)) return Computed{0, kUnderflow};
+  if (std::isinf(log_tail)) return Computed{0, kSubnormalError};
   const double value = std::exp(log_scale + log_tail);
   // d log Phi / dz is at most |z| + 1 / |z| for z < 0.
   const double exponent = (size + 1) * argument_error + kNormalRelativeError * std::abs(log_tail) +
                           2 * kUlp * (std::abs(log_scale) + std::abs(log_tail) + 4);
-  return Computed{value, exponent < 0.01 ? 1.01 * exponent * value + kUnderflow : kInfinity};
+  return Computed{value, exponent < 0.01 ? 1.01 * exponent * value + kSubnormalError : kInfinity};
 }
 
 }  // namespace epsledger::accounting

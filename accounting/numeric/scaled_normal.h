@@ -7,7 +7,7 @@ namespace epsledger::accounting {
 
 // More than a value can be off because it, or what it is made of, is below the smallest normal
 // double.
-inline constexpr double kUnderflow = 1e-320;
+inline constexpr double kSubnormalError = 1e-320;
 
 // Returns e^log_scale Phi(z) for every real z within `argument_error` of `argument`. Phi(z) may be
 // far below the smallest double: e^700 Phi(-40) is not lost. |value - truth| <= error; the relative

@@ -159,7 +159,7 @@ Computed MixtureOfGaussiansProfile::TestAt(double t, double epsilon) const {
   const double rest = (is_large ? 1 : -1) * factor * rest_base.value;
   const double value = sum - rest;
   error += factor * rest_base.error + 4 * kUlp * (std::abs(rest) + std::abs(value));
-  return Computed{value, error + kUnderflow};
+  return Computed{value, error + kSubnormalError};
 }
 
 Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
@@ -206,7 +206,7 @@ Bounds MixtureOfGaussiansProfile::LogDelta(double epsilon) const {
     missing = 1.01 * ratio * mass;
   }
   const double lower = test.value - test.error;
-  const double upper = test.value + test.error + missing + kUnderflow;
+  const double upper = test.value + test.error + missing + kSubnormalError;
   const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInfinity;
   const double log_upper = upper < 1 ? RoundUp(std::log(upper) + kUlp, 2) : 0;
   return Bounds{std::max(floor.lower, log_lower), std::min(0.0, std::max(floor.upper, log_upper))};
@@ -227,8 +227,9 @@ Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
   const Threshold threshold = Solve(loss);
   const double relative = 4 * kNormalRelativeError;
   if (remove) {
-    return Bounds{RoundDownNonNegative(NormalCdf(-threshold.high) * (1 - relative) - kUnderflow),
-                  std::min(1.0, RoundUp(NormalCdf(-threshold.low) * (1 + relative) + kUnderflow))};
+    return Bounds{
+        RoundDownNonNegative(NormalCdf(-threshold.high) * (1 - relative) - kSubnormalError),
+        std::min(1.0, RoundUp(NormalCdf(-threshold.low) * (1 + relative) + kSubnormalError))};
   }
   const auto below = [&](double t, double direction) {
     double sum = at_zero_ * NormalCdf(t);
@@ -240,8 +241,8 @@ Bounds MixtureOfGaussiansProfile::TailUnderQ(double epsilon) const {
     return sum * (1 + direction * (relative + 2 * relative_error_ +
                                    kUlp * (2 * static_cast<double>(parts_.size()) + 4)));
   };
-  return Bounds{RoundDownNonNegative(below(threshold.low, -1) - kUnderflow),
-                std::min(1.0, RoundUp(below(threshold.high, 1) + kUnderflow))};
+  return Bounds{RoundDownNonNegative(below(threshold.low, -1) - kSubnormalError),
+                std::min(1.0, RoundUp(below(threshold.high, 1) + kSubnormalError))};
 }
 
 }  // namespace epsledger::accounting

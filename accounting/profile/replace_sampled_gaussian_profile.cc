@@ -83,7 +83,7 @@ Computed ReplaceSampledGaussianProfile::TestAt(double t, double epsilon) const {
   const double error = q_ * (above.error + base.error + scaled.error + below.error) +
                        factor * rest_base.error +
                        6 * kUlp * (std::abs(gain) + std::abs(loss) + std::abs(rest));
-  return Computed{gain + loss - rest, error + kUnderflow};
+  return Computed{gain + loss - rest, error + kSubnormalError};
 }
 
 Computed ReplaceSampledGaussianProfile::TailAt(double t) const {
@@ -92,7 +92,8 @@ Computed ReplaceSampledGaussianProfile::TailAt(double t) const {
   const Computed base = ScaledNormalCdf(-t, 0, 0);
   const Computed moved = Cdf(t, -1, 0);
   const double value = (1 - q_) * base.value + q_ * moved.value;
-  return Computed{value, (1 - q_) * base.error + q_ * moved.error + 6 * kUlp * value + kUnderflow};
+  return Computed{value,
+                  (1 - q_) * base.error + q_ * moved.error + 6 * kUlp * value + kSubnormalError};
 }
 
 double ReplaceSampledGaussianProfile::ScaledTail(double t, double log_scale) const {
@@ -121,7 +122,7 @@ Bounds ReplaceSampledGaussianProfile::LogDelta(double epsilon) const {
       {std::exp(epsilon), ScaledTail(threshold.low, epsilon), 0.4 * width * std::exp(epsilon)});
   const double missing = 1.01 * ratio * between;
   const double lower = test.value - test.error;
-  double upper = test.value + test.error + missing + kUnderflow;
+  double upper = test.value + test.error + missing + kSubnormalError;
   if (std::isnan(upper)) upper = 1;
   const double log_lower = lower > 0 ? RoundDown(std::log(lower), 2) : -kInfinity;
   const double log_upper = upper < 1 ? RoundUp(std::log(upper) + kUlp, 2) : 0;

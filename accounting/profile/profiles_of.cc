@@ -24,6 +24,7 @@
 #include "accounting/profile/randomized_response_profile.h"
 #include "accounting/profile/renyi_bounded_profile.h"
 #include "accounting/profile/replace_sampled_gaussian_profile.h"
+#include "accounting/profile/replace_sampled_laplace_profile.h"
 #include "accounting/profile/replace_sampled_profile.h"
 #include "accounting/profile/revealed_sample_profile.h"
 #include "accounting/profile/trade_off_curve_profile.h"
@@ -142,6 +143,13 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
       const absl::StatusOr<Bounds> contribution = ComposeGaussianMu(inner, without);
       if (contribution.ok() && ReplaceSampledGaussianProfile::CanTake(*contribution, q)) {
         return Symmetric(std::make_shared<ReplaceSampledGaussianProfile>(*contribution, q));
+      }
+    }
+    if (const auto* laplace = inner[0].event->As<Laplace>()) {  // alone, as above
+      const double theta = 1 / laplace->noise_multiplier;
+      const Bounds contribution{RoundDownNonNegative(theta), RoundUp(theta)};
+      if (ReplaceSampledLaplaceProfile::CanTake(contribution, q)) {
+        return Symmetric(std::make_shared<ReplaceSampledLaplaceProfile>(contribution, q));
       }
     }
     absl::StatusOr<DirectedProfiles> alone = inside(without);

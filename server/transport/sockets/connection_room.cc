@@ -50,10 +50,13 @@ void ConnectionRoom::Wait(Id id) {
 std::map<ConnectionRoom::Id, ConnectionRoom::Place>::iterator ConnectionRoom::WhoLeavesFor(
     const address& peer) {
   const std::string key = PeerKeyOf(peer);
+  const bool is_local = Plain(peer).is_loopback();
   auto best = places_.end();
   std::tuple<bool, bool, uint64_t> least;
   for (auto place = places_.begin(); place != places_.end(); ++place) {
     if (!place->second.is_waiting) continue;
+    // A probe of this machine leaves for nobody on another one.
+    if (!is_local && Plain(place->second.peer).is_loopback()) continue;
     const std::tuple<bool, bool, uint64_t> order(PeerKeyOf(place->second.peer) != key,
                                                  place->second.has_worked, place->second.since);
     if (best != places_.end() && !(order < least)) continue;

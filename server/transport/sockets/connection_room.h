@@ -11,9 +11,10 @@
 namespace epsledger::transport {
 
 // The connections of a listener whose number is bounded. Where a new one does not fit, it takes the
-// place of one that waits for a request: of the same peer if there is one, otherwise of any; of
-// those, one that has made no request yet, otherwise any; of those, the one that waits longest. So
-// connections that send nothing keep nobody out. Not thread-safe.
+// place of one that waits for a request: of the same peer if there is one, otherwise of any, but
+// none of this machine for a peer on another one; of those, one that has made no request yet,
+// otherwise any; of those, the one that waits longest. So connections that send nothing keep nobody
+// out. Not thread-safe.
 class ConnectionRoom {
  public:
   using Id = uint64_t;

@@ -27,6 +27,20 @@ bool ConnectionCounts::Add(const address& peer) {
   return true;
 }
 
+bool ConnectionCounts::Replace(const address& leaving, const address& peer) {
+  const std::string key = PeerKeyOf(peer);
+  const bool is_same = PeerKeyOf(leaving) == key;
+  const auto known = of_peer_.find(key);
+  if (!is_same && !Plain(peer).is_loopback() && known != of_peer_.end() &&
+      known->second >= limits_.of_peer) {
+    return false;
+  }
+  Remove(leaving);
+  ++all_;
+  ++of_peer_[key];
+  return true;
+}
+
 void ConnectionCounts::Remove(const address& peer) {
   const auto known = of_peer_.find(PeerKeyOf(peer));
   --all_;

@@ -36,6 +36,9 @@ class ConnectionCounts {
 
   // Counts one more connection of the peer, or returns false if that is one too many.
   bool Add(const boost::asio::ip::address& peer);
+  // Counts one more connection of `peer` in place of one of `leaving`, or returns false if the peer
+  // has its share already. REQUIRES: a connection of `leaving` is counted.
+  bool Replace(const boost::asio::ip::address& leaving, const boost::asio::ip::address& peer);
   // Removes one connection of the peer. REQUIRES: it was added.
   void Remove(const boost::asio::ip::address& peer);
 

@@ -1,5 +1,6 @@
 #include "server/transport/sockets/connection_room.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "server/transport/sockets/peer_key.h"
@@ -13,12 +14,7 @@ std::optional<ConnectionRoom::Entry> ConnectionRoom::Enter(const address& peer) 
   if (!counts_.Add(peer)) {
     const auto leaving = WhoLeavesFor(peer);
     if (leaving == places_.end()) return std::nullopt;
-    counts_.Remove(leaving->second.peer);
-    if (!counts_.Add(peer)) {
-      // Too many of its own peer, or the room that is left is reserved: nobody leaves in vain.
-      counts_.Add(leaving->second.peer);
-      return std::nullopt;
-    }
+    if (!counts_.Replace(leaving->second.peer, peer)) return std::nullopt;
     entry.ended = leaving->first;
     places_.erase(leaving);
   }
@@ -50,13 +46,18 @@ void ConnectionRoom::Wait(Id id) {
 std::map<ConnectionRoom::Id, ConnectionRoom::Place>::iterator ConnectionRoom::WhoLeavesFor(
     const address& peer) {
   const std::string key = PeerKeyOf(peer);
-  const bool is_local = Plain(peer).is_loopback();
+  const auto is_local = [](const address& of) { return Plain(of).is_loopback(); };
+  // What is reserved for peers of this machine leaves for nobody on another one.
+  const bool takes_from_local =
+      is_local(peer) ||
+      static_cast<size_t>(std::count_if(places_.begin(), places_.end(), [&](const auto& place) {
+        return is_local(place.second.peer);
+      })) > reserved_;
   auto best = places_.end();
   std::tuple<bool, bool, uint64_t> least;
   for (auto place = places_.begin(); place != places_.end(); ++place) {
     if (!place->second.is_waiting) continue;
-    // A probe of this machine leaves for nobody on another one.
-    if (!is_local && Plain(place->second.peer).is_loopback()) continue;
+    if (!takes_from_local && is_local(place->second.peer)) continue;
     const std::tuple<bool, bool, uint64_t> order(PeerKeyOf(place->second.peer) != key,
                                                  place->second.has_worked, place->second.since);
     if (best != places_.end() && !(order < least)) continue;

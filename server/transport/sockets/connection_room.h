@@ -1,6 +1,7 @@
 #ifndef EPSLEDGER_SERVER_TRANSPORT_SOCKETS_CONNECTION_ROOM_H_
 #define EPSLEDGER_SERVER_TRANSPORT_SOCKETS_CONNECTION_ROOM_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,9 +13,9 @@ namespace epsledger::transport {
 
 // The connections of a listener whose number is bounded. Where a new one does not fit, it takes the
 // place of one that waits for a request: of the same peer if there is one, otherwise of any, but
-// none of this machine for a peer on another one; of those, one that has made no request yet,
-// otherwise any; of those, the one that waits longest. So connections that send nothing keep nobody
-// out. Not thread-safe.
+// none of what is reserved for this machine for a peer on another one; of those, one that has made
+// no request yet, otherwise any; of those, the one that waits longest. So connections that send
+// nothing keep nobody out. Not thread-safe.
 class ConnectionRoom {
  public:
   using Id = uint64_t;
@@ -24,7 +25,8 @@ class ConnectionRoom {
     std::optional<Id> ended;
   };
 
-  explicit ConnectionRoom(ConnectionLimits limits = {}) : counts_(limits) {}
+  explicit ConnectionRoom(ConnectionLimits limits = {})
+      : reserved_(limits.reserved), counts_(limits) {}
 
   // Adds a connection, which waits for its first request. Returns nullopt if no room can be made:
   // the new connection must be closed.
@@ -47,6 +49,7 @@ class ConnectionRoom {
 
   std::map<Id, Place>::iterator WhoLeavesFor(const boost::asio::ip::address& peer);
 
+  const size_t reserved_;
   ConnectionCounts counts_;
   std::map<Id, Place> places_;
   uint64_t last_ = 0;

@@ -49,7 +49,8 @@ inline constexpr absl::Duration kMaxCallDuration = absl::Seconds(60);
 
 // Open streams (StreamCharges and watches) over all connections; beyond that UNAVAILABLE. Each
 // holds at most its window or one page in memory. One tenant has at most half of them, and half of
-// the open calls, their bytes and the queued computations.
+// the open calls, their bytes and the queued computations. One caller has at most three quarters of
+// its tenant's streams, calls and bytes.
 inline constexpr size_t kMaxOpenStreams = 2048;
 // The longest life of a stream, after which the client opens another. As with connections, this
 // spreads clients over servers.

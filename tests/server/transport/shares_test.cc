@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "server/transport/grpc/calls/computation_pool.h"
 #include "server/transport/grpc/calls/open_calls.h"
@@ -108,10 +109,12 @@ TEST(OpenCalls, OneTenantHasHalfOfTheCallsAndOfTheirBytes) {
   OpenCalls calls(admission, metrics, std::make_shared<ReadRate>(0),
                   std::make_shared<RefusalRate>(), 8, 1000, nullptr);
   std::vector<std::shared_ptr<NoCall>> open;
-  const auto claim = [&](const core::Tenant& tenant, size_t bytes) {
+  // Each call has a principal of its own, unless one is named.
+  const auto claim = [&](const core::Tenant& tenant, size_t bytes, std::string principal = "") {
     open.push_back(std::make_shared<NoCall>());
     EXPECT_TRUE(calls.Add(open.back(), bytes));
-    const bool claimed = calls.Claim(*open.back(), tenant);
+    if (principal.empty()) principal = absl::StrCat("tokens/", open.size());
+    const bool claimed = calls.Claim(*open.back(), {.tenant = tenant, .principal = principal});
     if (!claimed) calls.Remove(*open.back());
     return claimed;
   };
@@ -124,6 +127,18 @@ TEST(OpenCalls, OneTenantHasHalfOfTheCallsAndOfTheirBytes) {
   EXPECT_TRUE(claim(kHogTenant, 10));
   for (const auto& call : open) calls.Remove(*call);
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kOtherTenant, 125));
+  for (const auto& call : open) calls.Remove(*call);
+  // One principal leaves a quarter of its tenant's share to the others.
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(claim(kHogTenant, 10, "tokens/hog"));
+  EXPECT_FALSE(claim(kHogTenant, 10, "tokens/hog"));
+  EXPECT_TRUE(claim(kOtherTenant, 10, "tokens/hog"));  // a name of another tenant
+  EXPECT_TRUE(claim(kHogTenant, 10));
+  for (const auto& call : open) calls.Remove(*call);
+  EXPECT_TRUE(claim(kHogTenant, 375, "tokens/hog"));
+  EXPECT_FALSE(claim(kHogTenant, 1, "tokens/hog"));  // of bytes
+  EXPECT_TRUE(claim(kHogTenant, 125));
+  for (const auto& call : open) calls.Remove(*call);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kHogTenant, 10, access::kAnybody));
 }
 
 }  // namespace

@@ -15,29 +15,49 @@ bool OpenCalls::Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes)
   return true;
 }
 
-bool OpenCalls::Claim(OpenCall& call, const core::Tenant& tenant) {
+bool OpenCalls::HasRoom(const Owner& owner, size_t request_bytes, size_t of_8) const {
+  const auto share = shares_.find(owner);
+  const Share held = share == shares_.end() ? Share() : share->second;
+  const size_t most_bytes = max_request_bytes_ / 8 * of_8;
+  return held.calls < (max_calls_ * of_8 + 7) / 8 && held.request_bytes <= most_bytes &&
+         request_bytes <= most_bytes - held.request_bytes;
+}
+
+void OpenCalls::Give(const Owner& owner, size_t request_bytes) {
+  Share& share = shares_[owner];
+  ++share.calls;
+  share.request_bytes += request_bytes;
+}
+
+void OpenCalls::TakeBack(const Owner& owner, size_t request_bytes) {
+  const auto share = shares_.find(owner);
+  share->second.request_bytes -= request_bytes;
+  if (--share->second.calls == 0) shares_.erase(share);
+}
+
+bool OpenCalls::Claim(OpenCall& call, const access::Caller& caller) {
   absl::MutexLock lock(&mutex_);
   if (!call.position_) return true;  // the call has ended meanwhile
-  Share& share = shares_[tenant.name];
-  if (share.calls >= (max_calls_ + 1) / 2 ||
-      call.request_bytes_ > max_request_bytes_ / 2 - share.request_bytes) {
-    if (share.calls == 0) shares_.erase(tenant.name);
+  const Owner tenant(caller.tenant.name, "");
+  const Owner principal(caller.tenant.name, caller.principal);
+  const size_t principal_of_8 = caller.principal == access::kAnybody ? 4 : 3;
+  if (!HasRoom(tenant, call.request_bytes_, 4) ||
+      !HasRoom(principal, call.request_bytes_, principal_of_8)) {
     return false;
   }
-  ++share.calls;
-  share.request_bytes += call.request_bytes_;
-  call.tenant_ = tenant.name;
+  Give(tenant, call.request_bytes_);
+  Give(principal, call.request_bytes_);
+  call.owner_ = principal;
   return true;
 }
 
 void OpenCalls::Remove(OpenCall& call) {
   absl::MutexLock lock(&mutex_);
   if (!call.position_) return;
-  if (call.tenant_) {
-    const auto share = shares_.find(*call.tenant_);
-    share->second.request_bytes -= call.request_bytes_;
-    if (--share->second.calls == 0) shares_.erase(share);
-    call.tenant_.reset();
+  if (call.owner_) {
+    TakeBack({call.owner_->first, ""}, call.request_bytes_);
+    TakeBack(*call.owner_, call.request_bytes_);
+    call.owner_.reset();
   }
   calls_.erase(*call.position_);
   call.position_.reset();

@@ -2,7 +2,6 @@
 #define EPSLEDGER_SERVER_TRANSPORT_GRPC_CALLS_OPEN_CALLS_H_
 
 #include <cstddef>
-#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -14,8 +13,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "grpcpp/support/status.h"
+#include "server/access/caller.h"
 #include "server/access_log/access_log.h"
-#include "server/core/tenant.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/transport/grpc/calls/admission.h"
 #include "server/transport/grpc/calls/read_rate.h"
@@ -46,7 +45,8 @@ class OpenCall {
   // The place of the call in the list, guarded by the list's mutex.
   std::optional<std::list<std::weak_ptr<OpenCall>>::iterator> position_;
   size_t request_bytes_ = 0;
-  std::optional<std::string> tenant_;  // whose share it uses
+  // Whose shares it uses: its tenant's, and its principal's in this tenant.
+  std::optional<std::pair<std::string, std::string>> owner_;
 };
 
 // The open calls, oldest first. A server that stops waits for them, and ends those that nothing
@@ -72,8 +72,9 @@ class OpenCalls {
   bool Add(const std::shared_ptr<OpenCall>& call, size_t request_bytes = 0)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts a call whose caller is now known. Returns false if the tenant has its full share
-  // already, half of either limit. REQUIRES: Add returned true; called once.
-  bool Claim(OpenCall& call, const core::Tenant& tenant) ABSL_LOCKS_EXCLUDED(mutex_);
+  // already, half of either limit, or the principal has three quarters of this half. kAnybody has
+  // the whole half. REQUIRES: Add returned true; called once.
+  bool Claim(OpenCall& call, const access::Caller& caller) ABSL_LOCKS_EXCLUDED(mutex_);
   // Does nothing if the call was not added.
   void Remove(OpenCall& call) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -105,8 +106,17 @@ class OpenCalls {
     size_t calls = 0;
     size_t request_bytes = 0;
   };
+  // The share of a tenant's principal, or with an empty principal that of the whole tenant.
+  using Owner = std::pair<std::string, std::string>;
+  void Give(const Owner& owner, size_t request_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeBack(const Owner& owner, size_t request_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns true if the owner may hold one call more, of `request_bytes`, within `of_8` eighths of
+  // the limits.
+  bool HasRoom(const Owner& owner, size_t request_bytes, size_t of_8) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   size_t request_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<std::string, Share, std::less<>> shares_ ABSL_GUARDED_BY(mutex_);  // by tenant
+  std::map<Owner, Share> shares_ ABSL_GUARDED_BY(mutex_);
   std::list<std::weak_ptr<OpenCall>> calls_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -32,7 +32,7 @@ absl::Status StreamCall::Open() {
     const bool is_read = access::FindMethodRule(method_)->IsRead();
     if (is_read && !MayRead()) {
       status = ReadsTooFast();
-    } else if (!open_streams_->Claim(*this, caller_.tenant)) {
+    } else if (!open_streams_->Claim(*this, caller_)) {
       status = TooManyStreamsOfTenant();
     } else if (is_read) {
       CountRead(kBytesOfAnOpening);

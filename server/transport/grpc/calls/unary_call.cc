@@ -107,7 +107,7 @@ absl::Status UnaryCall::Claim(bool is_read) {
   is_read_ = is_read;
   is_admitted_ = true;
   if (is_read && !open_calls_.read_rate().MayRead(caller_.tenant)) return ReadsTooFast();
-  return open_calls_.Claim(*this, caller_.tenant) ? absl::OkStatus() : TooManyCallsOfTenant();
+  return open_calls_.Claim(*this, caller_) ? absl::OkStatus() : TooManyCallsOfTenant();
 }
 
 void UnaryCall::set_request(const Message& request, const ResourceFields& fields) {

@@ -258,12 +258,14 @@ absl::Status QuotaExceeded(std::string_view message) {
 absl::Status TooManyCallsOfTenant() {
   return core::Overload(absl::StrCat(
       kMaxOpenCalls / 2, " calls or ", kMaxOpenRequestBytes >> 21,
-      " MiB of requests of this tenant are open already; nothing was charged, try again"));
+      " MiB of requests of this tenant are open already, or three quarters of these of this "
+      "caller; nothing was charged, try again"));
 }
 
 absl::Status TooManyStreamsOfTenant() {
   return core::Overload(
-      absl::StrCat(kMaxOpenStreams / 2, " streams of this tenant are open already; try again"));
+      absl::StrCat(kMaxOpenStreams / 2, " streams of this tenant are open already, or ",
+                   kMaxOpenStreams / 8 * 3, " of this caller; try again"));
 }
 
 absl::Status ReadsTooFast() {

@@ -71,7 +71,7 @@ grpc::Status DeadlinePassed();
 // UNAVAILABLE: the server is stopping, and this call was not answered in time.
 grpc::Status Stopping();
 
-// Overload: the caller's tenant has its full share already; the rest is for others.
+// Overload: the caller or its tenant has its full share already; the rest is for others.
 absl::Status TooManyCallsOfTenant();
 absl::Status TooManyStreamsOfTenant();
 // Overload: the tenant reads faster than allowed.

@@ -21,6 +21,7 @@ class Trainer:
     relation: str = "add-or-remove-one"
     wants_model: bool = False
     log_every: int = 1_000_000  # steps between two lines of the log; each line asks the ledger twice
+    own_seed: bool = False  # each run starts from first parameters of its own: --seed 1, 2, ...
 
 
 @dataclasses.dataclass
@@ -45,7 +46,7 @@ class Kept:
         flags = list(trainer.flags)
         if "--feature-cache" in flags:  # a location, not a setting
             del flags[flags.index("--feature-cache"):flags.index("--feature-cache") + 2]
-        return json.dumps([trainer.program, trainer.cap, trainer.relation, flags, number])
+        return json.dumps([trainer.program, trainer.cap, trainer.relation, flags, number] + ["own seed"] * trainer.own_seed)
 
     def find(self, trainer, number):
         # A model's file is deleted with its ledger.
@@ -77,7 +78,7 @@ class Runner:
 
         def run_and_keep(job):
             number, budget, stem = job
-            done[number] = self._run(trainer, budget, stem)
+            done[number] = self._run(trainer, budget, stem, number)
             self._kept.keep(trainer, number, done[number])
 
         with concurrent.futures.ThreadPoolExecutor(self.at_a_time) as pool:
@@ -86,12 +87,14 @@ class Runner:
                                     ", %d of them kept from before" % (count - len(jobs)) if len(jobs) < count else ""))
         return list(done.values())
 
-    def _run(self, trainer, budget, stem):
+    def _run(self, trainer, budget, stem, number):
         log = stem.with_suffix(".jsonl")
         model = stem.with_suffix(".model.json")
         command = [self.ledger.program(trainer.program), "--server", self.ledger.address, "--budget", budget,
                    "--relation", trainer.relation, "--log-json", str(log), "--log-every", str(trainer.log_every),
                    *map(str, trainer.flags)]
+        if trainer.own_seed:
+            command += ["--seed", str(number + 1)]
         if trainer.wants_model:
             command += ["--model", str(model)]
         done = subprocess.run(command, capture_output=True, text=True, env=ledgers.environment())

@@ -44,6 +44,30 @@ class Summary(unittest.TestCase):
         self.assertEqual(runs.number("Infinity"), float("inf"))
 
 
+class OwnSeed(unittest.TestCase):
+    def test_each_run_has_its_own_first_parameters_and_keeps_its_own_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            program.write_text("""#!/bin/sh
+log=$(echo "$*" | sed 's/.*--log-json \\([^ ]*\\).*/\\1/')
+seed=$(echo "$*" | sed 's/.*--seed \\([^ ]*\\).*/\\1/')
+printf '{"record":"run"}\\n{"record":"result","seed":"%s"}\\n' "$seed" > "$log"
+""")
+            program.chmod(0o755)
+            server = types.SimpleNamespace(folder=pathlib.Path(folder), address="nowhere",
+                                           program=lambda name: str(program),
+                                           create_budget=lambda cap, relation: "budgets/one")
+            kept = pathlib.Path(folder) / "kept"
+            seeded = runs.Trainer("program", {}, (), own_seed=True)
+            for _ in range(2):  # the second time from the file
+                done = runs.Runner(server, say=lambda _: None, kept=kept).runs(seeded, 3)
+                self.assertEqual([run.result["seed"] for run in done], ["1", "2", "3"])
+            self.assertEqual(len(kept.read_text().splitlines()), 3)
+            # A run with the program's own seed is another run.
+            done = runs.Runner(server, say=lambda _: None, kept=kept).runs(dataclasses.replace(seeded, own_seed=False), 1)
+            self.assertNotEqual(done[0].result["seed"], "1")
+
+
 @unittest.skipIf(BUILD is None, "no build folder given")
 class RealServer(unittest.TestCase):
     def test_runs_a_trainer_and_reads_its_result(self):

@@ -52,6 +52,21 @@ int OpenToAppend(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
 }
 
+// Returns true if the file ends within a line, as a killed process or a full disk leaves it. Pipes,
+// devices and files that cannot be read never do.
+bool EndsWithinLine(const std::string& path) {
+  struct stat there {};
+  if (stat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode) || there.st_size == 0) {
+    return false;
+  }
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char last = '\n';
+  const bool read = pread(file, &last, 1, there.st_size - 1) == 1;
+  close(file);
+  return read && last != '\n';
+}
+
 }  // namespace
 
 std::string JsonLineOf(const CallRecord& record) {
@@ -82,6 +97,7 @@ absl::StatusOr<std::unique_ptr<AccessLog>> AccessLog::Open(std::string path,
     return absl::ErrnoToStatus(errno, absl::StrCat("--access-log: ", path, " cannot be opened"));
   }
   std::unique_ptr<AccessLog> log(new AccessLog(std::move(path), accepted_sample, file));
+  log->is_cut_ = EndsWithinLine(log->path_);
   log->thread_ = std::thread([raw = log.get()] { raw->Loop(); });
   return log;
 }
@@ -162,6 +178,7 @@ void AccessLog::ReopenIfMoved() {
   if (file < 0) return;  // keep the open file
   close(file_);
   file_ = file;
+  is_cut_ = EndsWithinLine(path_);
 }
 
 void AccessLog::Write(const std::vector<CallRecord>& records, int64_t lost) {

@@ -14,6 +14,7 @@
 #include "proto/json_syntax/json_syntax.h"
 #include "server/access/access_control.h"
 #include "server/access/certificate_subject.h"
+#include "server/access/distinct_name.h"
 #include "server/access/method_rules.h"
 #include "server/core/grant.h"
 
@@ -179,12 +180,11 @@ absl::StatusOr<access::Caller> ClaimRules::CallerOf(const json& claims) const {
                                                    principal_claim_, "\", which says who calls"));
   }
   const std::string& name = principal->get_ref<const std::string&>();
-  // A space at either end would create a different person with the same visible name.
-  if (name.empty() || name.size() > kMaxPrincipalBytes || !accounting::IsPrintable(name) ||
-      name.front() == ' ' || name.back() == ' ') {
-    return absl::UnauthenticatedError(
-        absl::StrCat("the claim \"", principal_claim_, "\" is no name: want 1 to ",
-                     kMaxPrincipalBytes, " bytes of printable text without a space at an end"));
+  if (name.size() > kMaxPrincipalBytes || !access::IsDistinctName(name)) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        "the claim \"", principal_claim_, "\" is no name: want 1 to ", kMaxPrincipalBytes,
+        " bytes of printable text without a space at an end, two spaces in a row, combining marks "
+        "or characters without width"));
   }
   for (const Rule& rule : rules_) {
     const json* claim = FindClaim(claims, rule.claim);

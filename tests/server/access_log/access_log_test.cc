@@ -152,6 +152,20 @@ TEST_F(AccessLogTest, GoesOnInANewFileOnceTheOldOneIsMoved) {
   EXPECT_EQ(LinesOf(path_).size(), 1u);
 }
 
+TEST_F(AccessLogTest, StartsALineAfterOneThatIsCut) {
+  { Open()->Add(KnownCall()); }
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 5);  // as by kill -9
+  { Open()->Add(KnownCall()); }
+  { Open()->Add(KnownCall()); }
+  std::ifstream file(path_);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_FALSE(json::accept(lines[0]));
+  EXPECT_EQ(json::parse(lines[1])["method"], kCharge);
+  EXPECT_EQ(json::parse(lines[2])["method"], kCharge);
+}
+
 TEST_F(AccessLogTest, AFileThatCannotBeOpenedIsAnError) {
   const auto log = AccessLog::Open(folder_.path() + "/none/access.jsonl", 1);
   EXPECT_EQ(log.status().code(), absl::StatusCode::kNotFound);

@@ -251,7 +251,7 @@ TEST(ClaimRules, TheFirstThatFitsSaysWho) {
   }
   for (const json& subject :
        {json(nullptr), json(7), json(""), json(std::string(129, 'a')), json("a\nb"), json(" alice"),
-        json("alice "), json("a\u202eb"), json("\u009b1m")}) {
+        json("alice "), json("a\u202eb"), json("\u009b1m"), json("a\u200bb"), json("e\u0301")}) {
     json nameless = GoodClaims();
     nameless["sub"] = subject;
     EXPECT_EQ(rules->CallerOf(nameless).status().code(), absl::StatusCode::kUnauthenticated)

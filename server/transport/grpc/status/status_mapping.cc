@@ -263,9 +263,9 @@ absl::Status TooManyCallsOfTenant() {
 }
 
 absl::Status TooManyStreamsOfTenant() {
-  return core::Overload(
-      absl::StrCat(kMaxOpenStreams / 2, " streams of this tenant are open already, or ",
-                   kMaxOpenStreams / 8 * 3, " of this caller; try again"));
+  return core::Overload(absl::StrCat(kMaxOpenStreams / 2,
+                                     " streams of this tenant are open already, or ",
+                                     kMaxOpenStreams / 8 * 3, " of this caller; try again"));
 }
 
 absl::Status ReadsTooFast() {

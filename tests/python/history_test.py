@@ -5,7 +5,7 @@ import unittest
 
 import epsledger
 from epsledger import events as e
-from epsledger.history import charged_history, history_from_csv, history_from_dp_event, history_from_opacus
+from epsledger.history import history_from_csv, history_from_dp_event, history_from_opacus
 from killable_ledger import BUILD, KillableLedger
 
 try:
@@ -118,11 +118,11 @@ class Charged(unittest.TestCase):
             everything = e.Composed(events=HISTORY)
             session = client.open(session="before", budget="enough")
             session.charge(everything)
-            self.assertEqual(charged_history(session), [e.CountedEvent(event=everything)])
+            self.assertEqual(session.history(), [e.CountedEvent(event=everything)])
             session = client.open(session="before", budget="short")
             with self.assertRaises(epsledger.BudgetExhausted):
                 session.charge(everything)
-            self.assertEqual(charged_history(session), [])
+            self.assertEqual(session.history(), [])
 
 
 if __name__ == "__main__":

@@ -254,11 +254,13 @@ class Killed(LedgerCase):
             with self.assertRaisesRegex(epsledger.Unavailable, "after 3 tries .*EPSLEDGER_HTTP"), \
                     self.assertLogs("epsledger", "WARNING"):
                 session.spent()
-            with self.assertRaises(epsledger.OutcomeUnknown), self.assertLogs("epsledger", "WARNING"):
+            # No try found a connection: the charge was never sent, and nothing is unknown.
+            with self.assertRaises(epsledger.Unavailable), self.assertLogs("epsledger", "WARNING"):
                 session.step(STEP)
+            self.assertEqual(session.unknown_charges, ())
         finally:
             self.server.start_again()
-        session.retry_charge("step-1")
+        session.step(STEP)
         self.assertEqual(self.accepted_uses(session), 1)
 
 

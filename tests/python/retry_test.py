@@ -20,7 +20,11 @@ class Clock:
         return self.time
 
 
-def run(outcomes, retry=Retry(), seconds_each=0.0):
+def never_sent():
+    return RpcError("UNAVAILABLE", "connection refused", never_sent=True)
+
+
+def run(outcomes, retry=Retry(), seconds_each=0.0, reached=True):
     """(the tries, the clock, the timeouts of each): outcomes are codes to fail with, or an answer."""
     clock, timeouts, left = Clock(), [], list(outcomes)
 
@@ -34,7 +38,7 @@ def run(outcomes, retry=Retry(), seconds_each=0.0):
             raise RpcError(outcome, "a test")
         return outcome
 
-    return retry_until_definite(retry, try_once, clock.sleep, clock.now), clock, timeouts
+    return retry_until_definite(retry, try_once, clock.sleep, clock.now, reached=reached), clock, timeouts
 
 
 class AskingAgain(unittest.TestCase):
@@ -49,6 +53,26 @@ class AskingAgain(unittest.TestCase):
                 ("DATA_LOSS", True), ("RESOURCE_EXHAUSTED", True), ("SOMETHING_NEW", True)):
             tries, _, _ = run([code, {}])
             self.assertEqual((tries.count, tries.error.code, tries.may_have_committed), (1, code, may_have_committed))
+
+    def test_a_server_that_was_never_reached_is_waited_for_a_short_time_only(self):
+        retry = Retry(overall_timeout=60, first_contact_timeout=5)
+        tries, clock, _ = run([never_sent()], retry, reached=False)
+        self.assertLessEqual(clock.time, 5)
+        self.assertGreater(clock.time, 2.5)
+        self.assertEqual((tries.error.code, tries.may_have_committed), ("UNAVAILABLE", False))
+        # One that was reached before, or answers at all, is waited for as always.
+        for outcomes, reached in (([never_sent()], True), (["UNAVAILABLE"], False), (["UNAVAILABLE", never_sent()], False)):
+            _, clock, _ = run(outcomes, retry, reached=reached)
+            self.assertGreater(clock.time, 50)
+        # The whole time is never longer because of it.
+        _, clock, _ = run([never_sent()], Retry(overall_timeout=1, first_contact_timeout=5), reached=False)
+        self.assertLessEqual(clock.time, 1)
+
+    def test_a_try_that_was_not_sent_cannot_have_committed(self):
+        tries, _, _ = run([never_sent(), never_sent(), "NOT_FOUND"])
+        self.assertFalse(tries.may_have_committed)
+        tries, _, _ = run([never_sent(), "UNAVAILABLE", "NOT_FOUND"])
+        self.assertTrue(tries.may_have_committed)
 
     def test_an_early_try_that_may_have_committed_is_not_forgotten(self):
         tries, _, _ = run(["UNAVAILABLE", "PERMISSION_DENIED"])

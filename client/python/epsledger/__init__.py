@@ -11,6 +11,7 @@
 """
 from .budget import Budget, Cap, CellBalance
 from .client import Client, Provenance, connect
+from .dp_sgd import dp_sgd
 from .errors import (
     AlreadyExists,
     AttemptFenced,
@@ -36,11 +37,16 @@ from .permit import Permit
 from .preview import Preview
 from .refusal import Refusal
 from .retry import Retry
+from .series import Series, SeriesPoint
 from .session import Session
+
+#: The version of this package.
+__version__ = "0.1.0"
 
 __all__ = [
     "AlreadyExists", "AttemptFenced", "Budget", "BudgetExhausted", "CallFailed", "Cap", "CellBalance", "Client",
     "Ended", "EpsledgerError", "EventLike", "Guarantees", "InvalidArgument", "Lease", "LedgerBehind", "NotFound",
     "OutcomeUnknown", "Permit", "PermissionDenied", "Preview", "Provenance", "Reading", "Refusal", "Refused", "Retry",
-    "Session", "Spent", "Statement", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess", "connect",
+    "Series", "SeriesPoint", "Session", "Spent", "Statement", "Unauthenticated", "Unavailable", "UsedUp", "WrongProcess",
+    "connect", "dp_sgd",
 ]

@@ -17,19 +17,21 @@ import concurrent.futures
 import functools
 import inspect
 from types import TracebackType
-from typing import (Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Optional,
-                    Tuple, Type, TypeVar, Union)
+from typing import (Any, AsyncIterable, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, List,
+                    Optional, Tuple, Type, TypeVar, Union)
 
 from . import client as blocking
 from .budget import Budget, Cap
 from .calibration import NoisyEvent
 from .errors import BudgetExhausted
 from .event_json import EventLike
+from .events import CountedEvent
 from .guarantees import Guarantees, Spent, Statement
 from .lease import Lease
 from .permit import Permit
 from .preview import Preview
 from .process import SurvivesFork
+from .series import Series
 from .session import Session
 from .transport import Json
 
@@ -198,6 +200,15 @@ class AsyncSession:
     async def spent(self, *, delta: Optional[float] = None) -> Spent:
         return await self._threads.run(self._session.spent, delta=delta)
 
+    async def series(self, *, delta: Optional[float] = None, point_count: int = 100) -> Series:
+        return await self._threads.run(self._session.series, delta=delta, point_count=point_count)
+
+    async def history(self) -> List[CountedEvent]:
+        return await self._threads.run(self._session.history)
+
+    async def remaining(self, event: EventLike) -> int:
+        return await self._threads.run(self._session.remaining, event)
+
     async def statement(self, *, delta: Optional[float] = None) -> Statement:
         return await self._threads.run(self._session.statement, delta=delta)
 
@@ -238,6 +249,9 @@ class AsyncClient:
 
     async def budget(self, name: str) -> Budget:
         return await self._threads.run(self._client.budget, name)
+
+    async def budgets(self) -> List[Budget]:
+        return await self._threads.run(self._client.budgets)
 
     async def preview(self, *, budget: str, event: EventLike, count: int = 1, expects: bool = True) -> Preview:
         return await self._threads.run(self._client.preview, budget=budget, event=event, count=count, expects=expects)

@@ -5,6 +5,8 @@ import dataclasses
 from typing import Optional, Tuple
 
 from .event_json import EventLike, event_json
+from .html import bar, titled
+from .names import FILTERS, FilterName, api_name
 from .rounded import digits_for_spent, rounded_down, rounded_up
 from .transport import Json
 
@@ -18,12 +20,12 @@ class Cap:
     message: Json
 
     @classmethod
-    def pure_epsilon(cls, *, epsilon: float) -> "Cap":
+    def pure_epsilon(cls, epsilon: float) -> "Cap":
         """The sum of pure epsilons, in (0, inf)."""
         return cls({"pureEpsilon": {"epsilon": epsilon}})
 
     @classmethod
-    def approximate_dp(cls, *, epsilon: float, delta: float, filter: Optional[str] = None,
+    def approximate_dp(cls, epsilon: float, delta: float, *, filter: Optional[FilterName] = None,
                        order: Optional[float] = None, reference: Optional[EventLike] = None) -> "Cap":
         """(epsilon, delta), enforced by a filter. epsilon in (0, inf), delta in (0, 1).
 
@@ -37,7 +39,7 @@ class Cap:
                    charge. It is fixed once. Not for a session's own cap: its reference is what the session expects."""
         fields: Json = {"epsilon": epsilon, "delta": delta}
         if filter is not None:
-            fields["filter"] = filter
+            fields["filter"] = api_name("filter", filter, FILTERS)
         if order is not None:
             fields["order"] = order
         if reference is not None:
@@ -45,12 +47,12 @@ class Cap:
         return cls({"approximateDp": fields})
 
     @classmethod
-    def zcdp(cls, *, rho: float) -> "Cap":
+    def zcdp(cls, rho: float) -> "Cap":
         """rho of zCDP, in (0, inf). No amplification by sampling."""
         return cls({"zcdp": {"rho": rho}})
 
     @classmethod
-    def gaussian_dp(cls, *, mu: float) -> "Cap":
+    def gaussian_dp(cls, mu: float) -> "Cap":
         """mu of Gaussian differential privacy, in (0, inf). Plain Gaussian events only."""
         return cls({"gaussianDp": {"mu": mu}})
 
@@ -146,9 +148,20 @@ class Budget:
                    accepted_charge_count=int(message.get("acceptedChargeCount", 0)),
                    refused_charge_count=int(message.get("refusedChargeCount", 0)))
 
+    def _repr_html_(self) -> str:
+        label = "%s %% of the cap is spent; %d charges accepted, %d refused" % (
+            rounded_up(100 * self.spent_fraction, 3), self.accepted_charge_count, self.refused_charge_count)
+        return titled("%s over every %s, %s" % (self.name, self.privacy_unit, self.state),
+                      bar(self.spent_fraction, label), *(bar_of(cell) for cell in self.cells))
+
     def __repr__(self) -> str:
         return "<%s over every %s, %s: %s %% of its cap is spent>" % (
             self.name, self.privacy_unit, self.state, rounded_up(100 * self.spent_fraction, 3))
+
+
+def bar_of(cell: CellBalance) -> str:
+    """Returns the bar of one quantity of a cap as HTML; full where it has no cap yet."""
+    return bar(cell.spent / cell.cap if cell.cap > 0 else 1.0, str(cell))
 
 
 def budget_name(name: str) -> str:

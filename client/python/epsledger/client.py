@@ -6,7 +6,7 @@ import os
 import platform
 import socket
 from types import TracebackType
-from typing import Iterable, Mapping, Optional, Tuple, Type
+from typing import Iterable, List, Mapping, Optional, Tuple, Type
 
 from .address import Address, Tls, flag_of, token_of
 from .budget import Budget, Cap, budget_name
@@ -15,12 +15,14 @@ from .connection import Connection
 from .errors import NotFound, call_failed, invalid
 from .event_json import EventLike, count_json, event_json
 from .http_transport import HttpTransport
+from .names import RELATIONS, SAMPLERS, RelationName, SamplerName, api_name
 from .preview import Preview
 from .retry import Retry
 from .session import Session
 from .transport import Json, Transport
 
 _MOST_DESCRIPTION_BYTES = 256
+_PAGE_SIZE = 1_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Provenance:
     """What an attempt declares about itself, for the auditor and for a policy. A claim: the ledger cannot check it."""
 
     #: POISSON, TRUNCATED_POISSON, WITHOUT_REPLACEMENT, WITH_REPLACEMENT, RANDOM_ALLOCATION, FULL_BATCH or SHUFFLED.
-    sampler: str = "SAMPLER_UNSPECIFIED"
+    sampler: SamplerName = "SAMPLER_UNSPECIFIED"
     #: The largest contribution of one record, in (0, inf); 0: not said.
     clip_norm: float = 0
     #: Up to 64 bytes each.
@@ -37,7 +39,7 @@ class Provenance:
 
     def to_json(self) -> Json:
         """The JSON of an epsledger.v1.Provenance."""
-        return {"sampler": self.sampler, "clipNorm": self.clip_norm, "library": self.library,
+        return {"sampler": api_name("provenance.sampler", self.sampler, SAMPLERS), "clipNorm": self.clip_norm, "library": self.library,
                 "libraryVersion": self.library_version}
 
 
@@ -100,7 +102,7 @@ class Client:
         return self._connection.transport.address
 
     def open(self, *, session: str, budget: str, delta: Optional[float] = None,
-             neighboring_relation: str = "ADD_OR_REMOVE_ONE", own_cap: Optional[Cap] = None,
+             neighboring_relation: RelationName = "ADD_OR_REMOVE_ONE", own_cap: Optional[Cap] = None,
              plan: Optional[Iterable[Tuple[EventLike, int]]] = None, expects: Optional[EventLike] = None,
              group: str = "", display_name: str = "", labels: Optional[Mapping[str, str]] = None,
              provenance: Provenance = Provenance(), client_description: Optional[str] = None) -> Session:
@@ -126,9 +128,10 @@ class Client:
         BudgetExhausted if a plan does not fit. NotFound if no such budget exists. AlreadyExists, naming the first
         difference, if a session of that name with other content exists. If own_cap, plan, group, display_name and
         labels are not given, an existing session is used as it is; `expects` changes nothing then."""
+        relation = api_name("neighboring_relation", neighboring_relation, RELATIONS)
         if plan is not None and delta is None:
             raise invalid("delta", None, "a delta in (0, 1) for the plan")
-        wanted: Json = {"mode": "ADAPTIVE", "neighboringRelation": neighboring_relation}
+        wanted: Json = {"mode": "ADAPTIVE", "neighboringRelation": relation}
         if own_cap is not None:
             wanted["ownCap"] = own_cap.message
         elif plan is None:
@@ -144,18 +147,18 @@ class Client:
             creation["expects"] = event_json(expects, "expects")
         name = "%s/sessions/%s" % (budget_name(budget), session)
         as_it_is = wanted.keys() <= {"mode", "neighboringRelation", "noOwnCap"}
-        if not (as_it_is and self._takes_existing(name, neighboring_relation)):
+        if not (as_it_is and self._takes_existing(name, relation)):
             self._connection.call("SessionService/CreateSession", creation)
         attempt = self._open_attempt(name, provenance, client_description)
         return Session(connection=self._connection, name=name, attempt=attempt, delta=delta)
 
     def create_budget(self, *, name: str, cap: Cap, privacy_unit: str,
-                      neighboring_relation: str = "ADD_OR_REMOVE_ONE", parent: Optional[str] = None,
+                      neighboring_relation: RelationName = "ADD_OR_REMOVE_ONE", parent: Optional[str] = None,
                       display_name: str = "") -> Budget:
         """Creates a budget over every `privacy_unit` ("person"); repeating the call returns the budget as it is now.
         AlreadyExists names the first difference from the existing budget of that name."""
-        message: Json = {"cap": cap.message, "neighboringRelation": neighboring_relation, "privacyUnit": privacy_unit,
-                         "displayName": display_name}
+        message: Json = {"cap": cap.message, "privacyUnit": privacy_unit, "displayName": display_name,
+                         "neighboringRelation": api_name("neighboring_relation", neighboring_relation, RELATIONS)}
         if parent is not None:
             message["parent"] = budget_name(parent)
         return Budget.from_json(self.call("BudgetService/CreateBudget", {"budgetId": name, "budget": message}))
@@ -163,6 +166,11 @@ class Client:
     def budget(self, name: str) -> Budget:
         """Returns the budget as it is now. NotFound if no such budget exists."""
         return Budget.from_json(self.call("BudgetService/GetBudget", {"name": budget_name(name)}))
+
+    def budgets(self) -> List[Budget]:
+        """Returns every budget that this caller may see, as it is now, in the order of their names."""
+        return [Budget.from_json(one) for one in self._connection.pages(
+            "BudgetService/ListBudgets", {"pageSize": _PAGE_SIZE}, "budgets")]
 
     def preview(self, *, budget: str, event: EventLike, count: int = 1, expects: bool = True) -> Preview:
         """Returns what the first charge of a new session under `budget` would do, and how many steps would fit. The

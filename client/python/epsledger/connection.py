@@ -1,6 +1,8 @@
 """A transport with its retries. Every object of this package calls through it."""
 from __future__ import annotations
 
+from typing import List
+
 from .errors import Ended, call_failed, refused
 from .event_json import plain_json
 from .refusal import Refusal
@@ -17,6 +19,7 @@ class Connection:
         self.retry = retry
         self.seen_heads = SeenHeads()
         self.closed = False
+        self._reached = False  # some call was sent
 
     def close(self) -> None:
         """Closes the connection; calls that are under way continue."""
@@ -30,7 +33,21 @@ class Connection:
 
     def tries(self, method: str, request: Json) -> Tries:
         """Asks until the outcome is definite or the retries are used up."""
-        return retry_until_definite(self.retry, lambda timeout: self.transport.call(method, request, timeout))
+        tries = retry_until_definite(self.retry, lambda timeout: self.transport.call(method, request, timeout),
+                                     reached=self._reached)
+        self._reached = self._reached or tries.error is None or not tries.error.never_sent
+        return tries
+
+    def pages(self, method: str, request: Json, field: str) -> List[Json]:
+        """Returns the `field` of all pages of a listing. `request` says the size of a page."""
+        found: List[Json] = []
+        token = ""
+        while True:
+            answer = self.call(method, {**request, "pageToken": token})
+            found += answer.get(field, [])
+            token = answer.get("nextPageToken", "")
+            if not token:
+                return found
 
     def call(self, method: str, request: Json) -> Json:
         """The same for reads, and for writes that may be repeated without harm. Raises CallFailed, or Refused for a

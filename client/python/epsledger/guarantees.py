@@ -6,7 +6,8 @@ import dataclasses
 import math
 from typing import Optional, Tuple
 
-from .rounded import rounded_up
+from .html import escaped, table, titled
+from .rounded import rounded_down, rounded_up
 from .transport import Json
 
 
@@ -61,6 +62,13 @@ class Guarantees:
         fit = message.get("stepsThatFit")
         return cls(delta=delta, readings=tuple(map(Reading.from_json, message.get("readings", []))),
                    sequence=int(message.get("sequence", 0)), steps_that_fit=None if fit is None else int(fit))
+
+    def _repr_html_(self) -> str:
+        rows = [(reading.accountant, "" if reading.upper is None else rounded_up(reading.upper),
+                 "" if reading.lower is None else rounded_down(reading.lower),
+                 reading.theorem or reading.reason_unavailable) for reading in self.readings]
+        return titled("Epsilon of all charges, at delta %.15g" % self.delta,
+                      table(("accountant", "at most", "at least", "because"), rows), escaped(str(self.spent)))
 
     @property
     def spent(self) -> "Spent":

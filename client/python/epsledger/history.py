@@ -18,23 +18,9 @@ from typing import Iterable, Iterator, List, Mapping, Tuple, Union
 from .domain import as_list, refuse
 from .dp_event import from_dp_event
 from .events import Composed, CountedEvent, Gaussian, PoissonSampled, SelfComposed
-from .session import Session
 
-_PAGE_SIZE = 1_000
 _CSV_COLUMNS = ("noise_multiplier", "sampling_probability", "steps")
 _WHOLE, _NUMBER = r"[0-9]+", r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?"
-
-
-def charged_history(session: Session) -> List[CountedEvent]:
-    """Returns the accepted charges of all attempts of the session, leases in full, in the order of first use."""
-    request = {"name": session.name, "pageSize": _PAGE_SIZE}
-    counted = []
-    while True:
-        answer = session._connection.call("SessionService/GetSessionHistory", request)
-        counted += answer.get("history", [])
-        request["pageToken"] = answer.get("nextPageToken", "")
-        if not request["pageToken"]:
-            return [CountedEvent.from_json(one, path="history[%d]" % i) for i, one in enumerate(counted)]
 
 
 def history_from_opacus(state_dict: Mapping[str, object]) -> List[CountedEvent]:

@@ -49,6 +49,8 @@ class HttpTransport(SurvivesFork):
                            "EPSLEDGER_TLS_CA names who vouches for it" % (self._target, error.verify_message)) from None
         except socket.timeout:
             raise RpcError("DEADLINE_EXCEEDED", "%s did not answer in %g s" % (self._target, timeout)) from None
+        except _NoConnection as failure:
+            raise RpcError("UNAVAILABLE", "%s: %s" % (self._target, failure), never_sent=True) from None
         except (OSError, http.client.HTTPException) as error:
             raise RpcError("UNAVAILABLE", "%s: %s" % (self._target, error or type(error).__name__)) from None
         return _read_answer(status, answer, self._target)
@@ -76,7 +78,9 @@ class HttpTransport(SurvivesFork):
         connection = self._idle_connection() or self._new_connection()
         try:
             connection.timeout = timeout
-            if connection.sock is not None:
+            if connection.sock is None:
+                _connect(connection)
+            else:
                 connection.sock.settimeout(timeout)
             connection.request("POST", path, body, headers)
             response = connection.getresponse()
@@ -106,6 +110,19 @@ class HttpTransport(SurvivesFork):
         if self._context is None:
             return http.client.HTTPConnection(self._target)
         return http.client.HTTPSConnection(self._target, context=self._context)
+
+
+class _NoConnection(Exception):
+    """No connection was made. The text is why."""
+
+
+def _connect(connection: http.client.HTTPConnection) -> None:
+    try:
+        connection.connect()
+    except (ssl.SSLCertVerificationError, socket.timeout):
+        raise
+    except OSError as error:
+        raise _NoConnection(error.strerror or str(error) or type(error).__name__) from None
 
 
 def _is_readable(sock: socket.socket) -> bool:

@@ -22,6 +22,9 @@ class Retry:
     call_timeout: float = 10.0
     #: Seconds for all tries and waits together; > 0.
     overall_timeout: float = 60.0
+    #: Seconds for all tries together while this client has never reached the server: a wrong address, or a server that
+    #: is not started. At most overall_timeout counts; > 0.
+    first_contact_timeout: float = 5.0
     #: >= 1, or 0: as many as the time allows.
     max_tries: int = 0
     #: A wait is uniform in [b/2, b] seconds; b doubles from the first of these values to the second. It is never
@@ -30,7 +33,7 @@ class Retry:
     max_backoff: float = 2.0
 
     def __post_init__(self) -> None:
-        for field in ("call_timeout", "overall_timeout"):
+        for field in ("call_timeout", "overall_timeout", "first_contact_timeout"):
             value = getattr(self, field)
             if not (value > 0 and math.isfinite(value)):
                 raise invalid("retry." + field, value, "seconds in (0, inf)")
@@ -58,14 +61,15 @@ class Tries:
 
 
 def retry_until_definite(retry: Retry, try_once: Callable[[float], Json],
-                         sleep: Callable[[float], None] = time.sleep,
-                         now: Callable[[], float] = time.monotonic) -> Tries:
+                         sleep: Callable[[float], None] = time.sleep, now: Callable[[], float] = time.monotonic, *,
+                         reached: bool = True) -> Tries:
     """Calls `try_once(timeout)` until it answers, fails definitely, or the tries or the time are used up, and at least
     once.
 
-    `timeout` is the smaller of the call timeout and the time that is left."""
+    `timeout` is the smaller of the call timeout and the time that is left. `reached`: the server was reached before."""
     start = now()
     deadline = start + retry.overall_timeout
+    first_deadline = start + min(retry.first_contact_timeout, retry.overall_timeout)
     backoff = retry.initial_backoff
     left = retry.overall_timeout
     tries = Tries()
@@ -78,17 +82,19 @@ def retry_until_definite(retry: Retry, try_once: Callable[[float], Json],
         tries.elapsed = now() - start
         if tries.error is None:
             return tries
+        if not reached and not tries.error.never_sent:
+            reached = True
         tries.may_have_committed = tries.may_have_committed or tries.error.may_have_committed
         if not tries.error.is_worth_retrying or (retry.max_tries and tries.count >= retry.max_tries):
             return tries
         wait = max(random.uniform(backoff / 2, backoff), tries.error.retry_delay)
-        left = deadline - now() - wait
+        left = (deadline if reached else first_deadline) - now() - wait
         if left <= 0:
             return tries
         if tries.count == 1:
             _log.warning("no answer (%s: %s); asking again for %.0f s", tries.error.code, tries.error.message, left)
         sleep(wait)
         backoff = min(2 * backoff, retry.max_backoff)
-        left = deadline - now()
+        left = (deadline if reached else first_deadline) - now()
         if left <= 0:
             return tries

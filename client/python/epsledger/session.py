@@ -5,22 +5,26 @@ import functools
 import inspect
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Type, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Type, TypeVar, cast
 
 from .calibration import NoisyEvent, smallest_noise
 from .charging import charge_until_definite, lease_until_definite
 from .connection import Connection
 from .errors import BudgetExhausted, CallFailed, Ended, OutcomeUnknown, Refused, invalid
 from .event_json import EventLike, count_json, event_json
+from .events import CountedEvent
 from .guarantees import Guarantees, Spent, Statement
 from .lease import Lease
 from .permit import Permit
 from .preview import Preview
 from .process import OwnedByProcess
+from .series import Series
 from .transport import Json
 
 if TYPE_CHECKING:
     from .adapters.opacus import LedgerAccountant
+
+_PAGE_SIZE = 1_000
 
 Batch = TypeVar("Batch")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -194,6 +198,24 @@ class Session(OwnedByProcess):
     def spent(self, *, delta: Optional[float] = None) -> Spent:
         """Returns the smallest of the guarantees: epsilon >= the true epsilon at `delta` of all charges so far."""
         return self.guarantees(delta=delta).spent
+
+    def series(self, *, delta: Optional[float] = None, point_count: int = 100) -> Series:
+        """Returns epsilon at `delta`, in (0, 1), after every so many steps, and what more of the last event would make
+        of it. `point_count`, in [2, 500], is the most points."""
+        delta = self._delta_or(delta)
+        return Series.from_json(self._connection.call("SessionService/GetSessionSeries", {
+            "name": self.name, "delta": delta, "pointCount": point_count}), delta)
+
+    def history(self) -> List[CountedEvent]:
+        """Returns the accepted charges of all attempts, leases in full, in the order of first use."""
+        request: Json = {"name": self.name, "pageSize": _PAGE_SIZE}
+        counted = self._connection.pages("SessionService/GetSessionHistory", request, "history")
+        return [CountedEvent.from_json(one, path="history[%d]" % i) for i, one in enumerate(counted)]
+
+    def remaining(self, event: EventLike) -> int:
+        """Returns how many single uses of `event` fit now under every cap on the way up, up to 2^53. Not a promise:
+        others may charge in between."""
+        return self.preview(event).steps_that_fit
 
     def statement(self, *, delta: Optional[float] = None) -> Statement:
         """Returns the signed privacy statement of this session at `delta`, in (0, 1)."""

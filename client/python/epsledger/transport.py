@@ -19,8 +19,11 @@ _MOST_RETRY_DELAY = 3600.0
 class RpcError(Exception):
     """The error of one try: a gRPC status name, its text, and its details as (type name, JSON)."""
 
-    def __init__(self, code: str, message: str, details: Sequence[Tuple[str, Json]] = ()) -> None:
+    def __init__(self, code: str, message: str, details: Sequence[Tuple[str, Json]] = (), *,
+                 never_sent: bool = False) -> None:
         super().__init__(code, message)
+        #: No connection was made: the server cannot have seen the call.
+        self.never_sent = never_sent
         self.code = code
         self.message = message
         self._details = details
@@ -36,8 +39,8 @@ class RpcError(Exception):
 
     @property
     def may_have_committed(self) -> bool:
-        """True for all codes but those that the server returns before it writes."""
-        return self.code not in _NOT_COMMITTED
+        """True for all codes but those that the server returns before it writes, if the call was sent."""
+        return not self.never_sent and self.code not in _NOT_COMMITTED
 
     @property
     def retry_delay(self) -> float:

@@ -8,7 +8,6 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import epsledger
 from epsledger import events as e
-from epsledger.history import charged_history
 from killable_ledger import BUILD
 from ledger_case import LedgerCase
 
@@ -35,7 +34,7 @@ class Remote(LedgerCase):
         self.assertEqual(remote.ledger, local.ledger)
         for accountant in (remote, local):
             accountant.compose(self.step, 100).compose(dp_accounting.GaussianDpEvent(10))
-        self.assertEqual([tuple(counted) for counted in charged_history(self.session)],
+        self.assertEqual([tuple(counted) for counted in self.session.history()],
                          [(e.PoissonSampled(sampling_probability=0.01, event=e.Gaussian(noise_multiplier=1.1)), 100),
                           (e.Gaussian(noise_multiplier=10), 1)])
         self.assertEqual(remote.ledger, local.ledger)
@@ -59,7 +58,7 @@ class Remote(LedgerCase):
         self.assertFalse(remote.supports(dp_accounting.UnsupportedDpEvent()))
         with self.assertRaisesRegex(dp_accounting.UnsupportedEventError, "got UnsupportedDpEvent, want one of"):
             remote.compose(dp_accounting.SelfComposedDpEvent(dp_accounting.UnsupportedDpEvent(), 2))
-        self.assertEqual(charged_history(self.session), [])
+        self.assertEqual(self.session.history(), [])
 
 
 if __name__ == "__main__":

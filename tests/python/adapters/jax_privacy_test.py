@@ -8,7 +8,6 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import epsledger
 from epsledger import events as e
-from epsledger.history import charged_history
 from killable_ledger import BUILD
 from ledger_case import LedgerCase
 
@@ -39,7 +38,7 @@ class Plan(LedgerCase):
         permit = charge_plan(session, self.plan(PartitionType.INDEPENDENT))
         self.assertEqual(permit.uses_left, 1)
         step = e.PoissonSampled(sampling_probability=0.1, event=e.Gaussian(noise_multiplier=2))
-        (charged,) = charged_history(session)
+        (charged,) = session.history()
         self.assertIn(charged.event, (e.SelfComposed(event=step, count=20),
                                       e.Composed(events=[e.CountedEvent(event=step, count=20)])))
 
@@ -47,7 +46,7 @@ class Plan(LedgerCase):
         session = self.new_session(budget=self.new_budget(epsledger.Cap.renyi(order=8, divergence=1.0)))
         with self.assertRaisesRegex(ValueError, "batch_selection_strategy: got .*EQUAL_SPLIT.*, want INDEPENDENT"):
             charge_plan(session, self.plan(PartitionType.EQUAL_SPLIT, strategy=(1.0, 0.5)))
-        self.assertEqual(charged_history(session), [])
+        self.assertEqual(session.history(), [])
 
     def test_is_refused_as_a_whole(self):
         session = self.new_session(budget=self.new_budget(epsledger.Cap.renyi(order=8, divergence=1e-3)))

@@ -28,7 +28,6 @@ try:
 
     import opacus_trainer
     from epsledger.adapters.opacus import LedgerAccountant, step_event
-    from epsledger.history import charged_history
     from opacus_trainer import BATCH, NOISE_MULTIPLIER, RECORDS, private_run, step
 
     SAMPLE_RATE = BATCH / RECORDS
@@ -70,7 +69,7 @@ class Opacus(unittest.TestCase):
         return self.client.open(session="run", budget=budget, delta=DELTA)
 
     def charged(self, session):
-        return [(counted.event, counted.count) for counted in charged_history(session)]
+        return [(counted.event, counted.count) for counted in session.history()]
 
     def weights(self, model):
         return hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in model.parameters())).hexdigest()
@@ -331,7 +330,7 @@ class Recipe(unittest.TestCase):
 
     def assert_charged(self, session, event, count):
         """Charged as one unit each, of which the budget counts."""
-        self.assertEqual([(counted.event, counted.count) for counted in charged_history(session)],
+        self.assertEqual([(counted.event, counted.count) for counted in session.history()],
                          [(event, count)])
         budget = self.client.budget(self.budget)
         self.assertTrue(is_same_event(event.to_json(), budget.cap.reference), budget.cap.reference)
@@ -402,7 +401,7 @@ class Processes(unittest.TestCase):
         return self.client.open(session="probe", budget="people").preview(self.event).steps_that_fit
 
     def charged(self, session):
-        return sum(counted.count for counted in charged_history(session))
+        return sum(counted.count for counted in session.history())
 
     def run_to_its_end(self, processes):
         self.addCleanup(lambda: [process.kill() for process in processes if process.poll() is None])

@@ -11,7 +11,6 @@ import dp_accounting
 
 from ..dp_event import from_dp_event, to_dp_event
 from ..events import Composed
-from ..history import charged_history
 from ..session import Session
 
 
@@ -38,7 +37,7 @@ class RemotePrivacyAccountant(dp_accounting.PrivacyAccountant):
     @property
     def ledger(self) -> Any:
         """The charges of all attempts. ValueError for events that dp_accounting does not have."""
-        history = charged_history(self._session)
+        history = self._session.history()
         return to_dp_event(Composed(events=history)) if history else dp_accounting.NoOpDpEvent()
 
     def get_epsilon(self, target_delta: float) -> float:

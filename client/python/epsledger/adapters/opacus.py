@@ -39,7 +39,6 @@ from opacus.data_loader import DPDataLoader
 from ..domain import refuse
 from ..errors import BudgetExhausted
 from ..events import Gaussian, MechanismEvent, PoissonSampled
-from ..history import charged_history
 from ..session import Session
 from .ranks import on_rank_0
 
@@ -66,7 +65,7 @@ class LedgerAccountant(PRVAccountant):
         # A charged event that Opacus's accountants do not know.
         self._beyond_prv: Optional[MechanismEvent] = None
         if session is not None:
-            for event, count in charged_history(session):
+            for event, count in session.history():
                 self._remember(event, count)
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:

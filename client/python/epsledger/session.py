@@ -18,6 +18,7 @@ from .lease import Lease
 from .permit import Permit
 from .preview import Preview
 from .process import OwnedByProcess
+from .refusal import Refusal
 from .series import Series
 from .transport import Json
 
@@ -61,7 +62,8 @@ class Session(OwnedByProcess):
 
     @property
     def exhausted(self) -> Optional[BudgetExhausted]:
-        """The newest refusal of a cap without room, with its numbers; None if there was none."""
+        """The newest refusal of a cap without room, with its numbers; None if there was none. An adapter that ends its
+        loop after the last step that fits sets it too: to the refusal that the next step would get."""
         return self._exhausted
 
     @property
@@ -216,6 +218,11 @@ class Session(OwnedByProcess):
         """Returns how many single uses of `event` fit now under every cap on the way up, up to 2^53. Not a promise:
         others may charge in between."""
         return self.preview(event).steps_that_fit
+
+    def _end_loop(self, refusal: Refusal) -> None:
+        """For adapters: the loop ends here, because the next step would be refused."""
+        if refusal.reason == "BUDGET_EXHAUSTED":
+            self._exhausted = BudgetExhausted(refusal)
 
     def statement(self, *, delta: Optional[float] = None) -> Statement:
         """Returns the signed privacy statement of this session at `delta`, in (0, 1)."""

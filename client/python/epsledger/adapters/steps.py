@@ -12,8 +12,8 @@ class ChargedSteps:
     """Charges one event of a session before each step of a loop.
 
     1. charge() returns only after an ACCEPTED charge.
-    2. has_room() is a hint for ending a loop well: False if no further step fits now. Others may charge in between;
-       then charge() raises."""
+    2. has_room() is a hint for ending a loop well: False if no further step fits now, and session.exhausted is then the
+       refusal that the next step would get. Others may charge in between; then charge() raises."""
 
     def __init__(self, session: Optional[Session], event: EventLike) -> None:
         self._session = session
@@ -30,8 +30,11 @@ class ChargedSteps:
         if self._fit < count:
             # For more than the count in the question, the answer may be too low, and a block may hold more than
             # single steps.
-            preview = self._the_session().preview(self._event, count=count)
+            session = self._the_session()
+            preview = session.preview(self._event, count=count)
             self._fit = max(preview.steps_that_fit, count if preview else 0)
+            if self._fit < count and preview.refusal is not None:
+                session._end_loop(preview.refusal)
         return self._fit >= count
 
     def _the_session(self) -> Session:

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "accounting/event/printable.h"
 
 namespace epsledger::access {
@@ -38,7 +37,7 @@ bool HasUnseen(std::string_view text) {
 
 bool IsDistinctName(std::string_view name) {
   return !name.empty() && name.front() != ' ' && name.back() != ' ' &&
-         !absl::StrContains(name, "  ") && accounting::IsPrintable(name) && !HasUnseen(name);
+         name.find("  ") == name.npos && accounting::IsPrintable(name) && !HasUnseen(name);
 }
 
 }  // namespace epsledger::access

@@ -36,8 +36,8 @@ class Names(LedgerCase):
         for file in os.listdir(folder):
             with open(os.path.join(folder, file), encoding="utf-8") as stream:
                 protos += stream.read()
-        for known in (names.RELATIONS, names.SAMPLERS, names.FILTERS):
-            kind = re.search(r"enum \w+ \{[^}]*\b%s = [^}]*\}" % known[-1], protos).group()
+        for known, one in ((names.RELATIONS, "REPLACE_SPECIAL"), (names.SAMPLERS, "SHUFFLED"), (names.FILTERS, "PORTFOLIO")):
+            kind = re.search(r"enum \w+ \{[^}]*\b%s = [^}]*\}" % one, protos).group()
             there = re.findall(r"^\s*([A-Z_]+) = \d+", kind, re.MULTILINE)
             wanted = [name for name in there if not name.endswith("UNSPECIFIED") or name in known]
             self.assertEqual(sorted(known), sorted(wanted))

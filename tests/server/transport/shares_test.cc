@@ -120,7 +120,8 @@ TEST(OpenCalls, OneTenantHasHalfOfTheCallsAndOfTheirBytes) {
   };
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(claim(kHogTenant, 10));
   EXPECT_FALSE(claim(kHogTenant, 10));
-  EXPECT_TRUE(claim(kOtherTenant, 500));
+  EXPECT_TRUE(claim(kOtherTenant, 300));
+  EXPECT_TRUE(claim(kOtherTenant, 200));
   EXPECT_FALSE(claim(kOtherTenant, 1));  // of bytes
   // What has ended makes room.
   calls.Remove(*open[0]);

@@ -30,10 +30,12 @@ void AddExplainCommand(CLI::App& app, Invocation& invocation);
 void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddVersionCommand(CLI::App& app, Invocation& invocation);
 
-// The verbs of `budget` that change one, and those of `session` that read what it spends.
+// The verbs of `budget` that change one, those of `session` that read what it spends, and the one
+// of `statement` that fills forms.
 void AddBudgetChanges(CLI::App& budget, Invocation& invocation);
 void AddGuardCommand(CLI::App& budget, Invocation& invocation);
 void AddSessionReadings(CLI::App& session, Invocation& invocation);
+void AddStatementExport(CLI::App& statement, Invocation& invocation);
 
 }  // namespace epsledger::cli
 

@@ -2,11 +2,8 @@
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <vector>
-
-#include <google/protobuf/util/json_util.h>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -72,17 +69,6 @@ void GetStatement(Invocation& invocation, const StatementFlags& flags) {
   invocation.Print({.messages = {statement.get()}, .table = table});
 }
 
-// Returns false, after it printed why, if the file is not a saved statement.
-bool Load(Invocation& invocation, const std::string& path, v1::PrivacyStatement* statement) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream json;
-  json << file.rdbuf();
-  if (file && google::protobuf::util::JsonStringToMessage(json.str(), statement).ok()) return true;
-  invocation.FailOffline(absl::InvalidArgumentError(
-      path + ": cannot be read, or is not what `epsctl statement get --save` writes"));
-  return false;
-}
-
 std::string KeyOfDigits(const std::string& digits) {
   const bool is_hex =
       digits.find_first_not_of("0123456789abcdefABCDEF") == digits.npos && digits.size() % 2 == 0;
@@ -124,8 +110,9 @@ void PrintAge(Invocation& invocation, const v1::PrivacyStatement& earlier,
 }
 
 void Check(Invocation& invocation, const std::string& path, const std::string& key_digits) {
-  v1::PrivacyStatement earlier;
-  if (!Load(invocation, path, &earlier)) return;
+  const absl::StatusOr<v1::PrivacyStatement> loaded = LoadStatement(path);
+  if (!loaded.ok()) return invocation.FailOffline(loaded.status());
+  const v1::PrivacyStatement& earlier = *loaded;
   const auto fail = [&](const absl::Status& status) {
     invocation.FailOffline(
         absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message()))));
@@ -168,8 +155,9 @@ void Check(Invocation& invocation, const std::string& path, const std::string& k
 }
 
 void Verify(Invocation& invocation, const std::string& path, const std::string& key_digits) {
-  v1::PrivacyStatement statement;
-  if (!Load(invocation, path, &statement)) return;
+  const absl::StatusOr<v1::PrivacyStatement> loaded = LoadStatement(path);
+  if (!loaded.ok()) return invocation.FailOffline(loaded.status());
+  const v1::PrivacyStatement& statement = *loaded;
   const absl::Status status = CheckStatement(statement, KeyOfDigits(key_digits));
   if (!status.ok()) {
     return invocation.FailOffline(
@@ -234,6 +222,7 @@ void AddStatementCommands(CLI::App& app, Invocation& invocation) {
       ->type_name("HEX");
   check->footer("Example:\n  epsctl statement check run-1.json");
   check->callback([&invocation, saved, trusted] { Check(invocation, *saved, *trusted); });
+  AddStatementExport(*statement, invocation);
 }
 
 }  // namespace epsledger::cli

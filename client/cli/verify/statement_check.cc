@@ -1,6 +1,8 @@
 #include "client/cli/verify/statement_check.h"
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
@@ -59,6 +61,18 @@ bool Contradicts(const Struct& earlier, const Struct& later, const char* key) {
 }
 
 }  // namespace
+
+absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream json;
+  json << file.rdbuf();
+  v1::PrivacyStatement statement;
+  if (file && google::protobuf::util::JsonStringToMessage(json.str(), &statement).ok()) {
+    return statement;
+  }
+  return absl::InvalidArgumentError(
+      path + ": cannot be read, or is not what `epsctl statement get --save` writes");
+}
 
 absl::Status CheckStatement(const v1::PrivacyStatement& statement, const std::string& public_key) {
   if (public_key.size() != kKeyBytes) {

@@ -10,6 +10,10 @@
 
 namespace epsledger::cli {
 
+// Returns the statement of a file that `statement get --save` wrote. INVALID_ARGUMENT if it is no
+// such file. Checks no signature.
+absl::StatusOr<v1::PrivacyStatement> LoadStatement(const std::string& path);
+
 // Returns OK if the owner of `public_key` (32 bytes, Ed25519) signed the statement, and every part
 // of it is what was signed, its text, its HTML and its head included. DATA_LOSS names the part that
 // is not; INVALID_ARGUMENT for an invalid key.

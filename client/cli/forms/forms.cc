@@ -1,0 +1,172 @@
+#include "client/cli/forms/forms.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "accounting/event/printable.h"
+#include "accounting/event/status_macros.h"
+#include "client/cli/forms/form_filling.h"
+#include "proto/json_syntax/json_syntax.h"
+
+namespace epsledger::cli {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<std::pair<const char*, FormKind>>& Forms() {
+  static const auto* const forms = new std::vector<std::pair<const char*, FormKind>>{
+      {"opendp-registry", FormKind::kOpenDpRegistry},
+      {"nist-800-226", FormKind::kNist800226},
+      {"model-card", FormKind::kModelCard},
+      {"openlineage", FormKind::kOpenLineage},
+      {"in-toto", FormKind::kInToto},
+  };
+  return *forms;
+}
+
+absl::Status WrongAnswer(std::string_view key, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat("answers: ", std::string(key), ": ", what));
+}
+
+absl::Status CheckText(const FormQuestion& question, const json& answer) {
+  if (!answer.is_string() || answer.get_ref<const std::string&>().empty()) {
+    return WrongAnswer(question.key, absl::StrCat("want a text: ", question.wants));
+  }
+  const std::string& text = answer.get_ref<const std::string&>();
+  std::string without_newlines = text;
+  std::replace(without_newlines.begin(), without_newlines.end(), '\n', ' ');
+  if (!accounting::IsPrintable(without_newlines)) {
+    return WrongAnswer(question.key, "it has control characters");
+  }
+  const std::vector<std::string>& choices = question.choices;
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    return WrongAnswer(question.key,
+                       absl::StrCat("got \"", accounting::Escaped(text),
+                                    "\", want one of: ", absl::StrJoin(choices, ", ")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAnswer(const FormQuestion& question, const json& answer) {
+  if (!question.is_list) return CheckText(question, answer);
+  if (!answer.is_array() || answer.empty()) {
+    return WrongAnswer(question.key, absl::StrCat("want a list of texts: ", question.wants));
+  }
+  for (const json& one : answer) RETURN_IF_ERROR(CheckText(question, one));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<std::string> FormNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : Forms()) names.emplace_back(name);
+  return names;
+}
+
+absl::StatusOr<FormKind> FormNamed(std::string_view name) {
+  for (const auto& [known, kind] : Forms()) {
+    if (name == known) return kind;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--format: got \"", accounting::Escaped(std::string(name)),
+                   "\", want one of: ", absl::StrJoin(FormNames(), ", ")));
+}
+
+const std::vector<FormQuestion>& FormQuestions() {
+  static const auto* const questions = new std::vector<FormQuestion>{
+      {"name", "the name of the data product"},
+      {"curators", "who publishes the data product", true},
+      {"description", "what the data product is"},
+      {"intendedUse", "what it is for"},
+      {"productType",
+       "the kind of data product",
+       false,
+       {"Summary statistics", "Machine learning model", "Dataset", "Synthetic data",
+        "Interactive API", "SQL queries"}},
+      {"region", "which region the data describe, or whose laws apply"},
+      {"publicationDate", "when it was published, YYYY-MM-DD"},
+      {"sector",
+       "the industry",
+       false,
+       {"Technology", "Healthcare", "Education", "Government", "Energy", "Finance"}},
+      {"authors", "who fills in the form", true},
+      {"dataDomain", "which data sets are eligible for protection"},
+      {"unprotectedQuantities", "what is released without noise"},
+      {"contributionBounding", "how the contribution of one privacy unit is bounded"},
+      {"deploymentModel",
+       "who is trusted with the raw data",
+       false,
+       {"Local", "Central", "Shuffle", "Federated"}},
+      {"actors", "who sees what, and why they are trusted"},
+      {"releaseType", "how often it is published", false, {"One release", "Many releases"}},
+      {"dataSource", "whether new data come in", false, {"Static", "Dynamic"}},
+      {"access", "whether people ask queries", false, {"Interactive", "Non-interactive"}},
+      {"postProcessing", "what is done to the output afterwards"},
+      {"preprocessing", "what was done before: cleaning, exploration, tuning"},
+      {"parameterRationale", "why epsilon and delta were chosen so"},
+      {"dataCollection", "how the raw data are collected, and who can see them on the way"},
+      {"security", "how the raw data and the machines are protected"},
+      {"sideChannels", "what is done about timing, memory, logs and floating point"},
+      {"sources", "papers and pages about it"},
+      {"notes", "anything else"},
+  };
+  return *questions;
+}
+
+absl::StatusOr<FormAnswers> FormAnswers::Parse(std::string_view text) {
+  if (absl::Status status = json_syntax::CheckObject(text, nullptr); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("answers: ", std::string(status.message())));
+  }
+  FormAnswers answers;
+  answers.answers_ = json::parse(text);
+  for (const auto& [key, answer] : answers.answers_.items()) {
+    const auto& questions = FormQuestions();
+    const auto question =
+        std::find_if(questions.begin(), questions.end(),
+                     [&key = key](const FormQuestion& known) { return key == known.key; });
+    if (question == questions.end()) {
+      std::vector<std::string> known;
+      for (const FormQuestion& one : questions) known.emplace_back(one.key);
+      return WrongAnswer(accounting::Escaped(key), absl::StrCat("no form asks that; want one of: ",
+                                                                absl::StrJoin(known, ", ")));
+    }
+    RETURN_IF_ERROR(CheckAnswer(*question, answer));
+  }
+  return answers;
+}
+
+std::string FormAnswers::Text(std::string_view key) const {
+  const auto found = answers_.find(std::string(key));
+  return found == answers_.end() || !found->is_string() ? "" : found->get<std::string>();
+}
+
+std::vector<std::string> FormAnswers::Texts(std::string_view key) const {
+  const auto found = answers_.find(std::string(key));
+  if (found == answers_.end() || !found->is_array()) return {};
+  return found->get<std::vector<std::string>>();
+}
+
+absl::StatusOr<FilledForm> FillForm(FormKind kind, const v1::PrivacyStatement& statement,
+                                    const FormAnswers& answers,
+                                    const std::vector<FormSubject>& subjects) {
+  const json said = json::parse(statement.json());
+  FormDraft draft{.statement = said, .answers = answers};
+  switch (kind) {
+    case FormKind::kOpenDpRegistry:
+      return FillOpenDpRegistry(std::move(draft));
+    case FormKind::kNist800226:
+      return FillNist800226(std::move(draft));
+    case FormKind::kModelCard:
+      return FillModelCard(std::move(draft));
+    case FormKind::kOpenLineage:
+      return FillOpenLineage(std::move(draft), statement);
+    case FormKind::kInToto:
+      return FillInToto(std::move(draft), statement, subjects);
+  }
+  return absl::InternalError("no such form");
+}
+
+}  // namespace epsledger::cli

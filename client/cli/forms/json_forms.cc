@@ -33,8 +33,8 @@ ordered_json Signed(const v1::PrivacyStatement& statement) {
           {"signatureAlgorithm", "Ed25519 over the bytes of \"statement\""}};
 }
 
-FilledForm Filled(const ordered_json& json, FormDraft draft) {
-  return {.text = json.dump(2) + "\n", .blanks = std::move(draft.blanks)};
+FilledForm Filled(const ordered_json& form, FormDraft draft) {
+  return {.text = form.dump(2) + "\n", .blanks = std::move(draft.blanks)};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """Signed statements say whose they are, whether they are the newest, and outlive the key: statements_test.py BUILD_DIR"""
 import base64
+import hashlib
 import json
 import os
 import shutil
@@ -44,6 +45,67 @@ class StatementsTest(unittest.TestCase):
     def charge(self, server, session, charge_id):
         return json.loads(server.ctl("charge", "create", session, "--gaussian", "100", "--charge-id", charge_id,
                                      "--attempt", "1", "-o", "json"))
+
+    def test_a_saved_statement_fills_the_forms_of_others_offline_and_only_as_it_was_signed(self):
+        with self.serve() as server:
+            server.ctl("budget", "create", "people", "--epsilon", "3", "--delta", "1e-5", "--relation", "add-or-remove-one",
+                       "--privacy-unit", "person")
+            server.ctl("session", "create", "people/run", "--relation", "add-or-remove-one", "--no-own-cap")
+            server.ctl("charge", "create", "people/run", "--gaussian", "40", "--charge-id", "a", "--open-attempt")
+            server.ctl("statement", "get", "people/run", "--delta", "1e-5", "--save", self.path("run.json"))
+            server.ctl("statement", "get", "people", "--delta", "1e-5", "--save", self.path("people.json"))
+            epsctl = server.epsctl
+        with open(self.path("run.json"), encoding="utf-8") as stream:
+            saved = json.load(stream)
+        with open(self.path("answers.json"), "w", encoding="utf-8") as stream:
+            json.dump({"name": "The \"model\"", "curators": ["A", "B"], "description": "two\nlines", "intendedUse": "x",
+                       "productType": "Machine learning model", "region": "EU", "publicationDate": "2024-02-29",
+                       "authors": ["Ada"]}, stream)
+        with open(self.path("model"), "wb") as stream:
+            stream.write(b"weights")
+
+        def export(form, *more, file="run.json"):
+            run = subprocess.run([epsctl, "statement", "export", self.path(file), "--format", form, *more],
+                                 capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+            return run.returncode, run.stdout, run.stderr
+
+        answers = ("--answers", self.path("answers.json"))
+        epsilon = json.loads(saved["json"])["epsilon"]["epsilon"]
+        for name in ("run.json", "people.json"):
+            code, text, blanks = export("opendp-registry", *answers, file=name)
+            self.assertEqual(code, 0, blanks)
+            self.assertIn('\nstatus: "Draft"\ntier: 3\n', text)
+            self.assertIn('    name: "The \\"model\\""\n    data_curators:\n      - "A"\n      - "B"\n', text)
+            self.assertIn('    publication_date: "2024-02-29"\n', text)
+            self.assertIn("      delta: 1.0e-05\n", text)
+            self.assertIn("dataDomain", blanks)
+            self.assertNotIn("not stated", text)
+            # What it says is at least the truth.
+            self.assertGreaterEqual(float(text.split("      epsilon: ")[1].split("\n")[0]),
+                                    epsilon if name == "run.json" else 0)
+        for form in ("nist-800-226", "model-card"):
+            code, text, blanks = export(form)
+            self.assertEqual((code, text.count("_not stated_") > 0, "contributionBounding" in blanks), (0, True, True))
+            self.assertIn("gaussian{noiseMultiplier: 40}", text)
+        facet = json.loads(export("openlineage")[1])["epsledger_privacyStatement"]
+        self.assertEqual((facet["epsilonUpperBound"], facet["signed"]["statement"]), (epsilon, saved["json"]))
+        attested = json.loads(export("in-toto", "--subject", self.path("model"))[1])
+        self.assertEqual(attested["_type"], "https://in-toto.io/Statement/v1")
+        self.assertEqual(attested["subject"], [{"name": "model", "digest": {
+            "sha256": hashlib.sha256(b"weights").hexdigest()}}])
+        self.assertEqual(attested["predicate"]["signature"], saved["signature"])
+        # A number that was changed is not copied into any form.
+        saved["json"] = saved["json"].replace('"epsilon":%r' % epsilon, '"epsilon":0.001')
+        with open(self.path("changed.json"), "w", encoding="utf-8") as stream:
+            json.dump(saved, stream)
+        for form in ("opendp-registry", "nist-800-226", "model-card", "openlineage", "in-toto"):
+            code, text, error = export(form, *answers, file="changed.json")
+            self.assertNotEqual(code, 0)
+            self.assertEqual(text, "")
+            self.assertIn("changed.json", error)
+        code, _, error = export("model-card", "--subject", self.path("model"))
+        self.assertIn("--subject: only the in-toto form", error)
+        self.assertNotEqual(code, 0)
 
     def test_a_statement_is_known_as_the_newest_and_through_a_new_key(self):
         with self.serve("--server-name", "https://privacy.example.org") as server:

@@ -57,11 +57,20 @@ std::string AdjacencyText(const json& statement) {
 }
 
 std::string AccountingText(const json& statement) {
-  return absl::StrCat("Sequential composition by ", At(statement, {"epsilon", "by"}), ": ",
-                      At(statement, {"epsilon", "theorem"}),
-                      ". The value is an upper bound, "
-                      "rounded up. ",
-                      At(statement, {"covers"}));
+  std::string text = absl::StrCat("Sequential composition by ", At(statement, {"epsilon", "by"}),
+                                  ": ", At(statement, {"epsilon", "theorem"}),
+                                  ". The value is an upper bound, rounded up. ",
+                                  At(statement, {"covers"}), " Caps:");
+  for (const json& cap : statement.at("caps")) {
+    absl::StrAppend(&text, " ", At(cap, {"name"}), ", ", At(cap, {"cap"}),
+                    cap.value("void", false) ? ", void;" : ";");
+  }
+  if (statement.at("caps").empty()) absl::StrAppend(&text, " none;");
+  text.back() = '.';
+  for (const json& warning : statement.at("warnings")) {
+    absl::StrAppend(&text, " WARNING: ", warning.get<std::string>());
+  }
+  return text;
 }
 
 std::string MechanismsText(const json& statement) {
@@ -70,9 +79,8 @@ std::string MechanismsText(const json& statement) {
   if (history != statement.at("resource").end()) {
     for (const json& line : *history) absl::StrAppend(&text, line.get<std::string>(), "; ");
   }
-  absl::StrAppend(&text, At(statement, {"resource", "acceptedChargeCount"}),
-                  " charges were accepted, ", At(statement, {"resource", "refusedChargeCount"}),
-                  " refused.");
+  absl::StrAppend(&text, "accepted charges: ", At(statement, {"resource", "acceptedChargeCount"}),
+                  ", refused ones: ", At(statement, {"resource", "refusedChargeCount"}), ".");
   const json& attempt = statement.at("sampling").at("newestAttempt");
   const std::string library = At(attempt, {"library"});
   if (!library.empty()) {

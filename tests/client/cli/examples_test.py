@@ -69,6 +69,10 @@ def prepare(server, folder):
     server.ctl("budget", "create", "organisation", "--epsilon", "5", "--delta", "1e-5", *RELATION,
                "--privacy-unit", "person", "--require-provenance")
     server.ctl("statement", "get", "adult/run-1", "--delta", "1e-5", "--save", os.path.join(folder, "run-1.json"))
+    with open(os.path.join(folder, "answers.json"), "w", encoding="utf-8") as file:
+        json.dump({"name": "A model", "curators": ["An institute"], "description": "A model of income", "intendedUse": "a test",
+                   "productType": "Machine learning model", "region": "nowhere", "publicationDate": "2026-11-28",
+                   "authors": ["Ada"]}, file)
     with open(os.path.join(folder, "history.jsonl"), "w", encoding="utf-8") as file:
         file.write('{"count": 100, "event": {"gaussian": {"noiseMultiplier": 40}}}\n')
     with open(os.path.join(folder, "scores.csv"), "w", encoding="utf-8") as file:

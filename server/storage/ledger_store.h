@@ -116,6 +116,14 @@ class LedgerStore {
                                                                int64_t limit,
                                                                int64_t max_bytes) = 0;
 
+  // Returns the stored hash of an entry, or nothing if there is no such entry.
+  absl::StatusOr<std::optional<core::Hash>> HashOf(const std::string& root_id, int64_t sequence) {
+    const auto found = ReadEntries(root_id, sequence - 1, /*limit=*/1, kAnyBytes);
+    if (!found.ok()) return found.status();
+    if (found->empty() || found->front().sequence != sequence) return std::nullopt;
+    return found->front().hash;
+  }
+
   // Nullptr for a held store.
   virtual SharedLedgers* shared() { return nullptr; }
 };

@@ -34,6 +34,14 @@ absl::Status LostEntries(const std::string& root_id, const core::LostEntries& lo
       std::string(core::BudgetIdOf(root_id)), newest, kHowToLift));
 }
 
+absl::Status DamagedKeys(const std::string& root_id, const std::string& what) {
+  return absl::DataLossError(absl::StrFormat(
+      "ledger %s: its table of charge keys has %s: it is damaged, or was changed. Charges are "
+      "refused until that is mended and the server is started anew; `epsledgerd ledger verify` "
+      "names what is wrong",
+      root_id, what));
+}
+
 }  // namespace
 
 absl::Status Replica::Apply(const std::string& root_id, const Entry& entry) {
@@ -133,6 +141,19 @@ void Replica::FollowAccess(const Entry& entry) {
 void Replica::Quarantine(const std::string& root_id, const absl::Status& why) {
   if (!quarantined_.emplace(root_id, why).second) return;
   spdlog::error("the ledger {} is in quarantine and takes no charges: {}", root_id, why.ToString());
+}
+
+void Replica::QuarantineForKeys(const std::string& root_id, const std::string& what) {
+  Quarantine(root_id, DamagedKeys(root_id, what));
+}
+
+absl::Status Replica::CheckFound(const std::string& root_id, const core::ChargeKey& key,
+                                 const std::optional<Entry>& found) {
+  if (!found.has_value() || core::KeyOf(found->body) == key) return absl::OkStatus();
+  const absl::Status damaged = DamagedKeys(
+      root_id, absl::StrFormat("entry %d for the key of another charge", found->sequence));
+  Quarantine(root_id, damaged);
+  return damaged;
 }
 
 core::LedgerHead Replica::HeadOf(const std::string& root_id) const {

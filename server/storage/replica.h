@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -65,6 +66,13 @@ class Replica {
   // Records that the store's data on the ledger contradicts its entries. The ledger takes no more
   // commands.
   void Quarantine(const std::string& root_id, const absl::Status& why);
+
+  // Records that the table of charge keys of a ledger has what it must not have.
+  void QuarantineForKeys(const std::string& root_id, const std::string& what);
+  // Checks the entry that the store found for a key. DATA_LOSS if it holds another key; the ledger
+  // is then in quarantine.
+  absl::Status CheckFound(const std::string& root_id, const core::ChargeKey& key,
+                          const std::optional<core::Entry>& found);
 
   // Records damage of the store that concerns every ledger. No ledger takes commands any more.
   void QuarantineAll(const absl::Status& why);

@@ -72,6 +72,10 @@ class LedgerReader {
   // or after a failed commit, so no change is missed. A listener that no longer exists then is
   // dropped.
   virtual void NotifyOfNextCommit(const Ledger& ledger, std::weak_ptr<CommitListener> listener) = 0;
+  // Calls `listener` once, after the first commit that gives the tenant a budget which this view
+  // does not show, also one of another server, so no budget is missed. Otherwise as
+  // NotifyOfNextCommit.
+  virtual void NotifyOfNextBudget(std::weak_ptr<CommitListener> listener) = 0;
   // Returns every ledger of every tenant, for the operators of the server.
   struct TenantLedger {
     std::string tenant;

@@ -5,30 +5,44 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "server/core/durable_ledger.h"
 #include "server/core/ledger.h"
+#include "server/core/tenant.h"
+#include "server/storage/replica.h"
 
 namespace epsledger::storage {
 
-// The listeners that wait for the next commit of a ledger. Without listeners, a commit costs one
-// comparison. Not thread-safe: only the deciding thread uses it.
+// The listeners that wait for the next commit of a ledger, or for the next budget of a tenant.
+// Without listeners, a commit costs two comparisons. Not thread-safe: only the deciding thread uses
+// it.
 class CommitListeners {
  public:
+  // REQUIRES: `replica` outlives this.
+  explicit CommitListeners(const Replica& replica) : replica_(replica) {}
+
   // REQUIRES: `ledger` outlives this.
   void Add(const core::Ledger& ledger, std::weak_ptr<core::CommitListener> listener);
-  // Calls and removes the listeners whose ledger has grown since they were added.
+  void AddForBudget(const core::Tenant& tenant, std::weak_ptr<core::CommitListener> listener);
+  // Calls and removes the listeners whose ledger has grown since they were added, or whose tenant
+  // has got a budget.
   void Notify();
 
  private:
+  using Listeners = std::vector<std::weak_ptr<core::CommitListener>>;
   struct Waiting {
-    int64_t sequence = 0;  // of the head when the first listener was added
-    // When the vector is full, expired listeners are removed before it grows. So listeners that
-    // come and go at an idle ledger use at most twice the memory of those that stay.
-    std::vector<std::weak_ptr<core::CommitListener>> listeners;
+    // When the first listener was added: the sequence number of the ledger's head, or the number of
+    // the tenant's budgets.
+    int64_t seen = 0;
+    Listeners listeners;
   };
-  std::map<const core::Ledger*, Waiting> waiting_;
+  static void AddTo(Waiting* waiting, int64_t seen, std::weak_ptr<core::CommitListener> listener);
+
+  const Replica& replica_;
+  std::map<const core::Ledger*, Waiting> for_commit_;
+  std::map<std::string, Waiting, std::less<>> for_budget_;  // by tenant
 };
 
 }  // namespace epsledger::storage

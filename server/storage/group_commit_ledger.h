@@ -83,7 +83,7 @@ class GroupCommitLedger : public core::DurableLedger {
   // Only the deciding thread uses these once it runs.
   const std::unique_ptr<LedgerStore> store_;
   Replica replica_;
-  CommitListeners listeners_;
+  CommitListeners listeners_{replica_};
 
   RequestQueue queue_;
   PublishedTokens tokens_;

@@ -95,6 +95,10 @@ void LedgerView::NotifyOfNextCommit(const Ledger& ledger,
   listeners_.Add(ledger, std::move(listener));
 }
 
+void LedgerView::NotifyOfNextBudget(std::weak_ptr<core::CommitListener> listener) {
+  listeners_.AddForBudget(tenant_, std::move(listener));
+}
+
 std::vector<core::LedgerReader::TenantLedger> LedgerView::AllLedgers() const {
   std::vector<TenantLedger> all;
   for (const auto& [root_id, ledger] : replica_.ledgers()) {

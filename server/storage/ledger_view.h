@@ -37,6 +37,7 @@ class LedgerView final : public core::LedgerReader {
                                          int64_t limit) override;
   void NotifyOfNextCommit(const core::Ledger& ledger,
                           std::weak_ptr<core::CommitListener> listener) override;
+  void NotifyOfNextBudget(std::weak_ptr<core::CommitListener> listener) override;
   std::vector<TenantLedger> AllLedgers() const override;
   int64_t QuarantinedLedgerCount() const override;
   std::vector<core::QuarantinedLedger> QuarantinedLedgers() const override;

@@ -285,6 +285,50 @@ TEST_F(GroupCommitLedgerTest, AListenerIsCalledOnceAfterTheNextCommitOfItsLedger
   EXPECT_EQ(listener->calls, 2);
 }
 
+TEST_F(GroupCommitLedgerTest, AListenerIsCalledOnceWhenItsTenantGetsABudget) {
+  Open();
+  WaitingClient stranger(*ledger_, 0, {.name = "stranger"});
+  const auto listener = std::make_shared<CountingListener>();
+  const auto strangers = std::make_shared<CountingListener>();
+  const auto listen = [](WaitingClient& client, const std::shared_ptr<CountingListener>& to) {
+    ASSERT_TRUE(client
+                    .Read([&](core::LedgerReader& reader) {
+                      reader.NotifyOfNextBudget(to);
+                      return true;
+                    })
+                    .ok());
+  };
+  // A read comes after the listeners of the commits before it.
+  const auto calls = [&] {
+    client_->Head("adult");
+    return std::pair(listener->calls.load(), strangers->calls.load());
+  };
+  listen(*client_, listener);
+  listen(stranger, strangers);  // has no budget yet
+  ASSERT_TRUE(client_->Charge(run_, 1, "a", PureDp{kStep}).ok());
+  EXPECT_EQ(calls(), std::pair(0, 0));
+  ASSERT_TRUE(stranger.CreateBudget("theirs", 1).ok());
+  EXPECT_EQ(calls(), std::pair(0, 1));
+  ASSERT_TRUE(client_->CreateBudget("other", 1).ok());
+  EXPECT_EQ(calls(), std::pair(1, 1));
+  ASSERT_TRUE(client_->CreateBudget("third", 1).ok());  // nobody listens
+  EXPECT_EQ(calls(), std::pair(1, 1));
+  listen(*client_, listener);
+  const core::CreateBudget child{{.id = "child",
+                                  .parent_id = "adult",
+                                  .cap = core::PureEpsilonCap{kStep},
+                                  .privacy_unit = "person"}};
+  ASSERT_TRUE(client_->Run(child).ok());
+  EXPECT_EQ(calls(), std::pair(2, 1));
+  listen(*client_, listener);
+  ASSERT_TRUE(client_->Run(child).ok());  // a repetition: no budget
+  EXPECT_EQ(calls(), std::pair(2, 1));
+  script_.fail_commit = true;
+  EXPECT_FALSE(client_->CreateBudget("fourth", 1).ok());  // unknown, so it may be there
+  ledger_.reset();
+  EXPECT_EQ(listener->calls, 3);
+}
+
 TEST_F(GroupCommitLedgerTest, AListenerThatHasGoneIsForgotten) {
   Open();
   for (int i = 0; i < 1000; ++i) {

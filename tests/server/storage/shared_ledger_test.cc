@@ -242,6 +242,16 @@ TEST(SharedLedger, WhatHappensAtOneServerIsNoticedAtTheOther) {
     EXPECT_TRUE(Until([&] { return listener->calls == round; }));
   }
   EXPECT_EQ(quiet->calls, 0);
+
+  const auto budgets = std::make_shared<CountingListener>();
+  ASSERT_TRUE(two.clients[1]
+                  .Read([&](core::LedgerReader& reader) {
+                    reader.NotifyOfNextBudget(budgets);
+                    return true;
+                  })
+                  .ok());
+  ASSERT_TRUE(two.clients[0].CreateBudget("later", 1).ok());
+  EXPECT_TRUE(Until([&] { return budgets->calls == 1; }));
 }
 
 // The invariants of the design, by their numbers, of a ledger that two servers wrote in turns: it

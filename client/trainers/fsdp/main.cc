@@ -20,8 +20,9 @@
 #include "client/trainers/fsdp/exact_sum.h"
 #include "client/trainers/fsdp/fsdp.h"
 #include "client/trainers/fsdp/image_records.h"
-#include "client/trainers/fsdp/model_file.h"
 #include "client/trainers/fsdp/models.h"
+#include "client/trainers/fsdp/resume.h"
+#include "client/trainers/fsdp/run_files.h"
 #include "client/trainers/fsdp/run_report.h"
 #include "client/trainers/fsdp/state_file.h"
 #include "client/trainers/run/canary_scores.h"
@@ -30,27 +31,20 @@
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
 #include "client/trainers/run/privacy_label.h"
+#include "client/trainers/run/program.h"
 #include "client/trainers/run/proven_claim.h"
 #include "client/trainers/run/result_file.h"
 #include "client/trainers/run/training_log.h"
-#include "epsledger/client.h"
-#include "epsledger/refusal.h"
+#include "epsledger/budget.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::fsdp {
 namespace {
 
-enum ExitCode { kTrained = 0, kFailed = 1, kRefusedFromTheStart = 3 };
-
 // Standard deviation of the noise on the counts of quantile clipping, as a share of the expected
 // batch size: small compared with the counts, and at almost no cost for the gradient's noise.
 constexpr double kQuantileNoiseShare = 1.0 / 20;
 constexpr int kEvaluations = 20;
-
-int Fail(const absl::Status& status) {
-  std::cerr << "epsledger-fsdp: " << LedgerStatusText(status) << "\n";
-  return RefusalOf(status).has_value() ? kRefusedFromTheStart : kFailed;
-}
 
 // Returns q = B / n0 for the public number of records n0.
 absl::StatusOr<double> SamplingProbability(const CommandLine& options,
@@ -70,29 +64,6 @@ absl::StatusOr<double> SamplingProbability(const CommandLine& options,
   return probability;
 }
 
-// A run that continues is charged to the same budget and session, with the same noise.
-absl::Status TakeIdentity(const RunIdentity& identity, const std::string& settings,
-                          LedgerFlags& flags) {
-  if (identity.budget != flags.budget || identity.session != flags.session) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--resume: the checkpoint is of --budget ", identity.budget, " --session ",
-                     identity.session, ", got --budget ", flags.budget, " --session ",
-                     flags.session, ": what it has released is charged there alone"));
-  }
-  if (identity.settings != settings) {
-    return absl::InvalidArgumentError(absl::StrCat("--resume: the checkpoint was made with \"",
-                                                   identity.settings, "\", got \"", settings,
-                                                   "\""));
-  }
-  if (flags.noise_multiplier.value_or(identity.noise_multiplier) != identity.noise_multiplier) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--noise-multiplier: got ", *flags.noise_multiplier, ", want the checkpoint's ",
-        ExactNumber(identity.noise_multiplier), " with --resume"));
-  }
-  flags.noise_multiplier = identity.noise_multiplier;
-  return absl::OkStatus();
-}
-
 // Draws canaries in the range of the records: black and white for pixels, the norm of the records
 // for features. Both ranges are constants that do not depend on the records.
 absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const CommandLine& options) {
@@ -105,151 +76,143 @@ absl::StatusOr<Canaries> CanariesLike(const ImageRecords& records, const Command
                        .magnitude = static_cast<float>(unit * options.input_scale)});
 }
 
-// Returns the model for evaluation: the averaged one, if there is one.
-const network::Vector<float>& ModelOf(const TrainingState& state) {
-  return state.average.size() > 0 ? state.average : state.parameters;
+// The program, in the order of a run.
+class FsdpProgram : public TrainerProgram {
+ public:
+  explicit FsdpProgram(CommandLine options) : options_(std::move(options)) {}
+
+  absl::Status Prepare() override;
+  const LedgerFlags& ledger() const override { return options_.ledger; }
+  RunDescription Description(const Budget& budget) const override;
+  absl::StatusOr<RunEnd> Train(OpenedRun& run, const Budget& budget) override;
+
+ private:
+  // The parts of Prepare.
+  absl::Status ReadRecords();
+  absl::Status PlantCanaries();
+  absl::Status MakeNetwork();
+
+  // The parts of Train.
+  void SayWhatStarts(const OpenedRun& run) const;
+  void LogRun(const OpenedRun& run);
+  absl::Status ScoreRun(const TrainingResult& result, double delta);
+
+  CommandLine options_;
+  std::optional<TrainingLog> log_;
+  ImageRecords records_;
+  double probability_ = 0;
+  std::optional<Canaries> canaries_;
+  std::optional<network::Network<float>> network_;
+  TrainingState state_;
+};
+
+absl::Status FsdpProgram::Prepare() {
+  ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(options_.log_json, options_.log_csv));
+  log_ = std::move(log);
+  RETURN_IF_ERROR(ReadRecords());
+  RETURN_IF_ERROR(PlantCanaries());
+  RETURN_IF_ERROR(MakeNetwork());
+  for (const std::string& file : {options_.checkpoint, options_.model_file}) {
+    if (file.empty()) continue;
+    RETURN_IF_ERROR(CheckCanWrite(file));
+  }
+  ASSIGN_OR_RETURN(std::optional<TrainingState> kept, StateToContinueFrom(options_, *network_));
+  if (!kept.has_value()) return absl::OkStatus();
+  state_ = *std::move(kept);
+  std::cout << "Resuming after step " << state_.step << ".\n";
+  return absl::OkStatus();
 }
 
-// Writes the model with the information that others need to use and to judge it.
-absl::Status WriteModel(const CommandLine& options, const network::Network<float>& network,
-                        const TrainingState& released, const RunIdentity& identity) {
-  ASSIGN_OR_RETURN(
-      const std::string encoded,
-      EncodeModel(
-          network, ModelOf(released),
-          {{"program", "epsledger-fsdp"},
-           {"data", options.data},
-           {"deskewed", options.deskew ? "true" : "false"},
-           {"features", options.features},
-           {"input_scale", ExactNumber(options.input_scale)},
-           {"steps", absl::StrCat(released.step)},
-           {"session", absl::StrCat("budgets/", identity.budget, "/sessions/", identity.session)},
-           {"noise_multiplier", ExactNumber(identity.noise_multiplier)},
-           {"label", std::string(kProvenLabel)}}));
-  RETURN_IF_ERROR(KeepPrevious(options.model_file));
-  return WriteDurably(options.model_file, encoded);
-}
-
-// Scores the canaries under the model.
-absl::Status WriteScores(const Canaries& canaries, const TrainingState& released,
-                         network::Network<float>& network, const std::string& file) {
-  network.parameters() = ModelOf(released);
-  ASSIGN_OR_RETURN(const std::vector<double> scores, ScoreCanaries(network, canaries));
-  RETURN_IF_ERROR(KeepPrevious(file));
-  return WriteDurably(file, CanaryScoreLines(canaries.is_member, scores));
-}
-
-absl::StatusOr<int> Run(CommandLine options) {
-  ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(options.log_json, options.log_csv));
-  TrainingOptions& training = options.training;
-  ASSIGN_OR_RETURN(ImageRecords records,
-                   ReadImages({.name = options.data,
+absl::Status FsdpProgram::ReadRecords() {
+  ASSIGN_OR_RETURN(records_,
+                   ReadImages({.name = options_.data,
                                .data_directory = DataPlaces::FromEnvironment().data_directory,
-                               .deskew = options.deskew,
-                               .scattering = options.features == "scattering",
-                               .feature_cache = options.feature_cache,
-                               .thread_count = training.threads,
-                               .scale = options.input_scale,
-                               .public_count = options.public_held_out}));
-  std::cout << records.description << "\n";
-  if (records.train.inputs.cols() > kMaxRecords - std::min(options.canaries.count, kMaxRecords)) {
+                               .deskew = options_.deskew,
+                               .scattering = options_.features == "scattering",
+                               .feature_cache = options_.feature_cache,
+                               .thread_count = options_.training.threads,
+                               .scale = options_.input_scale,
+                               .public_count = options_.public_held_out}));
+  std::cout << records_.description << "\n";
+  if (records_.train.inputs.cols() > kMaxRecords - std::min(options_.canaries.count, kMaxRecords)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--data: want at most ", kMaxRecords,
                      " records, all canaries included, so that sums are exact"));
   }
-  ASSIGN_OR_RETURN(const double probability, SamplingProbability(options, records));
-  if (options.epochs.has_value()) {
-    options.ledger.steps =
-        std::max(1, static_cast<int>(std::lround(*options.epochs / probability)));
-    options.ledger.max_steps = options.ledger.steps;
+  ASSIGN_OR_RETURN(probability_, SamplingProbability(options_, records_));
+  if (options_.epochs.has_value()) {
+    options_.ledger.steps =
+        std::max(1, static_cast<int>(std::lround(*options_.epochs / probability_)));
+    options_.ledger.max_steps = options_.ledger.steps;
   }
+  return absl::OkStatus();
+}
 
-  // A canary is one more record: the public count and everything computed from it do not change.
-  std::optional<Canaries> canaries;
-  if (options.canaries.count > 0) {
-    ASSIGN_OR_RETURN(Canaries drawn, CanariesLike(records, options));
-    canaries = std::move(drawn);
-    // Checked before anything is charged: a run without its scores audits nothing.
-    RETURN_IF_ERROR(CheckCanWrite(options.canaries.scores_file));
-    AddMembers(*canaries, records.train);
-    std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
-              << " canaries, chosen by fair coins, are trained on with the records. The model of "
-                 "this run is for an audit, not for use.\n";
-  }
+// A canary is one more record: the public count and everything computed from it do not change.
+absl::Status FsdpProgram::PlantCanaries() {
+  if (options_.canaries.count == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(canaries_, CanariesLike(records_, options_));
+  // Checked before anything is charged: a run without its scores audits nothing.
+  RETURN_IF_ERROR(CheckCanWrite(options_.canaries.scores_file));
+  AddMembers(*canaries_, records_.train);
+  std::cout << "Audit: " << canaries_->member_count() << " of " << options_.canaries.count
+            << " canaries, chosen by fair coins, are trained on with the records. The model of "
+               "this run is for an audit, not for use.\n";
+  return absl::OkStatus();
+}
 
+absl::Status FsdpProgram::MakeNetwork() {
+  TrainingOptions& training = options_.training;
   ASSIGN_OR_RETURN(const std::vector<network::LayerOptions> layers,
-                   ModelLayers(options.model, records.class_count));
-  ASSIGN_OR_RETURN(network::Network<float> network,
-                   network::Network<float>::Create(records.shape, layers));
-  network.Initialize(options.seed);
-  training.public_records = std::move(records.public_records);
-  training.max_steps = options.ledger.max_steps;
+                   ModelLayers(options_.model, records_.class_count));
+  ASSIGN_OR_RETURN(network_, network::Network<float>::Create(records_.shape, layers));
+  network_->Initialize(options_.seed);
+  training.public_records = std::move(records_.public_records);
+  training.max_steps = options_.ledger.max_steps;
   if (training.quantile.has_value() && training.quantile->indicator_noise == 0) {
     training.quantile->indicator_noise = training.expected_batch_size * kQuantileNoiseShare;
   }
-  TrainingState state = InitialState(network, training);
-  for (const std::string& file : {options.checkpoint, options.model_file}) {
-    if (file.empty()) continue;
-    RETURN_IF_ERROR(CheckCanWrite(file));
-  }
-  if (!options.checkpoint.empty() && !options.resume && !options.new_attempt) {
-    const absl::StatusOr<RunIdentity> found = ReadIdentity(options.checkpoint);
-    if (found.ok() && found->budget == options.ledger.budget &&
-        found->session == options.ledger.session) {
-      return WouldStartOver(options.checkpoint, found->session);
-    }
-  }
-  if (options.resume) {
-    ASSIGN_OR_RETURN(SavedRun kept, ReadStateFile(options.checkpoint, network));
-    RETURN_IF_ERROR(TakeIdentity(kept.identity, SettingsText(options), options.ledger));
-    state = std::move(kept.state);
-    std::cout << "Resuming after step " << state.step << ".\n";
-  }
+  state_ = InitialState(*network_, training);
+  return absl::OkStatus();
+}
 
-  ASSIGN_OR_RETURN(Client client, Client::Connect(options.ledger.client));
-  ASSIGN_OR_RETURN(const Budget budget, client.GetBudget(options.ledger.budget));
-  ASSIGN_OR_RETURN(
-      OpenedRun run,
-      OpenGaussianRun(options.ledger,
-                      {.program = "epsledger-fsdp",
-                       .display_name = absl::StrCat("FSDP on ", options.data),
-                       .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
-                       .claim = ProvenClaim(options.ledger, budget,
-                                            "client/trainers/fsdp/README.md, theorem 1"),
-                       .sampling_probability = probability,
-                       .resumes = options.resume},
-                      budget, client));
-  training.noise_multiplier = run.noise_multiplier;
-  const RunIdentity identity{.budget = options.ledger.budget,
-                             .session = options.ledger.session,
-                             .settings = SettingsText(options),
-                             .noise_multiplier = run.noise_multiplier};
-  ASSIGN_OR_RETURN(PoissonSampler sampler,
-                   PoissonSampler::Create(probability, records.train.inputs.cols()));
+RunDescription FsdpProgram::Description(const Budget& budget) const {
+  return {
+      .program = "epsledger-fsdp",
+      .display_name = absl::StrCat("FSDP on ", options_.data),
+      .provenance = {.sampler = Sampler::kPoisson, .clip_norm = 1},
+      .claim = ProvenClaim(options_.ledger, budget, "client/trainers/fsdp/README.md, theorem 1"),
+      .sampling_probability = probability_,
+      .resumes = options_.resume};
+}
 
-  LedgerRelease release(run.session, run.mechanism, options.ledger.lease);
-  std::cout << network.description() << ", " << network.parameter_count() << " parameters\n"
+void FsdpProgram::SayWhatStarts(const OpenedRun& run) const {
+  std::cout << network_->description() << ", " << network_->parameter_count() << " parameters\n"
             << "Session " << run.session.name() << ", "
-            << (options.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
+            << (options_.ledger.declared ? "DECLARED" : "ADAPTIVE") << ", noise multiplier "
             << RoundedNumber(run.noise_multiplier, Rounding::kDown) << ", sampling probability "
-            << ExactNumber(probability)
+            << ExactNumber(probability_)
             << StepsThatFitText({.session = run.session, .mechanism = run.mechanism},
-                                options.ledger, 1)
-            << "; at most " << options.ledger.max_steps << " steps. Privacy label: " << kProvenLabel
-            << std::endl;
+                                options_.ledger, 1)
+            << "; at most " << options_.ledger.max_steps
+            << " steps. Privacy label: " << kProvenLabel << std::endl;
+}
+
+void FsdpProgram::LogRun(const OpenedRun& run) {
+  const TrainingOptions& training = options_.training;
   LogFields told = {{"program", "epsledger-fsdp"},
                     {"label", std::string(kProvenLabel)},
                     {"session", run.session.name()},
-                    {"data", options.data},
-                    {"deskewed", options.deskew},
-                    {"features", options.features},
-                    {"model", options.model},
-                    {"network", network.description()},
-                    {"parameters", int64_t{network.parameter_count()}},
+                    {"data", options_.data},
+                    {"deskewed", options_.deskew},
+                    {"features", options_.features},
+                    {"model", options_.model},
+                    {"network", network_->description()},
+                    {"parameters", int64_t{network_->parameter_count()}},
                     {"mechanism", run.mechanism.ToJson()},
                     {"noise_multiplier", run.noise_multiplier},
-                    {"sampling_probability", probability},
-                    {"max_steps", int64_t{options.ledger.max_steps}},
+                    {"sampling_probability", probability_},
+                    {"max_steps", int64_t{options_.ledger.max_steps}},
                     {"learning_rate", training.learning_rate},
                     {"momentum", training.momentum},
                     {"average_decay", training.average_decay},
@@ -257,71 +220,82 @@ absl::StatusOr<int> Run(CommandLine options) {
                     {"embedding_clip", training.embedding_clip},
                     {"subspace", int64_t{static_cast<int>(training.subspace)}},
                     {"rank", int64_t{training.rank}},
-                    {"resumed_after", int64_t{state.step}}};
-  if (canaries.has_value()) {
-    told.emplace_back("canaries", options.canaries.count);
-    told.emplace_back("canary_members", canaries->member_count());
+                    {"resumed_after", int64_t{state_.step}}};
+  if (canaries_.has_value()) {
+    told.emplace_back("canaries", options_.canaries.count);
+    told.emplace_back("canary_members", canaries_->member_count());
   }
-  log.Run(told);
-  const RunReport report{
-      .out = std::cout,
-      .log = log,
-      .ledger = {.session = run.session,
-                 .mechanism = release.mechanism(),
-                 .delta = ReportDelta(options.ledger, budget)},
-      .held_out = records.held_out,
-      .max_steps = options.ledger.max_steps,
-      .evaluate_every = options.log_every > 0
-                            ? options.log_every
-                            : std::max(1, options.ledger.max_steps / kEvaluations),
-      .feature_seconds = records.feature_seconds};
-  Progress progress(report, network);
-  absl::Status files_written;
-  PreviousKeeper previous(options.resume);
-  const auto write_checkpoint = [&](const TrainingState& reached) {
-    absl::Status written = previous.Keep(options.checkpoint);
-    if (written.ok()) written = WriteStateFile(options.checkpoint, network, identity, reached);
-    files_written.Update(written);
-  };
-  ASSIGN_OR_RETURN(
-      const TrainingResult result,
-      TrainSound(
-          network, records.train, training, std::move(state), [&] { return sampler.Draw(); },
-          release,
-          [&](const StepReport& step) {
-            progress.Show(step);
-            if (!options.checkpoint.empty() && step.state.step % options.checkpoint_every == 0) {
-              write_checkpoint(step.state);
-            }
-          }));
-  // Files of an earlier run stay unless this run has a replacement.
-  if (!options.checkpoint.empty() && result.releases > 0) write_checkpoint(result.state);
-  if (!options.model_file.empty() && result.releases > 0) {
-    files_written.Update(WriteModel(options, network, result.state, identity));
-  }
-  absl::Status finished = progress.Finish(result, release);
-  if (canaries.has_value() && result.releases == 0) {
+  log_->Run(std::move(told));
+}
+
+absl::Status FsdpProgram::ScoreRun(const TrainingResult& result, double delta) {
+  if (!canaries_.has_value()) return absl::OkStatus();
+  if (result.releases == 0) {
     std::cout << "Audit: nothing was released, so the canaries have no scores.\n";
-  } else if (canaries.has_value()) {
-    RETURN_IF_ERROR(WriteScores(*canaries, result.state, network, options.canaries.scores_file));
-    std::cout << "Audit: " << canaries->member_count() << " of " << options.canaries.count
-              << " canaries were trained on; the scores of all are in "
-              << options.canaries.scores_file
-              << ". Next:\n  epsctl audit --method one-run --scores "
-              << options.canaries.scores_file << " --delta " << ExactNumber(report.ledger.delta)
-              << "\nThe model is for this audit, not for use.\n";
+    return absl::OkStatus();
   }
-  if (!finished.ok()) return finished;
-  if (!files_written.ok()) return files_written;
+  const std::string& file = options_.canaries.scores_file;
+  network_->parameters() = ReleasedModel(result.state);
+  ASSIGN_OR_RETURN(const std::vector<double> scores, ScoreCanaries(*network_, *canaries_));
+  RETURN_IF_ERROR(WriteCanaryScores(file, canaries_->is_member, scores));
+  std::cout << "Audit: " << canaries_->member_count() << " of " << options_.canaries.count
+            << " canaries were trained on; the scores of all are in " << file
+            << ". Next:\n  epsctl audit --method one-run --scores " << file << " --delta "
+            << ExactNumber(delta) << "\nThe model is for this audit, not for use.\n";
+  return absl::OkStatus();
+}
+
+RunEnd EndOf(const TrainingResult& result) {
   switch (result.stop_reason) {
     case StopReason::kStepLimit:
-      return kTrained;
+      return {RunEnd::Reason::kComplete, result.releases};
     case StopReason::kRefused:
-      return result.releases > 0 ? kTrained : kRefusedFromTheStart;
+      return {RunEnd::Reason::kRefused, result.releases};
     case StopReason::kReleaseFailed:
       break;
   }
-  return kFailed;
+  return {RunEnd::Reason::kFailed, result.releases};
+}
+
+absl::StatusOr<RunEnd> FsdpProgram::Train(OpenedRun& run, const Budget& budget) {
+  options_.training.noise_multiplier = run.noise_multiplier;
+  const RunIdentity identity{.budget = options_.ledger.budget,
+                             .session = options_.ledger.session,
+                             .settings = SettingsText(options_),
+                             .noise_multiplier = run.noise_multiplier};
+  ASSIGN_OR_RETURN(PoissonSampler sampler,
+                   PoissonSampler::Create(probability_, records_.train.inputs.cols()));
+  LedgerRelease release(run.session, run.mechanism, options_.ledger.lease);
+  SayWhatStarts(run);
+  LogRun(run);
+  const int max_steps = options_.ledger.max_steps;
+  const RunReport report{.out = std::cout,
+                         .log = *log_,
+                         .ledger = {.session = run.session,
+                                    .mechanism = release.mechanism(),
+                                    .delta = ReportDelta(options_.ledger, budget)},
+                         .held_out = records_.held_out,
+                         .max_steps = max_steps,
+                         .evaluate_every = options_.log_every > 0
+                                               ? options_.log_every
+                                               : std::max(1, max_steps / kEvaluations),
+                         .feature_seconds = records_.feature_seconds};
+  Progress progress(report, *network_);
+  RunFiles files(options_, *network_, identity);
+  ASSIGN_OR_RETURN(const TrainingResult result,
+                   TrainSound(
+                       *network_, records_.train, options_.training, std::move(state_),
+                       [&] { return sampler.Draw(); }, release,
+                       [&](const StepReport& step) {
+                         progress.Show(step);
+                         files.WriteCheckpointIfDue(step.state);
+                       }));
+  files.WriteResult(result);
+  const absl::Status finished = progress.Finish(result, release);
+  RETURN_IF_ERROR(ScoreRun(result, report.ledger.delta));
+  RETURN_IF_ERROR(finished);
+  RETURN_IF_ERROR(files.status());
+  return EndOf(result);
 }
 
 }  // namespace
@@ -331,6 +305,6 @@ int main(int argc, char** argv) {
   namespace trainer = epsledger::trainers::fsdp;
   trainer::ParsedCommandLine parsed = trainer::ParseCommandLine(argc, argv);
   if (!parsed.options.has_value()) return parsed.exit_code;
-  const absl::StatusOr<int> exit_code = trainer::Run(*std::move(parsed.options));
-  return exit_code.ok() ? *exit_code : trainer::Fail(exit_code.status());
+  trainer::FsdpProgram program(*std::move(parsed.options));
+  return epsledger::trainers::RunTrainer("epsledger-fsdp", program);
 }

@@ -26,22 +26,16 @@
 #include "client/trainers/run/ledger_report.h"
 #include "client/trainers/run/open_run.h"
 #include "client/trainers/run/poisson_sampler.h"
+#include "client/trainers/run/program.h"
 #include "client/trainers/run/proven_claim.h"
 #include "client/trainers/run/result_file.h"
 #include "client/trainers/run/training_log.h"
-#include "epsledger/client.h"
-#include "epsledger/refusal.h"
+#include "epsledger/budget.h"
+#include "epsledger/mechanism.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers::istdp {
 namespace {
-
-enum ExitCode { kTrained = 0, kFailed = 1, kRefusedFromTheStart = 3 };
-
-int Fail(const absl::Status& status) {
-  std::cerr << "epsledger-istdp: " << LedgerStatusText(status) << "\n";
-  return RefusalOf(status).has_value() ? kRefusedFromTheStart : kFailed;
-}
 
 // Reads the checkpoint to continue from, and sets the options to those of its run. Without --resume
 // returns the state before the first step, or an error if the session has a checkpoint.
@@ -204,128 +198,155 @@ class Observer {
   std::chrono::nanoseconds time_{0};
 };
 
-int ExitCodeOf(const TrainingResult& result) {
+RunEnd EndOf(const TrainingResult& result) {
   switch (result.stop_reason) {
     case StopReason::kConverged:
     case StopReason::kStepLimit:
-      return kTrained;
+      return {RunEnd::Reason::kComplete, result.releases};
     case StopReason::kRefused:
-      return result.releases > 0 ? kTrained : kRefusedFromTheStart;
+      return {RunEnd::Reason::kRefused, result.releases};
     case StopReason::kReleaseFailed:
       break;
   }
-  return kFailed;
+  return {RunEnd::Reason::kFailed, result.releases};
 }
 
-absl::Status WriteScores(const CommandLine& options, const Canaries& canaries) {
-  const std::string& file = options.canaries.scores_file;
-  RETURN_IF_ERROR(KeepPrevious(file));
-  RETURN_IF_ERROR(WriteDurably(file, CanaryScoreLines(canaries.is_member(), canaries.scores())));
-  std::cout << "Scores of " << options.canaries.count << " canaries are in " << file
-            << ", for `epsctl audit`. The model is for the audit alone.\n";
-  return absl::OkStatus();
-}
+// The program, in the order of a run.
+class IstdpProgram : public TrainerProgram {
+ public:
+  explicit IstdpProgram(CommandLine options) : options_(std::move(options)) {}
 
-absl::StatusOr<int> Run(CommandLine options) {
-  const auto started = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(Problem problem, PrepareProblem(options));
-  std::cout << problem.description << "\n";
-  ASSIGN_OR_RETURN(std::optional<Canaries> canaries, PlantCanaries(options, problem));
+  absl::Status Prepare() override;
+  const LedgerFlags& ledger() const override { return options_.ledger; }
+  RunDescription Description(const Budget& budget) const override;
+  absl::StatusOr<RunEnd> Train(OpenedRun& run, const Budget& budget) override;
+
+ private:
+  // The report refers to all that is passed.
+  RunReport ReportOf(const OpenedRun& run, const Budget& budget,
+                     const std::vector<Mechanism>& events, const TrainingOptions& training) const;
+  // Prints, logs and writes what the run released.
+  absl::Status Finish(const RunReport& report, const TrainingResult& result, const RunTimes& times);
+
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  CommandLine options_;
+  Problem problem_;  // `train` is moved into loss_
+  std::optional<Canaries> canaries_;
+  TrainingState resumed_;
+  std::optional<LinearLoss> loss_;
+  std::optional<TrainingLog> log_;
+  std::optional<PublishedClaim> claim_;
+};
+
+absl::Status IstdpProgram::Prepare() {
+  ASSIGN_OR_RETURN(problem_, PrepareProblem(options_));
+  std::cout << problem_.description << "\n";
+  ASSIGN_OR_RETURN(canaries_, PlantCanaries(options_, problem_));
   // Checked before anything is charged.
   for (const std::string& file :
-       {options.canaries.scores_file, options.model, options.checkpoint}) {
+       {options_.canaries.scores_file, options_.model, options_.checkpoint}) {
     if (file.empty()) continue;
     RETURN_IF_ERROR(CheckCanWrite(file));
   }
-  ASSIGN_OR_RETURN(TrainingState resumed, Resume(options));
-  ASSIGN_OR_RETURN(const LinearLoss loss,
-                   LinearLoss::Create(options.loss, std::move(problem.train), options.clip_norm));
-  ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(options.log_json, options.log_csv));
-  const std::optional<PublishedClaim> claim = ClaimOf(options);
-  if (claim.has_value()) {
-    ASSIGN_OR_RETURN(const PublishedCalibration calibration, CalibrateAsPublished(*claim));
-    options.ledger.noise_multiplier = calibration.noise_multiplier;
+  ASSIGN_OR_RETURN(resumed_, Resume(options_));
+  ASSIGN_OR_RETURN(
+      loss_, LinearLoss::Create(options_.loss, std::move(problem_.train), options_.clip_norm));
+  ASSIGN_OR_RETURN(log_, TrainingLog::Open(options_.log_json, options_.log_csv));
+  claim_ = ClaimOf(options_);
+  if (claim_.has_value()) {
+    ASSIGN_OR_RETURN(const PublishedCalibration calibration, CalibrateAsPublished(*claim_));
+    options_.ledger.noise_multiplier = calibration.noise_multiplier;
   }
+  return absl::OkStatus();
+}
 
-  ASSIGN_OR_RETURN(Client client, Client::Connect(options.ledger.client));
-  ASSIGN_OR_RETURN(const Budget budget, client.GetBudget(options.ledger.budget));
-  ASSIGN_OR_RETURN(
-      OpenedRun run,
-      OpenGaussianRun(
-          options.ledger,
-          {.program = "epsledger-istdp",
-           .display_name = absl::StrCat("ISTDP (", std::string(Describe(options.mode).name),
-                                        ") on ", options.data),
-           .provenance = {.sampler = options.sampling_probability < 1 ? Sampler::kPoisson
+RunDescription IstdpProgram::Description(const Budget& budget) const {
+  return {.program = "epsledger-istdp",
+          .display_name = absl::StrCat("ISTDP (", std::string(Describe(options_.mode).name),
+                                       ") on ", options_.data),
+          .provenance = {.sampler = options_.sampling_probability < 1 ? Sampler::kPoisson
                                                                       : Sampler::kFullBatch,
-                          .clip_norm = options.clip_norm},
-           .claim = LedgerClaim(options, budget, claim),
-           .sampling_probability = options.sampling_probability,
-           .resumes = options.resume},
-          budget, client));
-  SayWhatStarts(options, run);
+                         .clip_norm = options_.clip_norm},
+          .claim = LedgerClaim(options_, budget, claim_),
+          .sampling_probability = options_.sampling_probability,
+          .resumes = options_.resume};
+}
 
-  const TrainingState resumed_state = resumed;
-  ASSIGN_OR_RETURN(
-      const TrainingOptions training,
-      MakeTrainingOptions(options, problem, loss, run.noise_multiplier, std::move(resumed)));
-  const std::vector<Mechanism> events = EventsOf(options, run.noise_multiplier);
+RunReport IstdpProgram::ReportOf(const OpenedRun& run, const Budget& budget,
+                                 const std::vector<Mechanism>& events,
+                                 const TrainingOptions& training) const {
   std::optional<RunReport::SecondPhase> second_phase;
-  if (options.mode == Mode::kTwoPhase) {
-    second_phase = RunReport::SecondPhase{.after_steps = options.two_phase.first_steps,
+  if (options_.mode == Mode::kTwoPhase) {
+    second_phase = RunReport::SecondPhase{.after_steps = options_.two_phase.first_steps,
                                           .event = events.back()};
   }
-  const RunReport report{.out = std::cout,
-                         .redraw = isatty(STDOUT_FILENO) == 1 && std::getenv("CI") == nullptr,
-                         .ledger = {.session = run.session,
-                                    .mechanism = events.front(),
-                                    .delta = ReportDelta(options.ledger, budget)},
-                         .mode = Describe(options.mode),
-                         .claim = claim,
-                         .held_out = problem.held_out,
-                         .loss = options.loss,
-                         .regularizer = training.regularizer,
-                         .feature_names = problem.feature_names,
-                         .max_steps = options.ledger.max_steps,
-                         .releases_of_a_step = second_phase ? 1 : static_cast<int>(events.size()),
-                         .second_phase = second_phase};
-  LogRun(options, report, run.noise_multiplier, resumed_state, log);
-  Observer observer(options, report, run.noise_multiplier, log);
-  const auto training_started = std::chrono::steady_clock::now();
-  const absl::StatusOr<ModeOutcome> outcome = RunMode({.options = options,
-                                                       .loss = loss,
-                                                       .training = training,
-                                                       .session = run.session,
-                                                       .noise_multiplier = run.noise_multiplier,
-                                                       .observer = [&](const StepReport& step) {
-                                                         observer.Observe(step);
-                                                         if (canaries.has_value())
-                                                           canaries->Observe(step);
-                                                       }});
-  const auto ended = std::chrono::steady_clock::now();
-  observer.Finish();
-  if (!outcome.ok()) return outcome.status();
-  PrintResult(report, outcome->result);
-  const RunTimes times{.wall = ended - started,
-                       .training = ended - training_started - observer.time(),
-                       .charges = outcome->charge_time};
+  return {.out = std::cout,
+          .redraw = isatty(STDOUT_FILENO) == 1 && std::getenv("CI") == nullptr,
+          .ledger = {.session = run.session,
+                     .mechanism = events.front(),
+                     .delta = ReportDelta(options_.ledger, budget)},
+          .mode = Describe(options_.mode),
+          .claim = claim_,
+          .held_out = problem_.held_out,
+          .loss = options_.loss,
+          .regularizer = training.regularizer,
+          .feature_names = problem_.feature_names,
+          .max_steps = options_.ledger.max_steps,
+          .releases_of_a_step = second_phase ? 1 : static_cast<int>(events.size()),
+          .second_phase = second_phase};
+}
+
+absl::Status IstdpProgram::Finish(const RunReport& report, const TrainingResult& result,
+                                  const RunTimes& times) {
+  PrintResult(report, result);
   std::cout << absl::StrCat("Accounting took ",
                             RoundedNumber(100 * std::chrono::duration<double>(times.charges) /
                                               std::chrono::duration<double>(times.training),
                                           Rounding::kUp, 3),
                             "% of the time of training.\n");
-  if (outcome->result.releases == 0) {
+  if (result.releases == 0) {
     std::cout
         << "Nothing was released, so no file was written: those of an earlier run are as they "
            "were.\n";
-    return ExitCodeOf(outcome->result);
+    return absl::OkStatus();
   }
-  RETURN_IF_ERROR(LogResult(report, outcome->result, times, log));
-  if (!options.model.empty()) {
-    RETURN_IF_ERROR(WriteModel(report, outcome->result, options.model));
-  }
-  if (canaries.has_value()) RETURN_IF_ERROR(WriteScores(options, *canaries));
-  return ExitCodeOf(outcome->result);
+  RETURN_IF_ERROR(LogResult(report, result, times, *log_));
+  if (!options_.model.empty()) RETURN_IF_ERROR(WriteModel(report, result, options_.model));
+  if (!canaries_.has_value()) return absl::OkStatus();
+  const std::string& file = options_.canaries.scores_file;
+  RETURN_IF_ERROR(WriteCanaryScores(file, canaries_->is_member(), canaries_->scores()));
+  std::cout << "Scores of " << options_.canaries.count << " canaries are in " << file
+            << ", for `epsctl audit`. The model is for the audit alone.\n";
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunEnd> IstdpProgram::Train(OpenedRun& run, const Budget& budget) {
+  SayWhatStarts(options_, run);
+  ASSIGN_OR_RETURN(const TrainingOptions training,
+                   MakeTrainingOptions(options_, problem_, *loss_, run.noise_multiplier, resumed_));
+  const std::vector<Mechanism> events = EventsOf(options_, run.noise_multiplier);
+  const RunReport report = ReportOf(run, budget, events, training);
+  LogRun(options_, report, run.noise_multiplier, resumed_, *log_);
+  Observer observer(options_, report, run.noise_multiplier, *log_);
+  const auto training_started = std::chrono::steady_clock::now();
+  const absl::StatusOr<ModeOutcome> outcome = RunMode({.options = options_,
+                                                       .loss = *loss_,
+                                                       .training = training,
+                                                       .session = run.session,
+                                                       .noise_multiplier = run.noise_multiplier,
+                                                       .observer = [&](const StepReport& step) {
+                                                         observer.Observe(step);
+                                                         if (canaries_.has_value())
+                                                           canaries_->Observe(step);
+                                                       }});
+  const auto ended = std::chrono::steady_clock::now();
+  observer.Finish();
+  if (!outcome.ok()) return outcome.status();
+  RETURN_IF_ERROR(Finish(report, outcome->result,
+                         {.wall = ended - started_,
+                          .training = ended - training_started - observer.time(),
+                          .charges = outcome->charge_time}));
+  return EndOf(outcome->result);
 }
 
 }  // namespace
@@ -335,6 +356,6 @@ int main(int argc, char** argv) {
   namespace trainer = epsledger::trainers::istdp;
   trainer::ParsedCommandLine parsed = trainer::ParseCommandLine(argc, argv);
   if (!parsed.options.has_value()) return parsed.exit_code;
-  const absl::StatusOr<int> exit_code = trainer::Run(*std::move(parsed.options));
-  return exit_code.ok() ? *exit_code : trainer::Fail(exit_code.status());
+  trainer::IstdpProgram program(*std::move(parsed.options));
+  return epsledger::trainers::RunTrainer("epsledger-istdp", program);
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "accounting/event/status_macros.h"
 #include "client/trainers/run/poisson_sampler.h"
+#include "client/trainers/run/result_file.h"
 #include "epsledger/rounded_number.h"
 
 namespace epsledger::trainers {
@@ -24,6 +25,12 @@ std::string CanaryScoreLines(const std::vector<bool>& is_member,
                     ExactNumber(scores[canary]), "\n");
   }
   return lines;
+}
+
+absl::Status WriteCanaryScores(const std::string& path, const std::vector<bool>& is_member,
+                               const std::vector<double>& scores) {
+  RETURN_IF_ERROR(KeepPrevious(path));
+  return WriteDurably(path, CanaryScoreLines(is_member, scores));
 }
 
 }  // namespace epsledger::trainers

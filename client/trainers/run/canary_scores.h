@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace epsledger::trainers {
@@ -17,6 +18,11 @@ absl::StatusOr<std::vector<bool>> DrawMembers(int64_t count);
 // "non-member,SCORE" for each canary, in order, with enough digits to read back the same score.
 // REQUIRES: one score a canary.
 std::string CanaryScoreLines(const std::vector<bool>& is_member, const std::vector<double>& scores);
+
+// Writes CanaryScoreLines to the file, durably, and keeps the previous file as PATH.previous.
+// Status codes as KeepPrevious and WriteDurably.
+absl::Status WriteCanaryScores(const std::string& path, const std::vector<bool>& is_member,
+                               const std::vector<double>& scores);
 
 }  // namespace epsledger::trainers
 

@@ -1,9 +1,10 @@
 #include "client/trainers/data/deskew.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
+
+#include "client/trainers/data/cubic.h"
 
 namespace epsledger::trainers {
 namespace {
@@ -42,32 +43,14 @@ Placement PlacementOf(const Eigen::MatrixXd& sums, double total) {
           .shear = mu02 > 0 ? std::clamp(mu11 / mu02, -kMaxShear, kMaxShear) : 0};
 }
 
-// Keys' weights (a = -1/2) of the pixels at -1, 0, 1, 2 for a position `t` in [0, 1).
-std::array<double, 4> CubicWeights(double t) {
-  return {t * (-0.5 + t * (1 - 0.5 * t)), 1 + t * t * (-2.5 + 1.5 * t),
-          t * (0.5 + t * (2 - 1.5 * t)), t * t * (-0.5 + 0.5 * t)};
-}
-
-// Returns the value of an image row at `x`; black outside.
-double At(const float* row, Eigen::Index width, double x) {
-  const double column = std::floor(x);
-  const std::array<double, 4> weights = CubicWeights(x - column);
-  double value = 0;
-  for (Eigen::Index i = 0; i < 4; ++i) {
-    const Eigen::Index place = static_cast<Eigen::Index>(column) - 1 + i;
-    if (place < 0 || place >= width) continue;
-    value += weights[static_cast<size_t>(i)] * static_cast<double>(row[place]);
-  }
-  return value;
-}
-
 void Resample(const Placement& placement, Eigen::Index height, Eigen::Index width, float* plane) {
+  const Plane image{plane, height, width};
   Eigen::MatrixXd sheared(width, height);  // a column is a row of the image
   for (Eigen::Index row = 0; row < height; ++row) {
     const double left =
         placement.right + placement.shear * (static_cast<double>(row) - placement.centroid);
     for (Eigen::Index x = 0; x < width; ++x) {
-      sheared(x, row) = At(plane + row * width, width, static_cast<double>(x) + left);
+      sheared(x, row) = CubicValueInRow(image, row, static_cast<double>(x) + left);
     }
   }
   const double whole = std::floor(placement.down);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "accounting/gaussian/calibration.h"
@@ -170,6 +171,54 @@ TEST(FsdpErratum10, EveryRecordGetsNoiseOfItsOwn) {
   // V of 2 x 1 and Phi of 2 x 3, once for the thresholds and once for the release.
   EXPECT_EQ(one, 2 * (2 * 1 + 2 * 3));
   EXPECT_EQ(draws(16), 16 * one);
+}
+
+// Equation (9), first step: densities exp(-|x| / s), whose ratio is bounded, for noise that is
+// Gaussian. With the noise of (8) at epsilon = 1 the outputs above 12 deviations are more than e
+// times as likely for one data set as for the other, and there is a delta above 0 at every epsilon.
+TEST(FsdpErratum12, TheRatioOfGaussianDensitiesHasNoBound) {
+  const double mu = 1 / NoiseOfEquation8(1);
+  const auto above = [](double deviations) { return std::erfc(deviations / std::sqrt(2)); };
+  EXPECT_GT(above(12 - mu) / above(12), 4 * std::exp(1.0));
+  for (const double epsilon : {1.0, 10.0, 100.0}) {
+    EXPECT_TRUE(std::isfinite(accounting::GaussianLogDelta(mu, epsilon).lower)) << epsilon;
+  }
+}
+
+// Second step: numerator and denominator have the same noise instead of the same output. Such a
+// ratio is 1 for every scale of the noise, even where the output gives the data away: Laplace noise
+// of scale 1/1000 on a bit.
+TEST(FsdpErratum12, TheRatioAtTheSameNoiseDoesNotDependOnItsScale) {
+  const auto log_density = [](double x, double scale) { return -std::abs(x) / scale; };
+  for (const double scale : {1e-3, 1.0, 1e3}) {
+    const double noise = 0.7;
+    const double at_the_same_noise = log_density(noise, scale) - log_density(noise, scale);
+    EXPECT_EQ(at_the_same_noise, 0);
+  }
+  const double output = 0;  // the bit is 0 on D and 1 on D'
+  EXPECT_EQ(log_density(output - 0, 1e-3) - log_density(output - 1, 1e-3), 1000);
+}
+
+// Third step: one H for D and D'. The release of x e_1^T is a multiple of e_1^T and that of x e_2^T
+// of e_2^T, whatever the noise is, since Phi = 0 has none. At every output but 0 one of the two
+// densities of (9) is 0: the ratio is infinite, and with it the conclusion is false.
+TEST(FsdpErratum12, TheReleasesOfNeighborsHaveNoOutputInCommon) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal;
+  const Eigen::Vector3d inputs(1, -2, 0.5);
+  const PublishedOptions options{
+      .factorization = {.method = FactorizationMethod::kExact, .rank = 1}};
+  for (int column = 0; column < 2; ++column) {
+    const Eigen::RowVector2d direction = Eigen::RowVector2d::Unit(column);
+    for (int run = 0; run < 50; ++run) {
+      const PublishedRelease release =
+          *ReleaseBatch({{.gradient = inputs * direction, .row_epsilons = {}}}, options,
+                        [&] { return normal(random); });
+      EXPECT_GT(release.gradient.col(column).norm(), 0);
+      EXPECT_LE(release.gradient.col(1 - column).norm(),
+                1e-14 * release.gradient.col(column).norm());
+    }
+  }
 }
 
 // (16) and (17) give one expectation for V and the other for Phi. At a whole order the first one,

@@ -40,6 +40,7 @@ struct Flags {
   std::string data;
   double lambda = 5e-4;
   double shape = 2000;
+  double cap = 1;
   std::string penalty = "mcp";
   std::vector<std::string> models;
 };
@@ -78,6 +79,12 @@ int Run(const Flags& flags) {
   options.regularizer = McpPenalty{.lambda = flags.lambda, .shape = flags.shape};
   if (flags.penalty == "l1") options.regularizer = L1Penalty{flags.lambda};
   if (flags.penalty == "l2") options.regularizer = L2Penalty{flags.lambda};
+  if (flags.penalty == "scad") {
+    options.regularizer = ScadPenalty{.lambda = flags.lambda, .shape = flags.shape};
+  }
+  if (flags.penalty == "capped-l1") {
+    options.regularizer = CappedL1Penalty{.lambda = flags.lambda, .cap = flags.cap};
+  }
   absl::StatusOr<Problem> problem = PrepareProblem(options);
   if (!problem.ok()) return Fail(std::string(problem.status().message()));
   // The type is for held-out records; here the training records are public too.
@@ -139,7 +146,9 @@ int main(int argc, char** argv) {
   app.add_option("--data", flags.data)->required();
   app.add_option("--lambda", flags.lambda);
   app.add_option("--shape", flags.shape);
-  app.add_option("--penalty", flags.penalty)->check(CLI::IsMember({"mcp", "l1", "l2"}));
+  app.add_option("--penalty", flags.penalty)
+      ->check(CLI::IsMember({"mcp", "scad", "capped-l1", "l1", "l2"}));
+  app.add_option("--cap", flags.cap);
   app.add_option("models", flags.models, "files that epsledger-istdp --model wrote");
   CLI11_PARSE(app, argc, argv);
   return epsledger::trainers::istdp::Run(flags);

@@ -113,6 +113,8 @@ struct Strength {
   double operator()(const McpPenalty& penalty) const { return penalty.lambda; }
   double operator()(const L1Penalty& penalty) const { return penalty.lambda; }
   double operator()(const L2Penalty& penalty) const { return penalty.lambda; }
+  double operator()(const ScadPenalty& penalty) const { return penalty.lambda; }
+  double operator()(const CappedL1Penalty& penalty) const { return penalty.lambda; }
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ struct RawFlags {
   std::string penalty = "mcp";
   double lambda = 5e-4;
   double shape = 2000;
+  double cap = 1;
   std::optional<double> clip_norm;
 };
 
@@ -87,8 +88,9 @@ void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(group);
-  app.add_option("--penalty", raw.penalty, "mcp, l1 or l2")
-      ->check(CLI::IsMember({"mcp", "l1", "l2"}))
+  app.add_option("--penalty", raw.penalty,
+                 "mcp, scad or capped-l1, which do not shrink large coefficients, l1 or l2")
+      ->check(CLI::IsMember({"mcp", "scad", "capped-l1", "l1", "l2"}))
       ->type_name("PENALTY")
       ->capture_default_str()
       ->group(group);
@@ -100,7 +102,13 @@ void AddProblemFlags(CLI::App& app, CommandLine& options, RawFlags& raw) {
                             ->check(CLI::NonNegativeNumber)
                             ->capture_default_str()
                             ->group(group);
-  app.add_option("--shape", raw.shape, "the shape a of MCP, > 1")
+  app.add_option("--shape", raw.shape,
+                 "the shape a of MCP, > 1, or of SCAD, > 2: coefficients beyond a lambda are not "
+                 "shrunk")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--cap", raw.cap, "of capped-l1: coefficients beyond it are not shrunk")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(group);
   app.add_flag("--universal-threshold", options.universal_threshold,
@@ -297,6 +305,15 @@ absl::Status CompleteTwoPhase(const RawFlags& raw, CommandLine& options) {
   return absl::InvalidArgumentError(absl::StrCat("--mode sound-two-phase: ", valid.message()));
 }
 
+// REQUIRES: a penalty that the parser knows.
+Regularizer RegularizerOf(const RawFlags& raw) {
+  if (raw.penalty == "scad") return ScadPenalty{.lambda = raw.lambda, .shape = raw.shape};
+  if (raw.penalty == "capped-l1") return CappedL1Penalty{.lambda = raw.lambda, .cap = raw.cap};
+  if (raw.penalty == "l1") return L1Penalty{.lambda = raw.lambda};
+  if (raw.penalty == "l2") return L2Penalty{.lambda = raw.lambda};
+  return McpPenalty{.lambda = raw.lambda, .shape = raw.shape};
+}
+
 // Combines the flags; returns the error in them, or OK.
 absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   for (const ModeDescription& mode : AllModes()) {
@@ -305,13 +322,7 @@ absl::Status Complete(const RawFlags& raw, CommandLine& options) {
   if (raw.loss == "squared") options.loss = SquaredMargin{};
   if (raw.loss == "huber") options.loss = HuberMargin{.knee = raw.huber_knee};
   RETURN_IF_ERROR(ValidateMarginLoss(options.loss));
-  if (raw.penalty == "mcp") {
-    options.regularizer = McpPenalty{.lambda = raw.lambda, .shape = raw.shape};
-  } else if (raw.penalty == "l1") {
-    options.regularizer = L1Penalty{.lambda = raw.lambda};
-  } else {
-    options.regularizer = L2Penalty{.lambda = raw.lambda};
-  }
+  options.regularizer = RegularizerOf(raw);
   RETURN_IF_ERROR(ValidateRegularizer(options.regularizer));
   if (options.universal_threshold && raw.penalty != "mcp") {
     return absl::InvalidArgumentError("--universal-threshold: is for --penalty mcp");
@@ -414,6 +425,12 @@ std::string SettingsText(const CommandLine& options) {
     }
     std::string operator()(const L2Penalty& penalty) const {
       return absl::StrCat("l2 ", ExactNumber(penalty.lambda));
+    }
+    std::string operator()(const ScadPenalty& penalty) const {
+      return absl::StrCat("scad ", ExactNumber(penalty.lambda), " ", ExactNumber(penalty.shape));
+    }
+    std::string operator()(const CappedL1Penalty& penalty) const {
+      return absl::StrCat("capped-l1 ", ExactNumber(penalty.lambda), " ", ExactNumber(penalty.cap));
     }
   };
   return absl::StrCat(

@@ -21,6 +21,10 @@ struct Validator {
   absl::Status operator()(const L2Penalty& penalty) const {
     return ValidateLambda("L2Penalty.lambda", penalty.lambda);
   }
+  absl::Status operator()(const ScadPenalty& penalty) const { return ValidateScad(penalty); }
+  absl::Status operator()(const CappedL1Penalty& penalty) const {
+    return ValidateCappedL1(penalty);
+  }
 };
 
 struct Value {
@@ -28,6 +32,8 @@ struct Value {
   double operator()(const McpPenalty& penalty) const { return McpValue(penalty, t); }
   double operator()(const L1Penalty& penalty) const { return penalty.lambda * std::fabs(t); }
   double operator()(const L2Penalty& penalty) const { return 0.5 * penalty.lambda * t * t; }
+  double operator()(const ScadPenalty& penalty) const { return ScadValue(penalty, t); }
+  double operator()(const CappedL1Penalty& penalty) const { return CappedL1Value(penalty, t); }
 };
 
 struct Proximal {
@@ -40,6 +46,8 @@ struct Proximal {
     return excess > 0 ? std::copysign(excess, s) : 0.0;
   }
   double operator()(const L2Penalty& penalty) const { return s / (1 + step * penalty.lambda); }
+  double operator()(const ScadPenalty& penalty) const { return ScadProx(penalty, step, s); }
+  double operator()(const CappedL1Penalty& penalty) const { return CappedL1Prox(penalty, step, s); }
 };
 
 }  // namespace

@@ -41,7 +41,8 @@ RC_GTEST_PROP(Prox, OfEveryPenaltyIsAtLeastAsGoodAsItsNeighborsAndZero, ()) {
   const double s = *rc::gen::inRange(-9000, 9000) / 1000.0;
   for (const Regularizer& regularizer :
        {Regularizer(McpPenalty{.lambda = lambda, .shape = 2}), Regularizer(L1Penalty{lambda}),
-        Regularizer(L2Penalty{lambda})}) {
+        Regularizer(L2Penalty{lambda}), Regularizer(ScadPenalty{.lambda = lambda, .shape = 3}),
+        Regularizer(CappedL1Penalty{.lambda = lambda, .cap = 1.5})}) {
     const auto objective = [&](double t) {
       return 0.5 * (t - s) * (t - s) + step * Penalty(regularizer, Scalar(t));
     };
@@ -57,6 +58,8 @@ TEST(Penalty, SumsOverAllCoordinates) {
   EXPECT_DOUBLE_EQ(Penalty(L1Penalty{.lambda = 2}, theta), 6);
   EXPECT_DOUBLE_EQ(Penalty(L2Penalty{.lambda = 2}, theta), 5);
   EXPECT_DOUBLE_EQ(Penalty(McpPenalty{.lambda = 1, .shape = 2}, theta), 0.75 + 1);
+  EXPECT_DOUBLE_EQ(Penalty(ScadPenalty{.lambda = 1, .shape = 3}, theta), 1 + 1.75);
+  EXPECT_DOUBLE_EQ(Penalty(CappedL1Penalty{.lambda = 2, .cap = 1.5}, theta), 2 + 3);
   EXPECT_EQ(Penalty(L1Penalty{.lambda = 2}, Eigen::VectorXd()), 0);
 }
 
@@ -66,8 +69,11 @@ TEST(ValidateRegularizer, NamesTheField) {
             "L1Penalty.lambda: got -1, want a finite number >= 0");
   EXPECT_EQ(ValidateRegularizer(L2Penalty{.lambda = kNan}).message(),
             "L2Penalty.lambda: got nan, want a finite number >= 0");
-  EXPECT_EQ(ValidateRegularizer(McpPenalty{.lambda = -1}).code(),
-            absl::StatusCode::kInvalidArgument);
+  for (const Regularizer& bad :
+       {Regularizer(McpPenalty{.lambda = -1}), Regularizer(ScadPenalty{.lambda = 1, .shape = 2}),
+        Regularizer(CappedL1Penalty{.lambda = 1, .cap = 0})}) {
+    EXPECT_EQ(ValidateRegularizer(bad).code(), absl::StatusCode::kInvalidArgument);
+  }
 }
 
 }  // namespace

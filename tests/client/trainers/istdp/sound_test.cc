@@ -55,7 +55,8 @@ class TrainSoundTest : public testing::Test {
 TEST_F(TrainSoundTest, WithoutNoiseConvergesToAFixedPoint) {
   for (const Regularizer& regularizer :
        {Regularizer(McpPenalty{.lambda = 0.01, .shape = 300}), Regularizer(L1Penalty{0.01}),
-        Regularizer(L2Penalty{0.01})}) {
+        Regularizer(L2Penalty{0.01}), Regularizer(ScadPenalty{.lambda = 0.01, .shape = 300}),
+        Regularizer(CappedL1Penalty{.lambda = 0.01, .cap = 3})}) {
     options_.regularizer = regularizer;
     options_.max_steps = 2000;
     options_.tolerance = 1e-9;

@@ -14,6 +14,7 @@
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/rounding.h"
 #include "accounting/profile/approximate_dp_profile.h"
+#include "accounting/profile/batch_profiles.h"
 #include "accounting/profile/bounded_range_profile.h"
 #include "accounting/profile/discrete_gaussian_profile.h"
 #include "accounting/profile/discrete_laplace_profile.h"
@@ -177,31 +178,6 @@ absl::StatusOr<DirectedProfiles> PoissonSampledOf(const MechanismEvent& event,
   return PoissonSampledProfiles(*profiles, q);
 }
 
-absl::StatusOr<DirectedProfiles> SampledWithoutReplacementOf(
-    const MechanismEvent& event, const SampledWithoutReplacement& sampled, const Setting& setting,
-    int64_t group_size, Accountant asked_by) {
-  if (setting.relation != NeighboringRelation::kReplaceOne || group_size != 1) {
-    return UnknownEvent(
-        asked_by, event,
-        "a sample of fixed size is proved under replace-one and for one record only");
-  }
-  const std::vector<Use> inner = Flatten(*sampled.event);
-  absl::StatusOr<DirectedProfiles> replace;
-  if (const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, setting); mu.ok()) {
-    replace = Symmetric(std::make_shared<GaussianProfile>(*mu));
-  } else if (inner.size() == 1 && inner[0].count == 1) {
-    replace = ProfilesOf(*inner[0].event, setting, 1, asked_by);
-  } else {
-    return UnknownEvent(asked_by, event,
-                        "several releases of one sample are proved for Gaussian releases only");
-  }
-  if (!replace.ok()) return replace;
-  // Rounded up: delta grows with q.
-  const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
-                                         static_cast<double>(sampled.dataset_size)));
-  return Symmetric(std::make_shared<ReplaceSampledProfile>(replace->remove, replace->remove, q));
-}
-
 absl::StatusOr<DirectedProfiles> MixtureOf(const MechanismEvent& event,
                                            const MixtureOfGaussians& mixture,
                                            const Setting& setting, int64_t group_size,
@@ -317,7 +293,13 @@ absl::StatusOr<DirectedProfiles> ProfilesOf(const MechanismEvent& event, const S
     return PoissonSampledOf(event, *sampled, setting, group_size, asked_by);
   }
   if (const auto* sampled = event.As<SampledWithoutReplacement>()) {
-    return SampledWithoutReplacementOf(event, *sampled, setting, group_size, asked_by);
+    return SampledWithoutReplacementProfiles(event, *sampled, setting, group_size, asked_by);
+  }
+  if (const auto* sampled = event.As<SampledWithReplacement>()) {
+    return SampledWithReplacementProfiles(event, *sampled, setting, group_size, asked_by);
+  }
+  if (const auto* sampled = event.As<TruncatedPoissonSampled>()) {
+    return TruncatedPoissonSampledProfiles(event, *sampled, setting, group_size, asked_by);
   }
   if (const auto* zcdp = event.As<Zcdp>(); zcdp != nullptr && (group_size == 1 || zcdp->xi == 0)) {
     // [BS16] Prop 27: rho-zCDP is k^2 rho-zCDP for groups of k.

@@ -1,0 +1,244 @@
+#include "accounting/profile/batch_profiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "accounting/classical/truncated_batch.h"
+#include "accounting/event/added_noise.h"
+#include "accounting/event/status_macros.h"
+#include "accounting/gaussian/mu.h"
+#include "accounting/numeric/constants.h"
+#include "accounting/numeric/rounding.h"
+#include "accounting/profile/gaussian_profile.h"
+#include "accounting/profile/mixed_profile.h"
+#include "accounting/profile/poisson_sampled_profile.h"
+#include "accounting/profile/profiles_of.h"
+#include "accounting/profile/replace_sampled_profile.h"
+
+namespace epsledger::accounting {
+namespace {
+
+using ProfilePtr = std::shared_ptr<const PrivacyProfile>;
+
+constexpr char kGroup[] = "groups under this sampling are not proved here";
+constexpr char kSeveralReleases[] =
+    "several releases of one sample are proved for Gaussian releases only";
+// Draws of one record beyond this probability are counted as if the data set were told.
+constexpr double kNegligibleDraws = 1e-100;
+constexpr double kMostDrawsPerRecord = 20;
+// Each discrete Gaussian has a table of its own.
+constexpr size_t kMostTables = 16;
+constexpr size_t kMostParts = 1000;
+
+bool IsBatchOf(const std::vector<Use>& inner, bool (*is_kind)(const MechanismEvent& event)) {
+  return std::all_of(inner.begin(), inner.end(),
+                     [is_kind](const Use& use) { return is_kind(*use.event); });
+}
+
+// True if what one record contributes is bounded, so that replacing it is bounded too.
+bool HasKnownContribution(const MechanismEvent& event) {
+  return IsAddedNoise(event) || event.As<TreeAggregation>() != nullptr;
+}
+
+ProfilePtr GaussianAtDistance(Bounds mu, double distance) {
+  if (distance == 1) return std::make_shared<GaussianProfile>(mu);
+  return std::make_shared<GaussianProfile>(Bounds{RoundDownNonNegative(mu.lower * distance, 2),
+                                                  RoundUpNonNegative(mu.upper * distance, 2)});
+}
+
+// The profile, in both orders, of `inner` on two samples of equal size of which one has `distance`
+// records in place of `distance` others. Never smaller than the profile of `distance` records that
+// are left out or count as nothing, under the setting.
+absl::StatusOr<ProfilePtr> ReplacedInSample(const MechanismEvent& event,
+                                            const std::vector<Use>& inner, const Setting& setting,
+                                            int64_t distance, Accountant asked_by) {
+  Setting replace = setting;
+  replace.adjacency = std::nullopt;
+  int64_t steps = distance;
+  if (setting.relation == NeighboringRelation::kReplaceOne ||
+      IsBatchOf(inner, HasKnownContribution)) {
+    replace.relation = NeighboringRelation::kReplaceOne;
+  } else {
+    // Only the guarantee under this relation is known. Two steps of it replace a record: one leaves
+    // (or becomes nothing), and the other comes.
+    steps = 2 * distance;
+    for (const Use& use : inner) {
+      // A group under sampling is a group that leaves or a group that comes.
+      if (use.event->As<PoissonSampled>() != nullptr) {
+        return UnknownEvent(asked_by, event,
+                            "records that take each other's place inside a second sampling are "
+                            "not proved here");
+      }
+    }
+  }
+  // Several Gaussian releases of one sample are one release ([DRS19] Cor 3.3).
+  if (const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, replace); mu.ok()) {
+    return GaussianAtDistance(*mu, static_cast<double>(steps));
+  }
+  if (inner.size() != 1 || inner[0].count != 1) {
+    return UnknownEvent(asked_by, event, kSeveralReleases);
+  }
+  ASSIGN_OR_RETURN(const DirectedProfiles profiles,
+                   ProfilesOf(*inner[0].event, replace, steps, asked_by));
+  if (profiles.remove == profiles.add) return profiles.remove;
+  return std::make_shared<LargerProfile>(profiles.remove, profiles.add);
+}
+
+// The profiles of `inner` on every record.
+absl::StatusOr<DirectedProfiles> Unsampled(const MechanismEvent& event,
+                                           const std::vector<Use>& inner, const Setting& setting,
+                                           Accountant asked_by) {
+  if (const absl::StatusOr<Bounds> mu = ComposeGaussianMu(inner, setting); mu.ok()) {
+    const ProfilePtr profile = GaussianAtDistance(*mu, 1);
+    return DirectedProfiles{profile, profile};
+  }
+  if (inner.size() != 1 || inner[0].count != 1) {
+    return UnknownEvent(asked_by, event, kSeveralReleases);
+  }
+  return ProfilesOf(*inner[0].event, setting, 1, asked_by);
+}
+
+// The same profiles, without a lower bound on what the mechanism attains.
+DirectedProfiles UpperBoundOnly(const DirectedProfiles& profiles) {
+  const auto wrap = [](const ProfilePtr& profile) {
+    return std::make_shared<MixedProfile>(std::vector<MixedProfile::Part>{{profile, 1}}, 0);
+  };
+  const ProfilePtr remove = wrap(profiles.remove);
+  return DirectedProfiles{remove, profiles.add == profiles.remove ? remove : wrap(profiles.add)};
+}
+
+// With probability q the record takes the place of another one.
+DirectedProfiles InThePlaceOfAnother(const ProfilePtr& replaced, const Setting& setting, double q) {
+  if (setting.relation != NeighboringRelation::kAddOrRemoveOne) {
+    // The other data set has one more law there, that of the new record or of nothing.
+    const ProfilePtr profile = std::make_shared<ReplaceSampledProfile>(replaced, replaced, q);
+    return DirectedProfiles{profile, profile};
+  }
+  if (q >= 1) return UpperBoundOnly({replaced, replaced});
+  return UpperBoundOnly(PoissonSampledProfiles({replaced, replaced}, q));
+}
+
+DirectedProfiles Larger(const DirectedProfiles& a, const DirectedProfiles& b) {
+  const ProfilePtr remove = std::make_shared<LargerProfile>(a.remove, b.remove);
+  if (a.remove == a.add && b.remove == b.add) return DirectedProfiles{remove, remove};
+  return DirectedProfiles{remove, std::make_shared<LargerProfile>(a.add, b.add)};
+}
+
+// `a` with the probability a_weight and `b` with b_weight, each rounded up.
+DirectedProfiles OneOf(const DirectedProfiles& a, double a_weight, const DirectedProfiles& b,
+                       double b_weight) {
+  const auto mix = [&](const ProfilePtr& first, const ProfilePtr& second) {
+    return std::make_shared<MixedProfile>(
+        std::vector<MixedProfile::Part>{{first, a_weight}, {second, b_weight}}, 0);
+  };
+  const ProfilePtr remove = mix(a.remove, b.remove);
+  if (a.remove == a.add && b.remove == b.add) return DirectedProfiles{remove, remove};
+  return DirectedProfiles{remove, mix(a.add, b.add)};
+}
+
+}  // namespace
+
+absl::StatusOr<DirectedProfiles> SampledWithoutReplacementProfiles(
+    const MechanismEvent& event, const SampledWithoutReplacement& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by) {
+  if (group_size != 1) return UnknownEvent(asked_by, event, kGroup);
+  const std::vector<Use> inner = Flatten(*sampled.event);
+  if (sampled.sample_size == sampled.dataset_size &&
+      setting.relation == NeighboringRelation::kReplaceSpecial) {
+    return Unsampled(event, inner, setting, asked_by);
+  }
+  ASSIGN_OR_RETURN(const ProfilePtr replaced,
+                   ReplacedInSample(event, inner, setting, 1, asked_by));
+  // Rounded up: delta grows with q. Of n + 1 records each is in the sample with less.
+  const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
+                                         static_cast<double>(sampled.dataset_size)));
+  return InThePlaceOfAnother(replaced, setting, q);
+}
+
+absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
+    const MechanismEvent& event, const SampledWithReplacement& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by) {
+  if (group_size != 1) return UnknownEvent(asked_by, event, kGroup);
+  const std::vector<Use> inner = Flatten(*sampled.event);
+  const auto n = static_cast<double>(sampled.dataset_size);
+  const auto m = static_cast<double>(sampled.sample_size);
+  if (!(m <= kMostDrawsPerRecord * n)) {
+    return UnknownEvent(asked_by, event, "more than 20 draws for each record");
+  }
+  if (n == 1) {
+    ASSIGN_OR_RETURN(const ProfilePtr replaced,
+                     ReplacedInSample(event, inner, setting, sampled.sample_size, asked_by));
+    return InThePlaceOfAnother(replaced, setting, 1);
+  }
+  // P[J = j] of J ~ Binomial(m, 1/n), the number of times that the record is drawn, given J >= 1.
+  const double log_none = m * std::log1p(-1 / n);
+  const double q = -std::expm1(log_none);
+  const double relative_error = 4 * kUlp * (m / n + 2);
+  double mass = std::exp(log_none) / q;
+  const size_t most_parts =
+      inner[0].event->As<DiscreteGaussian>() != nullptr ? kMostTables : kMostParts;
+  std::vector<MixedProfile::Part> parts;
+  double rest = 0;
+  for (double j = 1; j <= m; ++j) {
+    mass *= (m - j + 1) / j / (n - 1);
+    const double weight = RoundUp(mass * (1 + relative_error), 8 * j + 16);
+    // From twice the mean on, each mass is at most half of the one before.
+    if (j > 4 * m / n && weight < kNegligibleDraws) {
+      rest += 2 * weight;
+      break;
+    }
+    if (weight < kNegligibleDraws || parts.size() >= most_parts) {
+      rest += weight;
+      continue;
+    }
+    ASSIGN_OR_RETURN(
+        const ProfilePtr replaced,
+        ReplacedInSample(event, inner, setting, static_cast<int64_t>(j), asked_by));
+    parts.push_back({replaced, std::min(1.0, weight)});
+  }
+  const ProfilePtr drawn =
+      std::make_shared<MixedProfile>(std::move(parts), std::min(1.0, RoundUpNonNegative(rest, 64)));
+  return InThePlaceOfAnother(drawn, setting, std::min(1.0, RoundUp(q * (1 + relative_error), 4)));
+}
+
+absl::StatusOr<DirectedProfiles> TruncatedPoissonSampledProfiles(
+    const MechanismEvent& event, const TruncatedPoissonSampled& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by) {
+  if (group_size != 1) return UnknownEvent(asked_by, event, kGroup);
+  const std::vector<Use> inner = Flatten(*sampled.event);
+  const double q = sampled.sampling_probability;
+  absl::StatusOr<DirectedProfiles> room =
+      q == 1 ? Unsampled(event, inner, setting, asked_by)
+             : ProfilesOf(PoissonSampled{q, sampled.event}, setting, 1, asked_by);
+  if (!room.ok()) return room;
+  if (setting.relation == NeighboringRelation::kReplaceSpecial &&
+      !IsBatchOf(inner, IsAddedNoise)) {
+    // The output may tell whether the record is in the batch, which has a probability of at most q.
+    return UpperBoundOnly(*room);
+  }
+  std::optional<DirectedProfiles> worst;
+  const int64_t most = sampled.dataset_size;
+  const bool either_size = setting.relation == NeighboringRelation::kAddOrRemoveOne;
+  for (int64_t others = most - 1; others <= (either_size ? most : most - 1); ++others) {
+    const TruncatedBatch batch = TruncateBatch(q, others, sampled.max_batch_size);
+    DirectedProfiles one = *room;
+    if (batch.full.upper > 0) {
+      ASSIGN_OR_RETURN(const ProfilePtr replaced,
+                       ReplacedInSample(event, inner, setting, 1, asked_by));
+      one = InThePlaceOfAnother(replaced, setting, batch.kept);
+      if (batch.not_full > 0) one = OneOf(*room, batch.not_full, one, batch.full.upper);
+    }
+    if (!worst.has_value()) {
+      worst = one;
+    } else if (one.remove != worst->remove) {
+      worst = Larger(*worst, one);
+    }
+  }
+  return *worst;
+}
+
+}  // namespace epsledger::accounting

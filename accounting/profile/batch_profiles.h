@@ -1,0 +1,41 @@
+#ifndef EPSLEDGER_ACCOUNTING_PROFILE_BATCH_PROFILES_H_
+#define EPSLEDGER_ACCOUNTING_PROFILE_BATCH_PROFILES_H_
+
+// The profiles of one use of an event on a batch that is full: where a record enters it, another
+// one leaves (accounting/profile/README.md, "Batches of a fixed size", with the proofs).
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "accounting/event/history.h"
+#include "accounting/profile/privacy_profile.h"
+
+namespace epsledger::accounting {
+
+// Each returns profiles that no pair of neighbors exceeds, at any epsilon. Under add-or-remove-one
+// dataset_size is the number of records with the privacy unit or without it, and the bound holds
+// for both. No lower bounds. UNIMPLEMENTED with the reason where the mathematics is not proved
+// here; the message names `asked_by`. REQUIRES: `event` is valid and holds the second argument;
+// group_size >= 1.
+
+// sampledWithoutReplacement, every relation. [BBG18] Thm 9 under replace-one. Where a data set has
+// fewer records than sample_size, all of them are taken.
+absl::StatusOr<DirectedProfiles> SampledWithoutReplacementProfiles(
+    const MechanismEvent& event, const SampledWithoutReplacement& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by);
+
+// sampledWithReplacement, every relation. [BBG18] Thm 10 under replace-one.
+absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
+    const MechanismEvent& event, const SampledWithReplacement& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by);
+
+// truncatedPoissonSampled, every relation: poissonSampled where the batch has room for one more
+// record, and a replaced record where it is full. Of a batch above max_batch_size a uniformly
+// random max_batch_size records are kept.
+absl::StatusOr<DirectedProfiles> TruncatedPoissonSampledProfiles(
+    const MechanismEvent& event, const TruncatedPoissonSampled& sampled, const Setting& setting,
+    int64_t group_size, Accountant asked_by);
+
+}  // namespace epsledger::accounting
+
+#endif  // EPSLEDGER_ACCOUNTING_PROFILE_BATCH_PROFILES_H_

@@ -13,8 +13,8 @@ namespace {
 
 // The range of BinomialMass.
 constexpr double kLargestLogOdds = 700;
-// The largest count of BinomialMass.
-constexpr double kLargestCount = 9007199254740992.0;
+// The range of BinomialMass.
+constexpr double kMostTrials = 9007199254740992.0;
 // More terms of a tail are bounded by a geometric series.
 constexpr int kMostTerms = 10'000;
 
@@ -96,7 +96,7 @@ TruncatedBatch TruncateBatch(double q, int64_t others, int64_t capacity) {
   TruncatedBatch batch{tails.at_least, tails.below.upper, 0};
   // K >= capacity alone says kept <= q capacity / (capacity + 1).
   batch.kept = std::min(q, RoundUp(q * (b / (b + 1)), 4));
-  if (batch.full.lower > 0 && n < kLargestCount) {
+  if (batch.full.lower > 0 && n < kMostTrials) {
     const double both = RoundUp(b / (n + 1), 2) * TailsAt(q, others + 1, capacity + 1).at_least.upper;
     batch.kept = std::min(batch.kept, RoundUp(both / batch.full.lower, 4));
   }

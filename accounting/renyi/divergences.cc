@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "accounting/classical/basic_and_advanced.h"
+#include "accounting/classical/truncated_batch.h"
+#include "accounting/event/added_noise.h"
 #include "accounting/event/domain.h"
 #include "accounting/event/status_macros.h"
 #include "accounting/gaussian/mu.h"
@@ -128,6 +130,8 @@ class RenyiDivergencesBuilder {
       return AddPoissonSampled(event, *sampled, count);
     } else if (const auto* subset = event.As<SampledWithoutReplacement>()) {
       return AddSampledWithoutReplacement(event, *subset, count);
+    } else if (const auto* truncated = event.As<TruncatedPoissonSampled>()) {
+      return AddTruncatedPoissonSampled(event, *truncated, count);
     } else if (const auto* allocation = event.As<RandomAllocation>()) {
       return AddRandomAllocation(event, *allocation, count);
     } else if (const auto* selection = event.As<RepeatAndSelect>()) {
@@ -282,7 +286,7 @@ class RenyiDivergencesBuilder {
                                             const SampledWithoutReplacement& sampled,
                                             double count) {
     if (setting_.relation != NeighboringRelation::kReplaceOne) {
-      return Unknown(event, "sampling a fixed number of records is proved here under replace-one");
+      return AddFixedSize(event, sampled, count);
     }
     const std::optional<double> z = JointNoiseMultiplier(Flatten(*sampled.event), shift_);
     if (!z.has_value()) return Unknown(event, kGaussiansOnly);
@@ -290,6 +294,124 @@ class RenyiDivergencesBuilder {
                                            static_cast<double>(sampled.dataset_size)));
     const auto bound = std::make_shared<const SampledWithoutReplacementGaussian>(q, *z);
     AddCurve([bound](double a) { return bound->Divergence(a); }, count);
+    return absl::OkStatus();
+  }
+
+  // Returns, for the probability with which a record takes the place of another one in a batch, a
+  // divergence of the event inside (accounting/profile/README.md, "Batches of a fixed size").
+  absl::StatusOr<std::function<Curve(double probability)>> InThePlaceOfAnother(
+      const MechanismEvent& event, const std::vector<Use>& inner) const {
+    const bool known = std::all_of(inner.begin(), inner.end(), [](const Use& use) {
+      return IsAddedNoise(*use.event) || use.event->As<TreeAggregation>() != nullptr;
+    });
+    Setting replace = setting_;
+    replace.adjacency = std::nullopt;
+    const bool one_step = known || setting_.relation == NeighboringRelation::kReplaceOne;
+    if (one_step) replace.relation = NeighboringRelation::kReplaceOne;
+    const bool absent = setting_.relation == NeighboringRelation::kAddOrRemoveOne;
+    const bool add = setting_.adjacency == Adjacency::kAdd;
+    if (const std::optional<double> z = JointNoiseMultiplier(inner, replace.shift())) {
+      return [=](double q) -> Curve {
+        const SampledGaussian mechanism{q, *z};
+        if (!absent) return [=](double a) { return ReplaceSampledGaussianRenyi(mechanism, a); };
+        if (add) return [=](double a) { return SampledGaussianAddRenyi(mechanism, a); };
+        return [=](double a) { return SampledGaussianRemoveRenyi(mechanism, a); };
+      };
+    }
+    // Two steps of the relation of which the guarantee is known replace a record.
+    absl::StatusOr<RenyiDivergences> created =
+        RenyiDivergences::Create(inner, replace, asked_by_, one_step ? 1 : 2, abandoned_);
+    if (!created.ok()) return NotInside(event, created.status());
+    if (created->delta_sum() > 0) return Unknown(event, kNoDelta);
+    const auto replaced = std::make_shared<const RenyiDivergences>(*std::move(created));
+    const bool symmetric =
+        inner.size() == 1 && inner[0].count == 1 && IsSymmetricNoise(*inner[0].event);
+    const absl::FunctionRef<bool()> abandoned = abandoned_;
+    return [=](double q) -> Curve {
+      if (!absent || !(q < 1)) {
+        return [=](double a) {
+          return SamplingConvexityRenyi(a, replaced->Divergence(a), std::min(1.0, q));
+        };
+      }
+      const auto one = [&](double a) { return replaced->Divergence(a, abandoned); };
+      const auto bound = std::make_shared<const PoissonSampledRenyi>(one, q, symmetric);
+      return [=, adjacency = setting_.adjacency](double a) {
+        const double d = replaced->Divergence(a);
+        if (adjacency == Adjacency::kAdd) return bound->Add(a, d);
+        if (adjacency == Adjacency::kRemove) return bound->Remove(a, d);
+        return std::max(bound->Add(a, d), bound->Remove(a, d));
+      };
+    };
+  }
+
+  // sampledWithoutReplacement where one record is added, removed or zeroed.
+  absl::Status AddFixedSize(const MechanismEvent& event, const SampledWithoutReplacement& sampled,
+                            double count) {
+    const bool absent = setting_.relation == NeighboringRelation::kAddOrRemoveOne;
+    if (absent && group_size_ > 1) return Unknown(event, kGroupChangesSize);
+    const std::vector<Use> inner = Flatten(*sampled.event);
+    const absl::StatusOr<std::function<Curve(double)>> replaced =
+        InThePlaceOfAnother(event, inner);
+    if (!replaced.ok()) return replaced.status();
+    const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
+                                           static_cast<double>(sampled.dataset_size)));
+    Curve curve = (*replaced)(q);
+    if (!absent) {  // joint convexity with the record in the sample or not
+      absl::StatusOr<RenyiDivergences> inside = Inner(inner);
+      if (!inside.ok()) return NotInside(event, inside.status());
+      curve = [curve = std::move(curve), q,
+               zeroed = std::make_shared<const RenyiDivergences>(*std::move(inside))](double a) {
+        return std::min(curve(a), SamplingConvexityRenyi(a, zeroed->Divergence(a), q));
+      };
+    }
+    AddCurve(std::move(curve), count);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddTruncatedPoissonSampled(const MechanismEvent& event,
+                                          const TruncatedPoissonSampled& sampled, double count) {
+    const bool absent = setting_.relation == NeighboringRelation::kAddOrRemoveOne;
+    if (absent && group_size_ > 1) return Unknown(event, kGroupChangesSize);
+    const double q = sampled.sampling_probability;
+    const MechanismEvent untruncated = PoissonSampled{q, sampled.event};
+    absl::StatusOr<RenyiDivergences> created = RenyiDivergences::Create(
+        Flatten(untruncated), setting_, asked_by_, /*group_size=*/1, abandoned_);
+    if (!created.ok()) return NotInside(event, created.status());
+    if (created->delta_sum() > 0) return Unknown(event, kNoDelta);
+    const auto room = std::make_shared<const RenyiDivergences>(*std::move(created));
+    const std::vector<Use> inner = Flatten(*sampled.event);
+    const bool may_tell =
+        setting_.relation == NeighboringRelation::kReplaceSpecial &&
+        !std::all_of(inner.begin(), inner.end(),
+                     [](const Use& use) { return IsAddedNoise(*use.event); });
+    std::vector<TruncatedBatch> batches;
+    for (int64_t others = sampled.dataset_size - 1;
+         others <= sampled.dataset_size - (absent ? 0 : 1); ++others) {
+      const TruncatedBatch batch = TruncateBatch(q, others, sampled.max_batch_size);
+      if (batch.full.upper > 0) batches.push_back(batch);
+    }
+    // The record is in the batch with at most the probability q, which is all that matters where
+    // the output may tell it.
+    Curve curve = [room](double a) { return room->Divergence(a); };
+    if (!may_tell && !batches.empty()) {
+      const absl::StatusOr<std::function<Curve(double)>> replaced =
+          InThePlaceOfAnother(event, inner);
+      if (!replaced.ok()) return replaced.status();
+      const bool either = batches.size() < (absent ? 2 : 1);
+      std::vector<std::pair<Bounds, Curve>> full;
+      for (const TruncatedBatch& batch : batches) {
+        full.emplace_back(batch.full, (*replaced)(batch.kept));
+      }
+      curve = [room, full = std::move(full), either](double a) {
+        const double not_full = room->Divergence(a);
+        double most = either ? not_full : 0;
+        for (const auto& [weight, one] : full) {
+          most = std::max(most, MixtureRenyi(a, not_full, one(a), weight));
+        }
+        return most;
+      };
+    }
+    AddCurve(std::move(curve), count);
     return absl::OkStatus();
   }
 
@@ -353,6 +475,10 @@ class RenyiDivergencesBuilder {
 
   static constexpr char kGaussiansOnly[] =
       "this sampling is proved here for Gaussian releases only";
+  static constexpr char kGroupChangesSize[] =
+      "a group that is added or removed changes the size of the data set, and with it the sampling";
+  static constexpr char kNoDelta[] =
+      "the event inside must have a Renyi divergence, without a delta set aside";
 
   const Setting setting_;
   const Accountant asked_by_;

@@ -64,6 +64,22 @@ double SamplingConvexityRenyi(double order, double inner, double q) {
                   FromLogGain(std::log(q) + LogGain(k), 8 * kUlp * (k - std::log(q) + 1), order));
 }
 
+double MixtureRenyi(double order, double first, double second, Bounds second_weight) {
+  const double larger = std::max(first, second);
+  const double w = second > first ? second_weight.upper : second_weight.lower;
+  if (!(w > 0)) return first;
+  if (!(w < 1)) return second;
+  const double k_first = RoundUpNonNegative((order - 1) * first, 2);
+  const double k_second = RoundUpNonNegative((order - 1) * second, 2);
+  if (!(k_first < kInfinity && k_second < kInfinity)) return larger;
+  const double log_w = std::log(w);
+  const double log_rest = std::log1p(-w);
+  const double log_gain = LogAddExp(log_rest + LogGain(k_first), log_w + LogGain(k_second));
+  const double magnitude = k_first + k_second - log_w - log_rest + std::abs(log_gain) + 2;
+  if (log_gain == -kInfinity) return 0;
+  return std::min(larger, FromLogGain(log_gain, 8 * kUlp * magnitude, order));
+}
+
 double PoissonSampledRenyi::AtInteger(int order) const {
   // M - 1 = sum_{k>=2} C(a,k) (1-q)^{a-k} q^k (e^{(k-1) D_k} - 1): the total of 1 of the weights is
   // removed, and all terms are positive.

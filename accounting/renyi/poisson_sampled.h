@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "accounting/numeric/bounds.h"
 
 namespace epsledger::accounting {
 
@@ -42,6 +43,12 @@ class PoissonSampledRenyi {
 // The bound of joint convexity alone, log(1 - q + q e^{(a-1) D_a}) / (a - 1) and at most D_a, which
 // holds under every neighboring relation (README, "Sampling cannot hurt").
 double SamplingConvexityRenyi(double order, double inner, double q);
+
+// Of one of two pairs, chosen with the same probability on both sides and not told: M is jointly
+// convex, so M <= (1 - w) M_first + w M_second, at every w of the interval. Returns log of that /
+// (a - 1), rounded up, from M - 1, so that it keeps its digits near 0; at most the larger one.
+// order in (1, inf), second_weight in [0, 1].
+double MixtureRenyi(double order, double first, double second, Bounds second_weight);
 
 // Any epsilon-DP mechanism on a Poisson sample: the sampled binary randomized response, which
 // dominates it ([KOV15] Thm 3.1; sampling commutes with post-processing), at every real order.

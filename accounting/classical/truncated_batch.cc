@@ -97,7 +97,8 @@ TruncatedBatch TruncateBatch(double q, int64_t others, int64_t capacity) {
   // K >= capacity alone says kept <= q capacity / (capacity + 1).
   batch.kept = std::min(q, RoundUp(q * (b / (b + 1)), 4));
   if (batch.full.lower > 0 && n < kMostTrials) {
-    const double both = RoundUp(b / (n + 1), 2) * TailsAt(q, others + 1, capacity + 1).at_least.upper;
+    const double both =
+        RoundUp(b / (n + 1), 2) * TailsAt(q, others + 1, capacity + 1).at_least.upper;
     batch.kept = std::min(batch.kept, RoundUp(both / batch.full.lower, 4));
   }
   return batch;

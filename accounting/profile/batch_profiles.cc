@@ -151,8 +151,7 @@ absl::StatusOr<DirectedProfiles> SampledWithoutReplacementProfiles(
       setting.relation == NeighboringRelation::kReplaceSpecial) {
     return Unsampled(event, inner, setting, asked_by);
   }
-  ASSIGN_OR_RETURN(const ProfilePtr replaced,
-                   ReplacedInSample(event, inner, setting, 1, asked_by));
+  ASSIGN_OR_RETURN(const ProfilePtr replaced, ReplacedInSample(event, inner, setting, 1, asked_by));
   // Rounded up: delta grows with q. Of n + 1 records each is in the sample with less.
   const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
                                          static_cast<double>(sampled.dataset_size)));
@@ -195,9 +194,8 @@ absl::StatusOr<DirectedProfiles> SampledWithReplacementProfiles(
       rest += weight;
       continue;
     }
-    ASSIGN_OR_RETURN(
-        const ProfilePtr replaced,
-        ReplacedInSample(event, inner, setting, static_cast<int64_t>(j), asked_by));
+    ASSIGN_OR_RETURN(const ProfilePtr replaced,
+                     ReplacedInSample(event, inner, setting, static_cast<int64_t>(j), asked_by));
     parts.push_back({replaced, std::min(1.0, weight)});
   }
   const ProfilePtr drawn =
@@ -215,8 +213,7 @@ absl::StatusOr<DirectedProfiles> TruncatedPoissonSampledProfiles(
       q == 1 ? Unsampled(event, inner, setting, asked_by)
              : ProfilesOf(PoissonSampled{q, sampled.event}, setting, 1, asked_by);
   if (!room.ok()) return room;
-  if (setting.relation == NeighboringRelation::kReplaceSpecial &&
-      !IsBatchOf(inner, IsAddedNoise)) {
+  if (setting.relation == NeighboringRelation::kReplaceSpecial && !IsBatchOf(inner, IsAddedNoise)) {
     // The output may tell whether the record is in the batch, which has a probability of at most q.
     return UpperBoundOnly(*room);
   }

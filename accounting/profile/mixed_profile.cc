@@ -14,12 +14,16 @@ namespace epsledger::accounting {
 MixedProfile::MixedProfile(std::vector<Part> parts, double revealed)
     : parts_(std::move(parts)),
       revealed_(revealed),
+      excess_(0),
       smallest_loss_(kInfinity),
       largest_loss_(-kInfinity) {
+  double total = revealed_;
   for (const Part& part : parts_) {
+    total += part.weight;
     smallest_loss_ = std::min(smallest_loss_, part.profile->SmallestLoss());
     largest_loss_ = std::max(largest_loss_, part.profile->LargestLoss());
   }
+  excess_ = std::max(0.0, RoundUp(RoundUp(total, static_cast<double>(parts_.size())) - 1));
 }
 
 Bounds MixedProfile::LogDelta(double epsilon) const {
@@ -39,7 +43,8 @@ Bounds MixedProfile::LogDelta(double epsilon) const {
   // Each sum is off by 4 ulp of its result, and each term by two of its logarithm.
   const double error = kUlp * (4 * static_cast<double>(parts_.size() + 2) + 4 * magnitude);
   const double upper = std::min(0.0, std::max(floor.upper, NextUp(sum.upper + error)));
-  return Bounds{std::min(upper, std::max(floor.lower, NextDown(sum.lower - error))),
+  const double least = RoundDownNonNegative(std::exp(sum.lower - error) - excess_, 2);
+  return Bounds{std::min(upper, std::max(floor.lower, RoundDown(std::log(least), 2))),
                 sum.upper == -kInfinity ? floor.upper : upper};
 }
 
@@ -57,7 +62,8 @@ Bounds MixedProfile::TailUnderQ(double epsilon) const {
 
 Bounds MixedProfile::Rounded(Bounds sum, bool some) const {
   const double operations = 2 * static_cast<double>(parts_.size()) + 2;
-  return Bounds{std::min(1.0, RoundDownNonNegative(sum.lower, operations)),
+  const double least = RoundDownNonNegative(sum.lower, operations) - excess_;
+  return Bounds{std::min(1.0, RoundDownNonNegative(least)),
                 some ? std::min(1.0, RoundUp(sum.upper, operations)) : 0};
 }
 

@@ -12,9 +12,11 @@ namespace epsledger::accounting {
 //   delta(epsilon) = revealed + sum_i weight_i delta_i(epsilon).
 // It is the profile of the pair that also tells which i was chosen, and hence, by joint convexity,
 // no less than that of the mixtures sum weight_i P_i against sum weight_i Q_i. With probability
-// `revealed` the data set is told. Weights that are rounded up, so that they sum to a little more
-// than 1, raise it, and delta stays at most 1. Not exact: the mixtures themselves may have less.
-// Error: that of the parts, and 4 ulp for each. Cost: that of the parts.
+// `revealed` the data set is told. Not exact: the mixtures themselves may have less.
+//
+// Bounds hold for all weights and `revealed` that are not above the given ones and sum to 1: these
+// are rounded up. Error: that of the parts, 4 ulp for each, and on the lower side what the given
+// ones sum to beyond 1. Cost: that of the parts.
 class MixedProfile final : public PrivacyProfile {
  public:
   struct Part {
@@ -22,8 +24,7 @@ class MixedProfile final : public PrivacyProfile {
     double weight = 0;
   };
 
-  // REQUIRES: at least one part; weights in (0, 1], revealed in [0, 1], together at least 1 but for
-  // rounding.
+  // REQUIRES: at least one part; weights in (0, 1], revealed in [0, 1], together at least 1.
   MixedProfile(std::vector<Part> parts, double revealed);
 
   Bounds LogDelta(double epsilon) const override;
@@ -42,6 +43,7 @@ class MixedProfile final : public PrivacyProfile {
 
   std::vector<Part> parts_;
   double revealed_;
+  double excess_;  // >= the sum of all weights and `revealed`, minus 1
   double smallest_loss_;
   double largest_loss_;
 };

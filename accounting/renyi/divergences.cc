@@ -326,8 +326,7 @@ class RenyiDivergencesBuilder {
     const auto replaced = std::make_shared<const RenyiDivergences>(*std::move(created));
     const bool symmetric =
         inner.size() == 1 && inner[0].count == 1 && IsSymmetricNoise(*inner[0].event);
-    const absl::FunctionRef<bool()> abandoned = abandoned_;
-    return [=](double q) -> Curve {
+    return [=, adjacency = setting_.adjacency, abandoned = abandoned_](double q) -> Curve {
       if (!absent || !(q < 1)) {
         return [=](double a) {
           return SamplingConvexityRenyi(a, replaced->Divergence(a), std::min(1.0, q));
@@ -335,7 +334,7 @@ class RenyiDivergencesBuilder {
       }
       const auto one = [&](double a) { return replaced->Divergence(a, abandoned); };
       const auto bound = std::make_shared<const PoissonSampledRenyi>(one, q, symmetric);
-      return [=, adjacency = setting_.adjacency](double a) {
+      return [replaced, bound, adjacency](double a) {
         const double d = replaced->Divergence(a);
         if (adjacency == Adjacency::kAdd) return bound->Add(a, d);
         if (adjacency == Adjacency::kRemove) return bound->Remove(a, d);
@@ -350,8 +349,7 @@ class RenyiDivergencesBuilder {
     const bool absent = setting_.relation == NeighboringRelation::kAddOrRemoveOne;
     if (absent && group_size_ > 1) return Unknown(event, kGroupChangesSize);
     const std::vector<Use> inner = Flatten(*sampled.event);
-    const absl::StatusOr<std::function<Curve(double)>> replaced =
-        InThePlaceOfAnother(event, inner);
+    const absl::StatusOr<std::function<Curve(double)>> replaced = InThePlaceOfAnother(event, inner);
     if (!replaced.ok()) return replaced.status();
     const double q = std::min(1.0, RoundUp(static_cast<double>(sampled.sample_size) /
                                            static_cast<double>(sampled.dataset_size)));
@@ -380,10 +378,9 @@ class RenyiDivergencesBuilder {
     if (created->delta_sum() > 0) return Unknown(event, kNoDelta);
     const auto room = std::make_shared<const RenyiDivergences>(*std::move(created));
     const std::vector<Use> inner = Flatten(*sampled.event);
-    const bool may_tell =
-        setting_.relation == NeighboringRelation::kReplaceSpecial &&
-        !std::all_of(inner.begin(), inner.end(),
-                     [](const Use& use) { return IsAddedNoise(*use.event); });
+    const bool may_tell = setting_.relation == NeighboringRelation::kReplaceSpecial &&
+                          !std::all_of(inner.begin(), inner.end(),
+                                       [](const Use& use) { return IsAddedNoise(*use.event); });
     std::vector<TruncatedBatch> batches;
     for (int64_t others = sampled.dataset_size - 1;
          others <= sampled.dataset_size - (absent ? 0 : 1); ++others) {

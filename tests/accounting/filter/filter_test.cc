@@ -103,7 +103,7 @@ TEST(CostUpperBound, IsInfiniteForWhatIsNotProved) {
         MechanismEvent(SampledWithReplacement{100, 10, MechanismEvent(Laplace{1})}),
         MechanismEvent(RandomizedResponse{0.5, 2}), MechanismEvent(NonPrivate{}),
         MechanismEvent(SelfComposed{MechanismEvent(NonPrivate{}), 2}),
-        MechanismEvent(SampledWithoutReplacement{100, 10, MechanismEvent(Gaussian{1})}),
+        MechanismEvent(SampledWithReplacement{100, 10, MechanismEvent(Gaussian{1})}),
         MechanismEvent(ApproximateDp{1, 1e-9})}) {
     EXPECT_EQ(CostIn(CellQuantity::kRenyi, event, 2), kInfinity) << Describe(event);
     EXPECT_EQ(CostIn(CellQuantity::kMuSquared, event), kInfinity) << Describe(event);

@@ -163,10 +163,7 @@ TEST(ProfilesOf, RefusesWhatIsNotProved) {
   const MechanismEvent gaussian = Gaussian{1};
   EXPECT_FALSE(Profiles(RandomizedResponse{0.5, 2}, kAddOrRemove).ok());
   EXPECT_TRUE(Profiles(RandomizedResponse{0.5, 2}, kReplace).ok());
-  for (const MechanismEvent& event : {MechanismEvent(SampledWithReplacement{10, 2, gaussian}),
-                                      MechanismEvent(SampledWithoutReplacement{10, 2, gaussian}),
-                                      MechanismEvent(TruncatedPoissonSampled{0.1, 5, 10, gaussian}),
-                                      MechanismEvent(RandomAllocation{10, 1, gaussian}),
+  for (const MechanismEvent& event : {MechanismEvent(RandomAllocation{10, 1, gaussian}),
                                       MechanismEvent(RepeatAndSelect{gaussian, 3, 1}),
                                       MechanismEvent(BandedMatrixFactorization{1, 2, 10, 0.1})}) {
     EXPECT_EQ(Profiles(event, kAddOrRemove).status().code(), absl::StatusCode::kUnimplemented);

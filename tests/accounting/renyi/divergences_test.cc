@@ -133,12 +133,9 @@ TEST(RenyiDivergences, BandedFactorizationIsFewerLikelierSteps) {
   EXPECT_EQ(Code(BandedMatrixFactorization{2, 4, 101, .3}), absl::StatusCode::kUnimplemented);
 }
 
-TEST(RenyiDivergences, FixedSizeSamplingIsForReplaceOne) {
+TEST(RenyiDivergences, FixedSizeSamplingUnderReplaceOneIsTheTheorem) {
   const MechanismEvent subset =
       SampledWithoutReplacement{1000, 10, NestedEvent(MechanismEvent(Gaussian{2}))};
-  EXPECT_EQ(Code(subset), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(Code(subset, Relation(NeighboringRelation::kReplaceSpecial)),
-            absl::StatusCode::kUnimplemented);
   Setting replace_one = Relation(NeighboringRelation::kReplaceOne);
   // Stated against one contribution, a replacement moves the mean by 2: noise multiplier 1.
   // The table's row q = 0.01, sigma = 1, order 2 is 4 (e - 1) or 2 e times q^2, the smaller.
@@ -154,7 +151,12 @@ TEST(RenyiDivergences, RefusesWhatIsNotProved) {
   const NestedEvent laplace{MechanismEvent(Laplace{1})};
   const NestedEvent approximate{MechanismEvent(ApproximateDp{1, 1e-9})};
   const NestedEvent gaussian{MechanismEvent(Gaussian{1})};
-  EXPECT_EQ(Code(TruncatedPoissonSampled{.1, 10, 100, gaussian}), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Code(TruncatedPoissonSampled{.1, 10, 100, approximate}),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Code(TruncatedPoissonSampled{.1, 10, 100, gaussian}, Setting{}, 2),
+            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(Code(SampledWithoutReplacement{100, 10, gaussian}, Setting{}, 2),
+            absl::StatusCode::kUnimplemented);
   EXPECT_EQ(Code(SampledWithReplacement{100, 10, gaussian}), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(Code(RandomAllocation{10, 1, laplace}), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(Code(RandomAllocation{10, 1, gaussian}, Relation(NeighboringRelation::kReplaceOne)),

@@ -13,11 +13,11 @@
 #include "accounting/gaussian/mu.h"
 #include "accounting/numeric/constants.h"
 #include "accounting/numeric/rounding.h"
+#include "accounting/profile/fixed_size_sampled_profile.h"
 #include "accounting/profile/gaussian_profile.h"
 #include "accounting/profile/mixed_profile.h"
 #include "accounting/profile/poisson_sampled_profile.h"
 #include "accounting/profile/profiles_of.h"
-#include "accounting/profile/replace_sampled_profile.h"
 
 namespace epsledger::accounting {
 namespace {
@@ -113,12 +113,12 @@ DirectedProfiles UpperBoundOnly(const DirectedProfiles& profiles) {
 
 // With probability q the record takes the place of another one.
 DirectedProfiles InThePlaceOfAnother(const ProfilePtr& replaced, const Setting& setting, double q) {
+  if (q >= 1) return UpperBoundOnly({replaced, replaced});
   if (setting.relation != NeighboringRelation::kAddOrRemoveOne) {
     // The other data set has one more law there, that of the new record or of nothing.
-    const ProfilePtr profile = std::make_shared<ReplaceSampledProfile>(replaced, replaced, q);
+    const ProfilePtr profile = std::make_shared<FixedSizeSampledProfile>(replaced, q);
     return DirectedProfiles{profile, profile};
   }
-  if (q >= 1) return UpperBoundOnly({replaced, replaced});
   return UpperBoundOnly(PoissonSampledProfiles({replaced, replaced}, q));
 }
 

@@ -239,7 +239,8 @@ struct PoissonSampled {
   }
 };
 
-// `event` on a Poisson sample of dataset_size records, cut at max_batch_size.
+// `event` on a Poisson sample of dataset_size records; of a larger sample a uniformly random
+// max_batch_size records are kept.
 struct TruncatedPoissonSampled {
   static constexpr uint8_t kTag = 16;
   static constexpr const char* kName = "truncated_poisson_sampled";

@@ -404,7 +404,7 @@ class PoissonSampled(MechanismEvent):
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class TruncatedPoissonSampled(MechanismEvent):
-    """Poisson sampling whose batch is cut at max_batch_size."""
+    """Poisson sampling; of a larger batch a uniformly random max_batch_size records are kept."""
 
     sampling_probability: PositiveProbability
     max_batch_size: Count
